@@ -56,7 +56,7 @@ fn calls_that_are_too_deep_for_the_stack() {
 #[test]
 fn a_buffer_on_the_stack_that_is_too_small() {
     let folder = folder("buffer", include_str!("planted/buffer.c"));
-    let above = "(0 bytes above the top of the stack): 20 threads";
+    let above = "(1 byte above the stack of 256 bytes): 20 threads";
     folder.fail(&run("buffer", ""), &["store access", "(buffer.c:9), `sb ", above]);
 }
 

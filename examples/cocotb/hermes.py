@@ -49,6 +49,10 @@ class Array:
         """Loads the kernel in the ELF file `kernel` and sets everything up; the array does not run yet."""
         registers = self.registers
         assert await registers.read("ID") == 0x4845524D, "no Hermes array"
+        config = await registers.read("CONFIG")
+        lanes, cores = config & 0xFF, config >> 8 & 0xFF
+        stacks = 32 * lanes * cores << 8
+        assert self.STACKS + stacks <= self.ARGUMENT, f"the stacks take {stacks} bytes: place them elsewhere"
         with open(kernel, "rb") as file:
             elf = ELFFile(file)
             for segment in elf.iter_segments("PT_LOAD"):

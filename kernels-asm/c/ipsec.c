@@ -62,7 +62,7 @@ static void aes_encrypt(const struct association *sa, uint32_t block[4])
 }
 
 /* One block of SHA-1 (FIPS 180-4, section 6.1.2). The rounds are unrolled so that the message schedule stays in registers:
- * on the stack, every access would be a memory line of its own for each thread. */
+ * on the stack, every access would be a memory line of its own for each thread, or two for all of them with a local window. */
 static __attribute__((noinline)) void sha1_block(uint32_t state[5], const uint32_t block[16])
 {
     uint32_t w[16];

@@ -29,7 +29,7 @@ impl Allocator {
         self.allocate_behind(0, what, bytes, alignment)
     }
 
-    /// As [`Self::allocate`], not below `from`.
+    /// As [`Self::allocate`], not below `from` if there is room, else anywhere.
     ///
     /// # Errors
     /// As [`Self::allocate`].
@@ -41,11 +41,15 @@ impl Allocator {
         alignment: u64,
     ) -> Result<u32, CosimError> {
         let bytes = bytes.max(1);
-        let fits = |(&first, &length): (&u64, &u64)| {
+        let fits = |(&first, &length): (&u64, &u64), from: u64| {
             let start = first.max(from).next_multiple_of(alignment);
             (start + bytes <= first + length).then_some(start)
         };
-        let start = self.free.iter().find_map(fits);
+        let start = self
+            .free
+            .iter()
+            .find_map(|part| fits(part, from))
+            .or_else(|| self.free.iter().find_map(|part| fits(part, 0)));
         let start = start.ok_or_else(|| CosimError::OutOfMemory { what: what.to_string(), bytes })?;
         self.take(start, bytes);
         u32::try_from(start).map_err(|_| CosimError::OutOfMemory { what: what.to_string(), bytes })
@@ -127,6 +131,16 @@ mod tests {
         }
         assert_eq!(allocator.allocate("all", 960, 64).unwrap(), 64);
         assert!(allocator.free(65).is_err() && allocator.free_bytes() == 0);
+    }
+
+    #[test]
+    fn parts_lie_behind_an_address_while_there_is_room() {
+        let mut allocator = Allocator::new(64, 1024);
+        allocator.reserve("the kernel", 256, 256).unwrap();
+        assert_eq!(allocator.allocate_behind(512, "a", 64, 64).unwrap(), 512);
+        assert_eq!(allocator.allocate_behind(512, "b", 448, 64).unwrap(), 576);
+        assert_eq!(allocator.allocate_behind(512, "c", 64, 64).unwrap(), 64, "no room behind");
+        assert!(allocator.allocate_behind(512, "d", 256, 64).is_err());
     }
 
     #[test]

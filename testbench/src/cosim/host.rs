@@ -176,6 +176,8 @@ pub struct Host<D> {
     /// The CONFIG register.
     config: u32,
     kernel_registers: u32,
+    /// The address behind the kernel.
+    pub(super) kernel_end: u64,
     /// First address of the firmware, if there is one.
     firmware_at: Option<u32>,
     /// What goes between the host and the firmware that runs.
@@ -208,6 +210,7 @@ impl<D: Device> Host<D> {
             info,
             config,
             kernel_registers: 32,
+            kernel_end: 0,
             firmware_at: None,
             firmware: None,
         })
@@ -238,14 +241,14 @@ impl<D: Device> Host<D> {
         self.rmalloc_aligned(what, bytes, LINE as u32)
     }
 
-    /// As [`Host::rmalloc`], at a multiple of `alignment`, a power of two.
+    /// As [`Host::rmalloc`], behind the kernel if there is room, so that windows can leave out what lies below; at a multiple of `alignment`, a power of two.
     ///
     /// # Errors
     /// [`CosimError::OutOfMemory`].
     pub fn rmalloc_aligned(&mut self, what: &str, bytes: usize, alignment: u32) -> Result<u32, CosimError> {
         let alignment = u64::from(alignment).max(LINE as u64);
         let bytes = bytes.next_multiple_of(LINE).max(LINE) as u64;
-        let address = self.allocator.allocate(what, bytes, alignment)?;
+        let address = self.allocator.allocate_behind(self.kernel_end, what, bytes, alignment)?;
         self.areas.insert(address.into(), (what.to_string(), bytes));
         Ok(address)
     }
@@ -271,6 +274,8 @@ impl<D: Device> Host<D> {
             self.device.write_memory(*address, bytes)?;
         }
         self.kernel_registers = kernel.registers;
+        let ends = kernel.segments.iter().map(|(address, bytes)| u64::from(*address) + bytes.len() as u64);
+        self.kernel_end = ends.max().unwrap_or(0);
         self.write("KERNEL_ENTRY", kernel.entry)?;
         self.write("KERNEL_CLASS", u32::from(kernel.registers == 16))?;
         self.write("INVALIDATE", INVALIDATE_INSTRUCTIONS | INVALIDATE_DATA)
@@ -411,7 +416,7 @@ impl<D: Device> Host<D> {
             &format!("1 to {most} with this kernel and array"),
         )?;
 
-        let mut layout = Layout {
+        let layout = Layout {
             ring_base: self.rmalloc("the packet ring", setup.ring_bytes())?,
             verdict_base: self.rmalloc(VERDICTS, setup.verdict_bytes())?,
             stack_base: self.rmalloc_aligned(
@@ -419,10 +424,9 @@ impl<D: Device> Host<D> {
                 setup.stack_bytes(self.info),
                 setup.stack_alignment(self.info),
             )?,
-            argument: 0,
+            argument: self.rmalloc("the argument block", setup.argument.len())?,
             local_window: self.info.local_window,
         };
-        layout.argument = self.place_argument(layout.stack_base, setup.argument.len())?;
         self.device.write_memory(layout.argument, &setup.argument)?;
         self.write("CONTROL", 0)?;
         self.write("RING_BASE", layout.ring_base)?;
@@ -436,20 +440,6 @@ impl<D: Device> Host<D> {
         self.write("TIMEOUT", setup.timeout)?;
         self.write("WATCHDOG", setup.watchdog)?;
         Ok(layout)
-    }
-
-    /// Allocates the argument block: behind the stacks, so that windows can leave out what lies below the kernel, or anywhere if no room is
-    /// left there.
-    fn place_argument(&mut self, stacks: u32, bytes: usize) -> Result<u32, CosimError> {
-        let what = "the argument block";
-        let whole = bytes.next_multiple_of(LINE).max(LINE) as u64;
-        match self.allocator.allocate_behind(stacks.into(), what, whole, LINE as u64) {
-            Ok(address) => {
-                self.areas.insert(address.into(), (what.to_string(), whole));
-                Ok(address)
-            }
-            Err(_) => self.rmalloc(what, bytes),
-        }
     }
 
     /// Most warps a core can have with the loaded kernel: its slots, and its registers shared among them.

@@ -25,8 +25,19 @@ pub struct NamedArea {
     pub first: u64,
     /// Its bytes.
     pub bytes: u64,
-    /// Kernels store there.
-    pub writable: bool,
+    /// What kernels may do there.
+    pub reach: Reach,
+}
+
+/// What kernels may do in an area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing through the windows: stacks in the local window.
+    Nothing,
+    /// Load: code, constants, verdicts.
+    Load,
+    /// Load and store.
+    Store,
 }
 
 impl NamedArea {
@@ -59,7 +70,7 @@ impl MemoryMap {
                 return format!("byte {} of the stack", at - bottom);
             }
             if (top..scratchpad).contains(&at) {
-                return format!("{} above the top of the stack", of_bytes(at - top));
+                return format!("{} above the stack of {bytes} bytes", of_bytes(at - top + 1));
             }
         }
         if (scratchpad..scratchpad + SCRATCHPAD_BYTES as u64).contains(&at) {
@@ -84,7 +95,8 @@ impl MemoryMap {
     /// not to be in them.
     #[must_use]
     pub fn windows(&self, writable: bool) -> [Window; 2] {
-        let wanted: Vec<&NamedArea> = self.areas.iter().filter(|area| area.writable || !writable).collect();
+        let may = |area: &NamedArea| area.reach == Reach::Store || (area.reach == Reach::Load && !writable);
+        let wanted: Vec<&NamedArea> = self.areas.iter().filter(|area| may(area)).collect();
         let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { return Default::default() };
         let window = |first: u64, end: u64| {
             let base = first & !(LINE as u64 - 1);
@@ -92,9 +104,9 @@ impl MemoryMap {
         };
         // The code matters most, then what else is not to be in a window, then the size.
         let forbidden = |from: u64, to: u64| {
-            let inside = |area: &&NamedArea| area.first >= from && area.end() <= to && !area.writable;
+            let inside = |area: &&NamedArea| area.first >= from && area.end() <= to && !may(area);
             let rank = |area: &NamedArea| if area.name == CODE { 2 } else { 1 };
-            self.areas.iter().filter(inside).map(rank).max().filter(|_| writable).unwrap_or(0)
+            self.areas.iter().filter(inside).map(rank).max().unwrap_or(0)
         };
         let gap =
             |pair: &[&NamedArea]| (forbidden(pair[0].end(), pair[1].first), pair[1].first - pair[0].end());
@@ -124,7 +136,7 @@ impl<D: Device> Host<D> {
                 name: if segment.writable { DATA } else { CODE }.to_string(),
                 first: segment.address.into(),
                 bytes: segment.bytes.len() as u64,
-                writable: segment.writable,
+                reach: if segment.writable { Reach::Store } else { Reach::Load },
             })
             .collect();
         let own = |first: u64| kernel.segments.iter().any(|segment| u64::from(segment.address) == first);
@@ -133,7 +145,11 @@ impl<D: Device> Host<D> {
                 name: name.clone(),
                 first: *first,
                 bytes: *bytes,
-                writable: name != VERDICTS && !(local && name == STACKS),
+                reach: match name.as_str() {
+                    VERDICTS => Reach::Load,
+                    STACKS if local => Reach::Nothing,
+                    _ => Reach::Store,
+                },
             }
         }));
         areas.sort_by_key(|area| area.first);
@@ -161,7 +177,8 @@ mod tests {
     use super::*;
 
     fn area(name: &str, first: u64, bytes: u64, writable: bool) -> NamedArea {
-        NamedArea { name: name.to_string(), first, bytes, writable }
+        let reach = if writable { Reach::Store } else { Reach::Load };
+        NamedArea { name: name.to_string(), first, bytes, reach }
     }
 
     fn map() -> MemoryMap {
@@ -198,7 +215,7 @@ mod tests {
         for (address, told) in [
             (0xfffc_fff0, "16 bytes below the stack of 256 bytes"),
             (0xfffd_0010, "byte 16 of the stack"),
-            (0xfffd_0100, "0 bytes above the top of the stack"),
+            (0xfffd_0100, "1 byte above the stack of 256 bytes"),
         ] {
             assert_eq!(map.describe(address), told, "{address:#x}");
         }
@@ -214,6 +231,13 @@ mod tests {
         let write = map().windows(true);
         assert!([0x1140, 0x1180, 0x217f, 0x21c0, 0x29c0].iter().all(|address| inside(write, *address)));
         assert!(!inside(write, 0x1122) && !inside(write, 0x2180), "neither code nor verdicts");
+        // Stacks in the local window are in none.
+        let mut local = map();
+        local.areas[4].reach = Reach::Nothing;
+        let (read, write) = (local.windows(false), local.windows(true));
+        assert!(
+            !inside(read, 0x21c0) && inside(read, 0x2180) && inside(read, 0x29c0) && !inside(write, 0x21c0)
+        );
         assert_eq!(MemoryMap::default().windows(true), [Window::default(); 2]);
         // A kernel behind all else, with its code between its data and the ring
         let mut far = map();

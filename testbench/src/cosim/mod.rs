@@ -52,7 +52,7 @@ pub use memory::{
     Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
     OKAY, SLVERR,
 };
-pub use memory_map::{MemoryMap, NamedArea};
+pub use memory_map::{MemoryMap, NamedArea, Reach};
 pub use network::{
     compare_swap, fetch_add, get, get_inline, put, put_inline, reflecting_wire, NetAddress, PostOptions,
     QueueAreas, QueuePair, Region,

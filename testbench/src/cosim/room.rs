@@ -97,7 +97,9 @@ impl<D: Device> Host<D> {
     #[must_use]
     pub fn has_room(&self, areas: &[Area]) -> bool {
         let mut allocator = self.allocator.clone();
-        areas.iter().all(|area| allocator.allocate(area.what, area.bytes, area.alignment).is_ok())
+        areas.iter().all(|area| {
+            allocator.allocate_behind(self.kernel_end, area.what, area.bytes, area.alignment).is_ok()
+        })
     }
 
     /// Bytes of the shared memory.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::PacketRecord;
 use crate::cosim::{FaultRecord, MemoryMap};
-use crate::iss::{disassemble, Isa};
+use crate::iss::{disassemble, Class, Instruction, Isa};
 use crate::kernel::{Kernel, SourceMap};
 use crate::verdict::{Verdict, FAULT};
 
@@ -94,6 +94,12 @@ impl FaultCause {
         let place = source.place(pc);
         (self.function, self.line) = (place.function(), place.source_line());
         let everything = Isa { aes: true, atomics: true, ..Isa::RV32IM_ZBB };
+        let decoded = kernel.word(pc).and_then(|word| Instruction::decode(word, &everything));
+        // A load that memory refused is told at the next instruction of its warp.
+        let loads = decoded.is_none_or(|code| matches!(code.op.class(), Class::Load | Class::Atomic));
+        if self.cause == Some(5) && !loads {
+            self.name = "bus error of an earlier load".to_string();
+        }
         self.instruction = kernel.word(pc).map(|word| disassemble(pc, word, &everything));
         self.area = self.value.filter(|_| self.accesses_memory()).map(|address| memory.describe(address));
     }

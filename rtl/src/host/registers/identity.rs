@@ -17,7 +17,7 @@ pub struct Identity {
     /// packet ports; bit 25: a command processor; bit 26: a thread
     /// spawner; bit 27: user-level interrupts; bit 28: a network interface; bit 29: stacks in a local window.
     #[register("CONFIG", 0x008, value = sizes(config))]
-    #[fields(lanes[7:0], cores[15:8], warps[23:16], packet_ports[24], command_processor[25], thread_spawner[26], user_interrupts[27], network[28])]
+    #[fields(lanes[7:0], cores[15:8], warps[23:16], packet_ports[24], command_processor[25], thread_spawner[26], user_interrupts[27], network[28], local_window[29])]
     pub config: Fixed<32>,
 }
 
