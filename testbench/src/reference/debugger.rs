@@ -60,6 +60,8 @@ pub struct Debugger {
     breakpoints: BTreeSet<u32>,
     /// First byte, bytes, accesses.
     watched: Vec<(u32, u32, Watch)>,
+    /// Lanes that breakpoints and watches stop.
+    stopping: u32,
     resumed: Resume,
     /// Lanes that have told of the breakpoint in front of which they stand.
     told: u32,
@@ -78,6 +80,7 @@ impl Debugger {
             run,
             breakpoints: BTreeSet::new(),
             watched: Vec::new(),
+            stopping: u32::MAX,
             resumed: Resume::default(),
             told: 0,
             faults: vec![None; lanes],
@@ -100,6 +103,11 @@ impl Debugger {
     #[must_use]
     pub fn into_run(self) -> Reference {
         self.run
+    }
+
+    /// Breakpoints and watches stop the lanes in `set` alone, a bit for each.
+    pub fn stop_only(&mut self, set: u32) {
+        self.stopping = set;
     }
 
     /// Sets a breakpoint at the instruction at `address`.
@@ -176,7 +184,7 @@ impl Debugger {
         let Some((pc, active)) = self.run.warp.preferred_among(moving & may) else {
             return Some(Stop::Waits((may & !moving).trailing_zeros().min(31) as usize));
         };
-        let in_front = active & !self.told;
+        let in_front = active & self.stopping & !self.told;
         if self.breakpoints.contains(&pc) && in_front != 0 {
             let lane = in_front.trailing_zeros() as usize;
             self.told |= 1 << lane;
@@ -209,7 +217,8 @@ impl Debugger {
             Class::Atomic => (true, true),
             _ => return,
         };
-        for lane in (0..self.faults.len()).filter(|lane| executed.sound() >> lane & 1 != 0) {
+        for lane in (0..self.faults.len()).filter(|lane| (executed.sound() & self.stopping) >> lane & 1 != 0)
+        {
             let first = u64::from(executed.retired.values[lane]);
             let end = first + u64::from(instruction.op.access_bytes());
             let hit = |(address, bytes, watch): &&(u32, u32, Watch)| {

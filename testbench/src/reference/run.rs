@@ -256,7 +256,9 @@ impl Reference {
             return ((offset as usize) < self.scratchpad.len()).then_some(Byte::Scratchpad(offset as usize));
         }
         match self.machine.local_stack(&self.warp.threads[lane].place) {
-            Some(stack) if LocalStack::REGION.contains(address) => inside(stack.place(address)?, &mut self.host),
+            Some(stack) if LocalStack::REGION.contains(address) => {
+                inside(stack.place(address)?, &mut self.host)
+            }
             _ => inside(address, &mut self.host),
         }
     }
