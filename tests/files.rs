@@ -69,11 +69,23 @@ const DATA: &[(&str, &str)] = &[
     ("--expect-verdicts", "verdicts.csv"),
 ];
 
+/// The same for a packet on the reference simulator.
+const PACKET: &[(&str, &str)] = &[
+    ("--kernel", "k.elf"),
+    ("--pcap", "in.pcap"),
+    ("--table name=", "table.bin"),
+    ("--argument", "argument.bin"),
+];
+
+/// What apps take.
+const INPUTS_OF_APPS: &[(&str, &str)] =
+    &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--keys", "keys")];
+
 /// A command: itself, its inputs as options and files, its outputs as options.
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 18] = [
+const COMMANDS: [Subject; 22] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -111,6 +123,10 @@ const COMMANDS: [Subject; 18] = [
     ("fuzz --seeds 0", &[], &["--coverage"]),
     ("bench emit", &[], &["--json"]),
     ("iss", &[("", "k.elf")], &[]),
+    ("iss", PACKET, &["--out", "--dump kernel=", "--dump 0x1000:4="]),
+    ("debug", PACKET, &["--out", "--dump kernel="]),
+    ("iss --app router", INPUTS_OF_APPS, &["--out"]),
+    ("debug --app router", INPUTS_OF_APPS, &["--out"]),
     (
         "cluster --nodes 2 --queues queues",
         &[("--kernel", "k.elf"), ("--pcap", "in.pcap"), ("--firmware", "f.elf")],
@@ -197,6 +213,7 @@ fn every_output_option_is_declared() {
         ("fuzz", "fuzz"),
         ("bench emit", "bench"),
         ("iss", "iss"),
+        ("debug", "debug"),
         ("cluster", "cluster"),
     ] {
         let help = folder.succeed(&format!("{command} --help"));
@@ -235,10 +252,11 @@ fn a_read_only_file_stays() {
     for (command, inputs, outputs) in COMMANDS {
         for output in outputs {
             for name in ["old", "link"] {
-                let arguments = arguments(command, inputs, &format!("{output} {name}"));
+                let output = with(output, name);
+                let arguments = arguments(command, inputs, &output);
                 folder.fail(
                     &arguments,
-                    &[&format!("{output} {name}: is read-only; expected a file that may be written")],
+                    &[&format!("{output}: is read-only; expected a file that may be written")],
                 );
             }
         }
