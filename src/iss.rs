@@ -14,7 +14,11 @@ use crate::reference::{registers, run_to_the_end, PacketArgs, Prepared};
 #[derive(clap::Args)]
 pub struct Args {
     /// Program for bare metal, alone on one hart: an ELF executable for 32-bit RISC-V without compressed instructions
-    #[arg(value_name = "FILE.elf", required_unless_present = "pcap", conflicts_with = "pcap")]
+    #[arg(
+        value_name = "FILE.elf",
+        required_unless_present = "pcap",
+        conflicts_with_all = ["pcap", "packet", "app", "kernel", "step", "replay", "out", "tables", "argument", "dumps", "print"]
+    )]
     file: Option<PathBuf>,
     #[command(flatten)]
     packet: PacketArgs,

@@ -23,6 +23,7 @@ mod firmware;
 mod gdb;
 pub mod outcome;
 pub mod outputs;
+mod prints;
 pub mod program;
 
 use crate::array::{self, ArrayArgs};

@@ -243,9 +243,9 @@ fn what_cannot_be_run() {
     folder.fail(&format!("iss --pcap in.pcap {ARRAY}"), &["expected --app or --kernel"]);
     for (arguments, part) in [
         ("iss", "<FILE.elf>"),
-        ("iss loop.elf --packet 1", "--pcap"),
+        ("iss loop.elf --packet 1", "--packet"),
         ("iss loop.elf --pcap in.pcap", "cannot be used with"),
-        ("iss loop.elf --step", "--pcap"),
+        ("iss loop.elf --step", "--step"),
         ("debug --kernel loop.elf", "--pcap"),
     ] {
         let output = folder.hermes(arguments);
