@@ -55,6 +55,7 @@ fn a_session_to_the_end() {
     // In front of the kernel, in the lane of the packet.
     let stop = gdb.ask("?");
     assert!(is_stop(&stop, "05", 2), "{stop}");
+    assert_eq!(gdb.ask("Hg2"), "OK");
     assert_eq!((gdb.register(PC), gdb.register(10)), (kernel, 5));
     let all = gdb.ask("g");
     assert_eq!((all.len(), word(&all[256..264])), (33 * 8, kernel));

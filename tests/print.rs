@@ -29,7 +29,7 @@ fn folder() -> Folder {
 
 /// What packet `packet` prints.
 fn lines(packet: u32) -> Vec<String> {
-    let mut texts = vec!["60 bytes, port 0".to_string()];
+    let mut texts = vec!["64 bytes, port 0".to_string()];
     if packet % 3 == 0 {
         let text = if packet == 0 { "first" } else { "later" };
         texts.push(format!("third: {text}, {}, {:02x}", -(packet as i32), packet + 10));

@@ -164,7 +164,7 @@ impl Debugger {
 
     /// Executes up to `most` warp-instructions; why the warp stopped, if it did.
     pub fn advance(&mut self, most: u32) -> Option<Stop> {
-        let stop = self.pending.pop_front().or_else(|| (0..most).find_map(|_| self.step()));
+        let stop = self.take_pending().or_else(|| (0..most).find_map(|_| self.step()));
         if stop.is_some() {
             self.resumed = Resume::default();
         }
@@ -202,10 +202,23 @@ impl Debugger {
         }
         self.look(&executed);
         let stepped = executed.sound() & self.resumed.step;
-        if stepped != 0 && self.pending.is_empty() {
-            return Some(Stop::Step(stepped.trailing_zeros() as usize));
-        }
-        self.pending.pop_front()
+        let step = || (stepped != 0).then(|| Stop::Step(stepped.trailing_zeros() as usize));
+        self.take_pending().or_else(step)
+    }
+
+    /// The first stop that is still to be told, of the lanes that may go on: while a debugger lets one lane go on alone, it expects to hear of no
+    /// other.
+    fn take_pending(&mut self) -> Option<Stop> {
+        let may = self.resumed.go | self.resumed.step;
+        let told = |stop: &Stop| match stop {
+            Stop::Breakpoint(lane) | Stop::Step(lane) | Stop::Waits(lane) | Stop::Fault(lane, _) => {
+                may >> lane & 1 != 0
+            }
+            Stop::Watch { lane, .. } => may >> lane & 1 != 0,
+            Stop::End => true,
+        };
+        let position = self.pending.iter().position(told)?;
+        self.pending.remove(position)
     }
 
     /// Tells of accesses to what is watched.

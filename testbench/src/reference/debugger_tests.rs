@@ -68,6 +68,9 @@ fn watches_tell_of_every_lane_behind_the_access() {
     debugger.insert_watch(word, 1, Watch::Read);
     for lane in 0..4 {
         assert_eq!(go(&mut debugger, ALL), Stop::Watch { lane, address: word, watch: Watch::Read });
+        // While a lane goes on alone, nothing is told of another.
+        let alone = Resume { step: 1 << lane, ..Resume::default() };
+        assert_eq!(go(&mut debugger, alone), Stop::Step(lane));
     }
     assert_eq!(go(&mut debugger, ALL), Stop::End);
 }
