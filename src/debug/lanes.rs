@@ -1,4 +1,5 @@
-//! The lanes of a warp on the reference simulator as the threads of GDB: lane n is thread n + 1.
+//! The lanes of a warp on the reference simulator as the threads of GDB: lane n is thread n + 1 of the protocol. GDB itself counts the lane of the
+//! packet as its thread 1, since it is told of that one first.
 
 use gdbstub::common::{Signal, Tid};
 use gdbstub::stub::MultiThreadStopReason;
@@ -9,7 +10,8 @@ use gdbstub::target::ext::base::multithread::{
 use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
 use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::breakpoints::{
-    Breakpoints, BreakpointsOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint, SwBreakpointOps, WatchKind,
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
+    SwBreakpointOps, WatchKind,
 };
 use gdbstub::target::ext::monitor_cmd::{outputln, ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::ext::target_description_xml_override::{
@@ -309,6 +311,10 @@ impl Breakpoints for Lanes {
         Some(self)
     }
 
+    fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
     fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
         Some(self)
     }
@@ -322,6 +328,17 @@ impl SwBreakpoint for Lanes {
 
     fn remove_sw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         Ok(self.debugger.remove_breakpoint(address))
+    }
+}
+
+/// They are the same here: nothing is written to memory.
+impl HwBreakpoint for Lanes {
+    fn add_hw_breakpoint(&mut self, address: u32, kind: usize) -> TargetResult<bool, Self> {
+        self.add_sw_breakpoint(address, kind)
+    }
+
+    fn remove_hw_breakpoint(&mut self, address: u32, kind: usize) -> TargetResult<bool, Self> {
+        self.remove_sw_breakpoint(address, kind)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a debugger does to a warp on the reference simulator: the lanes are its threads.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use hermes_rtl::config::EXIT_ADDRESS;
 
@@ -57,7 +57,8 @@ pub struct Resume {
 /// A warp under a debugger.
 pub struct Debugger {
     run: Reference,
-    breakpoints: BTreeSet<u32>,
+    /// How many there are at an address.
+    breakpoints: BTreeMap<u32, u32>,
     /// First byte, bytes, accesses.
     watched: Vec<(u32, u32, Watch)>,
     /// Lanes that breakpoints and watches stop.
@@ -78,7 +79,7 @@ impl Debugger {
         let lanes = run.threads().len();
         Self {
             run,
-            breakpoints: BTreeSet::new(),
+            breakpoints: BTreeMap::new(),
             watched: Vec::new(),
             stopping: u32::MAX,
             resumed: Resume::default(),
@@ -112,12 +113,17 @@ impl Debugger {
 
     /// Sets a breakpoint at the instruction at `address`.
     pub fn insert_breakpoint(&mut self, address: u32) {
-        self.breakpoints.insert(address);
+        *self.breakpoints.entry(address).or_default() += 1;
     }
 
     /// Removes a breakpoint; `false` if there was none.
     pub fn remove_breakpoint(&mut self, address: u32) -> bool {
-        self.breakpoints.remove(&address)
+        let Some(count) = self.breakpoints.get_mut(&address) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.breakpoints.remove(&address);
+        }
+        true
     }
 
     /// Watches `bytes` bytes from `address` on.
@@ -185,7 +191,7 @@ impl Debugger {
             return Some(Stop::Waits((may & !moving).trailing_zeros().min(31) as usize));
         };
         let in_front = active & self.stopping & !self.told;
-        if self.breakpoints.contains(&pc) && in_front != 0 {
+        if self.breakpoints.contains_key(&pc) && in_front != 0 {
             let lane = in_front.trailing_zeros() as usize;
             self.told |= 1 << lane;
             return Some(Stop::Breakpoint(lane));

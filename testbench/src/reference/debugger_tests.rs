@@ -22,7 +22,10 @@ fn pcs(debugger: &Debugger) -> Vec<u32> {
 fn each_lane_tells_of_a_breakpoint_once() {
     let (mut debugger, kernel) = debugger("nop; nop; nop; ret");
     let at = kernel.entry + 4;
+    // One of two stays.
     debugger.insert_breakpoint(at);
+    debugger.insert_breakpoint(at);
+    assert!(debugger.remove_breakpoint(at));
     for lane in 0..4 {
         assert_eq!(go(&mut debugger, ALL), Stop::Breakpoint(lane));
         assert_eq!(pcs(&debugger), [at; 4]);
