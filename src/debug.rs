@@ -42,6 +42,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let stream = gdb::accept(OPTION, listener, args.packet.kernel())?;
     let lane = rest.packet.lane;
     let mut debugger = Debugger::new(run);
+    debugger.prefer(lane);
     if args.one_lane {
         debugger.stop_only(1 << lane);
     }

@@ -63,6 +63,8 @@ pub struct Debugger {
     watched: Vec<(u32, u32, Watch)>,
     /// Lanes that breakpoints and watches stop.
     stopping: u32,
+    /// The lane that tells first of those that stop at an instruction.
+    first: usize,
     resumed: Resume,
     /// Lanes that have told of the breakpoint in front of which they stand.
     told: u32,
@@ -82,6 +84,7 @@ impl Debugger {
             breakpoints: BTreeMap::new(),
             watched: Vec::new(),
             stopping: u32::MAX,
+            first: 0,
             resumed: Resume::default(),
             told: 0,
             faults: vec![None; lanes],
@@ -109,6 +112,11 @@ impl Debugger {
     /// Breakpoints and watches stop the lanes in `set` alone, a bit for each.
     pub fn stop_only(&mut self, set: u32) {
         self.stopping = set;
+    }
+
+    /// Of lanes that stop at one instruction, `lane` tells first, then the others from lane 0 on.
+    pub fn prefer(&mut self, lane: usize) {
+        self.first = lane;
     }
 
     /// Sets a breakpoint at the instruction at `address`.
@@ -192,7 +200,8 @@ impl Debugger {
         };
         let in_front = active & self.stopping & !self.told;
         if self.breakpoints.contains_key(&pc) && in_front != 0 {
-            let lane = in_front.trailing_zeros() as usize;
+            let own = in_front >> self.first & 1 != 0;
+            let lane = if own { self.first } else { in_front.trailing_zeros() as usize };
             self.told |= 1 << lane;
             return Some(Stop::Breakpoint(lane));
         }
@@ -202,7 +211,8 @@ impl Debugger {
             self.run.undo_fault(*lane, pc);
         }
         // The other lanes that faulted come to their instruction again.
-        if let Some((lane, fault)) = executed.faults.first() {
+        let own = executed.faults.iter().find(|(lane, _)| *lane == self.first);
+        if let Some((lane, fault)) = own.or(executed.faults.first()) {
             self.faults[*lane] = Some((pc, *fault));
             self.pending.push_back(Stop::Fault(*lane, *fault));
         }

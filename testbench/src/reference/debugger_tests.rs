@@ -36,6 +36,20 @@ fn each_lane_tells_of_a_breakpoint_once() {
 }
 
 #[test]
+fn the_lane_that_is_looked_at_tells_first() {
+    let (mut debugger, kernel) = debugger("lw t0, 0(zero); ret");
+    debugger.prefer(2);
+    debugger.insert_breakpoint(kernel.entry);
+    for lane in [2, 0, 1, 3] {
+        assert_eq!(go(&mut debugger, ALL), Stop::Breakpoint(lane));
+    }
+    let fault = Fault { cause: Cause::LoadAccess, value: 0 };
+    assert_eq!(go(&mut debugger, ALL), Stop::Fault(2, fault));
+    assert!(debugger.remove_breakpoint(kernel.entry));
+    assert_eq!(go(&mut debugger, Resume { take: 4, ..ALL }), Stop::Fault(0, fault));
+}
+
+#[test]
 fn a_step_moves_the_warp_or_the_lane_alone() {
     let (mut debugger, kernel) = debugger("nop; nop; nop; ret");
     assert_eq!(go(&mut debugger, step(2)), Stop::Step(2));
@@ -90,6 +104,7 @@ fn a_fault_can_be_taken_or_mended() {
     let (mut debugger, kernel) = debugger("li t0, 2; nop; lw a0, 0(t0); ret\n.data\nword: .word 9");
     let at = kernel.entry + 8;
     let fault = Fault { cause: Cause::LoadMisaligned, value: 2 };
+    debugger.prefer(0);
     assert_eq!(go(&mut debugger, ALL), Stop::Fault(0, fault));
     assert_eq!(pcs(&debugger), [at; 4]);
     // Taken: the verdict; the next lane comes to it.
@@ -105,6 +120,7 @@ fn a_fault_can_be_taken_or_mended() {
     assert_eq!(go(&mut debugger, Resume { step: 8, take: 8, go: 0 }), Stop::Step(3));
     assert_eq!(go(&mut debugger, ALL), Stop::End);
     let mut run = debugger.into_run();
+    assert_eq!([0, 1, 2, 3].map(|lane| run.instructions(lane).0), [3, 4, 3, 3], "tried twice, counted once");
     let verdicts = [4, 5, 6, 7].map(|packet| run.result(packet).unwrap().verdict);
     assert_eq!(verdicts, [0xc000_0004, 9, 6, 0xc000_0004]);
     assert_eq!(run.faults().iter().map(|fault| fault.packet).collect::<Vec<_>>(), [4, 7]);

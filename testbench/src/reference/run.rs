@@ -161,13 +161,16 @@ impl Reference {
         let thread = &mut self.warp.threads[lane];
         (thread.hart.x[10], thread.depth) = self.before[lane];
         thread.hart.pc = pc;
+        self.counts[lane] -= u64::from(pc < BOOT_ADDRESS);
     }
 
     /// Ends a lane that stands in front of an instruction that faults.
     pub(super) fn end_lane(&mut self, lane: usize, fault: Fault) {
         let hart = self.warp.threads[lane].hart.clone();
-        self.faults.push(self.record(lane, hart.pc, fault));
+        let pc = hart.pc;
+        self.faults.push(self.record(lane, pc, fault));
         self.stopped[lane] = Some(hart);
+        self.counts[lane] += u64::from(pc < BOOT_ADDRESS);
         self.warp.threads[lane].end_with(fault.cause);
     }
 
