@@ -152,7 +152,9 @@ impl PacketArgs {
         run.form_warp(first, warp)?;
         let (packet, frame) = (packets[index as usize].clone(), frames[index as usize].clone());
         let (lane, own_kernel) = ((index - first) as usize, self.kernel.is_some());
-        let packet = Subject { index, lane, threads: warp.len() as u64, capture, packet, frame };
+        let threads = warp.len() as u64;
+        let all = threads + if self.replay { first } else { 0 };
+        let packet = Subject { index, lane, threads, all, capture, packet, frame };
         Ok(Prepared { run, rest: Rest { program, map, data, out, own_kernel, packet } })
     }
 }
@@ -195,6 +197,8 @@ pub struct Subject {
     pub lane: usize,
     /// Threads of its warp.
     threads: u64,
+    /// With those of the warps before it that ran.
+    all: u64,
     capture: String,
     packet: SlotPacket,
     frame: Frame,
@@ -241,7 +245,7 @@ impl Rest {
             }
         }
         let faults = match own_kernel && threads > 0 {
-            true => Err(anyhow!("{threads} of {} packets ended with a fault", packet.threads)),
+            true => Err(anyhow!("{threads} of {} packets ended with a fault", packet.all)),
             false => Ok(()),
         };
         both(faults, compared)
