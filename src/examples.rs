@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 26] = [
+const EXAMPLES: [(&str, &[Example]); 27] = [
     (
         "emit",
         &[
@@ -28,6 +28,13 @@ const EXAMPLES: [(&str, &[Example]); 26] = [
             ("A table, and where the cycles go", "hermes run --app route-lookup --routes routes.txt --pcap in.pcap --perfetto run.json"),
             ("The report for another program", "hermes run --app dec-ttl --pcap - --json -"),
             ("Firmware alone", "hermes run --firmware fw.elf --command-threads 4"),
+        ],
+    ),
+    (
+        "profile",
+        &[
+            ("A kernel of your own, with a page to look at", "hermes profile --kernel mine.elf --pcap in.pcap -o mine.html"),
+            ("Every line of an app", "hermes profile --app dec-ttl --pcap in.pcap --top 0"),
         ],
     ),
     (

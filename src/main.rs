@@ -22,6 +22,7 @@ mod iss;
 mod kernel;
 mod origin;
 mod print;
+mod profile;
 mod reference;
 mod run;
 mod shell;
@@ -55,6 +56,8 @@ enum Command {
     Emit(emit::Args),
     /// Run a capture through the array, cycle by cycle, and print throughput and delays
     Run(Box<run::Args>),
+    /// Run a capture like `run`, and tell where the cycles of the warps go: by source line, function and reason
+    Profile(Box<profile::Args>),
     /// Run a kernel on several arrays with network interfaces and a switch between them
     Cluster(Box<cluster::Args>),
     /// Build packet kernels and show what is in them
@@ -98,6 +101,7 @@ impl Command {
     fn files(&self) -> Files {
         match self {
             Self::Run(args) => args.files(),
+            Self::Profile(args) => args.files(),
             Self::Cluster(args) => args.files(),
             Self::Kernel(command) => command.files(),
             Self::Firmware(command) => command.files(),
@@ -121,6 +125,7 @@ impl Command {
         match self {
             Self::Emit(args) => emit::execute(&args),
             Self::Run(args) => run::execute(&args, quiet),
+            Self::Profile(args) => profile::execute(*args, quiet),
             Self::Cluster(args) => cluster::execute(&args, quiet),
             Self::Kernel(command) => kernel::execute(command),
             Self::Firmware(command) => firmware::execute(command),

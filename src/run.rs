@@ -29,11 +29,12 @@ pub mod program;
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
+use crate::profile::Profiler;
 use crate::timeline::{Timeline, TimelineArgs};
 use data::{Data, DataArgs};
 use expect::ExpectArgs;
 use outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
-use outputs::Outputs;
+use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
@@ -41,6 +42,15 @@ pub const MEMORY_BYTES: u64 = 1 << 30;
 
 #[derive(clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    results: ResultArgs,
+}
+
+/// What is run, on which array, and what is told of it beside its results.
+#[derive(clap::Args)]
+pub struct Subject {
     #[command(flatten)]
     what: What,
     #[command(flatten)]
@@ -50,9 +60,6 @@ pub struct Args {
     pcap: Option<PathBuf>,
     #[command(flatten)]
     firmware_args: firmware::FirmwareArgs,
-    /// Capture to write: the forwarded packets as the kernel left them, in commit order
-    #[arg(short = 'o', visible_alias = "output", long, value_name = "OUT.pcap", help_heading = "Outputs")]
-    out: Option<PathBuf>,
     #[command(flatten)]
     array: ArrayArgs,
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
@@ -90,9 +97,6 @@ pub struct Args {
     /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
     mem_latency: Option<u32>,
-    /// Report as JSON
-    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
-    json: Option<PathBuf>,
     /// Verdict and times of every packet as CSV, in commit order
     #[arg(long, value_name = "FILE.csv", help_heading = "Outputs")]
     verdicts: Option<PathBuf>,
@@ -159,6 +163,13 @@ struct What {
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
+        self.results.files().and(self.subject.files())
+    }
+}
+
+impl Subject {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
         Files::default()
             .input("--pcap", self.pcap.as_deref())
             .input("--kernel", self.what.kernel.as_deref())
@@ -166,8 +177,6 @@ impl Args {
             .and(self.firmware_args.files())
             .and(self.inputs.files())
             .and(self.expect.files())
-            .output("--out", self.out.as_deref())
-            .output("--json", self.json.as_deref())
             .output("--verdicts", self.verdicts.as_deref())
             .output("--wave", self.wave.as_deref())
             .file("--wave", self.wave.as_deref())
@@ -203,13 +212,13 @@ impl Args {
         }
     }
 
-    /// The array, with what the other options ask of it.
-    fn config(&self, firmware: Option<&Firmware>) -> anyhow::Result<Config> {
+    /// The array, with what the other options ask of it, and with trace ports if they are needed otherwise.
+    fn config(&self, firmware: Option<&Firmware>, trace: bool) -> anyhow::Result<Config> {
         let mut config = self.array.config()?;
         if let Some(firmware) = firmware {
             firmware::give_processor(&self.array, firmware, &mut config)?;
         }
-        config.trace |= self.timeline.is_wanted() || self.firmware_args.needs_trace();
+        config.trace |= trace || self.timeline.is_wanted() || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
         Ok(config)
     }
@@ -232,12 +241,27 @@ impl Args {
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    run(&args.subject, &args.results, None, quiet)
+}
+
+/// Runs what `args` say. With a `profiler` the profile is printed instead of the report.
+pub fn run(
+    args: &Subject,
+    results: &ResultArgs,
+    profiler: Option<Profiler>,
+    quiet: bool,
+) -> anyhow::Result<()> {
     let firmware = args.what.firmware.as_deref().map(Firmware::read).transpose()?;
-    let config = args.config(firmware.as_ref())?;
+    let config = args.config(firmware.as_ref(), profiler.is_some())?;
     let latency = args.latency()?;
     let pcap = match (&args.pcap, &firmware) {
         (Some(pcap), _) => pcap,
-        (None, Some(firmware)) => return firmware::run_alone(args, firmware, &config, latency, quiet),
+        (None, Some(_)) if profiler.is_some() => {
+            bail!("--pcap: expected packets; `hermes run --firmware-profile` has the cycles of harts")
+        }
+        (None, Some(firmware)) => {
+            return firmware::run_alone(args, results, firmware, &config, latency, quiet)
+        }
         (None, None) => bail!("expected --pcap"),
     };
     let program =
@@ -250,9 +274,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
     let mut data = args.data.load(&program)?;
     let capture = traffic::read(pcap, args.limits.max_packets)?;
-    let outputs =
-        Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
-    let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
+    let (out, json) = (results.out.as_deref(), results.json.as_deref());
+    let outputs = Outputs::create(out, json, args.verdicts.as_deref(), &args.files())?;
+    let profile = profiler.as_ref().map(Profiler::profile);
+    let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref(), profile)?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
     // The ports do not know of bytes that the capture lacks.
@@ -342,7 +367,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     outputs.write(&capture.frames, &results, &records, &report)?;
     data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
-    let printed = print::line(&report);
+    let printed = match profiler {
+        None => print::line(&report),
+        Some(profiler) => profiler.tell(&program, pcap, &config, firmware.as_ref()),
+    };
     let faults = tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()));
     both(faults, compared)?;
     firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, ended))?;
@@ -388,7 +416,7 @@ impl Outcome {
 /// Builds the model, loads kernel and firmware and runs the packets.
 #[allow(clippy::too_many_arguments)]
 fn simulate(
-    args: &Args,
+    args: &Subject,
     config: &Config,
     program: &Program,
     data: &mut Data,

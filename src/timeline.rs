@@ -13,7 +13,10 @@ use hermes_testbench::iss::Isa;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
 use hermes_testbench::output::OutputFile;
-use hermes_testbench::timeline::{CycleRange, Perfetto, Recorder, TextTrace};
+use hermes_testbench::profile::Profile;
+use hermes_testbench::timeline::{
+    CycleRange, LevelPorts, Levels, Names, PacketNumbers, Perfetto, Recorder, TextTrace,
+};
 
 use crate::files::Files;
 
@@ -31,6 +34,45 @@ pub struct TimelineArgs {
     /// --perfetto
     #[arg(long, value_name = "FROM-TO")]
     trace_cycles: Option<CycleRange>,
+    /// Only warps that have one of these packets go to --trace and --perfetto: their numbers in the capture, from 0. Jobs and firmware
+    /// do not
+    #[arg(long, value_name = "N-M")]
+    trace_packets: Option<PacketNumbers>,
+    /// Bytes that --trace and --perfetto have at most, each; K, M and G stand for 2^10, 2^20 and 2^30. A file that would be larger ends
+    /// with a line, or a mark, that says so. At least 4K; 0: any size
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = size)]
+    trace_limit: u64,
+}
+
+/// The least that `--trace-limit` takes: what begins and ends a file, and something between.
+const LEAST_LIMIT: u64 = 4096;
+
+/// Bytes, with a unit or without.
+fn size(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    match bytes {
+        Some(0) => Ok(u64::MAX),
+        Some(bytes) if bytes >= LEAST_LIMIT => Ok(bytes),
+        _ => Err(format!("expected bytes such as 64M or 1G, at least {LEAST_LIMIT}, or 0 for any size")),
+    }
+}
+
+/// The instructions that a kernel may have.
+pub fn isa(config: &Config, kernel: Option<&Kernel>) -> Isa {
+    let embedded = kernel.is_some_and(|kernel| kernel.registers.registers() == 16);
+    Isa { aes: config.aes, atomics: config.atomics, zawrs: config.network, embedded, ..Isa::RV32IM_ZBB }
+}
+
+/// Names of the addresses of a kernel, of firmware, or of both.
+pub fn names(kernel: Option<&Kernel>, firmware: Option<&Firmware>) -> Names {
+    let kernel = kernel.map(|kernel| Rc::new(kernel.source_map()));
+    Names::new(kernel.into_iter().chain(firmware.map(Firmware::source_map)).collect())
 }
 
 impl TimelineArgs {
@@ -46,36 +88,43 @@ impl TimelineArgs {
         self.trace.is_some() || self.perfetto.is_some()
     }
 
-    /// Starts the files, if any are wanted, of a run of `kernel`, of `firmware`, or of both.
+    /// Starts the files, if any are wanted, of a run of `kernel`, of `firmware`, or of both; what the warps do is counted in `profile`, if
+    /// there is one.
     pub fn create(
         &self,
         config: &Config,
         kernel: Option<&Kernel>,
         firmware: Option<&Firmware>,
+        profile: Option<Rc<RefCell<Profile>>>,
     ) -> anyhow::Result<Option<Timeline>> {
-        ensure!(
-            self.is_wanted() || self.trace_cycles.is_none(),
-            "--trace-cycles: expected --trace or --perfetto with it"
-        );
-        if !self.is_wanted() {
+        let only = [
+            ("--trace-cycles", self.trace_cycles.is_some()),
+            ("--trace-packets", self.trace_packets.is_some()),
+        ];
+        for (option, _) in only.into_iter().filter(|(_, given)| *given) {
+            ensure!(self.is_wanted(), "{option}: expected --trace or --perfetto with it");
+        }
+        if !self.is_wanted() && profile.is_none() {
             return Ok(None);
         }
-        let embedded = kernel.is_some_and(|kernel| kernel.registers.registers() == 16);
-        let isa = Isa {
-            aes: config.aes,
-            atomics: config.atomics,
-            zawrs: config.network,
-            embedded,
-            ..Isa::RV32IM_ZBB
-        };
+        let isa = isa(config, kernel);
+        let limit = self.trace_limit;
         let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
-        let text = file(&self.trace)?.map(|file| TextTrace::new(file, isa, config.lanes));
-        let perfetto = file(&self.perfetto)?.map(|file| Perfetto::new(file, config.lanes));
+        let text = file(&self.trace)?.map(|file| TextTrace::new(file, isa, config.lanes)).transpose()?;
+        let perfetto = file(&self.perfetto)?.map(|file| Perfetto::new(file, config.lanes)).transpose()?;
+        let text = text.map(|text| text.with_limit(limit));
+        let perfetto = perfetto.map(|perfetto| perfetto.with_limit(limit));
+        let has_counters = perfetto.is_some();
         let cycles = self.trace_cycles.unwrap_or(CycleRange::ALL);
-        let recorder = Recorder::new(isa, cycles, text.transpose()?, perfetto.transpose()?)
-            .with_functions(firmware.map(Firmware::functions).unwrap_or_default());
+        let mut recorder = Recorder::new(isa, cycles, text, perfetto)
+            .with_functions(firmware.map(Firmware::functions).unwrap_or_default())
+            .with_names(names(kernel, firmware))
+            .with_packets(self.trace_packets);
+        if let Some(profile) = profile {
+            recorder = recorder.with_profile(profile);
+        }
         let (cores, lanes) = (config.cores, config.lanes);
-        Ok(Some(Timeline { recorder: Rc::new(RefCell::new(Some(recorder))), cores, lanes }))
+        Ok(Some(Timeline { recorder: Rc::new(RefCell::new(Some(recorder))), cores, lanes, has_counters }))
     }
 }
 
@@ -85,6 +134,7 @@ pub struct Timeline {
     recorder: Rc<RefCell<Option<Recorder<OutputFile>>>>,
     cores: usize,
     lanes: usize,
+    has_counters: bool,
 }
 
 impl Timeline {
@@ -93,19 +143,21 @@ impl Timeline {
         let model = simulation.model_mut();
         let ports = RetirePorts::bind(model, self.cores, self.lanes)?;
         let harts = CommandPorts::present(model.ports()).then(|| CommandPorts::bind(model)).transpose()?;
+        let mut levels = self.has_counters.then(|| LevelPorts::bind(model)).transpose()?;
         let shared = Rc::clone(&self.recorder);
         let mut trace = TraceCycle::default();
         simulation.set_observer(Box::new(move |cycle, model, events, _| {
             let mut recorder = shared.borrow_mut();
             let Some(recorder) = recorder.as_mut() else { return Ok(()) };
             trace.clear();
-            if recorder.is_following() {
+            if recorder.needs_retired(cycle) {
                 ports.sample(model, &mut trace);
             }
             if let Some(retired) = harts.as_ref().and_then(|ports| ports.sample(model)) {
                 recorder.hart(cycle, &retired).map_err(|error| error.to_string())?;
             }
-            recorder.cycle(cycle, &trace, events).map_err(|error| error.to_string())
+            let levels = levels.as_mut().map_or_else(Levels::default, |ports| ports.sample(model));
+            recorder.cycle(cycle, &trace, events, levels).map_err(|error| error.to_string())
         }));
         Ok(())
     }
@@ -117,5 +169,21 @@ impl Timeline {
         text.map(OutputFile::commit).transpose()?;
         perfetto.map(OutputFile::commit).transpose()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_read() {
+        let sizes = [("4096", 4096), ("64k", 1 << 16), ("3M", 3 << 20), ("1G", 1 << 30), ("0", u64::MAX)];
+        for (text, bytes) in sizes {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for wrong in ["", "G", "4095", "-1", "1T", "1.5M", "99999999999999999999", "18446744073709551615G"] {
+            assert!(size(wrong).unwrap_err().starts_with("expected bytes"), "{wrong}");
+        }
     }
 }

@@ -85,7 +85,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 22] = [
+const COMMANDS: [Subject; 25] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -102,6 +102,17 @@ const COMMANDS: [Subject; 22] = [
         &[("--pcap", "in.pcap"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
         &["--out", "--json", "--trace"],
     ),
+    (
+        "profile --app router",
+        &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
+        &["-o", "--json", "--verdicts", "--wave", "--trace", "--perfetto"],
+    ),
+    (
+        "profile --app ipsec",
+        &[("--pcap", "in.pcap"), ("--keys", "keys"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
+        &["-o", "--json"],
+    ),
+    ("profile", DATA, &["-o", "--json", "--dump kernel=", "--dump 0x1000:4="]),
     (
         "fpga run --port none --app router",
         &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
@@ -204,6 +215,7 @@ fn every_output_option_is_declared() {
     let folder = Folder::new();
     for (command, subcommand) in [
         ("run", "run"),
+        ("profile", "profile"),
         ("fpga run", "fpga run"),
         ("kernel build", "kernel build"),
         ("firmware build", "firmware build"),
@@ -254,10 +266,8 @@ fn a_read_only_file_stays() {
             for name in ["old", "link"] {
                 let output = with(output, name);
                 let arguments = arguments(command, inputs, &output);
-                folder.fail(
-                    &arguments,
-                    &[&format!("{output}: is read-only; expected a file that may be written")],
-                );
+                let read_only = format!("{output}: is read-only; expected a file that may be written");
+                folder.fail(&arguments, &[&read_only]);
             }
         }
     }

@@ -254,14 +254,111 @@ fn cycles_can_be_chosen_and_files_that_cannot_be_written_are_named() {
     let blocks = folder.text("trace.txt").matches("warp of packets").count();
     assert_eq!(blocks, chosen.len());
 
+    // Warps with some packets, without the trace of the others.
+    folder.succeed(&format!("{run} {FILES} --trace-packets 7-9"));
+    let events = timeline(&folder);
+    let firsts: Vec<_> =
+        events.iter().filter(|event| event.is("X", "warp")).map(|event| event.argument("first")).collect();
+    assert_eq!(firsts, [6, 8]);
+    assert_eq!(folder.text("trace.txt").matches("warp of packets").count(), 2);
+    assert!(events.iter().any(|event| event.0["ph"] == "C"));
+
     let before = folder.files();
     folder.fail(&format!("{run} --trace none/trace.txt"), &["none/trace.txt: No such file"]);
     folder.fail(&format!("{run} --perfetto ."), &[".: is a directory"]);
     folder.fail(&format!("{run} --trace-cycles 1-2"), &["--trace-cycles: expected --trace or --perfetto"]);
+    folder.fail(&format!("{run} --trace-packets 1-2"), &["--trace-packets: expected --trace or --perfetto"]);
     if std::path::Path::new("/dev/full").exists() {
         folder.fail(&format!("{run} --perfetto /dev/full"), &["/dev/full: No space left"]);
     }
     assert_eq!(folder.files(), before);
+}
+
+/// Functions and lines in both files, and counters over time.
+#[test]
+fn names_and_counters_are_told() {
+    let folder = Folder::new();
+    folder.write("k.c", NAMED);
+    folder.succeed("kernel build k.c -o k.elf");
+    folder.succeed("gen-trace --kind fixed:60 --packets 200 --seed 7 -o in.pcap");
+    folder.succeed(&format!("run --kernel k.elf --pcap in.pcap {FILES} {ARRAY}"));
+    let (events, trace) = (timeline(&folder), folder.text("trace.txt"));
+    for function in ["(boot)", "kernel", "double_it", "(exit)"] {
+        assert!(trace.lines().any(|line| line.trim_start() == format!("in {function}")), "{function}");
+    }
+    assert!(trace.lines().any(|line| line.contains(" slli a0,a0,0x1 ") && line.contains(" k.c:")), "{trace}");
+    let names: Vec<&str> = events
+        .iter()
+        .filter(|event| event.is("X", "instructions"))
+        .map(|event| event.0["name"].as_str().expect("a name"))
+        .collect();
+    assert!(names.contains(&"(boot)"), "{names:?}");
+    assert!(names.iter().any(|name| name.starts_with("kernel (k.c:")), "{names:?}");
+
+    // Means of stretches of 128 cycles that differ from those before: sums of all are those of the run.
+    let counter = |process: u64, name: &str| -> Vec<(u64, f64)> {
+        let mine = |event: &&Event| {
+            event.is("C", "counter") && event.0["name"] == name && event.number("pid") == process
+        };
+        let value = |event: &Event| event.0["args"]["value"].as_f64().expect("a value");
+        events.iter().filter(mine).map(|event| (event.number("ts"), value(event))).collect()
+    };
+    let report = json(&folder, "out.json");
+    let end = events.iter().filter(|event| event.is("i", "commit")).map(|event| event.number("ts")).max();
+    let end = end.expect("commits") + 128;
+    for (core, process) in [(0, 1), (1, 2)] {
+        let ipc = counter(process, "IPC");
+        assert!(ipc.iter().all(|(_, value)| (0.0..=1.0).contains(value)), "{ipc:?}");
+        let until = |index: usize| ipc.get(index + 1).map_or(end, |next| next.0);
+        let sum: f64 =
+            (0..).zip(&ipc).map(|(index, (time, value))| value * (until(index) - time) as f64).sum();
+        // Boot sequence and EXIT are in the graph, and not in the counter.
+        let counted = report["cores"][core]["instructions"].as_f64().expect("a number");
+        assert!(sum > counted && sum < 4.0 * counted, "{sum} and {counted}");
+        assert!(counter(process, "warps").iter().any(|(_, warps)| *warps > 2.0));
+    }
+    let queue = counter(1_002, "task queue");
+    assert!(queue.iter().any(|(_, tasks)| *tasks > 20.0) && queue.iter().all(|(_, tasks)| *tasks <= 200.0));
+    assert!(queue.last().expect("values").1 < 20.0, "all were taken: {queue:?}");
+    let lines = counter(1_002, "memory lines in flight");
+    assert!(lines.iter().any(|(_, lines)| *lines > 0.5), "{lines:?}");
+}
+
+const NAMED: &str = "#include <hermes.h>
+
+__attribute__((noinline)) uint32_t double_it(uint32_t number)
+{
+    return number * 2;
+}
+
+uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
+{
+    (void)slot, (void)arguments;
+    return double_it(packet & 7) + 1;
+}
+";
+
+/// Files of limited size say where they end, and are what they would be until there.
+#[test]
+fn sizes_are_limited() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind fixed:60 --packets 60 --seed 7 -o in.pcap");
+    let run = format!("run --app dec-ttl --pcap in.pcap {ARRAY}");
+    let text = folder.succeed(&format!("{run} {FILES}"));
+    let (all, events) = (folder.text("trace.txt"), timeline(&folder).len());
+    assert_eq!(text, folder.succeed(&format!("{run} {FILES} --trace-limit 8K")));
+    let (trace, cut) = (folder.text("trace.txt"), timeline(&folder));
+    let (told, rest) = trace.split_once("\nThe trace ends here: ").expect("a last line");
+    assert!(all.starts_with(told) && rest.contains("8192 bytes"), "{trace}");
+    assert!((6_000..=8_192).contains(&trace.len()) && folder.text("timeline.json").len() <= 8_192);
+    let last = cut.last().expect("a mark");
+    assert!(last.is("i", "limit") && cut.len() < events, "{}", last.0);
+    let output = folder.hermes(&format!("{run} {FILES} --trace-limit 100"));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && error.contains("--trace-limit") && error.contains("at least 4096"),
+        "{error}"
+    );
 }
 
 /// A run that fails is the one to look at.

@@ -6,7 +6,7 @@
 //! | [`boards`] | the tops: clock and pins |
 //! | [`system`], [`array_on_board`] | what all boards have: serial line, link, array, packet memory |
 //! | [`flow`] | from Verilog to a bitstream, and what it takes of the device |
-//! | [`prim`] | cells of the device: the PLL |
+//! | [`prim`] | cells of the device: the PLL, the global network |
 
 pub mod array_on_board;
 pub mod board;

@@ -8,6 +8,7 @@ use hermes_rtl::prelude::*;
 
 use crate::array_on_board::ArrayOnBoard;
 use crate::board::Settings;
+use crate::prim::Ecp5Global;
 
 /// Serial line, link, and the array with its memory: what every board has. It is wiring.
 #[derive(LogicBlock)]
@@ -36,6 +37,8 @@ pub struct BoardSystem<const LANES: usize> {
     frames_out: FrameTransmitter,
     #[init(BoardLink::new(identity))]
     link: BoardLink,
+    /// The reset of the array: it has 10,000 sinks with 8 lanes.
+    array_reset: Ecp5Global,
     #[init(ArrayOnBoard::new(config, memory_log2))]
     board: ArrayOnBoard<LANES>,
 }
@@ -75,7 +78,8 @@ impl<const LANES: usize> Logic for BoardSystem<LANES> {
         self.transmitter.data.next = self.frames_out.line_data.val();
         self.frames_out.line_ready.next = self.transmitter.ready.val();
 
-        self.board.reset.next = self.link.array_reset.val();
+        self.array_reset.signal_in.next = self.link.array_reset.val();
+        self.board.reset.next = self.array_reset.signal_out.val();
         connect!(self.link.m_axil, self.board.s_axil);
         self.link.busy_cycles.next = self.board.busy_cycles.val();
         connect!(self.link.memory, self.board.byte);

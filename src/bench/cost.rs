@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{anyhow, ensure};
-use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Tool};
+use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Placer, Tool};
 use hermes_rtl::emit::{Design, Direction};
 
 use super::figure::{Bound, Figure};
@@ -110,7 +110,7 @@ fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::
         megahertz: Some(75.0),
         pins: false,
         route,
-        effort: Effort { router2: false, ..Effort::default() },
+        effort: Effort { placer: Placer::Heap(40), router2: false },
     };
     Ok(placement.run(nextpnr, 1)?)
 }

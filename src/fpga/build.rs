@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{ensure, Context};
 use hermes_fpga::board::Settings;
-use hermes_fpga::flow::{self, Cells, Effort, Placement, Progress, RaceOptions, Tool, Winner};
+use hermes_fpga::flow::{self, Cells, Effort, Placement, Placer, Progress, RaceOptions, Tool, Winner};
 use hermes_rtl::emit::artefacts;
 use hermes_testbench::output;
 use hermes_testbench::staging::StagingFolder;
@@ -30,12 +30,9 @@ pub struct Args {
     /// Minutes after which placing and routing are given up
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Placing and routing")]
     limit: u32,
-    /// Times as much as by default (10) that the placer weighs timing against the length of wires
-    #[arg(long, value_name = "N", default_value_t = Effort::default().timing_weight, help_heading = "Placing and routing")]
-    timing_weight: u32,
-    /// How densely the placer packs: 0.1 to 1
-    #[arg(long, value_name = "BETA", default_value_t = Effort::default().beta, help_heading = "Placing and routing")]
-    placer_beta: f64,
+    /// Times as much as by default (10) that the other placer of nextpnr, HeAP, weighs timing against the length of wires; without it the static placer places
+    #[arg(long, value_name = "N", help_heading = "Placing and routing")]
+    timing_weight: Option<u32>,
     /// Write Verilog and pins only, for tools of one's own
     #[arg(long, help_heading = "Outputs")]
     sources_only: bool,
@@ -84,7 +81,6 @@ impl Built {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     ensure!(!args.seeds.is_empty(), "--seeds: expected at least one");
-    ensure!((0.1..=1.0).contains(&args.placer_beta), "--placer-beta {}: expected 0.1 to 1", args.placer_beta);
     let settings = args.target.settings()?;
     let tools = (!args.sources_only)
         .then(|| Ok::<_, flow::FlowError>((Tool::yosys()?, Tool::nextpnr_ecp5()?, Tool::ecppack()?)))
@@ -115,7 +111,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         megahertz: None,
         pins: true,
         route: true,
-        effort: Effort { timing_weight: args.timing_weight, beta: args.placer_beta, ..Effort::default() },
+        effort: Effort {
+            placer: args.timing_weight.map_or(Placer::Static, Placer::Heap),
+            ..Effort::default()
+        },
     };
     let options = RaceOptions {
         seeds: args.seeds.clone(),

@@ -13,7 +13,7 @@ use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
 
 use super::gdb::{self, SessionEnd};
-use super::{Args, Program, Wave, MEMORY_BYTES};
+use super::{Program, ResultArgs, Subject, Wave, MEMORY_BYTES};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
@@ -90,7 +90,7 @@ pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) ->
 }
 
 /// Gives the console what it is to read.
-pub fn type_in(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<()> {
+pub fn type_in(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<()> {
     let Some(path) = &args.firmware_args.firmware_input else { return Ok(()) };
     let bytes = input::read(path, MOST_STREAM_BYTES).with_context(|| input::name(path))?;
     if let Some(link) = host.firmware_mut() {
@@ -109,7 +109,7 @@ pub fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
 }
 
 /// Waits until the firmware ends; prints its console output. Output that cannot be printed does not end it.
-fn wait(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
+fn wait(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
     let start = host.device_mut().cycle();
     let limit = match args.firmware_args.firmware_timeout {
         0 => u64::MAX,
@@ -139,7 +139,7 @@ fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
 }
 
 /// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their number, and waits for its end.
-pub fn finish(args: &Args, host: &mut Host<Simulation>, packets: usize) -> anyhow::Result<Ended> {
+pub fn finish(args: &Subject, host: &mut Host<Simulation>, packets: usize) -> anyhow::Result<Ended> {
     if let Some(link) = host.firmware_mut() {
         link.send([0, packets as u32, 0, 0]);
     }
@@ -164,7 +164,7 @@ fn count_cycles(host: &mut Host<Simulation>, harts: usize) -> anyhow::Result<Rc<
 
 /// Does what a debugger says until the firmware ends.
 fn debug(
-    args: &Args,
+    args: &Subject,
     listener: TcpListener,
     host: &mut Host<Simulation>,
     firmware: &Firmware,
@@ -183,7 +183,8 @@ fn debug(
 
 /// Runs firmware without packets.
 pub fn run_alone(
-    args: &Args,
+    args: &Subject,
+    results: &ResultArgs,
     firmware: &Firmware,
     config: &Config,
     latency: Latency,
@@ -191,12 +192,12 @@ pub fn run_alone(
 ) -> anyhow::Result<()> {
     ensure!(args.what.app.is_none(), "--app: expected --pcap with it");
     ensure!(args.what.kernel.is_none(), "--kernel: expected --pcap with it");
-    let files = [("--out", &args.out), ("--json", &args.json), ("--verdicts", &args.verdicts)];
+    let files = [("--out", &results.out), ("--json", &results.json), ("--verdicts", &args.verdicts)];
     if let Some((option, _)) = files.into_iter().find(|(_, path)| path.is_some()) {
         bail!("{option}: expected --pcap with it");
     }
     check(firmware, config, None)?;
-    let timeline = args.timeline.create(config, None, Some(firmware))?;
+    let timeline = args.timeline.create(config, None, Some(firmware), None)?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;

@@ -1,6 +1,6 @@
 //! The files that a run writes; they appear at its end, or not at all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes_testbench::cosim::PacketResult;
 use hermes_testbench::metrics::{self, PacketRecord, Report};
@@ -10,6 +10,25 @@ use hermes_testbench::verdict::Verdict;
 
 use crate::files::Files;
 use crate::origin::Origin;
+
+/// Options of the results.
+#[derive(clap::Args, Default)]
+#[command(next_help_heading = "Outputs")]
+pub struct ResultArgs {
+    /// Capture to write: the forwarded packets as the kernel left them, in commit order
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "OUT.pcap")]
+    pub out: Option<PathBuf>,
+    /// Report as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+impl ResultArgs {
+    /// What is written.
+    pub fn files(&self) -> Files {
+        Files::default().output("--out", self.out.as_deref()).output("--json", self.json.as_deref())
+    }
+}
 
 /// The files of a run.
 pub struct Outputs {

@@ -16,6 +16,7 @@
 //! | `reference` | packets on the reference simulator, with the layout of a run, and what a debugger needs |
 //! | `lockstep` | compares what the cores retire with the reference simulator |
 //! | `timeline` | what warps did in which cycle, as text and for the Perfetto viewer |
+//! | `profile` | where the cycles of the warps go, by source line, function and instruction |
 //! | `fuzz` | constrained-random programs, with shrinking and coverage |
 //! | `golden` | golden models of the apps, and the report of a difference |
 //! | `metrics` | throughput, delays, verdict counts; the run's report |
@@ -40,6 +41,7 @@ pub mod lockstep;
 pub mod metrics;
 pub mod model;
 pub mod output;
+pub mod profile;
 pub mod reference;
 pub mod slot;
 pub mod staging;

@@ -20,7 +20,7 @@ use hermes_testbench::tables::{
     SecurityAssociation,
 };
 use hermes_testbench::test_seed;
-use hermes_testbench::timeline::CycleRange;
+use hermes_testbench::timeline::{CycleRange, PacketNumbers};
 use hermes_testbench::traffic::{self, Generator, Kind, LineRate, Traffic};
 use peak_alloc::PeakAlloc;
 use proptest::collection::vec;
@@ -333,5 +333,6 @@ fn options() {
     });
     fuzz("kinds", &files(&["imix", "fixed:64", "tcp-mix"]), |path| text(path).parse::<Kind>());
     fuzz("rates", &files(&["trace", "max", "12.5"]), |path| text(path).parse::<LineRate>());
+    fuzz("packets", &files(&["10-19", "7"]), |path| text(path).parse::<PacketNumbers>());
     fuzz("cycles", &files(&["1000-2000", "0-18446744073709551615"]), |path| text(path).parse::<CycleRange>());
 }

@@ -14,7 +14,7 @@ mod synthesis;
 mod tools;
 mod units;
 
-pub use placement::{clock, overused, Device, Effort, Placement};
+pub use placement::{clock, overused, Device, Effort, Placement, Placer};
 pub use race::{race, Progress, RaceOptions, Winner};
 pub use synthesis::{synthesize, Cells};
 pub use tools::{FlowError, Tool};

@@ -10,6 +10,9 @@ const LUTS: [(&str, usize); 3] = [("LUT4", 1), ("CCU2C", 2), ("TRELLIS_DPR16X4",
 /// eight LUTs and their multiplexers, as one, and so trades many LUTs for a level of logic.
 const OPTIONS: &str = "-nowidelut";
 
+/// What is mapped once more behind that.
+const MEMORIES: &str = include_str!("../../yosys/distributed_memory.v");
+
 /// How many cells of which kind a design has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells(Vec<(String, usize)>);
@@ -76,8 +79,11 @@ impl Cells {
 /// Yosys does not start or fails, or a file cannot be written.
 pub fn synthesize(yosys: &Tool, folder: &Path, verilog: &str, top: &str) -> Result<Cells, FlowError> {
     write(&folder.join("design.v"), verilog)?;
+    write(&folder.join("distributed_memory.v"), MEMORIES)?;
     let script = format!(
-        "read_verilog design.v; synth_ecp5 {OPTIONS} -top {top} -json netlist.json; tee -q -o statistics.txt stat"
+        "read_verilog design.v; synth_ecp5 {OPTIONS} -top {top}; \
+         techmap -map distributed_memory.v t:TRELLIS_DPR16X4; opt_clean; write_json netlist.json; \
+         tee -q -o statistics.txt stat"
     );
     yosys.run(folder, &["-q", "-p", &script])?;
     let cells = Cells::from_statistics(&read(&folder.join("statistics.txt"))?);
@@ -101,5 +107,28 @@ mod tests {
             (cells.luts(), cells.flip_flops(), cells.block_rams(), cells.multipliers()),
             (140, 40, 3, 0)
         );
+    }
+
+    /// A memory of 8 words: the address bit that is never used is a copy of one that is, and no constant.
+    #[test]
+    fn unused_address_bits_of_memories_are_copies() {
+        let folder = tempfile::tempdir().unwrap();
+        let verilog = "module top(input clk, we, input [2:0] wa, ra, input [3:0] d, output [3:0] q);\n\
+                       reg [3:0] words [0:7];\n\
+                       always @(posedge clk) if (we) words[wa] <= d;\n\
+                       assign q = words[ra];\n\
+                       endmodule\n";
+        let cells = synthesize(&Tool::yosys().unwrap(), folder.path(), verilog, "top").unwrap();
+        assert_eq!((cells.count("TRELLIS_DPR16X4"), cells.luts()), (1, 4));
+        let netlist: serde_json::Value =
+            serde_json::from_str(&read(&folder.path().join("netlist.json")).unwrap()).unwrap();
+        let cells = netlist["modules"]["top"]["cells"].as_object().unwrap();
+        let memory = cells.values().find(|cell| cell["type"] == "TRELLIS_DPR16X4").unwrap();
+        for port in ["RAD", "WAD"] {
+            let bits = memory["connections"][port].as_array().unwrap();
+            assert!(bits.iter().all(serde_json::Value::is_u64), "{port}: {bits:?}");
+            assert_eq!(bits[3], bits[0], "{port}");
+            assert!(bits[0] != bits[1] && bits[1] != bits[2] && bits[0] != bits[2], "{port}: {bits:?}");
+        }
     }
 }

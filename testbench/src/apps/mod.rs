@@ -78,6 +78,13 @@ macro_rules! kernel_source {
 }
 use kernel_source;
 
+/// The text of the built-in source called `name`, without its folder: a kernel of an app, what kernels include, the library.
+pub(crate) fn built_in_source(name: &str) -> Option<&'static str> {
+    let mut sources = APPS.iter().flat_map(|entry| [entry.source].into_iter().chain(entry.aes_source));
+    let kernel = sources.find(|source| source.path.rsplit('/').next() == Some(name));
+    kernel.map(|source| source.text).or_else(|| crate::kernel::built_in(name))
+}
+
 /// An app with its inputs.
 pub trait App: fmt::Debug {
     /// Bytes of shared memory for tables.

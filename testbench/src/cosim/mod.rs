@@ -68,6 +68,7 @@ pub use session::{
 pub(crate) use simulation::register_name;
 pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot, Wire};
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};
+pub(crate) use stream::PACKET_PORTS;
 pub use stream::{
     run_through_ports, PortCounters, PortsResult, SentFrame, StreamOptions, StreamSink, StreamSource, Streams,
 };

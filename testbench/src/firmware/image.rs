@@ -1,6 +1,7 @@
 //! Firmware in an ELF file.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::input::{self, MOST_PROGRAM_BYTES};
 use crate::kernel::{Executable, KernelError, Place, RegisterClass, Segment, SourceMap};
@@ -18,7 +19,7 @@ pub struct Firmware {
     pub executable: Executable,
     /// Harts that it needs.
     pub harts: u32,
-    source: SourceMap,
+    source: Rc<SourceMap>,
 }
 
 impl Firmware {
@@ -33,7 +34,7 @@ impl Firmware {
         let format = |problem| KernelError::Format { path: path.to_path_buf(), problem };
         let executable = Executable::parse(&data, "hermes firmware build").map_err(format)?;
         let harts = check(&executable).map_err(format)?;
-        let source = SourceMap::new(&executable, &data);
+        let source = Rc::new(SourceMap::new(&executable, &data));
         Ok(Self { path: path.to_path_buf(), executable, harts, source })
     }
 
@@ -57,6 +58,12 @@ impl Firmware {
     #[must_use]
     pub fn functions(&self) -> Vec<(u32, String)> {
         self.source.functions().to_vec()
+    }
+
+    /// Its functions and lines.
+    #[must_use]
+    pub fn source_map(&self) -> Rc<SourceMap> {
+        Rc::clone(&self.source)
     }
 
     /// Where `address` lies in the source.

@@ -208,9 +208,12 @@ pub fn build_source(
     build(&source, registers, output)
 }
 
+/// How the names of temporary folders begin.
+pub(crate) const WORK_FOLDER: &str = "hermes-kernel-";
+
 /// A temporary folder.
 fn work_folder() -> Result<tempfile::TempDir, BuildError> {
-    let folder = tempfile::Builder::new().prefix("hermes-kernel-").tempdir();
+    let folder = tempfile::Builder::new().prefix(WORK_FOLDER).tempdir();
     folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })
 }
 

@@ -13,8 +13,9 @@ pub use arch::Arch;
 #[cfg(test)]
 pub(crate) use build::build_words;
 pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
-pub(crate) use build::{run_tool, write_file, COMPILER};
+pub(crate) use build::{run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment, Symbol};
 pub use source_map::{Place, SourceMap};
+pub(crate) use sources::built_in;
 pub use sources::{write_headers, HERMES_H, PACKET_INC};
 pub use stack::StackNeed;

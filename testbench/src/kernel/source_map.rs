@@ -82,23 +82,38 @@ impl SourceMap {
     /// Where `address` lies in the source; outside of the program neither symbol nor line.
     #[must_use]
     pub fn place(&self, address: u32) -> Place {
-        let inside =
-            |(first, bytes): &(u32, u32)| address.checked_sub(*first).is_some_and(|offset| offset < *bytes);
-        if !self.extents.iter().any(inside) {
+        if !self.contains(address) {
             return Place { address, ..Place::default() };
         }
         let symbol = self.symbols.iter().rfind(|(at, _)| *at <= address);
-        let location = |lines: &Lines| {
-            let found = lines.find_location(address.into()).ok()??;
-            let file = found.file?;
-            let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
-            Some((name?, found.line?))
+        let without_folder = |(file, line): (String, u32)| {
+            let name = Path::new(&file).file_name().map(|name| name.to_string_lossy().into_owned());
+            Some((name?, line))
         };
         Place {
             address,
             symbol: symbol.map(|(at, name)| (name.clone(), address - at)),
-            line: self.lines.as_ref().and_then(location),
+            line: self.file_line(address).and_then(without_folder),
         }
+    }
+
+    /// Whether `address` is in the program.
+    #[must_use]
+    pub fn contains(&self, address: u32) -> bool {
+        let inside =
+            |(first, bytes): &(u32, u32)| address.checked_sub(*first).is_some_and(|offset| offset < *bytes);
+        self.extents.iter().any(inside)
+    }
+
+    /// Source file, with its folder as the compiler knew it, and line of `address`; of what was inlined there the innermost.
+    #[must_use]
+    pub fn file_line(&self, address: u32) -> Option<(String, u32)> {
+        if !self.contains(address) {
+            return None;
+        }
+        let found = self.lines.as_ref()?.find_location(address.into()).ok()??;
+        // Line 0 stands for code without a line.
+        Some((found.file?.to_string(), found.line.filter(|line| *line > 0)?))
     }
 }
 

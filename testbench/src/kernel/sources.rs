@@ -46,6 +46,12 @@ pub(super) fn library(in_c: bool) -> impl Iterator<Item = (&'static str, bool)> 
     all.filter(move |(name, _)| in_c || name.ends_with(".S"))
 }
 
+/// The text of the include file or source of the library called `name`.
+pub(crate) fn built_in(name: &str) -> Option<&'static str> {
+    let parts = [INCLUDES, LIBRARY_INCLUDES, LIBRARY, STRING_INCLUDES, STRING];
+    parts.into_iter().flatten().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 /// Writes everything that a build needs to `folder`.
 pub(super) fn write_all(folder: &Path) -> Result<(), BuildError> {
     let parts = [INCLUDES, LIBRARY_INCLUDES, LIBRARY, STRING_INCLUDES, STRING];

@@ -5,18 +5,32 @@
 //! | --- | --- |
 //! | `warp` | a warp from its issue to its commit: stretches of instructions, and what it waited for between them |
 //! | `hart` | a hart of the command processor: stretches of instructions in one function, waits, handlers |
+//! | `names` | functions and source lines of addresses |
+//! | `levels`, `counters` | what waits in the array and at its memory; counters over time |
+//! | `range` | which cycles and packets are told |
 //! | `recorder` | follows every warp of a run, cycle by cycle |
+//! | `bounded` | outputs of a size at most |
 //! | `text` | the readable trace, a block for each warp |
 //! | `perfetto` | the timeline in the Trace Event Format |
 
+mod bounded;
+mod counters;
 mod hart;
+mod levels;
+mod names;
 mod perfetto;
+mod range;
 mod recorder;
 mod text;
 mod warp;
 
+pub use counters::COUNTER_CYCLES;
 pub use hart::{Functions, Handled, HartPart, HartStretch, HartWait};
+pub use levels::{LevelPorts, Levels};
+pub(crate) use names::base_name;
+pub use names::{Name, Names, BOOT, EXIT};
 pub use perfetto::Perfetto;
-pub use recorder::{CycleRange, Recorder};
+pub use range::{CycleRange, PacketNumbers};
+pub use recorder::Recorder;
 pub use text::TextTrace;
 pub use warp::{FaultMark, Phase, Step, Stretch, Wait, WarpTimeline, Work};

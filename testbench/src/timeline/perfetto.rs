@@ -4,20 +4,33 @@
 //! of instructions and for waits. Faults and commits are instant events; the time from finish to commit, in which the slot may
 //! have another warp, is an asynchronous slice of the core. The command processor is a process, a hart a thread: a slice for instructions in
 //! one function, for a wait, and around them for the handler of an interrupt. The thread spawner is a process, a slot a thread: a slice for
-//! a job, from its trigger to its completion. One cycle is shown as 1 microsecond.
+//! a job, from its trigger to its completion. Counters belong to the processes of the cores or to that of the array. One cycle is shown as
+//! 1 microsecond.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use serde_json::{json, Map, Value};
 
+use super::bounded::Bounded;
 use super::hart::{HartPart, HartStretch};
+use super::names::Names;
 use super::warp::{Phase, Wait, WarpTimeline, Work};
 use crate::verdict::{Verdict, FAULT};
 
 /// Process numbers behind those of the cores.
 const COMMAND_PROCESSOR: u64 = 1_000;
 const THREAD_SPAWNER: u64 = 1_001;
+const ARRAY: u64 = 1_002;
+
+/// Whose counter it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Owner {
+    /// A core.
+    Core(u8),
+    /// The array.
+    Array,
+}
 
 /// A job of the thread spawner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +45,7 @@ pub(super) struct Job {
 /// Writes the timeline, an event at a time.
 #[derive(Debug)]
 pub struct Perfetto<W> {
-    output: W,
+    output: Bounded<W>,
     lanes: usize,
     first: bool,
     /// Processes and threads that have a name.
@@ -44,17 +57,51 @@ impl<W: Write> Perfetto<W> {
     ///
     /// # Errors
     /// Those of `output`.
-    pub fn new(mut output: W, lanes: usize) -> io::Result<Self> {
+    pub fn new(output: W, lanes: usize) -> io::Result<Self> {
         let notes = json!({ "time": "1 microsecond = 1 cycle since reset", "lanes": lanes });
-        write!(output, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{notes},\"traceEvents\":[")?;
+        let head = format!("{{\"displayTimeUnit\":\"ns\",\"otherData\":{notes},\"traceEvents\":[");
+        let mut output = Bounded::new(output);
+        output.piece(head.as_bytes())?;
         Ok(Self { output, lanes, first: true, named: BTreeSet::new() })
     }
 
-    /// Writes a warp. One that has not finished ends with `now`.
+    /// Ends the timeline before it has more than so many bytes.
+    #[must_use]
+    pub fn with_limit(mut self, bytes: u64) -> Self {
+        self.output.set_limit(bytes);
+        self
+    }
+
+    /// Whether the timeline has as many bytes as it may have.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.output.is_full()
+    }
+
+    /// Writes the value of a counter from cycle `time` on.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn warp(&mut self, warp: &WarpTimeline, now: u64) -> io::Result<()> {
+    pub(super) fn counter(&mut self, owner: Owner, name: &str, time: u64, value: f64) -> io::Result<()> {
+        let process = match owner {
+            Owner::Core(core) => u64::from(core) + 1,
+            Owner::Array => ARRAY,
+        };
+        let title = match owner {
+            Owner::Core(core) => format!("core {core}"),
+            Owner::Array => "array".to_string(),
+        };
+        self.name(process, 0, "process_name", title)?;
+        self.event(json!({
+            "ph": "C", "cat": "counter", "name": name, "pid": process, "ts": time, "args": { "value": value },
+        }))
+    }
+
+    /// Writes a warp. One that has not finished ends with `now`. Stretches are called by the function and line of their first instruction.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn warp(&mut self, warp: &WarpTimeline, now: u64, names: &mut Names) -> io::Result<()> {
         let (core, slot) = (u64::from(warp.slot.core), u64::from(warp.slot.slot));
         // Viewers treat number 0 in a way of their own, and like thread numbers that are unique.
         let process = core + 1;
@@ -91,13 +138,22 @@ impl<W: Write> Perfetto<W> {
         for Phase { from, to, what } in &warp.phases {
             let (category, name, arguments) = match what {
                 Ok(stretch) => {
+                    let first = names.name(stretch.first_pc);
+                    let line = first.source_line();
+                    let name = match &line {
+                        Some(line) => format!("{} ({line})", first.function),
+                        None => first.function.clone(),
+                    };
                     let arguments = json!({
                         "instructions": stretch.instructions,
                         "lane_instructions": stretch.lane_instructions,
                         "first_pc": format!("{:#010x}", stretch.first_pc),
                         "last_pc": format!("{:#010x}", stretch.last_pc),
+                        "first": first.place(),
+                        "line": line,
+                        "last": names.name(stretch.last_pc).place(),
                     });
-                    ("instructions", "instructions".to_string(), arguments)
+                    ("instructions", name, arguments)
                 }
                 Err(wait) => ("wait", format!("wait: {}", wait.name()), json!({ "cycles": to - from })),
             };
@@ -108,7 +164,11 @@ impl<W: Write> Perfetto<W> {
             let mut mark = event("i", "fault", &text, fault.cycle);
             mark.insert("s".into(), "t".into());
             let lanes = format!("{:#x}", fault.lanes);
-            mark.insert("args".into(), json!({ "pc": format!("{:#010x}", fault.pc), "lanes": lanes }));
+            let name = names.name(fault.pc);
+            let arguments = json!({
+                "pc": format!("{:#010x}", fault.pc), "lanes": lanes, "at": name.place(), "line": name.source_line(),
+            });
+            mark.insert("args".into(), arguments);
             self.event(mark)?;
         }
         if let (Some(finished), Some(committed)) = (warp.finished, warp.committed) {
@@ -179,13 +239,18 @@ impl<W: Write> Perfetto<W> {
         }))
     }
 
-    /// Ends the timeline and gives the output back.
+    /// Ends the timeline in cycle `now`, with a mark that says so if it ends early, and gives the output back.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn end(mut self) -> io::Result<W> {
-        self.output.write_all(b"\n]}\n")?;
-        Ok(self.output)
+    pub fn end(self, now: u64) -> io::Result<W> {
+        let mut last = String::new();
+        if self.output.is_full() {
+            let name = format!("the timeline ends here: {} bytes are its limit", self.output.limit());
+            let mark = json!({ "ph": "i", "cat": "limit", "name": name, "pid": ARRAY, "tid": 0, "ts": now, "s": "g" });
+            last = format!("{}{mark}", if self.first { "\n" } else { ",\n" });
+        }
+        self.output.end(format!("{last}\n]}}\n").as_bytes())
     }
 
     /// The figures of a warp.
@@ -217,9 +282,12 @@ impl<W: Write> Perfetto<W> {
     }
 
     fn event(&mut self, event: impl Into<Value>) -> io::Result<()> {
-        self.output.write_all(if self.first { b"\n" } else { b",\n" })?;
-        self.first = false;
-        serde_json::to_writer(&mut self.output, &event.into())?;
+        if self.output.is_full() {
+            return Ok(());
+        }
+        let piece = format!("{}{}", if self.first { "\n" } else { ",\n" }, event.into());
+        self.output.piece(piece.as_bytes())?;
+        self.first &= self.output.is_full();
         Ok(())
     }
 }

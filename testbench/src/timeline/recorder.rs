@@ -1,57 +1,36 @@
 //! Follows every warp of a run.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::str::FromStr;
+use std::rc::Rc;
 
+use super::counters::Counters;
 use super::hart::{Functions, HartPart, HartTimeline};
+use super::levels::Levels;
+use super::names::Names;
 use super::perfetto::{Job, Perfetto};
+use super::range::{CycleRange, PacketNumbers};
 use super::text::TextTrace;
 use super::warp::{WarpTimeline, Work};
 use crate::command::CommandRetired;
 use crate::cosim::{Event, SpawnEvent, WarpSlot};
 use crate::iss::{Instruction, Isa};
 use crate::lockstep::TraceCycle;
-
-/// Cycles, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CycleRange {
-    /// The first.
-    pub first: u64,
-    /// The last.
-    pub last: u64,
-}
-
-impl CycleRange {
-    /// Every cycle.
-    pub const ALL: Self = Self { first: 0, last: u64::MAX };
-
-    /// Whether the cycle is one of these.
-    pub const fn contains(&self, cycle: u64) -> bool {
-        self.first <= cycle && cycle <= self.last
-    }
-}
-
-impl FromStr for CycleRange {
-    type Err = String;
-
-    /// `FROM-TO`, such as `1000-2000`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-        match numbers {
-            Some((first, last)) if first <= last => Ok(Self { first, last }),
-            _ => Err("expected FROM-TO in cycles, such as 1000-2000".to_string()),
-        }
-    }
-}
+use crate::profile::Profile;
 
 /// Writes what the warps of a run did: each is written at its commit, one of spawned threads at its finish, so that memory holds only
 /// those in flight; and what the harts of the command processor did, a part of their time at its end.
 ///
 /// Warps that are issued in the chosen cycles are followed, each to its end, and jobs that are triggered in them; of harts, what retires in them.
+/// If packets are chosen, only warps that have one of these, and neither jobs nor harts. A profile has all warps.
 pub struct Recorder<W> {
     isa: Isa,
     cycles: CycleRange,
+    packets: Option<PacketNumbers>,
+    names: Names,
+    profile: Option<Rc<RefCell<Profile>>>,
+    counters: Counters,
     text: Option<TextTrace<W>>,
     perfetto: Option<Perfetto<W>>,
     running: BTreeMap<(u8, u8), WarpTimeline>,
@@ -74,7 +53,44 @@ impl<W: Write> Recorder<W> {
         perfetto: Option<Perfetto<W>>,
     ) -> Self {
         let (running, finished, retired, jobs, harts, functions) = Default::default();
-        Self { isa, cycles, text, perfetto, running, finished, retired, jobs, harts, functions }
+        let (packets, names, profile, counters) = Default::default();
+        Self {
+            isa,
+            cycles,
+            packets,
+            names,
+            profile,
+            counters,
+            text,
+            perfetto,
+            running,
+            finished,
+            retired,
+            jobs,
+            harts,
+            functions,
+        }
+    }
+
+    /// Tells only warps that have one of these packets.
+    #[must_use]
+    pub fn with_packets(mut self, packets: Option<PacketNumbers>) -> Self {
+        self.packets = packets;
+        self
+    }
+
+    /// Names addresses by these.
+    #[must_use]
+    pub fn with_names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Counts the cycles of every warp, whatever is told of it.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Rc<RefCell<Profile>>) -> Self {
+        self.profile = Some(profile);
+        self
     }
 
     /// Names the functions of the firmware.
@@ -90,10 +106,11 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// Those of the outputs.
     pub fn hart(&mut self, cycle: u64, got: &CommandRetired) -> io::Result<()> {
-        if !self.cycles.contains(cycle) {
+        if !self.cycles.contains(cycle) || self.packets.is_some() || self.is_full() {
             return Ok(());
         }
-        let line = self.text.as_ref().map(|text| text.hart_line(cycle, got)).unwrap_or_default();
+        let name = self.names.name(got.pc);
+        let line = self.text.as_ref().map(|text| text.hart_line(cycle, got, &name)).unwrap_or_default();
         let mut parts = Vec::new();
         self.harts.entry(got.hart).or_default().retire(cycle, got, &self.functions, &line, &mut parts);
         self.write_hart(got.hart, &parts)
@@ -107,35 +124,64 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Whether a warp is on a core whose instructions are to be told.
-    pub fn is_following(&self) -> bool {
-        !self.running.is_empty()
+    /// Whether the outputs have as many bytes as they may have.
+    fn is_full(&self) -> bool {
+        self.text.as_ref().is_none_or(TextTrace::is_full)
+            && self.perfetto.as_ref().is_none_or(Perfetto::is_full)
+    }
+
+    /// Whether counters are told of this cycle.
+    fn counts(&self, cycle: u64) -> bool {
+        let told = || self.running.values().chain(self.finished.values()).any(|warp| warp.told);
+        self.perfetto.as_ref().is_some_and(|output| !output.is_full())
+            && self.cycles.contains(cycle)
+            && (self.packets.is_none() || told())
+    }
+
+    /// Whether [`Self::cycle`] needs to know what retires in this cycle.
+    #[must_use]
+    pub fn needs_retired(&self, cycle: u64) -> bool {
+        !self.running.is_empty() || self.counts(cycle)
     }
 
     /// Takes what happened in a cycle; the starts of `trace` are not needed.
     ///
     /// # Errors
     /// Those of the outputs.
-    pub fn cycle(&mut self, cycle: u64, trace: &TraceCycle, events: &[(u64, Event)]) -> io::Result<()> {
+    pub fn cycle(
+        &mut self,
+        cycle: u64,
+        trace: &TraceCycle,
+        events: &[(u64, Event)],
+        levels: Levels,
+    ) -> io::Result<()> {
         for got in &trace.retired {
             let count = self.retired.entry(got.core).or_insert(0);
             *count += 1;
             let Some(warp) = self.running.get_mut(&(got.core, got.slot)) else { continue };
             let code = Instruction::decode(got.instruction, &self.isa);
             let step = warp.retire(cycle, got, code.as_ref(), *count);
-            if let Some(text) = &self.text {
-                text.retired(warp, cycle, got, code.as_ref(), step);
+            if let Some(profile) = &self.profile {
+                profile.borrow_mut().retire(got, step);
+            }
+            if let (Some(text), true) = (&mut self.text, warp.told) {
+                text.retired(warp, cycle, got, code.as_ref(), step, &self.names.name(got.pc));
             }
         }
         for late in &trace.late_writes {
             let Some(warp) = self.running.get_mut(&(late.core, late.slot)) else { continue };
             warp.late_write(late);
-            if let Some(text) = &self.text {
+            if let (Some(text), true) = (&mut self.text, warp.told) {
                 text.late_write(warp, cycle, late);
             }
         }
         for (_, event) in events {
+            self.counters.event(*event);
             self.event(cycle, *event)?;
+        }
+        let counts = self.counts(cycle);
+        if let (Some(perfetto), true) = (&mut self.perfetto, counts) {
+            self.counters.cycle(cycle, trace, levels, perfetto)?;
         }
         Ok(())
     }
@@ -146,7 +192,7 @@ impl<W: Write> Recorder<W> {
             Event::Issue(slot, packets) => self.issue(cycle, slot, Work::Packets(packets)),
             Event::Finish(slot) => {
                 if let Some(mut warp) = self.running.remove(&key(slot)) {
-                    warp.finish(cycle);
+                    self.finish(&mut warp, cycle);
                     self.finished.insert(warp.work.range().0, warp);
                 }
             }
@@ -157,7 +203,7 @@ impl<W: Write> Recorder<W> {
                 }
             }
             Event::Spawn(SpawnEvent::Trigger(slot)) => {
-                if self.cycles.contains(cycle) {
+                if self.cycles.contains(cycle) && self.packets.is_none() {
                     self.jobs.insert(slot, Job { triggered: cycle, ..Job::default() });
                 }
             }
@@ -170,7 +216,7 @@ impl<W: Write> Recorder<W> {
             }
             Event::Spawn(SpawnEvent::Finish(slot)) => {
                 if let Some(mut warp) = self.running.remove(&key(slot)) {
-                    warp.finish(cycle);
+                    self.finish(&mut warp, cycle);
                     self.write(&warp, cycle)?;
                 }
             }
@@ -185,15 +231,34 @@ impl<W: Write> Recorder<W> {
     }
 
     fn issue(&mut self, cycle: u64, slot: WarpSlot, work: Work) {
-        if self.cycles.contains(cycle) {
+        let chosen = match (self.packets, work) {
+            (None, _) => true,
+            (Some(packets), Work::Packets(range)) => packets.overlaps(range),
+            (Some(_), Work::Job { .. }) => false,
+        };
+        let told = chosen && self.cycles.contains(cycle) && !self.is_full();
+        if told || self.profile.is_some() {
             let retired = self.retired.get(&slot.core).copied().unwrap_or(0);
-            self.running.insert((slot.core, slot.slot), WarpTimeline::new(slot, work, cycle, retired));
+            let mut warp = WarpTimeline::new(slot, work, cycle, retired);
+            warp.told = told;
+            self.running.insert((slot.core, slot.slot), warp);
+        }
+    }
+
+    fn finish(&self, warp: &mut WarpTimeline, cycle: u64) {
+        let waited = warp.finish(cycle);
+        if let Some(profile) = &self.profile {
+            profile.borrow_mut().finish(warp.last_pc(), waited);
         }
     }
 
     fn write(&mut self, warp: &WarpTimeline, cycle: u64) -> io::Result<()> {
+        if !warp.told {
+            return Ok(());
+        }
         self.text.as_mut().map(|text| text.warp(warp)).transpose()?;
-        self.perfetto.as_mut().map(|perfetto| perfetto.warp(warp, cycle)).transpose()?;
+        let names = &mut self.names;
+        self.perfetto.as_mut().map(|perfetto| perfetto.warp(warp, cycle, names)).transpose()?;
         Ok(())
     }
 
@@ -204,7 +269,11 @@ impl<W: Write> Recorder<W> {
     pub fn end(mut self, cycle: u64) -> io::Result<(Option<W>, Option<W>)> {
         let finished = std::mem::take(&mut self.finished);
         let mut rest: Vec<_> = finished.into_values().collect();
-        rest.extend(std::mem::take(&mut self.running).into_values());
+        for warp in std::mem::take(&mut self.running).into_values() {
+            // Until now the warp has waited, for whatever it is.
+            self.finish(&mut warp.clone(), cycle);
+            rest.push(warp);
+        }
         rest.sort_by_key(|warp| warp.issued);
         rest.iter().try_for_each(|warp| self.write(warp, cycle))?;
         for (slot, job) in std::mem::take(&mut self.jobs) {
@@ -215,7 +284,11 @@ impl<W: Write> Recorder<W> {
             timeline.end_all(cycle, &mut parts);
             self.write_hart(hart, &parts)?;
         }
-        Ok((self.text.map(TextTrace::end), self.perfetto.map(Perfetto::end).transpose()?))
+        if let Some(perfetto) = &mut self.perfetto {
+            self.counters.write(perfetto)?;
+        }
+        let text = self.text.map(TextTrace::end).transpose()?;
+        Ok((text, self.perfetto.map(|perfetto| perfetto.end(cycle)).transpose()?))
     }
 }
 
@@ -231,9 +304,16 @@ mod tests {
     /// Three warps, issued in cycles 10, 20 and 30 to the slots of core 1, one instruction each; the first finishes last, the
     /// third never.
     fn record(cycles: CycleRange) -> (String, Vec<Value>) {
+        record_with(cycles, |recorder| recorder)
+    }
+
+    fn record_with(
+        cycles: CycleRange,
+        change: impl FnOnce(Recorder<Vec<u8>>) -> Recorder<Vec<u8>>,
+    ) -> (String, Vec<Value>) {
         let text = TextTrace::new(Vec::new(), ISA, 4).unwrap();
-        let mut recorder =
-            Recorder::new(ISA, cycles, Some(text), Some(Perfetto::new(Vec::new(), 4).unwrap()));
+        let perfetto = Perfetto::new(Vec::new(), 4).unwrap();
+        let mut recorder = change(Recorder::new(ISA, cycles, Some(text), Some(perfetto)));
         let slot = |slot| WarpSlot { core: 1, slot };
         let range = |number: u8| PacketRange { first: u32::from(number) * 4, count: 4 };
         let mut happen = |cycle, event: Option<Event>, retired: Option<u8>| {
@@ -247,7 +327,7 @@ mod tests {
                 ..Retired::default()
             }));
             let events: Vec<_> = event.map(|event| (cycle, event)).into_iter().collect();
-            recorder.cycle(cycle, &trace, &events).unwrap();
+            recorder.cycle(cycle, &trace, &events, Levels { entered: 12, memory_lines: 5 }).unwrap();
         };
         for number in 0..3 {
             happen(10 + 10 * u64::from(number), Some(Event::Issue(slot(number), range(number))), None);
@@ -285,7 +365,57 @@ mod tests {
         assert_eq!(commits, [61, 62]);
         assert_eq!(of_kind(&events, "b", "finished").len(), 2);
         let names = events.iter().filter(|event| event["ph"] == "M").count();
-        assert_eq!(names, 4, "a core and three slots");
+        assert_eq!(names, 5, "a core and three slots, and the array");
+    }
+
+    #[test]
+    fn counters_are_means() {
+        let (_, events) = record(CycleRange::ALL);
+        let value = |name: &str| {
+            let found: Vec<_> =
+                of_kind(&events, "C", "counter").into_iter().filter(|event| event["name"] == name).collect();
+            assert!(found.len() == 1 && found[0]["ts"] == 10, "{found:?}");
+            (found[0]["pid"].as_u64().unwrap(), found[0]["args"]["value"].as_f64().unwrap())
+        };
+        // Ten cycles are told. Warps behind these: 1 1 2 2 3 3 2 1 1 1; tasks that wait: 8 8 4 4 0 0 ...
+        assert_eq!(value("warps"), (2, 1.7));
+        assert_eq!(value("IPC"), (2, 0.3));
+        assert_eq!(value("task queue"), (1_002, 2.4));
+        assert_eq!(value("memory lines in flight"), (1_002, 5.0));
+    }
+
+    #[test]
+    fn only_warps_with_the_chosen_packets_are_told_and_all_are_profiled() {
+        let profile = Rc::new(RefCell::new(Profile::default()));
+        let (text, events) = record_with(CycleRange::ALL, |recorder| {
+            recorder.with_packets(Some("5-6".parse().unwrap())).with_profile(Rc::clone(&profile))
+        });
+        assert!(text.contains("packets 4 to 7") && text.matches("warp of").count() == 1, "{text}");
+        assert_eq!(of_kind(&events, "X", "warp").len(), 1);
+        // Issued in 10, 20 and 30, finished in 60 and 50, and not by 70.
+        assert_eq!(profile.borrow().total().cycles(), 50 + 30 + 40);
+        assert_eq!(profile.borrow().total().instructions, 3);
+    }
+
+    #[test]
+    fn outputs_of_limited_size_say_so() {
+        let (all, _) = record(CycleRange::ALL);
+        for limit in [0, 700, 900, 1_200, 2_000] {
+            let record = |limit| {
+                record_with(CycleRange::ALL, |mut recorder| {
+                    recorder.text = recorder.text.map(|text| text.with_limit(limit));
+                    recorder.perfetto = recorder.perfetto.map(|perfetto| perfetto.with_limit(limit));
+                    recorder
+                })
+            };
+            let (text, events) = record(limit);
+            let (told, rest) = text.split_once("\nThe trace ends here: ").unwrap_or((&text, ""));
+            assert!(all.starts_with(told) && told.lines().count() >= 2, "{limit}: {text}");
+            assert_eq!(rest.is_empty(), all.len() as u64 + 512 <= limit, "{limit}: {text}");
+            assert!(text.len() as u64 <= limit.max(400), "{limit}: {text}");
+            let last = events.last().unwrap();
+            assert!(last["name"].as_str().unwrap().starts_with("the timeline ends here"), "{last}");
+        }
     }
 
     #[test]
@@ -293,8 +423,5 @@ mod tests {
         let (text, events) = record("20-29".parse().unwrap());
         assert!(text.contains("packets 4 to 7") && text.matches("warp of").count() == 1, "{text}");
         assert_eq!(of_kind(&events, "X", "warp").len(), 1);
-        for wrong in ["", "7", "9-8", "a-9", "1-2-3"] {
-            assert!(wrong.parse::<CycleRange>().is_err(), "{wrong}");
-        }
     }
 }

@@ -5,17 +5,26 @@ use std::io::{self, Write};
 
 use hermes_rtl::config::EXIT_ADDRESS;
 
+use super::bounded::Bounded;
 use super::hart::{HartPart, HartWait};
+use super::names::Name;
 use super::warp::{Step, WarpTimeline, Work};
 use crate::command::CommandRetired;
 use crate::iss::{disassemble, register_name, Class, Instruction, Isa};
 use crate::lockstep::{LateWrite, Retired};
 use crate::verdict::{Verdict, FAULT};
 
+/// Bytes of lines that may wait in memory for their block to be written, if the trace may not have more.
+const LEAST_WAITING: u64 = 64 << 20;
+/// Width of the column of source files and lines.
+const LINE_WIDTH: usize = 20;
+
 /// Writes the readable trace.
 #[derive(Debug)]
 pub struct TextTrace<W> {
-    output: W,
+    output: Bounded<W>,
+    /// Bytes of lines that wait in memory for their block to be written.
+    waiting: u64,
     isa: Isa,
     /// Hexadecimal digits of a set of lanes.
     digits: usize,
@@ -26,26 +35,57 @@ impl<W: Write> TextTrace<W> {
     ///
     /// # Errors
     /// Those of `output`.
-    pub fn new(mut output: W, isa: Isa, lanes: usize) -> io::Result<Self> {
+    pub fn new(output: W, isa: Isa, lanes: usize) -> io::Result<Self> {
         let digits = lanes.div_ceil(4).max(5);
-        writeln!(output, "Cycles since reset; sets of lanes and addresses in hexadecimal.")?;
-        writeln!(
-            output,
-            "{:>10} {:>6} {:<8} {:<digits$} {:<8} {:<28} what it did: one value if all lanes have the same",
-            "cycle", "waited", "for", "lanes", "pc", "instruction"
-        )?;
-        Ok(Self { output, isa, digits })
+        let mut output = Bounded::new(output);
+        let head = format!(
+            "Cycles since reset; sets of lanes and addresses in hexadecimal.\n\
+             {:>10} {:>6} {:<8} {:<digits$} {:<8} {:<28} {:<LINE_WIDTH$} what it did: one value if all lanes have the same\n",
+            "cycle", "waited", "for", "lanes", "pc", "instruction", "line"
+        );
+        output.piece(head.as_bytes())?;
+        Ok(Self { output, waiting: 0, isa, digits })
+    }
+
+    /// Ends the trace before it has more than so many bytes.
+    #[must_use]
+    pub fn with_limit(mut self, bytes: u64) -> Self {
+        self.output.set_limit(bytes);
+        self
+    }
+
+    /// Whether the trace has as many bytes as it may have.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.output.is_full()
+    }
+
+    /// Notes a line of `warp`, unless more wait than may be in memory.
+    fn note(&mut self, warp: &mut WarpTimeline, line: &str) {
+        let line = line.trim_end();
+        let bytes = line.len() as u64 + 1;
+        warp.cut |= self.output.is_full() || self.waiting + bytes > self.output.limit().max(LEAST_WAITING);
+        if !warp.cut {
+            self.waiting += bytes;
+            warp.lines.push_str(line);
+            warp.lines.push('\n');
+        }
     }
 
     /// Notes an instruction of `warp`.
     pub fn retired(
-        &self,
+        &mut self,
         warp: &mut WarpTimeline,
         cycle: u64,
         got: &Retired,
         code: Option<&Instruction>,
         step: Step,
+        name: &Name,
     ) {
+        if warp.function != name.function {
+            warp.function.clone_from(&name.function);
+            self.note(warp, &format!("{:>10} in {}", "", name.place()));
+        }
         let waited = if step.waited == 0 { String::new() } else { step.waited.to_string() };
         let reason = step.wait.map_or("", |wait| wait.name());
         let text = match got.pc {
@@ -53,28 +93,28 @@ impl<W: Write> TextTrace<W> {
             pc => disassemble(pc, got.instruction, &self.isa),
         };
         let line = format!(
-            "{cycle:>10} {waited:>6} {reason:<8} {:<digits$} {:08x} {text:<28} {}",
+            "{cycle:>10} {waited:>6} {reason:<8} {:<digits$} {:08x} {text:<28} {:<LINE_WIDTH$} {}",
             format!("{:x}", got.active),
             got.pc,
+            name.source_line().unwrap_or_default(),
             effect(got, code, warp.work),
             digits = self.digits
         );
-        warp.lines.push_str(line.trim_end());
-        warp.lines.push('\n');
+        self.note(warp, &line);
     }
 
     /// Notes values that reached the registers of `warp`.
-    pub fn late_write(&self, warp: &mut WarpTimeline, cycle: u64, late: &LateWrite) {
+    pub fn late_write(&mut self, warp: &mut WarpTimeline, cycle: u64, late: &LateWrite) {
         let (lanes, rd) = (format!("{:x}", late.lanes), register_name(late.rd));
         let values = values(late.lanes, &late.values);
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            warp.lines,
-            "{cycle:>10} {:>15} {lanes:<digits$} {:>37} {rd} = {values}",
+        let line = format!(
+            "{cycle:>10} {:>15} {lanes:<digits$} {:>37} {:LINE_WIDTH$} {rd} = {values}",
             "",
             "late",
+            "",
             digits = self.digits
         );
+        self.note(warp, &line);
     }
 
     /// Writes the block of a warp.
@@ -88,26 +128,37 @@ impl<W: Write> TextTrace<W> {
             Work::Packets(_) => format!("packets {first} to {last}"),
             Work::Job { job, .. } => format!("job {job}, threads {first} to {last}"),
         };
-        writeln!(self.output, "\nwarp of {of}, core {core}, slot {slot}")?;
-        writeln!(self.output, "{:>10} issued", warp.issued)?;
-        self.output.write_all(warp.lines.as_bytes())?;
-        match warp.finished {
-            Some(cycle) => writeln!(
-                self.output,
-                "{cycle:>10} finished: {} instructions, {} lane-instructions",
+        let issued = warp.issued;
+        let head = format!("\nwarp of {of}, core {core}, slot {slot}\n{issued:>10} issued\n");
+        self.output.piece(head.as_bytes())?;
+        self.lines(&warp.lines)?;
+        self.waiting -= warp.lines.len() as u64;
+        if warp.cut {
+            // Nothing may follow what lacks its end.
+            self.output.fill();
+        }
+        let mut tail = match warp.finished {
+            Some(cycle) => format!(
+                "{cycle:>10} finished: {} instructions, {} lane-instructions\n",
                 warp.instructions, warp.lane_instructions
-            )?,
-            None => writeln!(self.output, "{:>10} not finished", "")?,
-        }
+            ),
+            None => format!("{:>10} not finished\n", ""),
+        };
         match (warp.work, warp.committed) {
-            (Work::Job { .. }, _) => Ok(()),
-            (_, Some(cycle)) => writeln!(self.output, "{cycle:>10} committed"),
-            (_, None) => writeln!(self.output, "{:>10} not committed", ""),
+            (Work::Job { .. }, _) => {}
+            (_, Some(cycle)) => tail.push_str(&format!("{cycle:>10} committed\n")),
+            (_, None) => tail.push_str(&format!("{:>10} not committed\n", "")),
         }
+        self.output.piece(tail.as_bytes())
+    }
+
+    /// Writes lines, each whole.
+    fn lines(&mut self, lines: &str) -> io::Result<()> {
+        lines.split_inclusive('\n').try_for_each(|line| self.output.piece(line.as_bytes()))
     }
 
     /// The line of an instruction of the command processor.
-    pub(super) fn hart_line(&self, cycle: u64, got: &CommandRetired) -> String {
+    pub(super) fn hart_line(&self, cycle: u64, got: &CommandRetired, name: &Name) -> String {
         let isa = Isa::RV32IMA_ZBB;
         let text = machine_instruction(got.word).unwrap_or_else(|| disassemble(got.pc, got.word, &isa));
         let mut what = match Instruction::decode(got.word, &isa).map(|code| code.op.class()) {
@@ -125,10 +176,11 @@ impl<W: Write> TextTrace<W> {
             let _ = write!(what, "to {:x}", got.next_pc);
         }
         let line = format!(
-            "{cycle:>10} {:>15} {:digits$} {:08x} {text:<28} {what}",
+            "{cycle:>10} {:>15} {:digits$} {:08x} {text:<28} {:<LINE_WIDTH$} {what}",
             "",
             "",
             got.pc,
+            name.source_line().unwrap_or_default(),
             digits = self.digits
         );
         format!("{}\n", line.trim_end())
@@ -141,22 +193,31 @@ impl<W: Write> TextTrace<W> {
     pub fn hart(&mut self, hart: u32, part: &HartPart) -> io::Result<()> {
         match part {
             HartPart::Stretch(stretch) => {
-                writeln!(self.output, "\nhart {hart} in {}", stretch.function)?;
-                self.output.write_all(stretch.lines.as_bytes())
+                let head = format!("\nhart {hart} in {}\n", stretch.function);
+                self.output.piece(head.as_bytes())?;
+                self.lines(&stretch.lines)
             }
             HartPart::Wait(from, to, wait) if *wait == HartWait::Sleep => {
-                writeln!(self.output, "\nhart {hart} slept in cycles {from} to {}", to - 1)
+                let line = format!("\nhart {hart} slept in cycles {from} to {}\n", to - 1);
+                self.output.piece(line.as_bytes())
             }
             HartPart::Enter(cycle, what) => {
-                writeln!(self.output, "\nhart {hart}: {} in cycle {cycle}", what.name())
+                let line = format!("\nhart {hart}: {} in cycle {cycle}\n", what.name());
+                self.output.piece(line.as_bytes())
             }
             HartPart::Wait(..) | HartPart::Leave(_) | HartPart::Exception(..) => Ok(()),
         }
     }
 
-    /// Ends the trace and gives the output back.
-    pub fn end(self) -> W {
-        self.output
+    /// Ends the trace, which says so if it ends early, and gives the output back.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn end(self) -> io::Result<W> {
+        let limit = self.output.limit();
+        let early = format!("\nThe trace ends here: with more it would be larger than {limit} bytes.\n");
+        let last = if self.output.is_full() { early.as_bytes() } else { b"" };
+        self.output.end(last)
     }
 }
 
@@ -243,7 +304,10 @@ mod tests {
             change(&mut got);
             let code = Instruction::decode(word, &isa);
             let step = Step { waited: 7, wait: Some(Wait::Branch) };
-            trace.retired(&mut warp, cycle, &got, code.as_ref(), step);
+            let (function, offset) = if got.pc == EXIT_ADDRESS { ("(exit)", 0) } else { ("kernel", 0x40) };
+            let line = (offset > 0).then(|| ("/src/k.c".to_string(), 7));
+            let name = Name { function: function.into(), offset, line };
+            trace.retired(&mut warp, cycle, &got, code.as_ref(), step, &name);
         };
         retire(20, 0x0017_0713, &|got| (got.rd, got.values) = (14, vec![6, 6, 6, 6]));
         retire(21, 0x0005_2703, &|got| {
@@ -256,7 +320,7 @@ mod tests {
         trace.late_write(&mut warp, 24, &late);
         warp.finish(30);
         trace.warp(&warp).unwrap();
-        let text = String::from_utf8(trace.end()).unwrap();
+        let text = String::from_utf8(trace.end().unwrap()).unwrap();
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let lines: Vec<_> = text.lines().skip(3).map(words).collect();
         assert_eq!(
@@ -264,9 +328,11 @@ mod tests {
             [
                 "warp of packets 8 to 11, core 1, slot 3",
                 "5 issued",
-                "20 7 branch f 00000040 addi a4,a4,1 a4 = 6",
-                "21 7 branch f 00000040 lw a4,0(a0) a4 <- [40 41 80 c0]; lanes 2 fault: load address misaligned",
-                "22 7 branch f 00000040 sw a5,0(a0) [10] <- 1 2 3 4",
+                "in kernel+0x40",
+                "20 7 branch f 00000040 addi a4,a4,1 k.c:7 a4 = 6",
+                "21 7 branch f 00000040 lw a4,0(a0) k.c:7 a4 <- [40 41 80 c0]; lanes 2 fault: load address misaligned",
+                "22 7 branch f 00000040 sw a5,0(a0) k.c:7 [10] <- 1 2 3 4",
+                "in (exit)",
                 "23 7 branch f fffffffc exit verdict 0",
                 "24 5 late a4 = aa bb",
                 "30 finished: 0 instructions, 0 lane-instructions",

@@ -191,8 +191,14 @@ pub struct WarpTimeline {
     pub phases: Vec<Phase>,
     /// Its faults.
     pub faults: Vec<FaultMark>,
+    /// Whether it goes to the outputs.
+    pub(super) told: bool,
     /// Lines of the readable trace.
     pub(super) lines: String,
+    /// Whether lines are missing at their end.
+    pub(super) cut: bool,
+    /// The function of the last of these.
+    pub(super) function: String,
     last: Option<Last>,
     last_memory: Option<Class>,
     late: BTreeMap<u8, Late>,
@@ -216,7 +222,10 @@ impl WarpTimeline {
             waits: [0; Wait::ALL.len()],
             phases: Vec::new(),
             faults: Vec::new(),
+            told: true,
             lines: String::new(),
+            cut: false,
+            function: String::new(),
             last: None,
             last_memory: None,
             late: BTreeMap::new(),
@@ -277,14 +286,22 @@ impl WarpTimeline {
         }
     }
 
-    /// The core reported the warp as finished.
-    pub fn finish(&mut self, cycle: u64) {
+    /// The core reported the warp as finished. Gives the cycles since its last instruction.
+    pub fn finish(&mut self, cycle: u64) -> u64 {
         self.finished = Some(cycle);
         let from = self.last.map_or(self.issued, |last| last.cycle + 1);
-        if cycle > from {
-            self.waits[Wait::Finish as usize] += cycle - from;
+        let waited = cycle.saturating_sub(from);
+        if waited > 0 {
+            self.waits[Wait::Finish as usize] += waited;
             self.phases.push(Phase { from, to: cycle, what: Err(Wait::Finish) });
         }
+        waited
+    }
+
+    /// Address of its last instruction; that of the boot sequence before its first.
+    #[must_use]
+    pub fn last_pc(&self) -> u32 {
+        self.last.map_or(BOOT_ADDRESS, |last| last.pc)
     }
 
     /// Why nothing retired between the last instruction and that at `pc`.

@@ -1,5 +1,6 @@
 //! Kernels that do not end, divide by zero, or overflow their stack.
 
+use hermes_rtl::config::LOCAL_WINDOW_ADDRESS;
 use hermes_testbench::cosim::{ArraySetup, Host};
 use hermes_testbench::fuzz::{generate, Bench, Features};
 use rand::Rng as _;
@@ -84,7 +85,7 @@ fn every_division_has_its_result() {
     }
 }
 
-/// Threads that recurse for ever leave the stacks at their lower end; nothing below is touched.
+/// Threads that recurse for ever leave their stacks at the lower end; nothing else is touched, another stack neither.
 #[test]
 fn a_stack_that_overflows_ends_in_a_fault() {
     let mut random = random();
@@ -99,8 +100,9 @@ fn a_stack_that_overflows_ends_in_a_fault() {
     let packets = arriving((0..48).map(|_| vec![0; 60]));
     let result = process(&mut host, &setup, &layout, &packets).unwrap();
     assert!(result.packets.iter().all(|packet| packet.verdict == FAULT | 7));
-    // The fault is the first store below the stacks.
-    let first = result.faults.iter().map(|fault| layout.stack_base - fault.address);
+    // The fault is the first store below the stack, in its guard.
+    assert!(layout.local_window);
+    let first = result.faults.iter().map(|fault| LOCAL_WINDOW_ADDRESS - fault.address);
     assert!(first.clone().all(|depth| depth == 64), "{:?}", first.collect::<Vec<_>>());
     let verdicts = (layout.verdict_base, 4 << setup.ring_slots_log2);
     only_changed_in(&mut host, before, &[stacks, ring(&setup, &layout), verdicts], "recursion");

@@ -1,0 +1,79 @@
+//! Finds the source files of a program.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::apps::built_in_source;
+use crate::kernel::WORK_FOLDER;
+use crate::timeline::base_name;
+
+/// The largest source file that is read, in bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Finds source files: in folders of the user's, where the compiler found them, or among those that are built in.
+#[derive(Clone, Debug, Default)]
+pub struct SourceFinder {
+    folders: Vec<PathBuf>,
+}
+
+impl SourceFinder {
+    /// Looks in these folders first.
+    #[must_use]
+    pub fn new(folders: Vec<PathBuf>) -> Self {
+        Self { folders }
+    }
+
+    /// The text of the file that the compiler called `file`, its folder before its name. `None` if it is nowhere, or too large for a source.
+    #[must_use]
+    pub fn text(&self, file: &str) -> Option<String> {
+        let path = Path::new(file);
+        let below = self.folders.iter().flat_map(|folder| tails(path).map(move |tail| folder.join(tail)));
+        if let Some(text) = below.chain([path.to_path_buf()]).find_map(|path| read(&path)) {
+            return Some(text);
+        }
+        // What is built in is written to a folder that goes when the kernel is built.
+        let is_built_in = path.components().any(|part| match part {
+            Component::Normal(name) => name.to_string_lossy().starts_with(WORK_FOLDER),
+            _ => false,
+        });
+        is_built_in.then(|| built_in_source(base_name(file)).map(str::to_string)).flatten()
+    }
+}
+
+/// The ends of a path: all of it first, its name last.
+fn tails(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let parts: Vec<_> = path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+    let tails: Vec<PathBuf> = (0..parts.len()).map(|first| parts[first..].iter().collect()).collect();
+    tails.into_iter()
+}
+
+fn read(path: &Path) -> Option<String> {
+    let data = path.metadata().ok()?;
+    let fits = data.is_file() && data.len() <= MOST_BYTES;
+    fits.then(|| std::fs::read(path).ok()).flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_in_given_folders_then_where_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("moved/sub")).unwrap();
+        std::fs::write(at("k.c"), "old").unwrap();
+        std::fs::write(at("moved/sub/k.c"), "moved").unwrap();
+        std::fs::write(at("moved/n.c"), "n").unwrap();
+        let there = at("k.c").display().to_string();
+        let none = SourceFinder::default();
+        let moved = SourceFinder::new(vec![at("moved")]);
+        assert_eq!(none.text(&there).as_deref(), Some("old"));
+        assert_eq!(none.text("/none/k.c"), None);
+        assert_eq!(moved.text("/none/sub/k.c").as_deref(), Some("moved"));
+        assert_eq!(moved.text("/none/deep/n.c").as_deref(), Some("n"));
+        assert_eq!(moved.text(&there).as_deref(), Some("old"));
+        assert_eq!(none.text("/none/dec-ttl.S"), None, "not that of the app");
+        let built_in = format!("/none/{WORK_FOLDER}x/dec-ttl.S");
+        assert!(none.text(&built_in).unwrap().contains("decrement_ttl"));
+    }
+}
