@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 26] = [
+const EXAMPLES: [(&str, &[Example]); 27] = [
     (
         "emit",
         &[
@@ -81,7 +81,14 @@ const EXAMPLES: [(&str, &[Example]); 26] = [
         )],
     ),
     ("fpga simulate", &[("A terminal that behaves like a board", "hermes fpga simulate --stay")]),
-    ("iss", &[("Every instruction", "hermes iss program.elf --trace")]),
+    (
+        "iss",
+        &[
+            ("A packet of a capture, instruction by instruction", "hermes iss --kernel mine.elf --pcap in.pcap --packet 5 --step"),
+            ("A program for bare metal", "hermes iss program.elf --trace"),
+        ],
+    ),
+    ("debug", &[("Wait for GDB on a free port", "hermes debug --kernel mine.elf --pcap in.pcap --packet 5")]),
     (
         "fuzz",
         &[

@@ -1,6 +1,6 @@
 //! `hermes iss`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure, Context};
 use hermes_testbench::iss::{register_name, Alone, Disassembly, End, Executed, Isa};
@@ -8,38 +8,63 @@ use hermes_testbench::kernel::Executable;
 
 use crate::files::Files;
 use crate::print;
+use crate::reference::trace::Trace;
+use crate::reference::{registers, run_to_the_end, PacketArgs, Prepared};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Program for bare metal: an ELF executable for 32-bit RISC-V without compressed instructions
-    #[arg(value_name = "FILE.elf")]
-    file: PathBuf,
-    /// Stop after so many instructions
-    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    /// Program for bare metal, alone on one hart: an ELF executable for 32-bit RISC-V without compressed instructions
+    #[arg(
+        value_name = "FILE.elf",
+        required_unless_present = "pcap",
+        conflicts_with_all = ["pcap", "packet", "app", "kernel", "step", "replay", "out", "tables", "argument", "dumps", "print"]
+    )]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    packet: PacketArgs,
+    /// Stop after so many instructions; of a warp those of all lanes together count once
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, help_heading = "Limits")]
     max_instructions: u64,
-    /// Print every instruction and what it wrote
-    #[arg(long)]
+    /// Print every instruction and what it wrote; of a warp with the lanes that executed it, and what the lane of the packet wrote
+    #[arg(long, help_heading = "Outputs")]
     trace: bool,
-    /// Know the AES instructions (Zkne, Zknd)
-    #[arg(long)]
-    aes: bool,
-    /// Know the atomic instructions (A)
-    #[arg(long)]
-    atomics: bool,
+    /// Print every instruction of the packet's lane and what it wrote
+    #[arg(long, requires = "pcap", conflicts_with = "trace", help_heading = "Outputs")]
+    step: bool,
 }
 
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
-        Files::default().input("FILE.elf", Some(&self.file))
+        Files::default().input("FILE.elf", self.file.as_deref()).and(self.packet.files())
     }
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let executable = Executable::read(&args.file)?;
-    let isa = Isa { aes: args.aes, atomics: args.atomics, ..Isa::RV32IM_ZBB };
+    match &args.file {
+        Some(file) if !args.packet.is_wanted() => run_alone(args, file),
+        _ => run_packet(args),
+    }
+}
+
+/// Runs the warp of a packet.
+fn run_packet(args: &Args) -> anyhow::Result<()> {
+    let Prepared { mut run, rest } = args.packet.prepare(args.max_instructions)?;
+    let mut trace = (args.trace || args.step)
+        .then(|| Trace::new(rest.program.kernel.source_map(), rest.packet.lane, args.trace));
+    run_to_the_end(&mut run, args.max_instructions, &rest.program, |run, executed| {
+        trace.as_mut().map_or(Ok(()), |trace| trace.tell(run, executed))
+    })?;
+    rest.finish(run)
+}
+
+/// Runs a program alone.
+fn run_alone(args: &Args, file: &Path) -> anyhow::Result<()> {
+    let executable = Executable::read(file)?;
+    let config = args.packet.array().config()?;
+    let isa = Isa { aes: config.aes, atomics: config.atomics, ..Isa::RV32IM_ZBB };
     let mut alone =
-        Alone::new(&executable, isa).with_context(|| format!("cannot load {}", args.file.display()))?;
+        Alone::new(&executable, isa).with_context(|| format!("cannot load {}", file.display()))?;
     let end = alone.run(args.max_instructions, |executed| {
         ensure!(!hermes_interrupt::is_requested(), "stopped at {:#010x}", executed.pc);
         match args.trace {
@@ -52,7 +77,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         End::Exit | End::EnvironmentCall | End::Breakpoint => Ok(()),
         End::Fault(fault) => bail!(
             "{}: fault at {:#010x}: cause {} ({:?}), value {:#010x}",
-            args.file.display(),
+            file.display(),
             alone.hart.pc,
             fault.cause as u8,
             fault.cause,
@@ -60,7 +85,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         ),
         End::Limit => bail!(
             "{}: not at its end after {} instructions, at {:#010x}",
-            args.file.display(),
+            file.display(),
             alone.count,
             alone.hart.pc
         ),
@@ -100,12 +125,6 @@ fn summary(alone: &Alone, end: End) -> String {
         format!("value         {a0:#010x} ({})", a0 as i32),
         format!("instructions  {}", alone.count),
     ];
-    let registers: Vec<u8> = (0..alone.isa.registers()).collect();
-    for row in registers.chunks(4) {
-        let cell = |register: &u8| {
-            format!("{:>4} {:#010x}", register_name(*register), alone.hart.x[usize::from(*register)])
-        };
-        lines.push(row.iter().map(cell).collect::<Vec<_>>().join("  "));
-    }
+    lines.push(registers(&alone.hart, alone.isa.registers()));
     lines.join("\n")
 }

@@ -6,12 +6,14 @@ mod bench;
 mod cache;
 mod cluster;
 mod compare;
+mod debug;
 mod emit;
 mod examples;
 mod files;
 mod firmware;
 mod fpga;
 mod fuzz;
+mod gdb;
 mod gen_routes;
 mod gen_rules;
 mod gen_trace;
@@ -21,6 +23,7 @@ mod kernel;
 mod origin;
 mod print;
 mod profile;
+mod reference;
 mod run;
 mod shell;
 mod timeline;
@@ -66,8 +69,10 @@ enum Command {
     /// Make bitstreams of the array for FPGA boards, run packets through a board, or simulate one
     #[command(subcommand)]
     Fpga(fpga::Command),
-    /// Run a program alone on the reference simulator of the instruction set
-    Iss(iss::Args),
+    /// Run a packet, or a program alone, on the reference simulator of the instruction set
+    Iss(Box<iss::Args>),
+    /// Debug a kernel with GDB, on a packet of a capture, on the reference simulator
+    Debug(Box<debug::Args>),
     /// Run random programs on the array and compare it with the reference simulator
     Fuzz(fuzz::Args),
     /// List the apps with the inputs that they take
@@ -102,6 +107,7 @@ impl Command {
             Self::Firmware(command) => command.files(),
             Self::Fpga(command) => command.files(),
             Self::Iss(args) => args.files(),
+            Self::Debug(args) => args.files(),
             Self::Fuzz(args) => args.files(),
             Self::GenRoutes(args) => args.files(),
             Self::GenRules(args) => args.files(),
@@ -125,6 +131,7 @@ impl Command {
             Self::Firmware(command) => firmware::execute(command),
             Self::Fpga(command) => fpga::execute(command, quiet),
             Self::Iss(args) => iss::execute(&args),
+            Self::Debug(args) => debug::execute(&args),
             Self::Fuzz(args) => fuzz::execute(&args, quiet),
             Self::Apps => apps::execute(),
             Self::GenRoutes(args) => gen_routes::execute(&args),

@@ -23,6 +23,7 @@ mod firmware;
 mod gdb;
 pub mod outcome;
 pub mod outputs;
+mod prints;
 pub mod program;
 
 use crate::array::{self, ArrayArgs};
@@ -37,7 +38,7 @@ use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
-const MEMORY_BYTES: u64 = 1 << 30;
+pub const MEMORY_BYTES: u64 = 1 << 30;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -378,7 +379,7 @@ pub fn run(
 
 /// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large array, so that the quarter that
 /// the host reads leaves enough for them; or fewer so that ring and egress lists fit.
-fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
+pub fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
     let threads = config.cores * config.lanes * config.warps;
     let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
     let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));

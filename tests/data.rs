@@ -80,7 +80,7 @@ fn data_that_cannot_be_used() {
         ("--table kernel=t.bin", "`kernel` is a function; expected a variable, a pointer of 4 bytes"),
         ("--table seen=t.bin", "`seen` has 256 bytes; expected a pointer of 4 bytes"),
         ("--table squares=empty.bin", "--table squares=: empty.bin: is empty"),
-        ("--table squares=/dev/zero", "/dev/zero: larger than 256 MiB"),
+        ("--table squares=/dev/zero", "/dev/zero: larger than 256 MiB; expected a smaller"),
         ("--table squares=none.bin", "none.bin: No such file"),
         ("--table squares=t.bin --table squares=t.bin", "squares is given twice"),
         ("--argument none.bin", "--argument: none.bin: No such file"),

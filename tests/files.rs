@@ -69,11 +69,23 @@ const DATA: &[(&str, &str)] = &[
     ("--expect-verdicts", "verdicts.csv"),
 ];
 
+/// The same for a packet on the reference simulator.
+const PACKET: &[(&str, &str)] = &[
+    ("--kernel", "k.elf"),
+    ("--pcap", "in.pcap"),
+    ("--table name=", "table.bin"),
+    ("--argument", "argument.bin"),
+];
+
+/// What apps take.
+const INPUTS_OF_APPS: &[(&str, &str)] =
+    &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--keys", "keys")];
+
 /// A command: itself, its inputs as options and files, its outputs as options.
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 21] = [
+const COMMANDS: [Subject; 25] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -107,8 +119,8 @@ const COMMANDS: [Subject; 21] = [
         &["--out", "--json", "--verdicts"],
     ),
     ("fpga run --port none --app ipsec", &[("--pcap", "in.pcap"), ("--keys", "keys")], &["--out", "--json"]),
-    ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4="]),
-    ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4="]),
+    ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
+    ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("kernel build", &[("", "k.S"), ("", "second.S")], &["-o"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
@@ -122,6 +134,10 @@ const COMMANDS: [Subject; 21] = [
     ("fuzz --seeds 0", &[], &["--coverage"]),
     ("bench emit", &[], &["--json"]),
     ("iss", &[("", "k.elf")], &[]),
+    ("iss", PACKET, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
+    ("debug", PACKET, &["--out", "--dump kernel=", "--print="]),
+    ("iss --app router", INPUTS_OF_APPS, &["--out"]),
+    ("debug --app router", INPUTS_OF_APPS, &["--out"]),
     (
         "cluster --nodes 2 --queues queues",
         &[("--kernel", "k.elf"), ("--pcap", "in.pcap"), ("--firmware", "f.elf")],
@@ -209,6 +225,7 @@ fn every_output_option_is_declared() {
         ("fuzz", "fuzz"),
         ("bench emit", "bench"),
         ("iss", "iss"),
+        ("debug", "debug"),
         ("cluster", "cluster"),
     ] {
         let help = folder.succeed(&format!("{command} --help"));

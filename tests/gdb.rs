@@ -2,11 +2,11 @@
 
 mod common;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::process::Command;
 
+use common::gdb::{launch, word, Session, CSR, PC};
 use common::Folder;
 use hermes_testbench::firmware::Firmware;
 
@@ -18,98 +18,16 @@ const TEXT: &str = "volatile int total = 40;\n\
     __attribute__((noinline)) void work(int n) { total += n; }\n\
     int main(void) { int i; for (i = 0; i < 5; i++) work(i); puts(\"done\"); return i; }";
 
-/// `hermes` that waits for a debugger, and the connection to it.
-struct Session {
-    child: Child,
-    /// Standard error behind the line with the port.
-    error: BufReader<std::process::ChildStderr>,
-    stream: TcpStream,
-}
-
-/// Builds `text` and runs it with `--gdb 0`; the port that it chose.
-fn launch(folder: &Folder, text: &str, options: &str) -> (Child, BufReader<std::process::ChildStderr>, u16) {
+/// Builds `text`; the command that runs it with `--gdb 0`.
+fn command(folder: &Folder, text: &str, options: &str) -> Command {
     folder.write("fw.c", format!("#include \"hermes_cp.h\"\n{text}"));
     folder.succeed("firmware build fw.c -o fw.elf");
-    let mut command = folder.command(&format!("run --firmware fw.elf --gdb 0 {ARRAY} {options} -q"));
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("hermes runs");
-    let mut error = BufReader::new(child.stderr.take().expect("standard error"));
-    let mut line = String::new();
-    error.read_line(&mut line).expect("a line");
-    let port = line.trim_end().trim_end_matches('\'').rsplit(':').next().and_then(|port| port.parse().ok());
-    assert!(line.starts_with("waiting for a debugger: "), "{line}");
-    (child, error, port.unwrap_or_else(|| panic!("{line}")))
+    folder.command(&format!("run --firmware fw.elf --gdb 0 {ARRAY} {options} -q"))
 }
 
-impl Session {
-    fn new(folder: &Folder, text: &str, options: &str) -> Self {
-        let (child, error, port) = launch(folder, text, options);
-        let stream = TcpStream::connect(("127.0.0.1", port)).expect("hermes listens");
-        stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a time limit");
-        let mut session = Self { child, error, stream };
-        let answer = session.ask("qSupported:multiprocess-;swbreak+;vContSupported+");
-        assert!(answer.contains("qXfer:features:read+") && answer.contains("swbreak+"), "{answer}");
-        session
-    }
-
-    fn byte(&mut self) -> u8 {
-        let mut byte = [0];
-        self.stream.read_exact(&mut byte).expect("a byte");
-        byte[0]
-    }
-
-    fn send(&mut self, packet: &str) {
-        let sum = packet.bytes().fold(0u8, u8::wrapping_add);
-        write!(self.stream, "${packet}#{sum:02x}").expect("written");
-        assert_eq!(self.byte(), b'+');
-    }
-
-    /// The next packet, with runs (`*`) and escapes (`}`) resolved.
-    fn receive(&mut self) -> String {
-        assert_eq!(self.byte(), b'$');
-        let mut text: Vec<u8> = vec![];
-        loop {
-            match self.byte() {
-                b'#' => break,
-                b'*' => {
-                    let (count, last) = (self.byte() - 29, *text.last().expect("a byte to repeat"));
-                    text.extend(std::iter::repeat_n(last, count.into()));
-                }
-                b'}' => text.push(self.byte() ^ 0x20),
-                byte => text.push(byte),
-            }
-        }
-        let _sum = [self.byte(), self.byte()];
-        self.stream.write_all(b"+").expect("written");
-        String::from_utf8(text).expect("text")
-    }
-
-    fn ask(&mut self, packet: &str) -> String {
-        self.send(packet);
-        self.receive()
-    }
-
-    /// A register by GDB's number.
-    fn register(&mut self, number: u32) -> u32 {
-        word(&self.ask(&format!("p{number:x}")))
-    }
-
-    /// Lets harts go on; the answer when they stop.
-    fn go(&mut self, actions: &str) -> String {
-        self.ask(&format!("vCont;{actions}"))
-    }
-
-    /// Exit code and output of `hermes`, which has lost its debugger.
-    fn end(mut self) -> (Option<i32>, String, String) {
-        let mut error = String::new();
-        self.error.read_to_string(&mut error).expect("text");
-        let Output { status, stdout, .. } = self.child.wait_with_output().expect("hermes ends");
-        (status.code(), String::from_utf8(stdout).expect("text"), error)
-    }
-}
-
-/// A word as the protocol writes it: bytes in the order of memory.
-fn word(text: &str) -> u32 {
-    u32::from_str_radix(text, 16).unwrap_or_else(|_| panic!("{text}")).swap_bytes()
+/// Builds `text`, runs it and connects.
+fn session(folder: &Folder, text: &str, options: &str) -> Session {
+    Session::new(command(folder, text, options))
 }
 
 fn symbol(folder: &Folder, name: &str) -> u32 {
@@ -118,27 +36,17 @@ fn symbol(folder: &Folder, name: &str) -> u32 {
     found.unwrap_or_else(|| panic!("no symbol {name}")).1
 }
 
-const PC: u32 = 32;
-const CSR: u32 = 65;
-
 #[test]
 fn a_session_to_the_end() {
     let folder = Folder::new();
-    let mut gdb = Session::new(&folder, TEXT, "");
+    let mut gdb = session(&folder, TEXT, "");
     let (work, total) = (symbol(&folder, "work"), symbol(&folder, "total"));
     // Before the first instruction.
     assert!(gdb.ask("?").starts_with("T05"));
     assert_eq!(gdb.register(PC), 0x1_0000);
     let all = gdb.ask("g");
     assert_eq!((all.len(), word(&all[256..264])), (33 * 8, 0x1_0000));
-    let mut text = String::new();
-    loop {
-        let part = gdb.ask(&format!("qXfer:features:read:target.xml:{:x},400", text.len()));
-        text += &part[1..];
-        if part.starts_with('l') {
-            break;
-        }
-    }
+    let text = gdb.description();
     for name in ["\"zero\"", "\"pc\"", "\"mstatus\"", "\"ulipend\"", "riscv:rv32"] {
         assert!(text.contains(name), "{text}");
     }
@@ -192,7 +100,7 @@ fn an_interrupt_and_a_debugger_that_goes() {
     let folder = Folder::new();
     // Not in .bss, which is cleared first: the interrupt comes when it comes.
     let text = "volatile int stay = 1;\nint main(void) { while (stay) ; return 7; }";
-    let mut gdb = Session::new(&folder, text, "");
+    let mut gdb = session(&folder, text, "");
     let stay = symbol(&folder, "stay");
     gdb.send("vCont;c");
     gdb.stream.write_all(b"\x03").expect("written");
@@ -204,7 +112,7 @@ fn an_interrupt_and_a_debugger_that_goes() {
     assert_eq!(code, Some(7), "{error}");
 
     // Without debugger the time limit holds.
-    let mut gdb = Session::new(&folder, text, "--firmware-timeout 20000");
+    let mut gdb = session(&folder, text, "--firmware-timeout 20000");
     assert_eq!(gdb.ask("D"), "OK");
     let (code, _, error) = gdb.end();
     assert!(code == Some(1) && error.contains("fw.elf: not at its end after 2"), "{error}");
@@ -213,12 +121,12 @@ fn an_interrupt_and_a_debugger_that_goes() {
 #[test]
 fn a_debugger_that_ends_it() {
     let folder = Folder::new();
-    let mut gdb = Session::new(&folder, TEXT, "");
+    let mut gdb = session(&folder, TEXT, "");
     gdb.send("k");
     let (code, _, error) = gdb.end();
     assert!(code == Some(1) && error.contains("fw.elf: the debugger ended it"), "{error}");
     // Or that is gone: the connection ends.
-    let gdb = Session::new(&folder, TEXT, "");
+    let gdb = session(&folder, TEXT, "");
     gdb.stream.shutdown(std::net::Shutdown::Both).expect("shut down");
     let (code, _, error) = gdb.end();
     assert!(code == Some(1) && error.contains("--gdb: "), "{error}");
@@ -229,7 +137,7 @@ fn what_goes_wrong_is_a_signal() {
     let folder = Folder::new();
     // A lock-up: the debugger sees where.
     let text = "int main(void) { csr_write(mtvec, 0xfff80000); __asm__ volatile(\"ecall\"); return 0; }";
-    let mut gdb = Session::new(&folder, text, "");
+    let mut gdb = session(&folder, text, "");
     let stop = gdb.go("c");
     assert!(stop.starts_with("T0b") && stop.contains("thread:01;"), "{stop}");
     assert_eq!((gdb.register(PC), gdb.register(CSR + 0x342)), (0xfff8_0000, 11));
@@ -237,7 +145,7 @@ fn what_goes_wrong_is_a_signal() {
     assert_eq!(gdb.end().0, Some(1));
     // `ebreak` in the program stops it.
     let text = "int main(void) { __asm__ volatile(\"ebreak\"); return 3; }";
-    let mut gdb = Session::new(&folder, text, "");
+    let mut gdb = session(&folder, text, "");
     let stop = gdb.go("c");
     assert!(stop.starts_with("T05") && !stop.contains("swbreak"), "{stop}");
     let next = gdb.register(PC) + 4;
@@ -245,7 +153,7 @@ fn what_goes_wrong_is_a_signal() {
     assert_eq!(gdb.go("c"), "W03");
     assert_eq!(gdb.end().0, Some(3));
     // A trap without handler ends it.
-    let mut gdb = Session::new(&folder, "int main(void) { return *(volatile int *)0xfff80000; }", "");
+    let mut gdb = session(&folder, "int main(void) { return *(volatile int *)0xfff80000; }", "");
     assert_eq!(gdb.go("c"), "X06");
     let (code, _, error) = gdb.end();
     assert!(code == Some(1) && error.contains("hart 0: load where there is no memory"), "{error}");
@@ -278,7 +186,7 @@ fn what_cannot_be_debugged() {
 #[ignore = "needs gdb-multiarch"]
 fn gdb_debugs_it() {
     let folder = Folder::new();
-    let (mut child, _error, port) = launch(&folder, TEXT, "");
+    let (mut child, _error, port) = launch(command(&folder, TEXT, ""));
     let mut command = Command::new("gdb-multiarch");
     command.current_dir(folder.path("")).args(["-nx", "-batch", "fw.elf"]);
     for line in [

@@ -88,4 +88,40 @@ static inline uint32_t swap_bytes(uint32_t word)
     return word << 24 | (word & 0xff00u) << 8 | (word >> 8 & 0xff00u) | word >> 24;
 }
 
+/* hermes_print("text %u %x", a, b): a line of `hermes run --print`, with up to four values of 32 bits. %u, %d, %x, %X, %c, %s (a text of
+ * the kernel), with width and 0 or - before it. With `kernel build -D HERMES_PRINT` only; else nothing is left of it. */
+#ifdef HERMES_PRINT
+/* The rings in which prints wait for the host, which sets this before the run: a head of 16 words with lanes, words of a ring as a power of
+ * two, records of a ring; then a ring for each thread. 0: nobody wants them. */
+__attribute__((weak)) volatile uint32_t *hermes_print_rings;
+
+__attribute__((noinline, unused)) static void hermes_print_record(const char *format, uint32_t a, uint32_t b, uint32_t c,
+                                                                  uint32_t d)
+{
+    volatile uint32_t *ring = hermes_print_rings;
+    if (!ring)
+        return;
+    uint32_t room = ring[2];
+    ring += 16 + (((hermes_core() << 5 | hermes_warp_slot()) * ring[0] + hermes_lane()) << ring[1]);
+    uint32_t count = ring[0];
+    ring[0] = count + 1;
+    if (count >= room)
+        return;
+    ring += 8 * (count + 1);
+    uint32_t packet;
+    __asm__("csrr %0, 0xcc0" : "=r"(packet));
+    ring[0] = (uint32_t)format;
+    ring[1] = packet;
+    ring[2] = a;
+    ring[3] = b;
+    ring[4] = c;
+    ring[5] = d;
+}
+#define hermes_print_values(format, a, b, c, d, ...) \
+    hermes_print_record(format, (uint32_t)(a), (uint32_t)(b), (uint32_t)(c), (uint32_t)(d))
+#define hermes_print(...) hermes_print_values(__VA_ARGS__, 0, 0, 0, 0, 0)
+#else
+#define hermes_print(...) ((void)0)
+#endif
+
 #endif

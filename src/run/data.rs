@@ -10,6 +10,7 @@ use hermes_testbench::input;
 use hermes_testbench::kernel::{Kernel, Symbol};
 use hermes_testbench::output::OutputFile;
 
+use super::prints::{PrintArgs, Prints, VARIABLE};
 use super::program::Program;
 use crate::files::Files;
 
@@ -36,6 +37,8 @@ pub struct DataArgs {
     /// NAME, or LENGTH bytes from ADDRESS on
     #[arg(long = "dump", value_name = "SYMBOL=FILE|ADDRESS:LENGTH=FILE", requires = "pcap")]
     dumps: Vec<DumpArg>,
+    #[command(flatten)]
+    prints: PrintArgs,
 }
 
 /// `NAME=FILE`
@@ -126,7 +129,7 @@ impl DataArgs {
         for DumpArg { what, path, .. } in &self.dumps {
             files = files.output(format!("--dump {what}="), Some(path));
         }
-        files
+        files.and(self.prints.files())
     }
 
     /// Reads the files and finds the symbols; makes sure that what is dumped can be written.
@@ -178,7 +181,9 @@ impl DataArgs {
             let file = OutputFile::create(path).with_context(|| format!("--dump {what}="))?;
             dumps.push(Dump { what: what.clone(), place, bytes: Vec::new(), file });
         }
-        Ok(Data { tables, argument, dumps })
+        let pointer = || variable(kernel, symbol(kernel, VARIABLE)?, "a pointer");
+        let prints = self.prints.load(kernel, pointer).with_context(|| name.clone())?;
+        Ok(Data { tables, argument, dumps, prints })
     }
 }
 
@@ -220,6 +225,7 @@ pub struct Data {
     tables: Vec<Table>,
     argument: Option<Vec<u8>>,
     dumps: Vec<Dump>,
+    prints: Option<Prints>,
 }
 
 struct Table {
@@ -277,21 +283,27 @@ impl Data {
                 );
             }
         }
+        if let Some(prints) = &mut self.prints {
+            prints.place(host)?;
+        }
         if let Some(argument) = self.argument.take() {
             setup.argument = argument;
         }
         Ok(())
     }
 
-    /// Reads what is to be dumped, at the end of a run.
+    /// Reads what is to be dumped, and what kernels printed, at the end of a run.
     ///
     /// # Errors
     /// A register does not answer.
     pub fn read<D: Device>(&mut self, host: &mut Host<D>) -> anyhow::Result<()> {
-        if self.dumps.is_empty() {
+        if self.dumps.is_empty() && self.prints.is_none() {
             return Ok(());
         }
         host.clean_caches()?;
+        if let Some(prints) = &mut self.prints {
+            prints.read(host)?;
+        }
         for dump in &mut self.dumps {
             let (address, length) = match dump.place {
                 Place::Range { address, length } => (address, length as usize),
@@ -312,7 +324,7 @@ impl Data {
             file.write_all(&bytes)?;
             file.commit()?;
         }
-        Ok(())
+        self.prints.map_or(Ok(()), Prints::write)
     }
 }
 

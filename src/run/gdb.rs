@@ -1,13 +1,10 @@
 //! The debugger's side of `hermes run --gdb`: the remote serial protocol of GDB, with the harts as threads.
 
-use std::marker::PhantomData;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::TcpListener;
 
-use anyhow::{anyhow, Context};
+use anyhow::Context as _;
 use gdbstub::common::{Signal, Tid};
-use gdbstub::conn::ConnectionExt as _;
-use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
-use gdbstub::stub::{DisconnectReason, GdbStub, MultiThreadStopReason};
+use gdbstub::stub::{DisconnectReason, MultiThreadStopReason};
 use gdbstub::target::ext::base::multithread::{
     MultiThreadBase, MultiThreadResume, MultiThreadResumeOps, MultiThreadSchedulerLocking,
     MultiThreadSchedulerLockingOps, MultiThreadSingleStep, MultiThreadSingleStepOps,
@@ -28,13 +25,13 @@ use hermes_testbench::cosim::{Device as _, Host, Simulation};
 use hermes_testbench::firmware::{DebugError, Debugger, Firmware, FirmwareEnd};
 
 use super::firmware::print_output;
-use crate::print;
+use crate::gdb::{self, thread, Actions, StopReason};
 
 /// Cycles between two looks at what the harts do, and while one executes a single instruction.
 const PAUSE: u64 = 200;
 const STEP_PAUSE: u64 = 10;
-/// Number of the first CSR among GDB's registers of RISC-V.
-const FIRST_CSR: u32 = 65;
+/// The option, for errors.
+const OPTION: &str = "--gdb";
 /// Errno that GDB is told: EFAULT.
 const FAULT: u8 = 14;
 /// The CSRs of machine mode.
@@ -89,9 +86,7 @@ pub enum SessionEnd {
 
 /// Opens port `port` of localhost, 0 for any, to a debugger.
 pub fn listen(port: u16) -> anyhow::Result<TcpListener> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).with_context(|| {
-        format!("--gdb: port {port} of localhost cannot be used; expected a free one, or 0 for any")
-    })
+    gdb::listen(OPTION, port)
 }
 
 /// Waits for a debugger, and does what it says until the firmware ends or the debugger goes. The harts are stopped before their
@@ -102,28 +97,20 @@ pub fn debug(
     firmware: &Firmware,
     config: &Config,
 ) -> anyhow::Result<SessionEnd> {
-    let port = listener.local_addr().context("--gdb")?.port();
-    print::note(format_args!(
-        "waiting for a debugger: gdb-multiarch {} -ex 'target remote localhost:{port}'",
-        firmware.path.display()
-    ));
-    let (stream, _) = listener.accept().context("--gdb: no debugger")?;
-    drop(listener);
-    stream.set_nodelay(true).context("--gdb")?;
+    let stream = gdb::accept(OPTION, listener, Some(&firmware.path))?;
     let debugger = Debugger::new(host)?;
     debugger.stop_at_ebreak(host, true)?;
     let mut harts = Harts {
-        actions: vec![Action::default(); debugger.harts() as usize],
-        only_named: false,
+        actions: Actions::new(debugger.harts() as usize),
         moving: (0, 0),
         description: description(config),
         debugger,
         host,
         end: None,
     };
-    let reason = GdbStub::new(stream).run_blocking::<Loop>(&mut harts);
+    let reason = gdb::serve(OPTION, stream, &mut harts);
     let Harts { host, debugger, end, .. } = harts;
-    match reason.map_err(|error| anyhow!("--gdb: {error:#}"))? {
+    match reason? {
         DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_) => {
             Ok(SessionEnd::Firmware(end.context("--gdb: the firmware did not say how it ended")?))
         }
@@ -138,23 +125,11 @@ pub fn debug(
     }
 }
 
-/// What a hart does when it goes on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Action {
-    /// The debugger has not said.
-    #[default]
-    None,
-    Continue,
-    Step,
-}
-
 /// The harts as the threads of GDB: hart n is thread n + 1. All stop when one does.
 struct Harts<'a> {
     host: &'a mut Host<Simulation>,
     debugger: Debugger,
-    actions: Vec<Action>,
-    /// Harts of which the debugger has said nothing stay stopped.
-    only_named: bool,
+    actions: Actions,
     /// Harts that go on, and that execute one instruction, a bit for each.
     moving: (u32, u32),
     description: String,
@@ -162,11 +137,7 @@ struct Harts<'a> {
 }
 
 fn hart(tid: Tid) -> u32 {
-    tid.get() as u32 - 1
-}
-
-fn thread(hart: u32) -> Tid {
-    Tid::MIN.saturating_add(hart as usize)
+    gdb::number(tid) as u32
 }
 
 /// What cannot be accessed is told to GDB; what else fails ends the session.
@@ -177,9 +148,8 @@ fn answer<T>(result: Result<T, DebugError>) -> Result<T, TargetError<anyhow::Err
     })
 }
 
-impl Harts<'_> {
-    /// Lets the array work for a while; why the harts stopped, if they did.
-    fn advance(&mut self) -> anyhow::Result<Option<MultiThreadStopReason<u32>>> {
+impl gdb::Threads for Harts<'_> {
+    fn advance(&mut self) -> anyhow::Result<Option<StopReason>> {
         let (resumed, stepped) = self.moving;
         self.host.device_mut().run(if stepped != 0 { STEP_PAUSE } else { PAUSE })?;
         let end = self.host.attend_firmware()?;
@@ -203,7 +173,7 @@ impl Harts<'_> {
         let first = if stopped & stepped != 0 { stopped & stepped } else { stopped };
         let hart = first.trailing_zeros();
         self.debugger.stop(self.host, self.debugger.all())?;
-        let tid = thread(hart);
+        let tid = thread(hart as usize);
         let pc = self.debugger.pc(self.host, hart)?;
         Ok(Some(if status.locked >> hart & 1 == 1 {
             MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV }
@@ -213,34 +183,10 @@ impl Harts<'_> {
             MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGTRAP }
         }))
     }
-}
 
-/// The wait for what happens first, a stop or a word of the debugger.
-struct Loop<'a>(PhantomData<&'a ()>);
-
-impl<'a> BlockingEventLoop for Loop<'a> {
-    type Target = Harts<'a>;
-    type Connection = TcpStream;
-    type StopReason = MultiThreadStopReason<u32>;
-
-    fn wait_for_stop_reason(
-        harts: &mut Harts<'a>,
-        connection: &mut TcpStream,
-    ) -> Result<Event<Self::StopReason>, WaitForStopReasonError<anyhow::Error, std::io::Error>> {
-        loop {
-            if let Some(reason) = harts.advance().map_err(WaitForStopReasonError::Target)? {
-                return Ok(Event::TargetStopped(reason));
-            }
-            if connection.peek().map_err(WaitForStopReasonError::Connection)?.is_some() {
-                let byte = connection.read().map_err(WaitForStopReasonError::Connection)?;
-                return Ok(Event::IncomingData(byte));
-            }
-        }
-    }
-
-    fn on_interrupt(harts: &mut Harts<'a>) -> anyhow::Result<Option<Self::StopReason>> {
-        harts.debugger.stop(harts.host, harts.debugger.all())?;
-        Ok(Some(MultiThreadStopReason::SignalWithThread { tid: thread(0), signal: Signal::SIGINT }))
+    fn interrupt(&mut self) -> anyhow::Result<StopReason> {
+        self.debugger.stop(self.host, self.debugger.all())?;
+        Ok(MultiThreadStopReason::SignalWithThread { tid: thread(0), signal: Signal::SIGINT })
     }
 }
 
@@ -297,7 +243,7 @@ impl MultiThreadBase for Harts<'_> {
     }
 
     fn list_active_threads(&mut self, active: &mut dyn FnMut(Tid)) -> anyhow::Result<()> {
-        (0..self.debugger.harts()).map(thread).for_each(active);
+        (0..self.debugger.harts() as usize).map(thread).for_each(active);
         Ok(())
     }
 
@@ -312,10 +258,7 @@ impl MultiThreadBase for Harts<'_> {
 
 impl ThreadExtraInfo for Harts<'_> {
     fn thread_extra_info(&self, tid: Tid, text: &mut [u8]) -> anyhow::Result<usize> {
-        let name = format!("hart {}", hart(tid));
-        let length = name.len().min(text.len());
-        text[..length].copy_from_slice(&name.as_bytes()[..length]);
-        Ok(length)
+        Ok(gdb::put_name(&format!("hart {}", hart(tid)), text))
     }
 }
 
@@ -356,26 +299,18 @@ impl SingleRegisterAccess<Tid> for Harts<'_> {
 
 impl MultiThreadResume for Harts<'_> {
     fn resume(&mut self) -> anyhow::Result<()> {
-        let mut moving = (0, 0);
-        for (bit, action) in self.actions.iter().enumerate() {
-            match action {
-                Action::Step => moving.1 |= 1 << bit,
-                Action::None if self.only_named => {}
-                Action::Continue | Action::None => moving.0 |= 1 << bit,
-            }
-        }
+        let moving = self.actions.moving();
         self.moving = moving;
         Ok(self.debugger.start(self.host, moving.0, moving.1)?)
     }
 
     fn clear_resume_actions(&mut self) -> anyhow::Result<()> {
-        self.actions.fill(Action::None);
-        self.only_named = false;
+        self.actions.clear();
         Ok(())
     }
 
     fn set_resume_action_continue(&mut self, tid: Tid, _: Option<Signal>) -> anyhow::Result<()> {
-        self.set_action(tid, Action::Continue)
+        self.actions.go(tid, None)
     }
 
     fn support_single_step(&mut self) -> Option<MultiThreadSingleStepOps<'_, Self>> {
@@ -387,23 +322,15 @@ impl MultiThreadResume for Harts<'_> {
     }
 }
 
-impl Harts<'_> {
-    fn set_action(&mut self, tid: Tid, action: Action) -> anyhow::Result<()> {
-        let place = self.actions.get_mut(hart(tid) as usize);
-        *place.with_context(|| format!("thread {tid} is not there"))? = action;
-        Ok(())
-    }
-}
-
 impl MultiThreadSingleStep for Harts<'_> {
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> anyhow::Result<()> {
-        self.set_action(tid, Action::Step)
+        self.actions.step(tid, None)
     }
 }
 
 impl MultiThreadSchedulerLocking for Harts<'_> {
     fn set_resume_action_scheduler_lock(&mut self) -> anyhow::Result<()> {
-        self.only_named = true;
+        self.actions.lock();
         Ok(())
     }
 }
@@ -432,41 +359,13 @@ impl TargetDescriptionXmlOverride for Harts<'_> {
         length: usize,
         bytes: &mut [u8],
     ) -> TargetResult<usize, Self> {
-        if annex != b"target.xml" {
-            return Err(TargetError::NonFatal);
-        }
-        let text = self.description.as_bytes();
-        let rest = text.get(usize::try_from(offset).unwrap_or(usize::MAX)..).unwrap_or_default();
-        let count = rest.len().min(length).min(bytes.len());
-        bytes[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
+        gdb::part_of_description(&self.description, annex, offset, length, bytes)
     }
 }
 
-/// The registers of a hart, as GDB wants to read it: x0 to x31, the PC, the CSRs that the array has.
+/// The registers of a hart, as GDB wants to read it, with the CSRs that the array has.
 fn description(config: &Config) -> String {
-    let mut text = String::from(
-        "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">\
-         <architecture>riscv:rv32</architecture><feature name=\"org.gnu.gdb.riscv.cpu\">",
-    );
-    let names = hermes_testbench::iss::register_name;
-    for number in 0..32 {
-        let kind = match number {
-            1 => "code_ptr",
-            2 | 3 | 4 | 8 => "data_ptr",
-            _ => "int",
-        };
-        let name = names(number);
-        text += &format!("<reg name=\"{name}\" bitsize=\"32\" type=\"{kind}\" regnum=\"{number}\"/>");
-    }
-    text += "<reg name=\"pc\" bitsize=\"32\" type=\"code_ptr\" regnum=\"32\"/></feature>\
-             <feature name=\"org.gnu.gdb.riscv.csr\">";
     let channels = if config.uli_channels > 0 { &CHANNEL_CSRS[..] } else { &[] };
     let cached = if config.command_cache_lines > 0 { &[("muncached", 0x7c0)][..] } else { &[] };
-    for (name, number) in CSRS.iter().chain(channels).chain(cached) {
-        let number = FIRST_CSR + number;
-        text +=
-            &format!("<reg name=\"{name}\" bitsize=\"32\" type=\"int\" regnum=\"{number}\" group=\"csr\"/>");
-    }
-    text + "</feature></target>"
+    gdb::description(CSRS.iter().chain(channels).chain(cached))
 }

@@ -13,6 +13,7 @@
 //! | `kernel` | builds packet kernels and loads them from ELF files |
 //! | `iss` | the reference simulator of the instruction set |
 //! | `litmus` | tests of the memory model |
+//! | `reference` | packets on the reference simulator, with the layout of a run, and what a debugger needs |
 //! | `lockstep` | compares what the cores retire with the reference simulator |
 //! | `timeline` | what warps did in which cycle, as text and for the Perfetto viewer |
 //! | `profile` | where the cycles of the warps go, by source line, function and instruction |
@@ -41,6 +42,7 @@ pub mod metrics;
 pub mod model;
 pub mod output;
 pub mod profile;
+pub mod reference;
 pub mod slot;
 pub mod staging;
 pub mod tables;

@@ -233,6 +233,11 @@ impl Thread {
         Step { word, instruction: fetched.ok(), outcome }
     }
 
+    /// The value of the CSR with this number (12 bits); `None` if there is none.
+    pub fn csr(&self, machine: &Machine, counters: Counters, number: u32) -> Option<u32> {
+        ThreadCsrs { machine, place: &self.place, counters }.read(number)
+    }
+
     /// Sends the thread to EXIT with a fault for its verdict.
     pub fn end_with(&mut self, cause: Cause) {
         self.hart.x[10] = FAULT | cause as u32;

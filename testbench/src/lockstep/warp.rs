@@ -76,7 +76,13 @@ impl Warp {
 
     /// PC and lanes of the preferred path: deepest call first, then lowest PC; `None` when all lanes ended.
     pub fn preferred(&self) -> Option<(u32, u32)> {
-        let living = || self.threads.iter().filter(|thread| !thread.ended);
+        self.preferred_among(u32::MAX)
+    }
+
+    /// As [`Self::preferred`], of the lanes in `among` alone.
+    pub fn preferred_among(&self, among: u32) -> Option<(u32, u32)> {
+        let may = |thread: &&Thread| !thread.ended && among >> thread.place.lane & 1 != 0;
+        let living = || self.threads.iter().filter(may);
         let key = |thread: &Thread| (std::cmp::Reverse(thread.depth), thread.hart.pc);
         let best = living().map(key).min()?;
         let set = living().filter(|thread| key(thread) == best).fold(0, |set, t| set | 1 << t.place.lane);
@@ -85,7 +91,7 @@ impl Warp {
 
     /// The watchdog ends the lanes of the preferred path in place of their next instruction; `None` when all lanes ended.
     pub fn time_out(&mut self, machine: &Machine) -> Option<Expected> {
-        let mut expected = self.at_preferred(machine)?;
+        let mut expected = self.at_preferred(machine, u32::MAX)?;
         let retired = &mut expected.retired;
         (retired.faulting, retired.cause) = (retired.active, Cause::Watchdog as u8);
         for lane in lanes(retired.active) {
@@ -96,9 +102,9 @@ impl Warp {
         Some(expected)
     }
 
-    /// The lanes of the preferred path, in front of what they do; `None` when all lanes ended.
-    fn at_preferred(&self, machine: &Machine) -> Option<Expected> {
-        let (pc, active) = self.preferred()?;
+    /// The lanes of the preferred path of those in `among`, in front of what they do; `None` when all of them ended.
+    fn at_preferred(&self, machine: &Machine, among: u32) -> Option<Expected> {
+        let (pc, active) = self.preferred_among(among)?;
         let converged = active == self.living();
         let width = machine.lanes as usize;
         Some(Expected {
@@ -126,7 +132,18 @@ impl Warp {
     /// Executes the next instruction of the preferred path; `None` when all lanes ended. `cycle` is what the CSR of this
     /// name reads.
     pub fn step(&mut self, machine: &Machine, memory: WarpMemory<'_>, cycle: u64) -> Option<Expected> {
-        let mut expected = self.at_preferred(machine)?;
+        self.step_among(u32::MAX, machine, memory, cycle)
+    }
+
+    /// As [`Self::step`], while lanes that are not in `among` stand still: what an array never does, and a debugger may ask for.
+    pub fn step_among(
+        &mut self,
+        among: u32,
+        machine: &Machine,
+        memory: WarpMemory<'_>,
+        cycle: u64,
+    ) -> Option<Expected> {
+        let mut expected = self.at_preferred(machine, among)?;
         let (pc, active) = (expected.retired.pc, expected.retired.active);
         let counters = Counters {
             cycle,
