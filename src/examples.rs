@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 27] = [
+const EXAMPLES: [(&str, &[Example]); 28] = [
     (
         "emit",
         &[

@@ -252,9 +252,12 @@ fn open_windows(
 ) -> Result<Protection, CosimError> {
     let ring_end = layout.ring_base + (1 << (setup.ring_slots_log2 + setup.slot_bytes_log2));
     let argument_end = (layout.argument + setup.argument.len() as u32).next_multiple_of(LINE as u32);
+    let stack_end = layout.stack_base + setup.stack_bytes(host.info()) as u32;
     let window = |base: u32, end: u32| Window { base, size: end - base };
-    let read = [window(CODE_BASE, ring_end), window(layout.stack_base, argument_end)];
-    let write = [window(layout.ring_base, ring_end), window(layout.stack_base, argument_end)];
+    // The argument block may lie before the stacks, which are aligned.
+    let rest = window(layout.stack_base.min(layout.argument), stack_end.max(argument_end));
+    let read = [window(CODE_BASE, ring_end), rest];
+    let write = [window(layout.ring_base, ring_end), rest];
     for (kind, windows) in [("READ", read), ("WRITE", write)] {
         for (number, window) in windows.iter().enumerate() {
             host.write(&format!("{kind}_WINDOW_{number}_BASE"), window.base)?;

@@ -255,8 +255,8 @@ fn status_is_read() {
     let mut unit = unit();
     assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
     assert_eq!(get(&mut unit, "VERSION"), VERSION);
-    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x17 << 24);
-    assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16);
+    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x37 << 24);
+    assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x20 << 24);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();
     unit.progress.issued_warps.next = 3.into();
