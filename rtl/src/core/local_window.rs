@@ -165,8 +165,10 @@ mod tests {
                     assert_eq!(granted, 15);
                     let warp = (32 * core + slot) as u32;
                     for (lane, place) in places.into_iter().enumerate() {
-                        let expected =
-                            0x40_0000 + (warp * 4 << log2) + (offset / 4 * 4 + lane as u32) * 4 + offset % 4;
+                        let expected = 0x40_0000
+                            + ((warp * 4) << log2)
+                            + (offset / 4 * 4 + lane as u32) * 4
+                            + offset % 4;
                         assert_eq!(place, expected);
                         assert_eq!(owners.insert(place, (warp, lane)), None, "{place:#x}");
                     }
@@ -226,7 +228,7 @@ mod tests {
             unit.stack_bytes_log2.next = bits(random() % 20);
             for port in &mut unit.address {
                 port.next =
-                    bits(u64::from(LOCAL_WINDOW_ADDRESS) ^ (random() & 0x1ff) ^ (random() % 8 / 7 << 16));
+                    bits(u64::from(LOCAL_WINDOW_ADDRESS) ^ (random() & 0x1ff) ^ ((random() % 8 / 7) << 16));
             }
         });
     }
