@@ -284,11 +284,11 @@ fn faults_fail_the_run_unless_they_may() {
     // No more faults than the fault FIFO has room for: 32.
     folder.succeed("gen-trace --kind fixed:60 --packets 40 --seed 6 -o in.pcap");
     let kinds: Vec<u8> = frames(folder.path("in.pcap")).iter().map(|frame| frame[29] & 3).collect();
-    let line = |kind: u8, cause: &str, pc: u32| {
+    let line = |kind: u8, cause: &str, pc: u32, what: &str| {
         let threads = kinds.iter().filter(|other| **other == kind).count();
         let first = kinds.iter().position(|other| *other == kind).expect("a packet of each kind");
         format!(
-            "fault: {cause} at PC {pc:#010x}: {threads} thread{s}, the first with packet {first}\n",
+            "fault: {cause} at PC {pc:#010x} in {what}: {threads} thread{s}, the first with packet {first}\n",
             s = if threads == 1 { "" } else { "s" }
         )
     };
@@ -298,10 +298,16 @@ fn faults_fail_the_run_unless_they_may() {
         let address = line.split_whitespace().nth(1).and_then(|text| text.strip_prefix("0x")).expect(line);
         u32::from_str_radix(address, 16).expect(line)
     };
+    // The frame of the first such packet, at an odd address of its slot.
+    let first = kinds.iter().position(|kind| *kind == 1).expect("such a packet");
+    let (ring, byte) = (0x1040, first * 128 + 1);
+    let address = ring + byte;
+    let misaligned =
+        format!("misaligned (faults.S:21), `lw t0,1(a1)`, address {address:#010x} (byte {byte} of the packet ring)");
     let lines = [
-        line(0, "illegal instruction", pc("illegal")),
-        line(1, "load address misaligned", pc("misaligned")),
-        line(2, "environment call", pc("call")),
+        line(0, "illegal instruction", pc("illegal"), "illegal (faults.S:17), `.word 0xffffffff`"),
+        line(1, "load address misaligned", pc("misaligned"), &misaligned),
+        line(2, "environment call", pc("call"), "call (faults.S:24), `ecall`"),
     ];
     let run = format!(
         "run --kernel faults.elf --pcap in.pcap --verdicts out.csv --json out.json --out out.pcap {}",
