@@ -302,8 +302,9 @@ fn faults_fail_the_run_unless_they_may() {
     let first = kinds.iter().position(|kind| *kind == 1).expect("such a packet");
     let (ring, byte) = (0x1040, first * 128 + 1);
     let address = ring + byte;
-    let misaligned =
-        format!("misaligned (faults.S:21), `lw t0,1(a1)`, address {address:#010x} (byte {byte} of the packet ring)");
+    let misaligned = format!(
+        "misaligned (faults.S:21), `lw t0,1(a1)`, address {address:#010x} (byte {byte} of the packet ring)"
+    );
     let lines = [
         line(0, "illegal instruction", pc("illegal"), "illegal (faults.S:17), `.word 0xffffffff`"),
         line(1, "load address misaligned", pc("misaligned"), &misaligned),
