@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hermes_testbench::firmware::{build_firmware, Firmware};
+use hermes_testbench::kernel::Symbol;
 
 use crate::files::Files;
 use crate::print;
@@ -64,8 +65,8 @@ fn info(firmware: &Firmware) -> String {
     for segment in &executable.segments {
         lines.push(format!("segment    {:#010x}, {} bytes", segment.address, segment.bytes.len()));
     }
-    for (symbol, address) in executable.symbols.iter().filter(|(name, _)| !name.starts_with(".L")) {
-        lines.push(format!("symbol     {address:#010x} {symbol}"));
+    for Symbol { name, address, .. } in executable.symbols.iter().filter(|symbol| !symbol.is_compilers()) {
+        lines.push(format!("symbol     {address:#010x} {name}"));
     }
     lines.join("\n")
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hermes_testbench::cosim::ArraySetup;
-use hermes_testbench::kernel::{self, BuildOptions, Compiler, Kernel, RegisterClass, StackNeed};
+use hermes_testbench::kernel::{self, BuildOptions, Compiler, Kernel, RegisterClass, StackNeed, Symbol};
 
 use crate::files::Files;
 use crate::print;
@@ -139,8 +139,8 @@ fn info(kernel: &Kernel) -> String {
     for segment in &kernel.segments {
         lines.push(format!("segment    {:#010x}, {} bytes", segment.address, segment.bytes.len()));
     }
-    for (symbol, address) in &kernel.symbols {
-        lines.push(format!("symbol     {address:#010x} {symbol}"));
+    for Symbol { name, address, .. } in &kernel.symbols {
+        lines.push(format!("symbol     {address:#010x} {name}"));
     }
     lines.join("\n")
 }

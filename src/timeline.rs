@@ -66,7 +66,7 @@ fn size(text: &str) -> Result<u64, String> {
 /// The instructions that a kernel may have.
 pub fn isa(config: &Config, kernel: Option<&Kernel>) -> Isa {
     let embedded = kernel.is_some_and(|kernel| kernel.registers.registers() == 16);
-    Isa { aes: config.aes, atomics: config.atomics, zawrs: config.network, embedded, ..Isa::RV32IM_ZBB }
+    Isa::of(config, embedded)
 }
 
 /// Names of the addresses of a kernel, of firmware, or of both.

@@ -32,8 +32,7 @@ fn session(folder: &Folder, text: &str, options: &str) -> Session {
 
 fn symbol(folder: &Folder, name: &str) -> u32 {
     let firmware = Firmware::read(&folder.path("fw.elf")).expect("firmware");
-    let found = firmware.executable.symbols.iter().find(|(symbol, _)| symbol == name);
-    found.unwrap_or_else(|| panic!("no symbol {name}")).1
+    firmware.executable.symbol(name).unwrap_or_else(|| panic!("no symbol {name}")).address
 }
 
 #[test]

@@ -75,10 +75,8 @@ impl Bench {
 /// Warp-instructions of a warp in `two-way.S` that executes either path of each turn once, from the kernel's labels.
 fn instructions_of_the_paths(kernel: &Kernel, turns: u32) -> anyhow::Result<u64> {
     let address = |name: &str| {
-        let found = kernel.symbols.iter().find(|(symbol, _)| symbol == name);
-        found
-            .map(|(_, address)| u64::from(*address))
-            .with_context(|| format!("two-way.S has no label {name}"))
+        let found = kernel.symbol(name).map(|symbol| u64::from(symbol.address));
+        found.with_context(|| format!("two-way.S has no label {name}"))
     };
     let (turn, once) = (address("end")? - address("loop")?, address("loop")? - address("kernel")?);
     let last = address("exit")? - address("end")?;

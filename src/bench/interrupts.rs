@@ -109,7 +109,8 @@ impl Measured {
     fn of(library: &ModelLibrary, mut firmware: Firmware, way: u32, args: &Args) -> anyhow::Result<Self> {
         let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
         let mut host = Host::new(Simulation::new(library.instantiate()?, MEMORY_BYTES, memory)?)?;
-        let symbols: HashMap<_, _> = firmware.executable.symbols.iter().cloned().collect();
+        let symbols = firmware.executable.symbols.iter();
+        let symbols: HashMap<_, _> = symbols.map(|symbol| (symbol.name.clone(), symbol.address)).collect();
         let symbol = |name: &str| symbols.get(name).copied().with_context(|| format!("no label {name}"));
         for (name, value) in [("way", way), ("events", args.events)] {
             let address = symbol(name)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
-use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage};
+use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, MemoryMap};
 use hermes_testbench::input;
 use hermes_testbench::metrics::{BoardRun, Environment, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
@@ -138,7 +138,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut host = args.connect(&settings)?;
     let watchdog = args.limits.watchdog;
     let mut setup = ArraySetup { slot_bytes_log2, mcw, watchdog, stack_bytes_log2, ..ArraySetup::default() };
-    let result = process(args, &program, &packets, &mut data, &mut host, &mut setup, quiet)?;
+    let (result, memory) = process(args, &program, &packets, &mut data, &mut host, &mut setup, quiet)?;
     let board = host.device_mut();
     let busy_cycles = board.busy_cycles()?;
     log::info!("{}: {}", args.port.display(), board.statistics());
@@ -177,12 +177,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         report.golden_checked = true;
         report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
     }
-    let memory = host.memory_map(&program.kernel, stack_bytes_log2);
     report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
     report.fault_records.clone_from(&result.faults);
-    let golden = expected.compare_golden(&result.packets);
-    report.set_compared(expected.has_golden(), golden.is_ok());
-    let compared = both(golden, expected.compare(&result.packets));
+    let compared = expected.compare(&result.packets, &mut report);
     outputs.write(&capture.frames, &result.packets, &records, &report)?;
     data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
@@ -192,7 +189,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     printed
 }
 
-/// Loads kernel and tables and runs the packets. The ring gets the slots that there is room for.
+/// Loads kernel and tables and runs the packets; gives what lay where, too. The ring gets the slots that there is room for.
 fn process(
     args: &Args,
     program: &Program,
@@ -201,7 +198,7 @@ fn process(
     host: &mut Host<Board<Port>>,
     setup: &mut ArraySetup,
     quiet: bool,
-) -> anyhow::Result<SessionResult> {
+) -> anyhow::Result<(SessionResult, MemoryMap)> {
     let on_port = || args.port.display().to_string();
     host.load_kernel(&KernelImage::from(&program.kernel)).with_context(on_port)?;
     data.place(host, setup).with_context(on_port)?;
@@ -210,8 +207,8 @@ fn process(
         host.load_app(app.as_ref(), setup).with_context(on_port)?;
     }
     let layout = host.configure(setup).with_context(on_port)?;
+    let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
     if !args.limits.open_windows {
-        let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
         host.close_windows(&map).with_context(on_port)?;
     }
     let packets = in_the_ring(packets, std::iter::repeat(0));
@@ -230,7 +227,7 @@ fn process(
     if result.read_out.bus_errors > 0 {
         log::warn!("{} memory responses were errors", result.read_out.bus_errors);
     }
-    Ok(result)
+    Ok((result, map))
 }
 
 /// Slots of the largest ring that fits into the memory beside the kernel, which is loaded, and all else; as a power of two.

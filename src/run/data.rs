@@ -193,7 +193,7 @@ fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> {
         return Ok(symbol);
     }
     let likeness = |symbol: &&'a Symbol| strsim::jaro_winkler(name, &symbol.name);
-    let mut near: Vec<_> = kernel.sized.iter().filter(|symbol| likeness(symbol) >= NEAR).collect();
+    let mut near: Vec<_> = kernel.symbols.iter().filter(|symbol| likeness(symbol) >= NEAR).collect();
     near.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.name.cmp(&b.name)));
     near.dedup_by_key(|symbol| &symbol.name);
     let near: Vec<_> = near.iter().take(MOST_NEAR).map(|symbol| format!("`{}`", symbol.name)).collect();

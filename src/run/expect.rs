@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use anyhow::{bail, Context};
 use hermes_testbench::cosim::PacketResult;
 use hermes_testbench::golden::{run_external, Difference, Golden};
-use hermes_testbench::metrics::read_verdicts;
+use hermes_testbench::metrics::{read_verdicts, Report};
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, Frame};
 use hermes_testbench::verdict::Verdict;
 
+use super::outcome::both;
 use super::program::Program;
 use crate::files::Files;
 
@@ -81,16 +82,18 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Whether a golden model of the user's own told what must come out.
-    pub fn has_golden(&self) -> bool {
-        self.golden.is_some()
-    }
-
-    /// Compares what came out with the golden model.
+    /// Compares what came out with the golden model, which `report` tells of, and with the files.
     ///
     /// # Errors
     /// How many packets differ, with the first in full.
-    pub fn compare_golden(&self, results: &[PacketResult]) -> anyhow::Result<()> {
+    pub fn compare(&self, results: &[PacketResult], report: &mut Report) -> anyhow::Result<()> {
+        let golden = self.compare_golden(results);
+        report.set_compared(self.golden.is_some(), golden.is_ok());
+        both(golden, self.compare_files(results))
+    }
+
+    /// Compares what came out with the golden model.
+    fn compare_golden(&self, results: &[PacketResult]) -> anyhow::Result<()> {
         if let Some(golden) = &self.golden {
             // There is one for each packet.
             let expected = golden.iter().cloned();
@@ -102,10 +105,7 @@ impl Expected {
     }
 
     /// Compares what came out with the files.
-    ///
-    /// # Errors
-    /// As [`Self::compare_golden`].
-    pub fn compare(&self, results: &[PacketResult]) -> anyhow::Result<()> {
+    fn compare_files(&self, results: &[PacketResult]) -> anyhow::Result<()> {
         if let Some((path, verdicts)) = &self.verdicts {
             let expect = |(verdict, packet): (&Verdict, &PacketResult)| {
                 let (index, got) = left(packet);
@@ -220,13 +220,13 @@ mod tests {
     }
 
     fn message(expected: &Expected) -> String {
-        expected.compare(&results()).unwrap_err().to_string()
+        expected.compare_files(&results()).unwrap_err().to_string()
     }
 
     #[test]
     fn forwarded_packets() {
         let expected = |bytes: &[u8]| Expected { forwarded: frames(bytes), verdicts: None, golden: None };
-        expected(&[0, 2, 7, 8]).compare(&results()).unwrap();
+        expected(&[0, 2, 7, 8]).compare_files(&results()).unwrap();
         let error = message(&expected(&[0, 1, 7, 9]));
         assert!(error.starts_with("2 of 4 packets differ from --expect out.pcap (4 forwarded, 4 in the file); the first, number 2"), "{error}");
         assert!(error.contains("packet 2 (number 3 of the capture)"), "{error}");
@@ -241,7 +241,7 @@ mod tests {
             verdicts: Some(("v.csv".into(), words.iter().copied().map(Verdict).collect())),
             golden: None,
         };
-        verdicts(&[0, 0x8000_0001, 2, 0]).compare(&results()).unwrap();
+        verdicts(&[0, 0x8000_0001, 2, 0]).compare_files(&results()).unwrap();
         let error = message(&verdicts(&[0, 0, 2, 0]));
         assert!(
             error.contains("1 of 4 packets differ from --expect-verdicts v.csv")

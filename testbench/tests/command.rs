@@ -64,8 +64,7 @@ fn exit_value(bench: &CommandBench, path: &Path) -> (u32, hermes_testbench::comm
     let fault = ended.fault.expect("the program ended");
     assert_eq!(fault.cause, Cause::Breakpoint, "{}: {fault:x?}", path.display());
     let address = |name: &str| {
-        let found = program.symbols.iter().find(|(symbol, _)| symbol == name);
-        found.unwrap_or_else(|| panic!("{}: no symbol {name}", path.display())).1
+        program.symbol(name).unwrap_or_else(|| panic!("{}: no symbol {name}", path.display())).address
     };
     (ended.memory.read_u32(address("exit_value")).unwrap(), ended)
 }
@@ -95,7 +94,7 @@ fn a_program_in_c() {
         let program = build_program(&path).unwrap();
         let (value, ended) = exit_value(&bench, &path);
         assert_eq!(value, 0);
-        let result = program.symbols.iter().find(|(name, _)| name == "result").unwrap().1;
+        let result = program.symbol("result").unwrap().address;
         let words: Vec<u32> = (0..4).map(|i| ended.memory.read_u32(result + 4 * i).unwrap()).collect();
         assert_eq!(words, SORT_RESULT);
         println!("{} instructions, {} cycles", ended.seen.instructions, ended.cycles);

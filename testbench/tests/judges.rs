@@ -77,7 +77,7 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn symbol(program: &Executable, name: &str) -> Option<u32> {
-    program.symbols.iter().find(|(symbol, _)| symbol == name).map(|(_, address)| *address)
+    program.symbol(name).map(|symbol| symbol.address)
 }
 
 /// Reads a program. One may have compressed instructions behind a look at `misa`, so that the file says that it has some.
@@ -109,14 +109,7 @@ fn beside(hart: u32) -> Executable {
         Segment { address: entry, bytes, writable: false },
         Segment { address: (0x20 + hart) << 12, bytes: vec![0; 8], writable: true },
     ];
-    Executable {
-        entry,
-        segments,
-        registers: RegisterClass::Rv32i,
-        symbols: vec![],
-        sized: vec![],
-        arch: None,
-    }
+    Executable { entry, segments, registers: RegisterClass::Rv32i, symbols: vec![], arch: None }
 }
 
 /// The words of a signature file.

@@ -31,14 +31,7 @@ pub fn random_program(random: &mut ChaCha8Rng, blocks: usize) -> Executable {
         let bytes = (0..4096).map(|_| random.gen()).collect();
         segments.push(Segment { address: base - 2048, bytes, writable: true });
     }
-    Executable {
-        entry: CODE,
-        segments,
-        registers: RegisterClass::Rv32i,
-        symbols: vec![],
-        sized: vec![],
-        arch: None,
-    }
+    Executable { entry: CODE, segments, registers: RegisterClass::Rv32i, symbols: vec![], arch: None }
 }
 
 /// Makes a program, word by word.

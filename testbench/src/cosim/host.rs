@@ -15,6 +15,7 @@ use super::link::FIRMWARE_FAULTS;
 use super::room::{STACKS, VERDICTS};
 use crate::apps::{App, Placement};
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
+use crate::iss::Window;
 use crate::kernel::Kernel;
 
 /// A kernel as it goes into the shared memory.
@@ -305,13 +306,8 @@ impl<D: Device> Host<D> {
     /// A register does not answer.
     pub fn keep_kernels_out(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
         let (first, end) = firmware.extent();
-        for kind in ["READ", "WRITE"] {
-            for (window, base, size) in [(0, 0, first), (1, end, 0u32.wrapping_sub(end))] {
-                self.write(&format!("{kind}_WINDOW_{window}_BASE"), base)?;
-                self.write(&format!("{kind}_WINDOW_{window}_SIZE"), size)?;
-            }
-        }
-        Ok(())
+        let others = [Window { base: 0, size: first }, Window { base: end, size: 0u32.wrapping_sub(end) }];
+        self.set_windows(others, others)
     }
 
     /// Loads `firmware`, whose addresses are reserved, and starts all harts with it. While packets run, the host attends to it.

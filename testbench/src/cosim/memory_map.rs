@@ -162,8 +162,16 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// A register does not answer.
     pub fn close_windows(&mut self, map: &MemoryMap) -> Result<(), CosimError> {
-        for (kind, writable) in [("READ", false), ("WRITE", true)] {
-            for (number, window) in map.windows(writable).iter().enumerate() {
+        self.set_windows(map.windows(false), map.windows(true))
+    }
+
+    /// Sets what kernels may load from and store to.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn set_windows(&mut self, read: [Window; 2], write: [Window; 2]) -> Result<(), CosimError> {
+        for (kind, windows) in [("READ", read), ("WRITE", write)] {
+            for (number, window) in windows.iter().enumerate() {
                 self.write(&format!("{kind}_WINDOW_{number}_BASE"), window.base)?;
                 self.write(&format!("{kind}_WINDOW_{number}_SIZE"), window.size)?;
             }
@@ -175,6 +183,10 @@ impl<D: Device> Host<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cosim::{ArraySetup, KernelImage};
+    use crate::kernel::{build_source, RegisterClass};
+    use crate::reference::ReferenceDevice;
+    use hermes_rtl::config::Config;
 
     fn area(name: &str, first: u64, bytes: u64, writable: bool) -> NamedArea {
         let reach = if writable { Reach::Store } else { Reach::Load };
@@ -246,5 +258,38 @@ mod tests {
         far.areas.push(area("the kernel's data", 0x10_0040, 64, true));
         let write = far.windows(true);
         assert!(!inside(write, 0x10_0000) && inside(write, 0x10_0040) && inside(write, 0x29c0));
+    }
+
+    /// A table that would fit below the kernel must not cost the gap between ring and stacks its place outside the windows.
+    #[test]
+    fn a_small_table_opens_neither_code_nor_verdicts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.elf");
+        let text = ".globl kernel\nkernel: ret\n.data\n.word 1\n";
+        build_source("k.S", text, RegisterClass::Rv32i, &path).unwrap();
+        let kernel = Kernel::read(&path).unwrap();
+        for local_window in [false, true] {
+            let config = Config { local_window, ..Config::preset("fpga").unwrap() };
+            let mut host = Host::new(ReferenceDevice::new(&config, 16 << 20)).unwrap();
+            host.load_kernel(&KernelImage::from(&kernel)).unwrap();
+            let table = host.rmalloc("a table", 100).unwrap();
+            let setup = ArraySetup::default();
+            let layout = host.configure(&setup).unwrap();
+            let map = host.memory_map(&kernel, setup.stack_bytes_log2);
+            host.close_windows(&map).unwrap();
+            let protection = host.device_mut().protection();
+            for (address, loads, stores) in [
+                (0, false, false),
+                (kernel.entry, true, false),
+                (table, true, true),
+                (layout.ring_base, true, true),
+                (layout.verdict_base, true, false),
+                (layout.argument, true, true),
+                (layout.stack_base, !local_window, !local_window),
+            ] {
+                assert_eq!(protection.allows_load(address), loads, "{}", map.describe(address));
+                assert_eq!(protection.allows_store(address), stores, "{}", map.describe(address));
+            }
+        }
     }
 }

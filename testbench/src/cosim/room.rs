@@ -76,21 +76,21 @@ impl<D: Device> Host<D> {
             let placement = Placement { tables: 0, egress: lists, ring_slots: 1 << setup.ring_slots_log2 };
             setup.argument = vec![0; 4 * app.argument(&placement).len()];
         }
+        let line = LINE as u32;
         let areas = [
-            ("the app's tables", tables),
-            ("the egress lists", egress),
-            ("the packet ring", setup.ring_bytes()),
-            (VERDICTS, setup.verdict_bytes()),
-            (STACKS, setup.stack_bytes(self.info())),
-            ("the argument block", setup.argument.len().max(1)),
+            ("the app's tables", tables, line),
+            ("the egress lists", egress, line),
+            ("the packet ring", setup.ring_bytes(), line),
+            (VERDICTS, setup.verdict_bytes(), line),
+            (STACKS, setup.stack_bytes(self.info()), setup.stack_alignment(self.info()).max(line)),
+            ("the argument block", setup.argument.len().max(1), line),
         ];
-        let stacks = setup.stack_alignment(self.info()).max(LINE as u32);
-        let area = |(what, bytes): (_, usize)| Area {
+        let area = |(what, bytes, alignment): (_, usize, u32)| Area {
             what,
             bytes: bytes.next_multiple_of(LINE) as u64,
-            alignment: if what == STACKS { stacks.into() } else { LINE as u64 },
+            alignment: alignment.into(),
         };
-        areas.into_iter().filter(|(_, bytes)| *bytes > 0).map(area).collect()
+        areas.into_iter().filter(|(_, bytes, _)| *bytes > 0).map(area).collect()
     }
 
     /// Whether there is room for `areas` beside what was allocated.

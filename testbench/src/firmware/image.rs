@@ -124,21 +124,13 @@ fn check(executable: &Executable) -> Result<u32, String> {
             return Err(format!("segment at {address:#010x} (p_paddr) is outside the shared memory; expected an end below {OUTSIDE:#010x}"));
         }
     }
-    let word = |address: u32| {
-        executable.segments.iter().find_map(|segment| {
-            let offset = address.checked_sub(segment.address)? as usize;
-            let bytes = segment.bytes.get(offset..offset + 4)?;
-            Some(u32::from_le_bytes(bytes.try_into().ok()?))
-        })
-    };
     let entry = executable.entry;
-    if entry % 4 != 0 || word(entry).is_none() {
+    if entry % 4 != 0 || executable.word(entry).is_none() {
         return Err(format!(
             "e_entry is {entry:#010x}; expected the address of an instruction in a loaded segment"
         ));
     }
-    let symbol = executable.symbols.iter().find(|(name, _)| name == HARTS);
-    let harts = symbol.map_or(Some(1), |(_, address)| word(*address));
+    let harts = executable.symbol(HARTS).map_or(Some(1), |symbol| executable.word(symbol.address));
     match harts {
         Some(harts @ 1..=8) => Ok(harts),
         Some(harts) => Err(format!("{HARTS} is {harts}; expected 1 to 8")),

@@ -269,8 +269,7 @@ fn every_example_builds() {
     let mut count = 0;
     for entry in std::fs::read_dir(examples()).unwrap() {
         let firmware = build(&entry.unwrap().path());
-        let (_, main) = firmware.executable.symbols.iter().find(|(name, _)| name == "main").unwrap();
-        let place = firmware.place(*main);
+        let place = firmware.place(firmware.executable.symbol("main").unwrap().address);
         assert_eq!(place.symbol, Some(("main".to_string(), 0)));
         assert!(place.line.is_some(), "{place}");
         count += 1;

@@ -258,12 +258,7 @@ fn open_windows(
     let rest = window(layout.stack_base.min(layout.argument), stack_end.max(argument_end));
     let read = [window(CODE_BASE, ring_end), rest];
     let write = [window(layout.ring_base, ring_end), rest];
-    for (kind, windows) in [("READ", read), ("WRITE", write)] {
-        for (number, window) in windows.iter().enumerate() {
-            host.write(&format!("{kind}_WINDOW_{number}_BASE"), window.base)?;
-            host.write(&format!("{kind}_WINDOW_{number}_SIZE"), window.size)?;
-        }
-    }
+    host.set_windows(read, write)?;
     Ok(Protection::Windows { read, write })
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use hermes_rtl::config::Config;
+
 use super::op::{Encoding, Extension, Format, Op, ENCODINGS};
 
 /// What a hart can execute.
@@ -30,6 +32,15 @@ impl Isa {
         Self { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
     /// RV32IMA_Zbb: what a hart of the command processor has, without the instructions of machine mode.
     pub const RV32IMA_ZBB: Self = Self { atomics: true, ..Self::RV32IM_ZBB };
+    /// Every instruction that some array has.
+    pub const EVERYTHING: Self =
+        Self { m: true, zbb: true, aes: true, atomics: true, zawrs: true, embedded: false };
+
+    /// What the cores of an array execute of a kernel with 16 registers (`embedded`) or 32.
+    #[must_use]
+    pub fn of(config: &Config, embedded: bool) -> Self {
+        Self { aes: config.aes, atomics: config.atomics, zawrs: config.network, embedded, ..Self::RV32IM_ZBB }
+    }
 
     /// Whether the instructions of an extension are executed.
     pub const fn has(&self, extension: Extension) -> bool {

@@ -57,6 +57,14 @@ pub struct Symbol {
     pub is_function: bool,
 }
 
+impl Symbol {
+    /// Whether it is a label that the compiler made up.
+    #[must_use]
+    pub fn is_compilers(&self) -> bool {
+        self.name.starts_with(".L")
+    }
+}
+
 /// A kernel, ready to be loaded.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -66,10 +74,8 @@ pub struct Kernel {
     pub segments: Vec<Segment>,
     /// Registers of a thread.
     pub registers: RegisterClass,
-    /// Names and addresses of the functions, objects and labels, in the order of the addresses.
-    pub symbols: Vec<(String, u32)>,
-    /// The same with their sizes, in the same order.
-    pub sized: Vec<Symbol>,
+    /// The functions, objects and labels, in the order of the addresses.
+    pub symbols: Vec<Symbol>,
     /// The registers and extensions for which it is built, if the file tells.
     pub arch: Option<Arch>,
     /// The ELF file, for what explains the kernel.
@@ -106,10 +112,8 @@ pub struct Executable {
     pub segments: Vec<Segment>,
     /// Registers of a hart.
     pub registers: RegisterClass,
-    /// Names and addresses of the functions, objects and labels, in the order of the addresses.
-    pub symbols: Vec<(String, u32)>,
-    /// The same with their sizes, in the same order.
-    pub sized: Vec<Symbol>,
+    /// The functions, objects and labels, in the order of the addresses.
+    pub symbols: Vec<Symbol>,
     /// The registers and extensions for which it is built, if the file tells.
     pub arch: Option<Arch>,
 }
@@ -129,8 +133,8 @@ impl Kernel {
     /// The kernel in the bytes of an ELF file.
     fn parse(data: &[u8]) -> Result<Self, String> {
         let parsed = Executable::parse(data, "hermes kernel build")?;
-        let Executable { segments, registers, symbols, sized, arch, .. } = parsed;
-        let entry = symbols.iter().find(|(name, _)| name == ENTRY_SYMBOL).map(|(_, address)| *address);
+        let entry = parsed.symbol(ENTRY_SYMBOL).map(|symbol| symbol.address);
+        let Executable { segments, registers, symbols, arch, .. } = parsed;
         let entry = entry.ok_or("has no symbol `kernel`; expected the kernel's first instruction there")?;
         if entry % 4 != 0 {
             return Err(format!("symbol `kernel` is at {entry:#010x}; expected a multiple of 4"));
@@ -139,7 +143,7 @@ impl Kernel {
         if !segments.iter().any(inside) {
             return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
         }
-        Ok(Self { entry, segments, registers, symbols, sized, arch, elf: data.into() })
+        Ok(Self { entry, segments, registers, symbols, arch, elf: data.into() })
     }
 
     /// Its functions and lines.
@@ -151,7 +155,7 @@ impl Kernel {
     /// The symbol called `name`; the first, if several sources have one of their own.
     #[must_use]
     pub fn symbol(&self, name: &str) -> Option<&Symbol> {
-        self.sized.iter().find(|symbol| symbol.name == name)
+        named(&self.symbols, name)
     }
 
     /// Whether `bytes` bytes from `address` on are part of a loaded segment.
@@ -167,12 +171,7 @@ impl Kernel {
     /// The word at `address` before the run; `None` outside the loaded segments.
     #[must_use]
     pub fn word(&self, address: u32) -> Option<u32> {
-        let inside = |segment: &Segment| {
-            let offset = address.checked_sub(segment.address)? as usize;
-            let bytes = segment.bytes.get(offset..offset.checked_add(4)?)?;
-            Some(u32::from_le_bytes(bytes.try_into().ok()?))
-        };
-        self.segments.iter().find_map(inside)
+        word_at(&self.segments, address)
     }
 
     /// Bytes in memory, over all segments.
@@ -196,6 +195,18 @@ impl Executable {
             .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         let parsed = Self::parse(&data, "hermes kernel build");
         parsed.map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
+    }
+
+    /// The symbol called `name`; the first, if several sources have one of their own.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
+        named(&self.symbols, name)
+    }
+
+    /// The word at `address` before the run; `None` outside the loaded segments.
+    #[must_use]
+    pub fn word(&self, address: u32) -> Option<u32> {
+        word_at(&self.segments, address)
     }
 
     /// The program in the bytes of an ELF file. Errors name the command that builds one.
@@ -262,7 +273,7 @@ impl Executable {
 
         let sections = header.sections(endian, data).map_err(broken)?;
         let table = sections.symbols(endian, data, object::elf::SHT_SYMTAB).map_err(broken)?;
-        let mut sized = Vec::new();
+        let mut symbols = Vec::new();
         for symbol in table.iter() {
             let name = symbol.name(endian, table.strings()).map_err(broken)?;
             if name.len() > MAX_NAME_BYTES {
@@ -277,7 +288,7 @@ impl Executable {
                 && !name.is_empty()
                 && !name.starts_with('$')
             {
-                sized.push(Symbol {
+                symbols.push(Symbol {
                     name: name.into_owned(),
                     address: symbol.st_value(endian),
                     size: symbol.st_size(endian),
@@ -285,11 +296,24 @@ impl Executable {
                 });
             }
         }
-        sized.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
-        let symbols = sized.iter().map(|symbol| (symbol.name.clone(), symbol.address)).collect();
+        symbols.sort_by(|a: &Symbol, b: &Symbol| (a.address, &a.name).cmp(&(b.address, &b.name)));
         let arch = Arch::read(header, data)?;
-        Ok(Self { entry: header.e_entry(endian), segments, registers, symbols, sized, arch })
+        Ok(Self { entry: header.e_entry(endian), segments, registers, symbols, arch })
     }
+}
+
+/// The first symbol called `name`.
+fn named<'a>(symbols: &'a [Symbol], name: &str) -> Option<&'a Symbol> {
+    symbols.iter().find(|symbol| symbol.name == name)
+}
+
+/// The word at `address`, if it is in one of the segments.
+fn word_at(segments: &[Segment], address: u32) -> Option<u32> {
+    segments.iter().find_map(|segment| {
+        let offset = address.checked_sub(segment.address)? as usize;
+        let bytes = segment.bytes.get(offset..offset.checked_add(4)?)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    })
 }
 
 /// The most bytes that all segments have: far more than a kernel needs, and no burden on the host.

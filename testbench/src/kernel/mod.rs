@@ -15,6 +15,7 @@ pub(crate) use build::build_words;
 pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
 pub(crate) use build::{run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment, Symbol};
+pub(crate) use source_map::{base_name, behind};
 pub use source_map::{Place, SourceMap};
 pub(crate) use sources::built_in;
 pub use sources::{write_headers, HERMES_H, PACKET_INC};

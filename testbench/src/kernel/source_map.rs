@@ -1,12 +1,11 @@
 //! Where an address of a program lies in its source.
 
 use std::fmt;
-use std::path::Path;
 
 use gimli::{EndianRcSlice, RunTimeEndian};
 use object::{Object as _, ObjectSection as _};
 
-use super::elf::{Executable, Segment};
+use super::elf::{Executable, Segment, Symbol};
 
 type Lines = addr2line::Context<EndianRcSlice<RunTimeEndian>>;
 
@@ -30,12 +29,25 @@ pub struct Place {
     pub line: Option<(String, u32)>,
 }
 
+/// A function or label with the bytes behind its beginning, such as `kernel+0x10`.
+pub(crate) fn behind(name: &str, offset: u32) -> String {
+    match offset {
+        0 => name.to_string(),
+        offset => format!("{name}+{offset:#x}"),
+    }
+}
+
+/// The name of a file without its folder.
+pub(crate) fn base_name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
 impl Place {
     /// The function or label with the bytes behind it, such as `kernel+0x10`.
     #[must_use]
     pub fn function(&self) -> Option<String> {
         let (name, offset) = self.symbol.as_ref()?;
-        Some(if *offset == 0 { name.clone() } else { format!("{name}+{offset:#x}") })
+        Some(behind(name, *offset))
     }
 
     /// File and line, such as `nat.c:12`.
@@ -65,11 +77,10 @@ impl SourceMap {
     }
 
     /// As [`Self::new`], from the parts of a program.
-    pub(crate) fn of(segments: &[Segment], symbols: &[(String, u32)], elf: &[u8]) -> Self {
+    pub(crate) fn of(segments: &[Segment], symbols: &[Symbol], elf: &[u8]) -> Self {
         let extents = segments.iter().map(|segment| (segment.address, segment.bytes.len() as u32)).collect();
-        // Without those that the compiler made up.
-        let symbols = symbols.iter().filter(|(name, _)| !name.starts_with(".L"));
-        let symbols = symbols.map(|(name, address)| (*address, name.clone())).collect();
+        let symbols = symbols.iter().filter(|symbol| !symbol.is_compilers());
+        let symbols = symbols.map(|symbol| (symbol.address, symbol.name.clone())).collect();
         Self { extents, symbols, lines: lines(elf) }
     }
 
@@ -86,14 +97,11 @@ impl SourceMap {
             return Place { address, ..Place::default() };
         }
         let symbol = self.symbols.iter().rfind(|(at, _)| *at <= address);
-        let without_folder = |(file, line): (String, u32)| {
-            let name = Path::new(&file).file_name().map(|name| name.to_string_lossy().into_owned());
-            Some((name?, line))
-        };
+        let without_folder = |(file, line): (String, u32)| (base_name(&file).to_string(), line);
         Place {
             address,
             symbol: symbol.map(|(at, name)| (name.clone(), address - at)),
-            line: self.file_line(address).and_then(without_folder),
+            line: self.file_line(address).map(without_folder),
         }
     }
 

@@ -24,9 +24,6 @@ const MOST_ENTRIES: u32 = 4096;
 /// Calls within calls that are followed.
 const MOST_NESTED: usize = 200;
 
-/// Every instruction that some array has.
-const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, zawrs: true, embedded: false };
-
 /// Stack bytes that a thread of a kernel needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StackNeed {
@@ -163,7 +160,7 @@ impl Analysis<'_> {
             let place = || format!("{} at {pc:#010x}", self.name(pc));
             let word = self.kernel.word(pc).ok_or_else(|| format!("{} leaves the kernel", place()))?;
             // An illegal instruction ends the thread.
-            let Some(instruction) = Instruction::decode(word, &ALL) else { continue };
+            let Some(instruction) = Instruction::decode(word, &Isa::EVERYTHING) else { continue };
             let Value::Stack(depth) = registers[usize::from(SP)] else {
                 return Err(format!("{} sets the stack pointer to what only a run can tell", place()));
             };
@@ -242,12 +239,12 @@ impl Analysis<'_> {
         let holds = |symbol: &&Symbol| {
             symbol.is_function && symbol.address <= address && address - symbol.address < symbol.size
         };
-        self.kernel.sized.iter().find(holds)
+        self.kernel.symbols.iter().find(holds)
     }
 
     /// The function that holds `address`, for people.
     fn name(&self, address: u32) -> String {
-        let before = self.kernel.sized.iter().filter(|symbol| symbol.address <= address);
+        let before = self.kernel.symbols.iter().filter(|symbol| symbol.address <= address);
         let named = before.filter(|symbol| !symbol.name.starts_with('.'));
         named
             .max_by_key(|symbol| (symbol.address, symbol.is_function))

@@ -93,14 +93,14 @@ impl FaultCause {
         let Some(pc) = self.pc else { return };
         let place = source.place(pc);
         (self.function, self.line) = (place.function(), place.source_line());
-        let everything = Isa { aes: true, atomics: true, ..Isa::RV32IM_ZBB };
-        let decoded = kernel.word(pc).and_then(|word| Instruction::decode(word, &everything));
+        let word = kernel.word(pc);
+        let decoded = word.and_then(|word| Instruction::decode(word, &Isa::EVERYTHING));
         // A load that memory refused is told at the next instruction of its warp.
         let loads = decoded.is_none_or(|code| matches!(code.op.class(), Class::Load | Class::Atomic));
         if self.cause == Some(5) && !loads {
             self.name = "bus error of an earlier load".to_string();
         }
-        self.instruction = kernel.word(pc).map(|word| disassemble(pc, word, &everything));
+        self.instruction = word.map(|word| disassemble(pc, word, &Isa::EVERYTHING));
         self.area = self.value.filter(|_| self.accesses_memory()).map(|address| memory.describe(address));
     }
 }
@@ -145,6 +145,7 @@ impl fmt::Display for FaultCause {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::{build_source, RegisterClass};
 
     fn record(cause: u8, pc: u32, threads: u8, packet: u32) -> FaultRecord {
         FaultRecord { cause, pc, threads, packet, core: 1, slot: 2, address: packet }
@@ -178,6 +179,28 @@ mod tests {
         let verdicts = packets(&[(FAULT | 5, 8), (FAULT | 2, 1), (FAULT | 24, 1), (3, 7)]);
         assert_eq!(lines(&records, &verdicts, 10), told);
         assert!(lines(&[], &packets(&[(7, 3)]), 0).is_empty());
+    }
+
+    /// The record of a load that memory answers with an error has the PC of the instruction after it.
+    #[test]
+    fn a_bus_error_is_not_that_of_the_instruction_at_the_pc() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.elf");
+        let text = ".globl kernel\nkernel: lw t0, 0(a1)\naddi a0, t0, 1\nret\n";
+        build_source("k.S", text, RegisterClass::Rv32i, &path).unwrap();
+        let kernel = Kernel::read(&path).unwrap();
+        let told = |pc| {
+            let mut cause = FaultCause::of(&[record(5, pc, 1, 64)], &packets(&[(FAULT | 5, 1)]), 1).remove(0);
+            cause.explain(&kernel, &kernel.source_map(), &MemoryMap::default());
+            cause.to_string()
+        };
+        let load = told(kernel.entry);
+        assert!(
+            load.starts_with("fault: load access at PC 0x00001000 in kernel (k.S:2), `lw t0,0(a1)`"),
+            "{load}"
+        );
+        let behind = told(kernel.entry + 4);
+        assert!(behind.starts_with("fault: bus error of an earlier load at PC 0x00001004"), "{behind}");
     }
 
     #[test]

@@ -227,7 +227,7 @@ fn rest_of_functions(
         // What the file knows the size of has an end; behind a label there may be anything.
         let covers = |address: u32, size: u32| first >= address && first - address < size;
         let function =
-            kernel.sized.iter().find(|symbol| symbol.is_function && covers(symbol.address, symbol.size));
+            kernel.symbols.iter().find(|symbol| symbol.is_function && covers(symbol.address, symbol.size));
         let end = function.map_or(last + 4, |symbol| symbol.address + symbol.size);
         let same = |pc: &u32| pc - names.name(*pc).offset == first;
         let addresses = (first..end).step_by(4).take_while(same);

@@ -3,8 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::apps::built_in_source;
-use crate::kernel::WORK_FOLDER;
-use crate::timeline::base_name;
+use crate::kernel::{base_name, WORK_FOLDER};
 
 /// The largest source file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;

@@ -42,13 +42,7 @@ impl Reference {
         setup: &ArraySetup,
         layout: &Layout,
     ) -> Self {
-        let isa = Isa {
-            aes: config.aes,
-            atomics: config.atomics,
-            zawrs: config.network,
-            embedded: kernel.registers == 16,
-            ..Isa::RV32IM_ZBB
-        };
+        let isa = Isa::of(config, kernel.registers == 16);
         let lanes = config.lanes as u32;
         let machine = Machine {
             protection: host.device_mut().protection(),

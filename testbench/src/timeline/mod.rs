@@ -27,7 +27,6 @@ mod warp;
 pub use counters::COUNTER_CYCLES;
 pub use hart::{Functions, Handled, HartPart, HartStretch, HartWait};
 pub use levels::{LevelPorts, Levels};
-pub(crate) use names::base_name;
 pub use names::{Name, Names, BOOT, EXIT};
 pub use perfetto::Perfetto;
 pub use range::{CycleRange, PacketNumbers};

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use hermes_rtl::config::EXIT_ADDRESS;
 
 use crate::iss::BOOT_ADDRESS;
-use crate::kernel::SourceMap;
+use crate::kernel::{base_name, behind, SourceMap};
 
 /// Name of the instructions that every core runs before a kernel.
 pub const BOOT: &str = "(boot)";
@@ -28,10 +28,7 @@ impl Name {
     /// The function with the bytes behind its beginning, such as `kernel+0x10`.
     #[must_use]
     pub fn place(&self) -> String {
-        match self.offset {
-            0 => self.function.clone(),
-            offset => format!("{}+{offset:#x}", self.function),
-        }
+        behind(&self.function, self.offset)
     }
 
     /// File without its folder, and line, such as `nat.c:12`.
@@ -40,12 +37,6 @@ impl Name {
         let (file, line) = self.line.as_ref()?;
         Some(format!("{}:{line}", base_name(file)))
     }
-}
-
-/// The name of a file without its folder.
-#[must_use]
-pub(crate) fn base_name(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
 }
 
 /// Names every address of some programs; each is looked up once.

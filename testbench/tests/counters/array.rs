@@ -60,8 +60,7 @@ pub fn assemble(text: &str) -> Kernel {
 
 /// The address of a symbol.
 pub fn symbol(kernel: &Kernel, name: &str) -> u32 {
-    let found = kernel.symbols.iter().find(|(symbol, _)| symbol == name);
-    found.unwrap_or_else(|| panic!("no symbol {name}")).1
+    kernel.symbol(name).unwrap_or_else(|| panic!("no symbol {name}")).address
 }
 
 /// An array that has been reset, with a kernel and a host that watches it.

@@ -38,8 +38,7 @@ fn start(firmware: &Firmware) -> (Host<Simulation>, Debugger) {
 }
 
 fn symbol(firmware: &Firmware, name: &str) -> u32 {
-    let found = firmware.executable.symbols.iter().find(|(symbol, _)| symbol == name);
-    found.unwrap_or_else(|| panic!("no symbol {name}")).1
+    firmware.executable.symbol(name).unwrap_or_else(|| panic!("no symbol {name}")).address
 }
 
 const TEXT: &str = "volatile int words[40] = {5, 6, 7};\n\

@@ -75,8 +75,7 @@ impl Array {
 
     /// Address of a label.
     pub fn label(&self, name: &str) -> u32 {
-        let found = self.program.symbols.iter().find(|(symbol, _)| symbol == name);
-        found.unwrap_or_else(|| panic!("no label {name}")).1
+        self.program.symbol(name).unwrap_or_else(|| panic!("no label {name}")).address
     }
 
     /// The word behind a label; what the L2 has is not seen before [`Host::clean_caches`].

@@ -177,10 +177,7 @@ pub fn try_to_play_on(
     let path = folder.path().join("litmus.elf");
     build_source("litmus.S", &source, RegisterClass::Rv32i, &path).unwrap();
     let kernel = Kernel::read(&path).unwrap();
-    let label = |index: usize| {
-        let name = format!("role_{index}");
-        kernel.symbols.iter().find(|(symbol, _)| *symbol == name).unwrap().1
-    };
+    let label = |index: usize| kernel.symbol(&format!("role_{index}")).unwrap().address;
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let model = library.instantiate().unwrap();
     let mut host = Host::new(Simulation::new(model, 4 << 20, memory).unwrap()).unwrap();

@@ -77,7 +77,7 @@ impl Array {
 
     /// Address of a label of the kernel.
     pub fn label(&self, name: &str) -> u32 {
-        self.kernel.symbols.iter().find(|(symbol, _)| symbol == name).unwrap().1
+        self.kernel.symbol(name).unwrap().address
     }
 
     /// A descriptor with room for what its threads store, and a completion word.

@@ -86,7 +86,7 @@ impl Run {
     }
 
     fn label(&self, name: &str) -> u32 {
-        self.kernel.symbols.iter().find(|(symbol, _)| symbol == name).unwrap().1
+        self.kernel.symbol(name).unwrap().address
     }
 
     fn word(&mut self, name: &str, index: u32) -> u32 {

@@ -170,7 +170,6 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
         segments,
         registers: RegisterClass::Rv32i,
         symbols: vec![],
-        sized: vec![],
         arch: None,
     };
     MachineProgram { executable, last }
