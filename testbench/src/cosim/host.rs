@@ -15,7 +15,6 @@ use super::link::FIRMWARE_FAULTS;
 use super::room::{STACKS, VERDICTS};
 use crate::apps::{App, Placement};
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
-use crate::iss::Window;
 use crate::kernel::Kernel;
 
 /// A kernel as it goes into the shared memory.
@@ -297,17 +296,6 @@ impl<D: Device> Host<D> {
             self.firmware_at = Some(first);
         }
         Ok(())
-    }
-
-    /// Sets the windows of kernels so that they neither load from the addresses of `firmware` nor store there. Threads that the firmware
-    /// starts on the cores are kept out too, unless it opens a window.
-    ///
-    /// # Errors
-    /// A register does not answer.
-    pub fn keep_kernels_out(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
-        let (first, end) = firmware.extent();
-        let others = [Window { base: 0, size: first }, Window { base: end, size: 0u32.wrapping_sub(end) }];
-        self.set_windows(others, others)
     }
 
     /// Loads `firmware`, whose addresses are reserved, and starts all harts with it. While packets run, the host attends to it.

@@ -7,6 +7,7 @@ use super::error::CosimError;
 use super::host::Host;
 use super::image::LINE;
 use super::room::{STACKS, VERDICTS};
+use crate::firmware::Firmware;
 use crate::iss::{Window, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
 use crate::kernel::Kernel;
 
@@ -163,6 +164,17 @@ impl<D: Device> Host<D> {
     /// A register does not answer.
     pub fn close_windows(&mut self, map: &MemoryMap) -> Result<(), CosimError> {
         self.set_windows(map.windows(false), map.windows(true))
+    }
+
+    /// Sets the windows of kernels so that they neither load from the addresses of `firmware` nor store there. Threads that the firmware
+    /// starts on the cores are kept out too, unless it opens a window.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn keep_kernels_out(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
+        let (first, end) = firmware.extent();
+        let others = [Window { base: 0, size: first }, Window { base: end, size: 0u32.wrapping_sub(end) }];
+        self.set_windows(others, others)
     }
 
     /// Sets what kernels may load from and store to.
