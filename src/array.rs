@@ -1,8 +1,8 @@
 //! The options that describe an array.
 
 use anyhow::anyhow;
+use hermes_hdl::emit::Design;
 use hermes_rtl::config::{Config, ConfigError};
-use hermes_rtl::emit::Design;
 use verilator_sys::{BuildStep, Model, ModelLibrary, ModelOptions};
 
 use crate::print;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use hermes_rtl::artefacts;
 use hermes_rtl::config::Config;
-use hermes_rtl::emit::artefacts;
 use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::output;
 

@@ -1,9 +1,9 @@
 //! The array with the packet memory of a board.
 
+use hermes_hdl::prelude::*;
 use hermes_rtl::board::{LineMemory, RunTimer};
 use hermes_rtl::config::Config;
 use hermes_rtl::ports::{AxiLite, MemoryByte};
-use hermes_rtl::prelude::*;
 use hermes_rtl::top::HermesTop;
 
 /// Half a period of the heartbeat, as a power of two of cycles: a fifth of a second at 40 MHz.

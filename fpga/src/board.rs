@@ -1,8 +1,8 @@
 //! The boards that are known, and how an array is put on one.
 
+use hermes_hdl::emit::{emit, Design, EmitError};
 use hermes_rtl::board::BoardIdentity;
 use hermes_rtl::config::{Config, ConfigError};
-use hermes_rtl::emit::{emit, Design, EmitError};
 use sha2::{Digest, Sha256};
 
 use crate::boards::Ulx3s;

@@ -1,10 +1,10 @@
 //! All of a board but its clock and its pins.
 
+use hermes_hdl::prelude::*;
 use hermes_rtl::board::{
     BoardIdentity, BoardLink, FrameReceiver, FrameTransmitter, UartReceiver, UartTransmitter,
 };
 use hermes_rtl::config::Config;
-use hermes_rtl::prelude::*;
 
 use crate::array_on_board::ArrayOnBoard;
 use crate::board::Settings;

@@ -7,8 +7,8 @@
 use std::fs;
 use std::path::Path;
 
-use hermes_rtl::emit::{emit, EmitError};
-use hermes_rtl::prelude::*;
+use hermes_hdl::emit::{emit, EmitError};
+use hermes_hdl::prelude::*;
 use hermes_rtl::{command, control, core, host, l2, net, queues, spawn, stream};
 
 /// Every unit that is proved: its name and its Verilog.

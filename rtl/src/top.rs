@@ -4,14 +4,14 @@ use crate::command::{CommandParts, CommandProcessor, CommandTrace};
 use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
-use crate::emit::{emit_prefixed, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
 use crate::net::{InterfaceSizes, NetInterface, NetWindow};
 use crate::ports::{AxiLite, StreamIn, StreamOut, Trace};
-use crate::prelude::*;
 use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
+use hermes_hdl::emit::{emit_prefixed, Design, EmitError};
+use hermes_hdl::prelude::*;
 
 /// Name of the emitted top module.
 pub const TOP: &str = "hermes_top";

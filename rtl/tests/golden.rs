@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
+use hermes_hdl::emit::{Design, Direction};
 use hermes_rtl::config::Config;
-use hermes_rtl::emit::{Design, Direction};
 use hermes_rtl::top::emit_top;
 use sha2::{Digest, Sha256};
 

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use hermes_hdl::emit::Design;
+use hermes_rtl::artefacts;
 use hermes_rtl::config::Config;
-use hermes_rtl::emit::{artefacts, Design};
 use hermes_rtl::host::registers::registers_of;
 use hermes_rtl::top::{emit_top, emit_top_prefixed};
 

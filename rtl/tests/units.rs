@@ -2,8 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of units.
-const FOLDERS: [&str; 7] = ["core", "control", "memory", "l2", "stream", "host", "prim"];
+/// The folders of units, and that of the primitives.
+const FOLDERS: [&str; 7] = [
+    "rtl/src/core",
+    "rtl/src/control",
+    "rtl/src/memory",
+    "rtl/src/l2",
+    "rtl/src/stream",
+    "rtl/src/host",
+    "hdl/src/prim",
+];
 
 /// Defaults that no unit writes.
 const REFUSED: [&str; 2] = ["Signal::default()", "Register::default()"];
@@ -13,7 +21,7 @@ const INSTEAD: &str =
     "a field has its default by itself: `#[count(n)]` at a `Vec`, `#[init(value)]` where a value is decided";
 
 /// The only primitive that is a default itself.
-const PRIMITIVE: &str = "prim/register.rs";
+const PRIMITIVE: &str = "hdl/src/prim/register.rs";
 
 /// Local signals that are left: vectors that more than one loop uses.
 const LOCALS: usize = 26;
@@ -32,8 +40,8 @@ fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
 
 /// Every file with a unit: its name, and its lines before the tests.
 fn units() -> Vec<(String, Vec<String>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = vec![root.join("top.rs")];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = vec![root.join("rtl/src/top.rs")];
     FOLDERS.iter().for_each(|folder| sources(&root.join(folder), &mut files));
     let mut units = Vec::new();
     for path in files {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use anyhow::{anyhow, ensure};
 use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Placer, Tool};
-use hermes_rtl::emit::{Design, Direction};
+use hermes_hdl::emit::{Design, Direction};
 
 use super::figure::{Bound, Figure};
 use crate::print;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_fpga::flow::{self, Cells, Effort, Placement, Placer, Progress, RaceOptions, Tool, Winner};
-use hermes_rtl::emit::artefacts;
+use hermes_rtl::artefacts;
 use hermes_testbench::output;
 use hermes_testbench::staging::StagingFolder;
 

@@ -1,6 +1,6 @@
 //! How a model of the array is built.
 
-use hermes_rtl::emit::{Design, Direction, Module};
+use hermes_hdl::emit::{Design, Direction, Module};
 use verilator_sys::{ModelOptions, SharedModule};
 
 /// Modules with several instances in an array that are worth to be compiled only once, by the beginning of their name.

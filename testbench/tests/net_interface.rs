@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hermes_rtl::emit::emit;
+use hermes_hdl::emit::emit;
 use hermes_rtl::net::{cause, code, counter, region_word, right, state, word, InterfaceSizes, NetInterface};
 use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;

@@ -1,6 +1,6 @@
 //! The top for the ULX3S.
 
-use hermes_rtl::prelude::*;
+use hermes_hdl::prelude::*;
 
 use crate::board::Settings;
 use crate::prim::Ecp5Clock;

@@ -1,7 +1,7 @@
 //! Clock and reset of an ECP5.
 
-use hermes_rtl::emit::unit_info::Primitive;
-use hermes_rtl::prelude::*;
+use hermes_hdl::emit::unit_info::Primitive;
+use hermes_hdl::prelude::*;
 
 /// Dividers of the PLL of an ECP5 (EHXPLLL, Lattice FPGA-TN-02200): the output has `input / reference * feedback`, and the oscillator `output` times that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The global network of an ECP5 for a signal that is no clock.
 
-use hermes_rtl::emit::unit_info::Primitive;
-use hermes_rtl::prelude::*;
+use hermes_hdl::emit::unit_info::Primitive;
+use hermes_hdl::prelude::*;
 
 /// Carries a signal of thousands of sinks, such as a reset, on the global network of an ECP5 (DCCA, Lattice FPGA-TN-02200): it takes no wires of those
 /// that all other signals share.

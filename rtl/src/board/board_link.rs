@@ -1,7 +1,7 @@
 //! What the host asks of a board over its serial line.
 
 use crate::ports::{AxiLite, MemoryByte};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What a board says of itself (`docs/fpga-link.md`, "Identity").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Units of a board against their Verilog.
 
 use super::*;
-use crate::emit::equivalence::{check, check_with};
-use rust_hdl::prelude::bits;
+use hermes_hdl::prelude::bits;
+use hermes_hdl::testing::{check, check_with};
 
 /// A byte of a line, often one that frames are made of.
 fn line_byte(random: &mut dyn FnMut() -> u64) -> u64 {

@@ -1,7 +1,7 @@
 //! The check sequence of frames on the serial line.
 
 use crate::net::POLYNOMIAL;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The FCS of RFC 1662, 32 bits (appendix C.3), which is the CRC-32 of Ethernet, a byte a cycle.
 ///

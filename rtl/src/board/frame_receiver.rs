@@ -2,7 +2,7 @@
 
 use super::Fcs;
 use crate::net::RESIDUE;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Takes frames out of a stream of bytes: asynchronous framing of RFC 1662, FCS of 32 bits.
 ///

@@ -1,7 +1,7 @@
 //! Frames to the bytes of a serial line.
 
 use super::Fcs;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What is sent next.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

@@ -1,7 +1,7 @@
 //! The packet memory of a board.
 
 use crate::ports::MemoryByte;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the memory does.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

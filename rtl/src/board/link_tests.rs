@@ -3,9 +3,9 @@
 use super::line_tests::framed;
 use super::*;
 use crate::memory::testing::{random, reset, settle, tick};
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 
 const IDENTITY: BoardIdentity =
     BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };

@@ -1,6 +1,6 @@
 //! How long packets are in the array of a board.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Counts the cycles in which packets are between the issue of their warp and its commit, and drives the LEDs of a board.
 ///

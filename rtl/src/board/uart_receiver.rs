@@ -1,6 +1,6 @@
 //! The receiving half of a serial line.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Takes bytes from a serial line: 8 data bits, the least significant first, no parity, one stop bit.
 ///

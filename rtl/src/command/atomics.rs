@@ -1,6 +1,6 @@
 //! Atomic operations of the command processor.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Sends the atomic operations of the harts to the L2, one at a time for all harts, on the port for writes that they share with the
 /// stores.

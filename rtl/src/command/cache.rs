@@ -1,7 +1,7 @@
 //! The data cache of the command processor.
 
 use crate::memory::WordSelect;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Lines whose valid bits stand in one register.
 const GROUP: usize = 16;

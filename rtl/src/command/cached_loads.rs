@@ -2,7 +2,7 @@
 
 use super::{CommandCache, CommandOutcome, CommandResult};
 use crate::memory::LoadValue;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The data cache in the pipeline ([`CommandCache`]), and CSR `muncached` of each hart.
 ///

@@ -3,7 +3,7 @@
 use super::testing::{atomic, csr, load, telling_handler, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY};
 use super::CommandParts;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
-use crate::testing::one_in;
+use hermes_hdl::testing::one_in;
 use rand::seq::SliceRandom;
 use rand::Rng;
 
@@ -259,7 +259,7 @@ fn a_line_with_a_bus_error_is_not_installed() {
 /// the program from its beginning sees that.
 #[test]
 fn a_hart_can_be_held_in_any_cycle() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     let (mut under_a_fill, mut under_an_atomic) = (0, 0);
     for when in one_in(4, (1..240).step_by(2)) {
         let mut program = Program::default();
@@ -297,7 +297,7 @@ fn a_hart_can_be_held_in_any_cycle() {
 /// Random loads, stores, atomic operations, fences and uncached ranges: the same values with and without a data cache.
 #[test]
 fn random_programs_are_as_without_a_cache() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     let (mut reads, mut spared) = (0, 0);
     for round in 0..3 {
         let mut program = Program::default();

@@ -1,6 +1,6 @@
 //! Software and timer interrupts of the harts.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// `msip`, `mtimecmp` and `mtime` at the places of a core-local interruptor (SiFive's CLINT).
 ///

@@ -1,6 +1,6 @@
 //! Which CSRs the command processor has.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Says of the number of a CSR whether the command processor has it, and whether it is read-only.
 ///

@@ -1,7 +1,7 @@
 //! Loads of the command processor.
 
 use crate::memory::{LoadValue, QueuePointers, WordSelect};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The loads of all harts, each of which reads its line from the L2, and the answers of all long
 /// operations. A hart has one operation outstanding, and one register for its answer.

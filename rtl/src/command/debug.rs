@@ -1,7 +1,7 @@
 //! Debugging of the harts from the host: stop, step, resume, and words that a stopped hart executes.
 
 use crate::host::registers::debug::DebugControl;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Stops and resumes harts as the registers CP_STEP and CP_EXECUTE say, and holds CP_DATA.
 ///

@@ -2,7 +2,7 @@
 
 use super::{CommandInstruction, SystemDecoder};
 use crate::core::{AluDecoder, BSource, Decoder};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Decodes RV32IM_Zbb_Zicsr_Zifencei with machine mode, and A where it is, for the command processor, and finds the target of `jal` and of
 /// branches.

@@ -4,7 +4,7 @@ use super::testing::{
     atomic, load, m, telling_handler, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY, WFI, WINDOW,
 };
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
-use crate::testing::one_in;
+use hermes_hdl::testing::one_in;
 use rand::Rng;
 
 fn bench(latency: (u64, u64)) -> Bench<AnyOrder> {
@@ -136,7 +136,7 @@ fn the_window_takes_words_alone() {
 
 #[test]
 fn products_and_quotients() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     for _ in 0..12 {
         let some = |random: &mut rand_chacha::ChaCha8Rng| {
             [0u32, 1, 0xffff_ffff, 0x8000_0000, random.gen(), random.gen(), random.gen()]
@@ -200,7 +200,7 @@ fn local_memory_holds_bytes_and_words() {
 /// the program runs from its beginning as if nothing had been.
 #[test]
 fn a_hart_is_held_in_any_of_these() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     let (mut in_access, mut in_division, mut asleep) = (0, 0, 0);
     let mut p = Program::default();
     p.lui(A3, 0xffffe).load(2, A0, A3, 0).lui(A2, 0xfff04).store(2, A3, A2, 4).store(2, A0, A3, 4);

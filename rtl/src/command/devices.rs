@@ -2,7 +2,7 @@
 
 use super::Clint;
 use crate::ports::{RegisterAccess, WindowSelect};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Accesses of the harts to devices, one at a time for all harts: to the [`Clint`] and, by `access`,
 /// to the registers of the array; with `windows` 1 also to the window of the network interface.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::{AluControl, OperandSource};
-use crate::emit::equivalence::check_with;
+use hermes_hdl::testing::check_with;
 
 const SOURCES: [OperandSource; 5] = [
     OperandSource::Registers,
@@ -13,7 +13,7 @@ const SOURCES: [OperandSource; 5] = [
 ];
 
 /// Hart 0 most of the time.
-fn some_hart(random: u64) -> rust_hdl::prelude::Bits<3> {
+fn some_hart(random: u64) -> hermes_hdl::prelude::Bits<3> {
     if random % 4 == 0 {
         (random >> 8 & 7).into()
     } else {
@@ -134,7 +134,7 @@ fn csr_map() {
 }
 
 /// Numbers that are there, most of the time.
-fn some_csr(random: &mut dyn FnMut() -> u64) -> rust_hdl::prelude::Bits<12> {
+fn some_csr(random: &mut dyn FnMut() -> u64) -> hermes_hdl::prelude::Bits<12> {
     let numbers = [
         0x300, 0x301, 0x304, 0x305, 0x340, 0x341, 0x342, 0x343, 0x344, 0xb00, 0xb02, 0xb80, 0xb82, 0xc01,
         0xc81, 0xf14, 0x320u64,

@@ -3,7 +3,7 @@
 use super::{CommandInstruction, CommandResult, HartRegisters, LocalMemory};
 use crate::core::{BitCount, LaneAlu, Multiplier, OperandSource};
 use crate::memory::StoreAlign;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Reads the registers of an instruction in stage R and executes it in stage X; holds it in stage W.
 ///

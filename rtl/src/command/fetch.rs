@@ -1,7 +1,7 @@
 //! Stages F and I: instructions come from the cache.
 
 use crate::memory::InstructionCache;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Looks up instructions in the instruction cache that all harts share, and holds that of stage D.
 ///

@@ -1,7 +1,7 @@
 //! One hart: where it is, its CSRs, its traps.
 
 use super::{CommandOutcome, CommandResult, HartCsrs, HartState, TrapUnit};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A hart of the command processor: [`HartState`], [`HartCsrs`] and [`TrapUnit`].
 ///

@@ -1,6 +1,6 @@
 //! The machine-mode CSRs of one hart.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// `misa`: RV32, M, I, and instructions that are no standard ones (user-level interrupts).
 const MISA: u64 = 0x4080_1100;

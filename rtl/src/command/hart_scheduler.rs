@@ -1,7 +1,7 @@
 //! Which hart fetches.
 
 use crate::control::{PriorityEncoder, RoundRobin};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Chooses the hart that fetches in a cycle, among those that may.
 ///

@@ -1,6 +1,6 @@
 //! What one hart is doing.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The two PCs of one hart, and whether it may fetch.
 ///

@@ -99,7 +99,7 @@ fn alone(harts: u64, programs: &[Program]) -> Vec<Vec<(u32, u32, u32, bool)>> {
 /// Harts that run together do what each does alone, and the stores of each are in memory.
 #[test]
 fn harts_do_what_each_does_alone() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     for (harts, rounds) in [(2, 6), (4, 4), (8, 2)] {
         let programs: Vec<_> =
             (0..harts as u32).map(|hart| some_program(&mut random, hart, rounds)).collect();
@@ -129,7 +129,7 @@ fn harts_do_what_each_does_alone() {
 /// A hart that is held and started anew in any cycle, while others run: they do not notice, and it begins anew.
 #[test]
 fn a_hart_is_held_and_started_while_others_run() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     let programs: Vec<_> = (0..4).map(|hart| some_program(&mut random, hart, 8)).collect();
     let expected = alone(4, &programs);
     let mut cut = 0;

@@ -1,6 +1,6 @@
 //! Turns of the harts at what they share.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Turns of the harts at an operation of which one is under way for all of them: without it a hart that comes back again and again, as
 /// one that waits in a loop for a lock, could keep another one out for ever.

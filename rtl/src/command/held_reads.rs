@@ -1,6 +1,6 @@
 //! Harts that wait for a command.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Harts whose read of the network interface's window is to be repeated: they do not fetch until there is a command, or they are to wake (Pangaea's rules U22 and U27, docs/network.md).
 ///
@@ -44,8 +44,8 @@ impl Logic for HeldReads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
 
     #[test]

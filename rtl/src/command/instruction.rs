@@ -1,7 +1,7 @@
 //! What passes between the stages of the command processor.
 
 use crate::core::AluControl;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// An instruction from stage D on: what stages R and X make of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

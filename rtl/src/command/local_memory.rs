@@ -1,7 +1,7 @@
 //! The local memory of the command processor.
 
 use crate::memory::LoadValue;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// 16 KB of memory in block RAM, one RAM for each byte of a word: loads addressed in stage X are
 /// answered in stage W, and stores write in stage W.

@@ -3,7 +3,7 @@
 use super::{CommandData, CommandDevices};
 use crate::core::DivideUnit;
 use crate::ports::{RegisterAccess, WindowSelect};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The long operations of the harts: loads from the L2, accesses to devices ([`CommandDevices`]),
 /// divisions ([`DivideUnit`]) and, by `atomic_*`, those of [`CommandAtomics`](super::CommandAtomics). A hart has one under way, and one register for its answer.

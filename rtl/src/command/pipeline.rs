@@ -8,7 +8,7 @@ use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
 use crate::memory::ReadMerge;
 use crate::ports::{RegisterAccess, UliAccess, WindowSelect};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What a pipeline has on request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

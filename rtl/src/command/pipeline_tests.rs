@@ -3,7 +3,7 @@
 use super::testing::{load, telling_handler, AnyOrder, Bench, Retired, ALL_PARTS, DATA, EBREAK, ENTRY};
 use super::CommandParts;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
-use crate::testing::one_in;
+use hermes_hdl::testing::one_in;
 use rand::Rng;
 
 /// A bench with a memory that takes its time.
@@ -221,7 +221,7 @@ fn the_same_load_twice_reads_twice() {
 /// then runs from its beginning as if nothing had been.
 #[test]
 fn a_hart_can_be_held_in_any_cycle() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     let mut while_loading = 0;
     for when in one_in(6, 1..180) {
         // The first instruction loads: an answer that was meant for the run before must not be taken.
@@ -287,7 +287,7 @@ const HANDLER: u32 = 0x4_0000;
 /// The program is interrupted at random boundaries, and its instructions are executed once each, in order.
 #[test]
 fn going_on_elsewhere_is_exact() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     let plain = run(&sum_program(), (1, 10));
     let mut positions = std::collections::BTreeSet::new();
     for latency in [(1, 1), (1, 40)] {

@@ -4,7 +4,7 @@ use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
 use crate::ports::{LineWrite, PageMove, RegisterAccess, WatchedRange, WindowSelect};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A small CPU beside the shader cores: [`CommandPipeline`] with the channels of its user-level
 /// interrupts.

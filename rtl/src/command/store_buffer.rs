@@ -2,7 +2,7 @@
 
 use crate::control::PriorityEncoder;
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Stores that a hart may have outstanding, if there are at most four harts; of eight harts each may have four.
 pub const STORES: usize = 8;

@@ -1,7 +1,7 @@
 //! Decoder of the instructions that only the command processor has.
 
 use super::CsrMap;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Decides on the instructions that the command processor executes otherwise than the cores: those
 /// of opcodes 0x73 (`ecall`, `ebreak`, `mret`, `wfi`, CSRs), 0x0f (`fence`, `fence.i`) and custom-0 (EMONITOR,

@@ -5,9 +5,9 @@ use crate::core::testing::{Program, A0, A1, A2};
 use crate::l2::testing::atomic_result;
 use crate::l2::{MemorySizes, MemorySystem};
 use crate::memory::testing::settle;
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where programs begin, and where their data lies.
@@ -120,7 +120,7 @@ impl AnyOrder {
             fetched: BTreeSet::new(),
             reads: vec![],
             writes: vec![],
-            rng: crate::testing::random(),
+            rng: hermes_hdl::testing::random(),
         }
     }
 

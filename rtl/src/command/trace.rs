@@ -1,6 +1,6 @@
 //! The retire trace of the command processor, for verification.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// An instruction that retires or raises an exception in this cycle; names as in the RISC-V Formal
 /// Interface.

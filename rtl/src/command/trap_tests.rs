@@ -2,7 +2,7 @@
 
 use super::testing::{csr, load, m, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY, MRET, WFI};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
-use crate::testing::one_in;
+use hermes_hdl::testing::one_in;
 use std::collections::BTreeSet;
 
 const HANDLER: u32 = 0x4_0000;

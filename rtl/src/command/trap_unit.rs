@@ -1,6 +1,6 @@
 //! Traps of one hart: when they are entered, and where they go.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Decides for one hart whether a trap is entered at this edge, and keeps whether the hart sleeps.
 ///

@@ -2,7 +2,7 @@
 
 use crate::control::PriorityEncoder;
 use crate::ports::WatchedRange;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The user-level interrupts of one hart: its channels, and CSRs 0x800 to 0x804 and 0x810 to 0x83f.
 ///

@@ -1,7 +1,7 @@
 //! Stage W: what becomes of an instruction.
 
 use super::{CommandOutcome, CommandResult};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Decides about the instruction in stage W: it retires, is replayed, or raises an exception.
 ///

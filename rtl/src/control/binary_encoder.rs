@@ -1,6 +1,6 @@
 //! The number of the only bit of a set.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Encodes a one-hot set of 32 bits as the index of its bit.
 ///

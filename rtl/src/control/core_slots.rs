@@ -1,7 +1,7 @@
 //! The warp slots of one core.
 
 use super::PriorityEncoder;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Tracks which warp slots of one core are busy.
 ///

@@ -1,7 +1,7 @@
 //! The delay commit queue: warps finish in any order and commit in the order of their issue
 //! (Hermes, section 3.3.1).
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Queue of `2^A` issued warps (1,024 in the array: `DelayCommitQueue<10>`).
 ///

@@ -2,7 +2,7 @@
 
 use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
 use crate::ports::{SpawnedFinish, SpawnedWarp};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue,
 /// connected.

@@ -1,7 +1,7 @@
 //! Control units against their Verilog with inputs that keep them busy and within their contracts.
 
 use super::*;
-use crate::emit::equivalence::check_with;
+use hermes_hdl::testing::check_with;
 
 /// A number below `limit` from 64 random bits.
 fn below(random: &mut dyn FnMut() -> u64, limit: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! Collects the faults of all cores for the host.
 
 use super::{RoundRobin, SyncFifo};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the host learns about one fault of a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

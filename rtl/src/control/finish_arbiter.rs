@@ -1,7 +1,7 @@
 //! Takes the finished warps of all cores, one a cycle.
 
 use super::RoundRobin;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Round-robin arbiter of the cores' finish ports.
 ///

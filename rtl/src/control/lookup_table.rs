@@ -1,6 +1,6 @@
 //! The lookup table of one core: warp slot to DCQ entry (Hermes, section 3.3.1 and Fig. 3).
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// 32 entries, one for each warp slot, that hold the index of the slot's entry in the delay commit
 /// queue.

@@ -35,7 +35,7 @@ pub use sync_fifo::{SyncFifo, TaskFifo};
 pub use warp_former::WarpFormer;
 pub use warp_issue::WarpIssue;
 
-use rust_hdl::prelude::{Bits, Constant};
+use hermes_hdl::prelude::{Bits, Constant};
 
 /// The constants 0, 1, .. `count - 1` as 5-bit indices of cores or slots, for comparisons in loops.
 ///

@@ -1,7 +1,7 @@
 //! The lowest bit of a set.
 
 use super::BinaryEncoder;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Finds the lowest of 32 requests.
 ///

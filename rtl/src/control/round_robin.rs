@@ -1,7 +1,7 @@
 //! A fair choice among requests.
 
 use super::BinaryEncoder;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Round-robin arbiter for up to 32 requesters.
 ///

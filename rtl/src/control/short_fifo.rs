@@ -1,7 +1,7 @@
 //! FIFO of a few words.
 
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Synchronous first-word-fall-through FIFO of `2^A` words in distributed RAM: [`SyncFifo`](super::SyncFifo) for few words, a cycle sooner.
 ///
@@ -50,7 +50,7 @@ impl<T: Synth, const A: usize> Logic for ShortFifo<T, A> {
 mod tests {
     use super::*;
     use crate::control::testing::{random, settle, start, tick};
-    use crate::emit::equivalence::check_with;
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
     use std::collections::VecDeque;
 

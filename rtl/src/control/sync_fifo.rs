@@ -1,6 +1,6 @@
 //! FIFO in block RAM.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The task FIFO: each entry is a number of packets that are ready (Hermes, section 3.3). 1,024
 /// entries in the array: `TaskFifo<10, 11>`.

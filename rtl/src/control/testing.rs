@@ -3,7 +3,7 @@
 /// Propagates the inputs set with `next` to the outputs, without a clock edge.
 macro_rules! settle {
     ($unit:expr) => {
-        assert!(rust_hdl::prelude::simulate(&mut $unit, 100), "the unit does not settle")
+        assert!(hermes_hdl::prelude::simulate(&mut $unit, 100), "the unit does not settle")
     };
 }
 
@@ -51,5 +51,5 @@ pub(crate) fn in_turn(request: u32, last: usize) -> Option<usize> {
     (1..=32).map(|distance| (last + distance) % 32).find(|&i| request >> i & 1 == 1)
 }
 
-pub(crate) use crate::testing::random;
+pub(crate) use hermes_hdl::testing::random;
 pub(crate) use {settle, start, tick, two_rounds};

@@ -1,6 +1,6 @@
 //! Forms warps from the packets that the host announces (Hermes, section 3.3).
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Takes packet counts from the task FIFO and forms warps of packets with consecutive packetIdx.
 ///

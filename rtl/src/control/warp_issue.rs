@@ -2,7 +2,7 @@
 
 use super::{indices, CoreSlots, RoundRobin};
 use crate::ports::SpawnedWarp;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Issues each formed warp to the next core, round-robin, that can take one.
 ///

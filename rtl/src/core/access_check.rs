@@ -1,7 +1,7 @@
 //! Which lanes of an instruction fault, and which must replay it.
 
 use super::{AddressRegion, WINDOWS};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Checks the addresses and targets of the lanes: addresses in stage X, as they are computed, and
 /// in stage W which lanes fault or stay.
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn loads_and_stores_are_told_apart() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut unit = AccessCheck::<8>::new(1);
         for _ in 0..2_000 {
             let immediate = random.gen_range(-0x800..0x800) as u32;

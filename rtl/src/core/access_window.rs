@@ -1,6 +1,6 @@
 //! A window of memory that a kernel may touch.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Windows for loads and as many for stores.
 pub const WINDOWS: usize = 2;

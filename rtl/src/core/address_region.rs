@@ -2,7 +2,7 @@
 
 use super::WINDOWS;
 use crate::config::SCRATCHPAD_ADDRESS;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Whether an address belongs to the scratchpad, and whether it is in one of the windows of
 /// [`AccessWindow`](super::AccessWindow).
@@ -82,13 +82,13 @@ impl Logic for AddressRegion {
 mod tests {
     use super::*;
     use crate::core::access_window::distance;
-    use crate::emit::equivalence::check_with;
+    use hermes_hdl::prelude::simulate;
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     #[test]
     fn addresses_in_windows_and_scratchpad() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut unit = AddressRegion::default();
         const LAST: u64 = 0x3ff_ffff;
         let scratchpad = u64::from(SCRATCHPAD_ADDRESS >> 6);

@@ -1,7 +1,7 @@
 //! AES round steps of a lane.
 
 use super::SubstitutionBox;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// `aes32esi`, `aes32esmi`, `aes32dsi` and `aes32dsmi` (RISC-V scalar cryptography, Zkne and Zknd)
 /// of one lane.
@@ -102,8 +102,8 @@ impl Logic for AesUnit {
 mod tests {
     use super::*;
     use crate::core::substitution_box::tests::{multiply, substitute};
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     fn step(uut: &mut AesUnit, rs1: u32, rs2: u32, byte: usize, decrypt: bool, middle: bool) -> u32 {
         uut.enable.next = true;
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_byte_place_and_kind() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut uut = AesUnit::default();
         let mut inverse = [0u8; 256];
         (0..=255u8).for_each(|x| inverse[usize::from(substitute(x))] = x);

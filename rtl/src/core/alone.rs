@@ -1,7 +1,7 @@
 //! One shader core as a design of its own.
 
 use super::ShaderCore;
-use crate::emit::{emit, Design, EmitError};
+use hermes_hdl::emit::{emit, Design, EmitError};
 
 /// The Verilog of one core of `lanes` lanes (1, 2, 4, 8, 16 or 32; any other number counts as 32),
 /// with the core as top module `shader_core`: to estimate its cost.

@@ -1,7 +1,7 @@
 //! The arithmetic unit of a lane.
 
 use super::AluControl;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// RV32I and Zbb arithmetic, without the counts of bits, and branch conditions of one lane (RISC-V
 /// unprivileged specification).
@@ -167,8 +167,8 @@ impl Logic for LaneAlu {
 mod tests {
     use super::*;
     use crate::core::{AluDecoder, AluOperation};
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     /// Applies `operation`, decoded.
     fn settle(alu: &mut LaneAlu, decoder: &mut AluDecoder, operation: AluOperation) {
@@ -180,7 +180,7 @@ mod tests {
 
     /// Corner operands and a few random ones.
     fn operands() -> Vec<u32> {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let corners =
             [0, 1, 2, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1234_5678, 0x0080_ff00, 0x8000_7f80];
         corners.into_iter().chain((0..8).map(|_| random.gen())).collect()

@@ -1,6 +1,6 @@
 //! Operations of the lanes' arithmetic units, and their controls.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What [`LaneAlu`](super::LaneAlu) computes.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

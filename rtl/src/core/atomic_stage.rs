@@ -1,7 +1,7 @@
 //! Atomic instructions in stages R to W.
 
 use super::{AccessWindow, AddressRegion, WINDOWS};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Tracks atomic instructions from stage D to stage W, and finds which of their lanes may not
 /// access memory.
@@ -114,8 +114,8 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
 mod tests {
     use super::*;
     use crate::config::SCRATCHPAD_ADDRESS;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::tick;
+    use hermes_hdl::testing::check_with;
 
     #[test]
     fn controls_and_lanes_that_are_refused() {

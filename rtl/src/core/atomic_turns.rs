@@ -1,6 +1,6 @@
 //! Arbitration of the warps at the path of atomic operations.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Arbitrates among the warps of a core for the path of atomic operations, so that warps that retry
 /// again and again, as for a lock, do not starve the warp that they wait for.
@@ -81,7 +81,7 @@ mod tests {
     /// that asked throughout had more than two.
     #[test]
     fn everybody_has_a_turn() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut uut = AtomicTurns::default();
         reset!(uut);
         let warps = [3usize, 4, 17, 31];
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn equals_its_verilog() {
-        crate::emit::equivalence::check_with(AtomicTurns::default(), 2_000, |unit, random, _| {
+        hermes_hdl::testing::check_with(AtomicTurns::default(), 2_000, |unit, random, _| {
             unit.slot.next = bits(random() % 4);
             unit.wants.next = random() % 4 == 0;
             unit.busy.next = random() % 8 == 0;

@@ -1,6 +1,6 @@
 //! Counting bits.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// `clz`, `ctz` and `cpop` of the RISC-V extension Zbb.
 ///
@@ -97,12 +97,12 @@ impl Logic for BitCount {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     #[test]
     fn counts_match_rust_on_corner_and_random_words() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut words: Vec<u32> = vec![0, u32::MAX, 0x5555_5555, 0xaaaa_aaaa];
         words.extend((0..32).flat_map(|i| [1 << i, u32::MAX << i, u32::MAX >> i]));
         words.extend((0..100).map(|_| random.gen::<u32>() & random.gen::<u32>()));

@@ -1,6 +1,6 @@
 //! The boot sequence that every thread runs in front of its kernel.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Where a warp starts: the boot sequence, in the topmost 256 bytes of the address space, which
 /// belong to the core.
@@ -60,7 +60,7 @@ impl Logic for BootRom {
 mod tests {
     use super::*;
     use crate::config::EXIT_ADDRESS;
-    use rust_hdl::prelude::simulate;
+    use hermes_hdl::prelude::simulate;
 
     #[test]
     fn words_are_the_calling_convention() {

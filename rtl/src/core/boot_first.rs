@@ -1,6 +1,6 @@
 //! A warp of spawned threads issues its boot sequence first.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Instructions of the boot sequence, and the first of the entry.
 pub const FIRST_ISSUES: u64 = 6;

@@ -1,7 +1,7 @@
 //! Event counters of a core.
 
 use crate::ports::CoreCounters;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The counters of [`CoreCounters`], 32 bits each, modulo 2^32. An event counts two cycles after it: most are known late in a cycle, so that they
 /// are registered before they count.

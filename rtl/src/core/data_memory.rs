@@ -3,7 +3,7 @@
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
 use crate::ports::Look;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The memories that the loads and stores of a core access: shared memory through the load/store
 /// unit and the data cache, the scratchpad, and with atomic instructions the path of these to the

@@ -2,12 +2,12 @@
 
 use super::{DataMemory, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::config::SCRATCHPAD_ADDRESS;
-use crate::emit::equivalence::check_with;
 use crate::memory::testing::{
     bits_to_line, line_to_bits, loaded_value, random, reset, settle, strobe, tick, LineMemory,
 };
 use crate::memory::SCRATCHPAD_BYTES;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::check_with;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;

@@ -2,7 +2,7 @@
 
 use super::{AluControl, AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
 use crate::ports::JobStart;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage
 /// R.

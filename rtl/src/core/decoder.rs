@@ -1,7 +1,7 @@
 //! Instruction decoder.
 
 use super::AluOperation;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Where the second operand of a lane's arithmetic comes from.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

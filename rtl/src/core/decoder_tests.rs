@@ -1,7 +1,7 @@
 //! Tests of the decoder.
 
 use super::*;
-use rust_hdl::prelude::simulate;
+use hermes_hdl::prelude::simulate;
 
 fn decode(instruction: u32, small: bool) -> Decoder {
     let mut decoder = Decoder::default();

@@ -1,7 +1,7 @@
 //! Divisions and counts of bits of all lanes.
 
 use super::{BitCount, Divider};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Lanes that share a divider and a bit counter.
 const SHARE: usize = 8;

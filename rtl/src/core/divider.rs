@@ -1,6 +1,6 @@
 //! A divider.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// `div`, `divu`, `rem` and `remu` of one pair of operands, one bit of the quotient a cycle.
 ///
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn quotients_and_remainders_match_the_specification() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut operands = vec![0, 1, 2, 3, 10, 0xffff, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_fffe];
         operands.push(0xffff_ffff);
         operands.extend((0..3).map(|i| random.gen::<u32>() >> (9 * i)));

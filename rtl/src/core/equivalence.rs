@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::emit::equivalence::check_with;
+use hermes_hdl::testing::check_with;
 
 /// Cycles after a reset for which the scoreboard wipes its marks.
 const WIPING: usize = 33;

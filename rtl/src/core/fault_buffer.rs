@@ -1,6 +1,6 @@
 //! Between the pipeline of a core and the collector of faults.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Holds one fault record of a core until the collector takes it, so that the pipeline does not
 /// depend on the collector in the same cycle.
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_record_passes_once_and_in_order() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut uut = FaultBuffer::new(0);
         reset!(uut);
         let (mut offered, mut inside) = (0u64, VecDeque::new());

@@ -1,7 +1,7 @@
 //! The record of a fault.
 
 use super::PopulationCount;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Describes the faulting lanes of one warp-instruction: how many, and packetIdx and value of the
 /// lowest.
@@ -76,7 +76,7 @@ impl<const LANES: usize> Logic for FaultEncoder<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rust_hdl::prelude::simulate;
+    use hermes_hdl::prelude::simulate;
 
     #[test]
     fn the_lowest_faulting_lane_is_recorded() {

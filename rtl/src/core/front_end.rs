@@ -1,7 +1,7 @@
 //! Stages S and C: choose a warp and fetch its context.
 
 use super::{LostCycle, ProgramCounters, WarpScheduler};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes,
 /// the pending path with the highest priority and the first packetIdx.

@@ -1,7 +1,7 @@
 //! Whether the instruction in stage D may go on, and where its operands come from.
 
 use super::{OutstandingOperations, Scoreboard};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Compares the instruction in stage D with what its warp has in flight.
 ///
@@ -276,7 +276,7 @@ impl Logic for Hazards {
 mod tests {
     use super::*;
     use crate::memory::testing::tick;
-    use rust_hdl::prelude::simulate;
+    use hermes_hdl::prelude::simulate;
 
     fn settled(set: impl Fn(&mut Hazards)) -> Hazards {
         let mut unit = Hazards::default();

@@ -1,6 +1,6 @@
 //! How many instructions each warp has retired.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The `instret` counters of the warps: warp-instructions retired since the start of the warp,
 /// modulo 2^32, without those of the boot sequence.
@@ -105,7 +105,7 @@ impl Logic for InstructionCount {
 mod tests {
     use super::*;
     use crate::memory::testing::tick;
-    use rust_hdl::prelude::simulate;
+    use hermes_hdl::prelude::simulate;
 
     #[test]
     fn counts_from_the_end_of_the_boot_sequence() {

@@ -1,6 +1,6 @@
 //! The round-robin choice of the warp that issues.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Slots of the ring of two rounds in groups of four, and groups in fours.
 const GROUPS: usize = 16;

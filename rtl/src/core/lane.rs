@@ -1,7 +1,7 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
 use super::{AesUnit, AluControl, BSource, LaneAlu, Multiplier};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Where the value of a source register is in stage X.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

@@ -1,6 +1,6 @@
 //! The register write port for long-latency results.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Sources of long-latency results, in the order of their priority: the scratchpad, which so knows
 /// soon whether it can go on, memory, the division.
@@ -175,15 +175,15 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
 
     /// Every value is taken once and written in the next cycle, the first unit's before those of
     /// others, and none is taken while stage W waits.
     #[test]
     fn the_first_unit_goes_first_and_stage_w_has_its_turns() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut uut = LateResults::<4>::default();
         reset!(uut);
         let (mut before, mut held, mut second) = (None, 0, 0);

@@ -1,6 +1,6 @@
 //! Lanes whose loads failed.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Remembers the lanes of every warp to which a load brought a bus error, until they fault.
 ///
@@ -93,14 +93,14 @@ impl<const LANES: usize> Logic for LoadErrors<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::tick;
+    use hermes_hdl::prelude::simulate;
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     #[test]
     fn lanes_are_found_until_they_fault() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut unit = LoadErrors::<4>::default();
         unit.reset.next = true;
         tick!(unit);

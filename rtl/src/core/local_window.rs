@@ -1,7 +1,7 @@
 //! The local window: stacks whose words are interleaved by lane.
 
 use crate::config::LOCAL_REGION_ADDRESS;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Finds accesses of the stack in stage X, and in stage W gives them their place in memory.
 ///
@@ -123,8 +123,8 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
 mod tests {
     use super::*;
     use crate::config::LOCAL_WINDOW_ADDRESS;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::tick;
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
     use std::collections::BTreeMap;
 
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_is_not_on_the_stack_stays_where_it_is() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut unit = LocalWindow::<8>::default();
         for _ in 0..4_000 {
             let log2: u32 = random.gen_range(0..32);

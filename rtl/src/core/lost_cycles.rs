@@ -1,7 +1,7 @@
 //! Where the cycles of a core go.
 
 use crate::ports::LostCycleCounters;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Why stage X gets no instruction in a cycle.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

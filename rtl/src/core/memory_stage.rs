@@ -1,6 +1,6 @@
 //! Stage M: a memory operation on its way from stage W to the memory that makes it.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Holds one memory operation in registers, so that late signals of stage W do not reach into the
 /// memories.
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn operations_pass_once_and_in_order() {
         for atomics in [false, true] {
-            let mut random = crate::testing::random();
+            let mut random = hermes_hdl::testing::random();
             let mut uut = MemoryStage::<4>::new(atomics);
             reset!(uut);
             let mut waiting = VecDeque::new();

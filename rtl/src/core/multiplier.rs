@@ -1,6 +1,6 @@
 //! The multiplier of a lane.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// `mul`, `mulh`, `mulhsu` and `mulhu` of one lane, one a cycle, in two stages.
 ///
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn products_match_wide_arithmetic() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut operands = vec![0, 1, 2, 0x7fff, 0x8000, 0xffff, 0x1_0000, 0x7fff_ffff, 0x8000_0000];
         operands.extend([0x8000_0001, 0xffff_0000, 0xffff_ffff]);
         operands.extend((0..8).map(|_| random.gen::<u32>()));

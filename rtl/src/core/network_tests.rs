@@ -2,7 +2,7 @@
 
 use super::testing::*;
 use crate::config::CoreOptions;
-use rust_hdl::prelude::bits;
+use hermes_hdl::prelude::bits;
 
 const NETWORK: CoreOptions = CoreOptions {
     aes: false,

@@ -1,6 +1,6 @@
 //! The requesting warp that has been on the core longest.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Chooses the requesting warp slot whose warp started first.
 ///
@@ -53,12 +53,12 @@ impl Logic for OldestFirst {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     #[test]
     fn the_oldest_is_chosen() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut unit = OldestFirst::default();
         let mut order: Vec<usize> = vec![];
         for _ in 0..500 {

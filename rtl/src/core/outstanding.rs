@@ -1,6 +1,6 @@
 //! Which warps have operations outstanding.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Tracks for every warp slot whether it has operations outstanding, for a kind of operation that
 /// completes in the order in which it starts.
@@ -79,13 +79,13 @@ impl Logic for OutstandingOperations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
     use std::collections::VecDeque;
 
     #[test]
     fn a_slot_is_busy_until_its_last_operation_completes() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut unit = OutstandingOperations::default();
         let mut queue: VecDeque<u64> = VecDeque::new();
         let mut just_started = false;

@@ -1,6 +1,6 @@
 //! Chooses which lanes of a diverged warp run next.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC:
 /// deepest call first, then lowest PC (docs/shader-core.md, after Collange's Simty, 2017).
@@ -273,12 +273,12 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
 mod tests {
     use super::*;
     use crate::memory::testing::tick;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
     use std::collections::VecDeque;
 
     fn deepest_then_lowest<const LANES: usize>() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut unit = PathSelector::<LANES>::default();
         assert!(simulate(&mut unit, 20));
         // The selections in flight: the living lanes, and depth and PC of each lane.

@@ -1,6 +1,6 @@
 //! Number of lanes in a set.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Counts the set bits of a set of lanes; combinational.
 ///
@@ -68,8 +68,8 @@ impl<const LANES: usize> Logic for PopulationCount<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     fn check<const LANES: usize>(sets: impl IntoIterator<Item = u64>) {
         let mut unit = PopulationCount::<LANES>::default();
@@ -84,7 +84,7 @@ mod tests {
     fn counts() {
         check::<1>(0..2);
         check::<8>(0..256);
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         check::<32>((0..200).map(|_| u64::from(random.gen::<u32>())).chain([0, 0xffff_ffff]));
     }
 }

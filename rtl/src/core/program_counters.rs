@@ -1,6 +1,6 @@
 //! The PCs at which the warps run.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// PC of the running lanes of every warp, with a write port for each of the three stages that set
 /// it.
@@ -91,12 +91,12 @@ impl Logic for ProgramCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     #[test]
     fn the_latest_write_is_read() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut unit = ProgramCounters::default();
         let mut pcs = [None; 32];
         for _ in 0..5000 {

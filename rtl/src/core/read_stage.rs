@@ -1,7 +1,7 @@
 //! Stage R: the registers are read.
 
 use super::{AluControl, BSource};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Holds the instruction of stage R, while the lanes read their registers, and the controls of
 /// stage X.
@@ -277,7 +277,7 @@ mod tests {
     /// order, stand while the stages do, and those of a flushed warp are gone.
     #[test]
     fn instructions_pass_in_order_unless_they_are_flushed() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut uut = ReadStage::<4>::default();
         reset!(uut);
         let number = |i: u64| (i % 32, i % 64, i % 16, i);

@@ -1,6 +1,6 @@
 //! Where a warp's register stands in the register file.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Address of a register in the 512 registers of a lane: 16 warps of 32 registers or 32 warps of
 /// 16.
@@ -33,7 +33,7 @@ impl Logic for RegisterAddress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rust_hdl::prelude::simulate;
+    use hermes_hdl::prelude::simulate;
 
     #[test]
     fn every_register_of_every_warp_has_its_own_address() {

@@ -1,7 +1,7 @@
 //! What the core did in a cycle, for verification.
 
 use crate::ports::Trace;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The retire trace of a core ([`Trace`]); there only when the array is emitted with it.
 ///

@@ -2,7 +2,7 @@
 
 use super::{BootFirst, IssueTurns, LostCycle, OldestFirst};
 use crate::control::{BinaryEncoder, PriorityEncoder};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// State of the warp slots of a core and the choice of the warp that issues.
 ///
@@ -290,9 +290,9 @@ impl Logic for WarpScheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
     use rand_chacha::ChaCha8Rng;
-    use rust_hdl::prelude::simulate;
 
     /// What a warp of the model is doing.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn issues_ready_warps_in_turn_and_finishes_each_once() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut unit = WarpScheduler::new(false, 0, 0);
         let mut warps = [Warp::Absent; 32];
         let mut storing = 0u64;

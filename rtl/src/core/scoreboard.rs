@@ -1,6 +1,6 @@
 //! Registers that wait for a value.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The scoreboard: which registers of each warp have a load or division outstanding.
 ///
@@ -109,13 +109,13 @@ impl Logic for Scoreboard {
 mod tests {
     use super::*;
     use crate::memory::testing::tick;
+    use hermes_hdl::prelude::simulate;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
     use std::collections::BTreeSet;
 
     #[test]
     fn marks_are_set_and_cleared_and_wiped_by_reset() {
-        let mut rng = crate::testing::random();
+        let mut rng = hermes_hdl::testing::random();
         let mut unit = Scoreboard::default();
         let mut marks: BTreeSet<(u64, u64)> = BTreeSet::new();
         for round in 0..6000 {

@@ -9,7 +9,7 @@ use super::{
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{CoreCounters, JobStart, LostCycleCounters, Trace, WrittenLine};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Bits of the cycle counter that end `wrs.sto` and `wrs.nto`: after 64 to 128, and 2048 to 4096 cycles.
 const BRIEF_WAIT: usize = 5;

@@ -1,7 +1,7 @@
 //! What a core knows of the warps of spawned threads on it.
 
 use crate::ports::JobStart;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Keeps for each warp slot whether its warp is one of spawned threads, and of which job, from its start on.
 ///

@@ -1,6 +1,6 @@
 //! The substitution box of AES.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// SubBytes or InvSubBytes of one byte (FIPS 197, sections 5.1.1 and 5.3.2).
 ///
@@ -165,7 +165,7 @@ impl Logic for SubstitutionBox {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use rust_hdl::prelude::simulate;
+    use hermes_hdl::prelude::simulate;
 
     /// Product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1 (FIPS 197, section 4.2).
     pub fn multiply(a: u8, b: u8) -> u8 {

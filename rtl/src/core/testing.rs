@@ -2,8 +2,8 @@
 
 use super::ShaderCore;
 use crate::config::CoreOptions;
-use crate::prelude::*;
-use rust_hdl::prelude::simulate;
+use hermes_hdl::prelude::simulate;
+use hermes_hdl::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Registers by ABI name.

@@ -2,7 +2,7 @@
 
 use crate::config::LOCAL_WINDOW_ADDRESS;
 use crate::control::PriorityEncoder;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
 /// lane.
@@ -234,7 +234,7 @@ impl Logic for ThreadIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rust_hdl::prelude::simulate;
+    use hermes_hdl::prelude::simulate;
 
     fn unit() -> ThreadIndex {
         let mut unit = ThreadIndex::new(8, 0, 0, 0);

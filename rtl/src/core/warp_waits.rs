@@ -1,7 +1,8 @@
 //! Warps that wait for a write into the L2 (Zawrs).
 
+use crate::memory::IndexHash;
 use crate::ports::{Look, WrittenLine};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// For every warp slot the line that its warp looked at last, whether it was written since, and whether the warp waits for that.
 ///

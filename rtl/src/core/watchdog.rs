@@ -1,6 +1,6 @@
 //! Which warps have run for too long.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Notes when every warp started, and reports to stage D a warp that has run longer than `limit`
 /// cycles.
@@ -124,7 +124,7 @@ mod tests {
     /// not before it may be.
     #[test]
     fn warps_are_overdue_between_the_limit_and_34_cycles_after_it() {
-        let mut random = crate::testing::random();
+        let mut random = hermes_hdl::testing::random();
         let mut uut = Watchdog::new(0, 0);
         reset!(uut);
         let mut starts = [None::<u64>; 32];

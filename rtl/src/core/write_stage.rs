@@ -1,7 +1,7 @@
 //! Stage W: faults, next path, memory requests and register writes of a warp-instruction.
 
 use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
 ///

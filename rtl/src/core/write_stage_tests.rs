@@ -3,7 +3,7 @@
 use super::access_window::distance;
 use super::{WriteStage, WINDOWS};
 use crate::memory::testing::{reset, settle, tick};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 use rand::Rng;
 
 /// Faults of failed loads, while more loads of the warp fail: one record each, which has all lanes
@@ -11,7 +11,7 @@ use rand::Rng;
 /// warp are to come.
 #[test]
 fn a_record_has_all_lanes_that_fault() {
-    let mut random = crate::testing::random();
+    let mut random = hermes_hdl::testing::random();
     let mut uut = WriteStage::<4>::new(0);
     reset!(uut);
     uut.read_active.next = bits(15);

@@ -1,7 +1,7 @@
 //! The AXI4-Lite protocol in front of a set of registers.
 
 use crate::ports::{AxiLite, RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// AXI4-Lite slave (AMBA AXI protocol specification, part B) that serves one access at a time.
 ///

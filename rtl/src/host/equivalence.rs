@@ -12,8 +12,8 @@ use super::registers::time::TimeRegisters;
 use super::registers::{offset, CommandInterrupts, Console, HostInterrupts, Mailbox, PacketWatch, REGISTERS};
 use super::*;
 use crate::config::Config;
-use crate::emit::equivalence::{check, check_with};
-use rust_hdl::prelude::Bits;
+use hermes_hdl::prelude::Bits;
+use hermes_hdl::testing::{check, check_with};
 
 /// The offset of some register, seldom another address.
 fn address(random: &mut dyn FnMut() -> u64) -> Bits<12> {

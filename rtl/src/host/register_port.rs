@@ -2,7 +2,7 @@
 
 use super::registers::offset;
 use crate::ports::{RegisterAccess, RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Lets the host and the command processor access the registers, one of them in a cycle.
 ///

@@ -1,6 +1,6 @@
 //! The register TASK_PUSH.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Takes the host's packet counts and offers them to the task FIFO; the bus never waits for room.
 ///
@@ -82,7 +82,7 @@ impl Logic for TaskPush {
 mod tests {
     use super::*;
     use crate::control::testing::{random, settle, start, tick};
-    use crate::emit::equivalence::check_with;
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
     use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! The answers of a bank that wait for their requesters.
 
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Two queues of four: lines that were read, and writes that were done.
 ///

@@ -1,6 +1,6 @@
 //! What an atomic operation makes of a word.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The word that an atomic operation writes, from the word that was there and the operand.
 ///
@@ -50,9 +50,9 @@ impl Logic for AtomicAlu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::l2::testing::atomic_result;
     use crate::memory::testing::{random, settle};
+    use hermes_hdl::testing::check_with;
     use rand::seq::SliceRandom;
     use rand::Rng;
 

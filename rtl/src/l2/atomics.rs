@@ -2,7 +2,7 @@
 
 use super::AtomicAlu;
 use crate::memory::WordSelect;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the unit does with the operation that it holds.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

@@ -2,11 +2,11 @@
 
 use super::testing::{fails, word_of, Atomic, Wide, Write};
 use super::L2Atomics;
-use crate::emit::equivalence::check_with;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, strobe, tick, LineMemory};
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::check_with;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 /// Cycles that a reservation is safe from other threads.

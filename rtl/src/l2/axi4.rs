@@ -1,6 +1,6 @@
 //! The bundle of ports of an AXI4 master.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The signals of an AXI4 master as the design has them: 8-bit IDs, 32-bit address, 512-bit data.
 ///
@@ -84,4 +84,4 @@ pub struct Axi4Master {
     pub rready: Signal<Out, Bit>,
 }
 
-unit_info::interface!(Axi4Master);
+interface!(Axi4Master);

@@ -2,7 +2,8 @@
 
 use super::{L2Answers, L2Fetches, L2Lock, L2Stores, L2Way, NetworkSizes};
 use crate::control::indices;
-use crate::prelude::*;
+use crate::memory::IndexHash;
+use hermes_hdl::prelude::*;
 
 /// A part of a write-back cache of 64-byte lines. Misses do not block it: their fetches and
 /// write-backs are outstanding while later requests are processed.

@@ -3,7 +3,7 @@
 use super::Axi4Master;
 use crate::control::RoundRobin;
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The AXI4 master of up to 8 banks.
 ///

@@ -2,8 +2,8 @@
 
 use super::MemoryChannel;
 use crate::memory::testing::{random, reset, settle, tick};
+use hermes_hdl::prelude::*;
 use rand::Rng;
-use rust_hdl::prelude::*;
 
 const BANKS: usize = 2;
 /// Bits of a number of a bank.

@@ -5,8 +5,8 @@ use super::{
     L2Answers, L2Fetches, L2Stores, L2Way, MemoryChannel, MemorySizes, MemorySystem, NetworkSizes,
     ResponseCrossbar,
 };
-use crate::emit::equivalence::check_with;
-use rust_hdl::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::check_with;
 
 #[test]
 fn answers() {

@@ -2,7 +2,7 @@
 
 use super::NumberPool;
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes,
 /// and queues its request.

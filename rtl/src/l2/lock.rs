@@ -2,7 +2,7 @@
 
 use super::NetworkSizes;
 use crate::control::indices;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Keeps a command from being evicted before it is fetched: one lock a set of a bank, and the choice
 /// of the place that the set gives up (ComP-Net, section 4.2.3).

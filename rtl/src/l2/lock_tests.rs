@@ -1,10 +1,10 @@
 //! The locks of a bank against a model, and through their Verilog.
 
 use super::{L2Lock, NetworkSizes};
-use crate::emit::equivalence::check_with;
 use crate::memory::testing::{random, reset, settle, tick};
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::check_with;
 use rand::Rng;
-use rust_hdl::prelude::*;
 
 const SIZES: NetworkSizes =
     NetworkSizes { requester: 5, cores: 3, rings_log2: 0, areas_log2: 0, queues: false };

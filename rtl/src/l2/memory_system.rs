@@ -4,8 +4,9 @@ use super::{
     Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow, WriteMonitor,
 };
 use crate::config::Config;
+use crate::memory::IndexHash;
 use crate::ports::{L2Counters, LineLock, WatchedRange, WriteTap, WrittenLine};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the memory system is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

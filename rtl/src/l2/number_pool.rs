@@ -1,6 +1,6 @@
 //! Numbers for outstanding transfers.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Gives out the lowest of the numbers 0 to `2^bits - 1` that is here; a number is given out again
 /// only after it came back.
@@ -88,8 +88,8 @@ impl Logic for NumberPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
 
     #[test]

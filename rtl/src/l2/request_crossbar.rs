@@ -1,8 +1,9 @@
 //! From the requesters to the banks.
 
 use crate::control::{indices, RoundRobin};
+use crate::memory::IndexHash;
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Routes the reads and writes of up to 32 requesters to the banks of the L2.
 ///

@@ -2,7 +2,7 @@
 
 use crate::control::{indices, RoundRobin};
 use crate::ports::L2Counters;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Routes the answers of the banks to up to 32 requesters, and counts them.
 ///

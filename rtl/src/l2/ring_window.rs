@@ -1,6 +1,6 @@
 //! Which lines belong to the command rings.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The addresses of the rings of all queue areas, as a base and a mask of line addresses.
 ///
@@ -51,8 +51,8 @@ impl Logic for RingWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
 
     #[test]

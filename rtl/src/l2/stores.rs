@@ -2,7 +2,7 @@
 
 use super::NumberPool;
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues
 /// it with its data.

@@ -2,8 +2,8 @@
 //! driven from the tests.
 
 use super::{MemorySizes, MemorySystem};
-use crate::emit::emit;
 use crate::memory::testing::{Line, LineMemory};
+use hermes_hdl::emit::emit;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, VecDeque};

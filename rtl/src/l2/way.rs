@@ -1,6 +1,6 @@
 //! The state of the lines in one way of a bank.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// One way: for each set a place for a line, with the address of the line, which of its bytes were
 /// written, and whether it is on its way from or to memory.

@@ -1,7 +1,7 @@
 //! Tells the command processor of writes to what it watches (Pangaea, section 4.2: address invalidation).
 
 use crate::ports::WatchedRange;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Watches the writes that a bank of the L2 accepts.
 ///

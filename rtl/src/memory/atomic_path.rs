@@ -1,7 +1,7 @@
 //! Atomic operations of a core on their way to the L2.
 
 use crate::ports::Look;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Sends an atomic operation of a warp to the L2, lane by lane, and returns the values.
 ///
@@ -496,7 +496,7 @@ mod tests {
 
     #[test]
     fn equals_its_verilog() {
-        crate::emit::equivalence::check_with(AtomicPath::<4>::default(), 1_000, |uut, random, cycle| {
+        hermes_hdl::testing::check_with(AtomicPath::<4>::default(), 1_000, |uut, random, cycle| {
             // A RAM holds anything until it is written.
             if cycle < 32 {
                 uut.start_valid.next = true;

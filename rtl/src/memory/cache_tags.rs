@@ -1,9 +1,9 @@
 //! Which lines a data cache holds.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Tags of a direct-mapped cache of `2^lines_log2` lines, with the fold of a line's address
-/// ([`IndexHash`]) as its place.
+/// ([`IndexHash`](super::IndexHash)) as its place.
 ///
 /// 1. `hit` says combinationally whether `line` stands at its place `index`.
 /// 2. `install` at an edge puts `line` there, whatever stood there before.
@@ -124,8 +124,8 @@ impl Logic for CacheTags {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
     use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Turns the memory operations of warps into a sequence of lines.
 
 use super::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
 ///

@@ -1,7 +1,8 @@
 //! The data cache of a core.
 
 use super::{CacheTags, QueuePointers, QueueRam, ReorderBuffer};
-use crate::prelude::*;
+use crate::memory::IndexHash;
+use hermes_hdl::prelude::*;
 
 /// Write-through, direct-mapped data cache of `2^lines_log2` lines with up to 64 outstanding
 /// misses: loads stay in order.

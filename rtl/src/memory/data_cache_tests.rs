@@ -2,9 +2,9 @@
 
 use super::DataCache;
 use crate::memory::testing::{random, reset, settle, tick};
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A line as the model keeps it: how often it was written, and how often the requester knows that.

@@ -1,11 +1,11 @@
 //! Units of this folder against their emitted Verilog, with inputs that reach the states that plain
-//! random inputs (`emit::unit_equivalence`) rarely do.
+//! random inputs (`unit_equivalence`) rarely do.
 
 use super::{
     Coalescer, DataCache, InstructionCache, LoadPath, LoadStoreUnit, QueuePointers, Scratchpad, StorePath,
 };
-use crate::emit::equivalence::{check_synthesized_with, check_with};
-use rust_hdl::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::{check_synthesized_with, check_with};
 
 const CYCLES: u64 = 10_000;
 

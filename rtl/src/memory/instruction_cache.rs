@@ -1,6 +1,6 @@
 //! The instruction cache of a core.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the fill machine is doing.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

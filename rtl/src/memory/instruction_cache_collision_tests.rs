@@ -5,7 +5,7 @@
 
 use super::InstructionCache;
 use crate::memory::testing::{line_to_bits, random, reset, settle, tick, LineMemory};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 

@@ -2,9 +2,9 @@
 
 use super::InstructionCache;
 use crate::memory::testing::{line_to_bits, random, reset, settle, tick, LineMemory};
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 
 /// A fetch stage: every slot wants the instructions of a sequence of PCs and waits while they miss.
 struct Bench {

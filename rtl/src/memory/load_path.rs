@@ -1,7 +1,7 @@
 //! From a coalesced load to read requests, and from their responses to the lanes' words.
 
 use super::{QueuePointers, QueueRam, WordSelect};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Words that are selected from a line at once: lanes of a packet kernel that read from one line
 /// mostly want the same word.

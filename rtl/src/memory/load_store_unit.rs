@@ -1,7 +1,7 @@
 //! The load/store unit of a core.
 
 use super::{Coalescer, LoadPath, StorePath};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the words
 /// that hold the loaded values.

@@ -4,9 +4,9 @@ use super::LoadStoreUnit;
 use crate::memory::testing::{
     bits_to_line, line_to_bits, loaded_value, random, reset, settle, strobe, tick, LineMemory,
 };
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 
 /// One memory operation of a warp.

@@ -1,6 +1,6 @@
 //! The value that a load gives to a lane.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The value of one lane's load, from the word of memory at its address: byte or half select,
 /// extension.

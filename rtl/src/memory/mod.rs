@@ -8,6 +8,7 @@ mod data_cache;
 mod data_cache_tests;
 #[cfg(test)]
 mod equivalence_tests;
+mod index_hash;
 mod instruction_cache;
 #[cfg(test)]
 mod instruction_cache_tests;
@@ -34,6 +35,7 @@ pub use atomic_path::AtomicPath;
 pub use cache_tags::CacheTags;
 pub use coalescer::Coalescer;
 pub use data_cache::DataCache;
+pub use index_hash::IndexHash;
 pub use instruction_cache::{FillState, InstructionCache};
 pub use load_path::LoadPath;
 pub use load_store_unit::LoadStoreUnit;

@@ -1,6 +1,6 @@
 //! The addresses of a queue kept in a memory.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Write and read address, `full` and `empty` of a queue of `2^A` entries.
 ///

@@ -1,6 +1,6 @@
 //! The entries of a long queue.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The entries of a queue of `2^A` in block RAM, of which the oldest can be read as from a
 /// [`RamAsync`].

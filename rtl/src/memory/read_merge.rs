@@ -1,6 +1,6 @@
 //! One read port for data and instructions.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Merges a core's fetches of instruction lines and reads of data lines.
 ///
@@ -58,8 +58,8 @@ impl Logic for ReadMerge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
 
     #[test]

@@ -1,7 +1,7 @@
 //! Puts lines that come in any order into the order in which they were requested.
 
 use super::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Up to 64 lines under tags that are given in order.
 ///
@@ -90,8 +90,8 @@ impl Logic for ReorderBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
     use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! The scratchpad of a core.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Bytes of a scratchpad.
 pub const SCRATCHPAD_BYTES: usize = 16 * 1024;

@@ -2,9 +2,9 @@
 
 use super::{Scratchpad, SCRATCHPAD_BYTES};
 use crate::memory::testing::{loaded_value, random, reset, settle, tick};
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Places one lane's store data in its word.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What one lane stores in its word of the line: byte strobes and data.
 ///

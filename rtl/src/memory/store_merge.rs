@@ -1,6 +1,6 @@
 //! Merges the stores of all lanes to one line.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Line data and byte strobes from what the lanes' [`StoreAlign`](super::StoreAlign) units give.
 ///

@@ -1,7 +1,7 @@
 //! From a coalesced store to write requests and their completion.
 
 use super::{QueuePointers, StoreAlign, StoreMerge};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the
 /// line, and lanes of a packet kernel seldom write to one line.

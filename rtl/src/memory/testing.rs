@@ -1,19 +1,16 @@
 //! What the native tests of this folder share.
 
+use hermes_hdl::prelude::*;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 use std::collections::HashMap;
 
 /// A random source for the test called `name`, which is printed with the seed.
 pub fn random(name: &str) -> ChaCha8Rng {
     println!("{name}");
-    crate::testing::random()
+    hermes_hdl::testing::random()
 }
 
-/// Lets combinational logic settle.
-pub fn settle<B: Block>(uut: &mut B) {
-    assert!(simulate(uut, 200), "the logic does not settle");
-}
+pub use hermes_hdl::testing::settle;
 
 /// Settles, then gives the unit one clock cycle.
 macro_rules! tick {

@@ -1,6 +1,6 @@
 //! Picks a word out of a line.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A word of a 64-byte line.
 ///

@@ -2,7 +2,7 @@
 
 use super::{FrameHead, PairCounts, SendPair};
 use crate::control::{RoundRobin, SyncFifo};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Answers of a frame.
 pub mod nak {

@@ -1,7 +1,7 @@
 //! What an answer of the peer does to the oldest command.
 
 use super::{PeerAnswer, RequestRow, WorkEntry};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Looks at an answer and the oldest command that is not acknowledged, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.7.5.1).
 ///

@@ -1,6 +1,6 @@
 //! Bytes of a line to other places.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Rotates 64 bytes in two stages: byte n goes to place n + `places`, modulo 64.
 ///

@@ -1,7 +1,7 @@
 //! What can be wrong with a command.
 
 use super::{operation, Region, RegionCheck, SendPair, WorkEntry};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A command is not checked, but posted: what else it is posted with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

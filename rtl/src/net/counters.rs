@@ -1,6 +1,6 @@
 //! What the network interface counts.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Numbers of the counters, for NET_COUNTER_SELECT.
 pub mod counter {

@@ -7,10 +7,10 @@ use super::{
     RegionCheck, RegionTable, RemoteAtomics, RequestCheck, RequestChoice, Requester, Responder, RetryTimers,
     WorkPosts, WorkTable,
 };
-use crate::emit::equivalence::check_with;
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::check_with;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 
 #[test]
 fn icrc() {

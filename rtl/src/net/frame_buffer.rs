@@ -1,8 +1,8 @@
 //! Frames that came, until they are judged and their payload is written.
 
 use crate::memory::QueuePointers;
-use crate::prelude::*;
 use crate::stream::KeepCount;
+use hermes_hdl::prelude::*;
 
 /// A frame in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

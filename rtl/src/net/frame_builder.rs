@@ -1,7 +1,7 @@
 //! Frames of RoCEv2 as beats of an AXI4-Stream.
 
 use super::{FrameHead, HeaderBytes, Icrc, NetIdentity};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Builds a frame from what its headers say and its payload, and sends it with its ICRC.
 ///

@@ -1,7 +1,7 @@
 //! Which frames are for us, and right.
 
 use super::{Icrc, NetIdentity, StoredFrame, RESIDUE};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Why a frame is dropped, in the order in which it is judged.
 pub mod cause {

@@ -1,6 +1,6 @@
 //! What the headers of a frame say.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The headers of a frame of RoCEv2, but for what is the same in all of ours. Numbers are as their value, the first byte on the wire in the
 /// most significant bits.

@@ -2,7 +2,7 @@
 
 use super::FrameHead;
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Headers of two frames, in the order in which they are sent, so that the payload of one is read while the one before is on its way.
 ///

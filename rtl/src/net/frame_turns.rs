@@ -1,7 +1,7 @@
 //! Which frame is sent next.
 
 use super::FrameHead;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the last frame was, in [`FrameTurns`].
 mod sender {

@@ -1,7 +1,7 @@
 //! The bytes of the headers.
 
 use super::{FrameHead, NetIdentity};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Puts the headers of a frame into their bytes: Ethernet, IPv4, UDP (port 4791), base transport header, and the one behind it.
 ///

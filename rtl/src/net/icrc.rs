@@ -1,6 +1,6 @@
 //! The invariant CRC of RoCEv2.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The polynomial of Ethernet's CRC-32, least significant bit first.
 pub const POLYNOMIAL: u32 = 0xedb8_8320;

@@ -9,8 +9,8 @@ use super::{
 use crate::config::Config;
 use crate::host::registers::network::NetControl;
 use crate::ports::{CommandStage, LineRead, LineWrite, StreamIn, StreamOut, WindowPosts, WriteTap};
-use crate::prelude::*;
 use crate::queues::CommandQueues;
+use hermes_hdl::prelude::*;
 
 /// A network interface for RoCEv2: puts and gets of the host and of the command processor leave as frames, and frames of peers are written to memory, or answered from it.
 ///

@@ -2,8 +2,8 @@
 
 use super::{code, PLACES};
 use crate::ports::{CommandStage, RegisterAccess, WindowPosts, WindowSelect};
-use crate::prelude::*;
 use crate::queues::{event, QueueEvent, StageBuffers};
+use hermes_hdl::prelude::*;
 
 /// Byte offsets in the window, which begins at 0xffff_c000.
 pub mod window {

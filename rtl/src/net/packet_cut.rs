@@ -1,7 +1,7 @@
 //! What a packet of a command is.
 
 use super::{operation, WorkEntry};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Cuts a command into packets: says what its packet `number` is, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.4.2 to 9.4.5).
 ///

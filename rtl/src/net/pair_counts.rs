@@ -1,6 +1,6 @@
 //! How much of each queue pair is under way.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A counter for each of 16 queue pairs, of at most 31 things that are under way.
 ///

@@ -4,7 +4,7 @@ use super::{ByteRotate, PairCounts};
 use crate::control::SyncFifo;
 use crate::memory::QueuePointers;
 use crate::ports::LineRead;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Where the payload of a packet stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

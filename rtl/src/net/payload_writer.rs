@@ -2,8 +2,8 @@
 
 use super::ByteRotate;
 use crate::ports::LineWrite;
-use crate::prelude::*;
 use crate::stream::WriteWindow;
+use hermes_hdl::prelude::*;
 
 /// A payload that is to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

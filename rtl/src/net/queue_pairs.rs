@@ -2,7 +2,7 @@
 
 use super::RequestRow;
 use crate::host::registers::network::TableAccess;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Queue pairs that there are.
 pub const QUEUE_PAIRS: usize = 16;

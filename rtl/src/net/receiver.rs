@@ -4,7 +4,7 @@ use super::{
     nak, AnswerMark, AtomicOperands, CheckedFrame, MessageRow, PayloadPlace, PeerAnswer, ReadJob,
     ReceivePair, Region, RequestCheck,
 };
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Takes the frames that were judged, in their order (InfiniBand Architecture Specification, volume 1, 9.7.5). The packet sequence number comes first:
 ///

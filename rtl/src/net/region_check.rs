@@ -1,7 +1,7 @@
 //! Whether a range lies in a region.
 
 use super::Region;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Says whether bytes may be used: their region is valid, of the same domain, has the right, and all of them lie in it. It answers in the same cycle.
 ///

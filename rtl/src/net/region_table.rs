@@ -1,7 +1,7 @@
 //! The regions of memory that peers and commands may use.
 
 use crate::host::registers::network::TableAccess;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Regions that there are.
 pub const REGIONS: usize = 16;

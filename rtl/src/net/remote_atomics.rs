@@ -1,7 +1,7 @@
 //! Atomic operations of peers.
 
 use super::ReadJob;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What an atomic operation of a peer does to its 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

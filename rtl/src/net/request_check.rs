@@ -1,7 +1,7 @@
 //! What a request may do.
 
 use super::{AtomicOperands, CheckedFrame, ReceivePair, Region, RegionCheck};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A message of which packets came, and others are to come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

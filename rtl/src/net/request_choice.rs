@@ -1,7 +1,7 @@
 //! What the sender does next.
 
 use crate::control::{PriorityEncoder, RoundRobin};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What [`Requester`](super::Requester) does with a queue pair.
 pub mod kind {

@@ -5,7 +5,7 @@ use super::{
     AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
     PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, SendPair, WorkTable,
 };
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Codes of commands that are complete (compnet.md 2.2; docs/network.md).
 pub mod code {

@@ -2,7 +2,7 @@
 
 use super::{nak, AnswerMark, FrameHead, PayloadFault, PayloadSource, Region, RegionCheck, SendPair};
 use crate::control::RoundRobin;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A READ of a peer, or an atomic operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

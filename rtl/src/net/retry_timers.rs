@@ -1,6 +1,6 @@
 //! When a queue pair has waited for too long.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A timer for each of 16 queue pairs. One of them is looked at in a cycle.
 ///

@@ -1,8 +1,8 @@
 //! What the native tests of this folder share: frames, byte by byte.
 
+use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 
 use super::{FrameHead, NetIdentity};
 

@@ -1,6 +1,6 @@
 //! What the sender knows of a command, and of a queue pair's commands.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Operations of commands, as [`WorkEntry`] has them.
 pub mod operation {

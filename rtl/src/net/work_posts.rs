@@ -1,7 +1,7 @@
 //! Who posts commands.
 
 use super::{PostedCommand, PLACES};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Commands of the host and of the command processor, which take turns at [`Requester`](super::Requester).
 ///

@@ -1,8 +1,8 @@
 //! The commands that are under way.
 
 use super::WorkEntry;
-use crate::prelude::*;
-use crate::prim::{RamSized, RamSizedAsync};
+use hermes_hdl::prelude::*;
+use hermes_hdl::prim::{RamSized, RamSizedAsync};
 
 /// Commands of an owner that may be under way.
 pub const PLACES: u64 = 8;

@@ -1,6 +1,6 @@
 //! The AXI4-Lite port of the registers.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// AXI4-Lite slave (AMBA AXI protocol specification, part B): 12-bit byte address, 32-bit data.
 #[derive(Ports)]

@@ -1,7 +1,7 @@
 //! Between the command queues and the buffers of commands that the harts take.
 
-use crate::prelude::*;
 use crate::queues::{QueueEvent, StagedCommand};
+use hermes_hdl::prelude::*;
 
 /// How [`CommandQueues`](crate::queues::CommandQueues) fills staging buffers, and learns what became of a command.
 #[derive(Ports)]

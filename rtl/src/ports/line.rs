@@ -1,6 +1,6 @@
 //! Ports of a requester of the L2.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The write port of a requester of the L2, and its answer.
 #[derive(Ports)]

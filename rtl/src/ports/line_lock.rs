@@ -1,6 +1,6 @@
 //! Between the registers of the network interface and the memory system.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The line lock of the L2: where the command rings are, and what happened.
 #[derive(Ports)]

@@ -1,6 +1,6 @@
 //! From the path of atomic operations to the warps that wait for writes.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A lane looked at a word of the L2: an `amoor.w` with the operand 0 was sent in the cycle before.
 #[derive(Ports)]

@@ -1,6 +1,6 @@
 //! A byte of the packet memory of a board.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Between the link to the host and the packet memory. A byte is taken with `valid` and `ready`; one that is read is answered in the cycle after that.
 #[derive(Ports)]

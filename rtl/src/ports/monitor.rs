@@ -1,6 +1,6 @@
 //! Between the channels of user-level interrupts and the banks of the L2.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What a channel watches: some words of some lines.
 #[derive(Ports)]

@@ -1,7 +1,7 @@
 //! Between the registers of the network interface and the command queues.
 
-use crate::prelude::*;
 use crate::queues::QueueRow;
+use hermes_hdl::prelude::*;
 
 /// How queues are switched on and off, and shown.
 #[derive(Ports)]

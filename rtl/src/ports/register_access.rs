@@ -1,6 +1,6 @@
 //! Between the command processor and the registers.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// An access of the command processor to the registers of the array.
 /// `valid` and the fields stand until `done`; a hart that is held withdraws it before that.

@@ -1,6 +1,6 @@
 //! Between the bus and the blocks of registers.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// An access of the host, for one cycle; every block of registers gets it.
 #[derive(Ports)]

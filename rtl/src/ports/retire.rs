@@ -1,6 +1,6 @@
 //! The retire trace of a core, for verification.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What a core did in a cycle, in the spirit of the RISC-V Formal Interface.
 #[derive(Ports)]

@@ -1,6 +1,6 @@
 //! Between the thread spawner, the control path and the cores.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A warp of spawned threads on its way to a core.
 #[derive(Ports)]

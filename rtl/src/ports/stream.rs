@@ -1,6 +1,6 @@
 //! AXI4-Streams of frames.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// An AXI4-Stream into the design (AMBA AXI-Stream protocol specification), 64 bytes a beat.
 #[derive(Ports)]

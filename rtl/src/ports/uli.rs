@@ -1,6 +1,6 @@
 //! Between the pipeline of the command processor and the channels of user-level interrupts.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What an instruction of custom-0 or a CSR asks in stage X, and does in stage W.
 #[derive(Ports)]

@@ -1,7 +1,7 @@
 //! Between the network interface and the window of the command processor.
 
 use crate::net::PostedCommand;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Commands that harts of the command processor post, and those that are complete.
 #[derive(Ports)]

@@ -1,6 +1,6 @@
 //! Between the command processor and the network interface's window.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the window must know of an access of the command processor beside its [`RegisterAccess`](super::RegisterAccess).
 #[derive(Ports)]

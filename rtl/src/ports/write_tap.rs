@@ -1,6 +1,6 @@
 //! Between a bank of the L2 and the command queues.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The writes that a bank of the L2 accepts, as [`QueueWatch`](crate::queues::QueueWatch) sees them: those that write byte 1 of a line, whoever writes.
 #[derive(Ports)]

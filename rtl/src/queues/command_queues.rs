@@ -3,7 +3,7 @@
 use super::{event, CompletedCommand, LookList, QueueEvent, QueueRow, QueueStep, QueueWatch, MOST_QUEUES};
 use crate::control::ShortFifo;
 use crate::ports::{CommandStage, QueueControl, WriteTap};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// A line of a ring, as it came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]

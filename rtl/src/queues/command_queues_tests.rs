@@ -1,11 +1,11 @@
 //! The command queues with their staging buffers: warps that publish, harts, memory and completions, against what must come of it.
 
 use super::{event, CommandQueues, QueueStep, StageBuffers};
-use crate::emit::equivalence::check_with;
 use crate::memory::testing::{random, reset, settle, tick};
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::check_with;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
 const HARTS: usize = 2;

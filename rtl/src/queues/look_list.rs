@@ -2,7 +2,7 @@
 
 use super::MOST_QUEUES;
 use crate::control::SyncFifo;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// The command queues that are to be looked at, each once, in the order in which they came.
 ///
@@ -82,8 +82,8 @@ impl Logic for LookList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
     use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! What is known of a command queue, and what happens to it.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Kinds of [`QueueEvent`].
 pub mod event {

@@ -3,7 +3,7 @@
 use super::event;
 use super::{QueueEvent, QueueRow};
 use crate::net::code;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Codes of commands that end here.
 const NODE: u64 = 0x81;

@@ -4,7 +4,7 @@ use super::MOST_QUEUES;
 use crate::control::RoundRobin;
 use crate::l2::RingWindow;
 use crate::ports::WriteTap;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Sees the writes into the rings of all queue areas at the banks of the L2, and keeps a copy of bit 8, the phase, of each entry.
 ///
@@ -150,8 +150,8 @@ impl Logic for QueueWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::equivalence::check_with;
     use crate::memory::testing::{random, reset, settle, tick};
+    use hermes_hdl::testing::check_with;
     use rand::Rng;
     use std::collections::{BTreeMap, VecDeque};
 

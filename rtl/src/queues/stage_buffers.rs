@@ -3,7 +3,7 @@
 use super::{event, QueueEvent, StagedCommand};
 use crate::control::ShortFifo;
 use crate::ports::CommandStage;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Buffers of sixteen words, two for each hart: a hart owns one, the others are free, or hold a command that is fetched or waits for a hart.
 ///

@@ -2,7 +2,7 @@
 
 use crate::control::RoundRobin;
 use crate::ports::LineWrite;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Writes the completion words of the jobs that have ended, one at a time.
 ///

@@ -1,7 +1,7 @@
 //! Which stores of the command processor are words of descriptors (Pangaea design, D4: capture at the processor's write port).
 
 use crate::ports::{PageMove, StoreTap};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Sees the stores of the command processor that memory accepts, and picks those to the descriptor page.
 ///

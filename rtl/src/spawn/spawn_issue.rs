@@ -1,7 +1,7 @@
 //! From a descriptor to the warps of its threads.
 
 use crate::ports::SpawnedWarp;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Checks the descriptors of triggered jobs one after the other and offers their warps.
 ///

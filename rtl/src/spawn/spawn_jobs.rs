@@ -1,7 +1,7 @@
 //! The books of the jobs.
 
 use crate::ports::SpawnedFinish;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Which slots are busy, and when the last warp of a job has finished.
 ///

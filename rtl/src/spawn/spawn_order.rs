@@ -1,6 +1,6 @@
 //! Jobs in the order of their triggers.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Keeps the slots of triggered jobs in order until they are issued.
 ///

@@ -1,6 +1,6 @@
 //! The copy of the descriptor page.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Words 0 to 7 of up to 16 descriptors, as they were written last.
 ///

@@ -3,7 +3,7 @@
 use super::{CompletionWriter, SpawnCapture, SpawnIssue, SpawnJobs, SpawnOrder, SpawnPage};
 use crate::host::registers::spawn::SpawnerControl;
 use crate::ports::{JobStart, LineWrite, PageMove, SpawnedFinish, SpawnedWarp, StoreTap};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Write tag of the completion words.
 pub const COMPLETION_TAG: u8 = 31;

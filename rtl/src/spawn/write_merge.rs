@@ -1,7 +1,7 @@
 //! One write port of memory for the command processor and the thread spawner.
 
 use crate::ports::LineWrite;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Merges the stores of the command processor and the completion words of the thread spawner into one requester of
 /// memory, in which a write that is on offer stays until it is accepted.

@@ -1,7 +1,7 @@
 //! Committed packets from the packet ring to an AXI4-Stream.
 
 use super::{FrameSender, SlotReader, VerdictReader};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Sends the frames of committed packets in the order of packetIdx, each to the port of its
 /// verdict, and frees their slots.

@@ -4,8 +4,8 @@ use super::{
     Egress, FrameSender, Ingress, KeepCount, KeepMask, LineBuilder, PacketPorts, RingPosition, SlotReader,
     TaskMerge, VerdictReader, WriteWindow,
 };
-use crate::emit::equivalence::{check, check_with};
-use rust_hdl::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_hdl::testing::{check, check_with};
 
 /// TKEEP that marks the first bytes, all of them, or anything.
 fn keep(random: &mut dyn FnMut() -> u64) -> Bits<64> {

@@ -1,6 +1,6 @@
 //! From the lines of ring slots to AXI4-Stream beats.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Takes the frame out of the lines of its slot, where it begins at byte 18, and sends it.
 ///

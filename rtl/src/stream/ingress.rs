@@ -1,7 +1,7 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{LineBuilder, RingPosition, WriteWindow};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
 ///

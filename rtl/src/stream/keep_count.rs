@@ -1,6 +1,6 @@
 //! Number of bytes of an AXI4-Stream beat.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Counts the bytes that `keep` marks, and checks whether they are the first ones of the beat.
 ///

@@ -1,6 +1,6 @@
 //! The bytes of an AXI4-Stream beat that count.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Makes the bytes of a beat zero that `keep` does not mark, so that nothing but the frame gets
 /// into its slot.

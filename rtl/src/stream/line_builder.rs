@@ -1,7 +1,7 @@
 //! From AXI4-Stream beats to the lines of ring slots.
 
 use super::{KeepCount, KeepMask};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the line builder does next with the frame in progress.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]

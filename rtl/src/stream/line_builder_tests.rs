@@ -2,7 +2,7 @@
 
 use super::LineBuilder;
 use crate::memory::testing::{bits_to_line, random, reset, settle, tick};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 use rand::Rng;
 
 /// Sends a frame of `length` bytes: the words of its descriptor, whether it counts as cut, and its

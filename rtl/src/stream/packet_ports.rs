@@ -2,7 +2,7 @@
 
 use super::{Egress, Ingress, TaskMerge};
 use crate::host::registers::packet_ports::{PortControl, PortCounters};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Ingress and egress at one port of the memory system.
 ///

@@ -1,6 +1,6 @@
 //! The ring slot that a packet stands in.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Follows the line address of the slot of a packet, packet by packet.
 ///

@@ -2,7 +2,7 @@
 
 use super::RingPosition;
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Reads the slots of packets with a forward verdict and hands out their lines, frame by frame.
 ///

@@ -1,6 +1,6 @@
 //! Packet counts from the host and from ingress into one task FIFO.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Passes the counts of two sources on, alternating when both wait.
 ///

@@ -1,7 +1,7 @@
 //! The verdicts of committed packets, in their order.
 
 use crate::memory::{QueuePointers, WordSelect};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Reads lines of the verdict array and hands out the words of committed packets, one after the
 /// other.

@@ -1,7 +1,7 @@
 //! Outstanding writes, and their completion in order.
 
 use crate::memory::QueuePointers;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// Gives each line write a tag and reports when all writes up to the end of a frame are performed.
 ///

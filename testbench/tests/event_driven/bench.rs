@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+use hermes_hdl::emit::{Design, Direction};
+use hermes_rtl::artefacts;
 use hermes_rtl::config::{Config, MAX_WARPS};
-use hermes_rtl::emit::{artefacts, Design, Direction};
 use hermes_rtl::host::registers::{offset, registers_of, Access};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{ArraySetup, Host, KernelImage, Layout};

@@ -1,6 +1,7 @@
 //! The command processor.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// Control and state of the harts of the command processor.
 #[register_block(CommandRegisters, part = CommandProcessor)]

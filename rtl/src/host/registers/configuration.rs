@@ -1,6 +1,7 @@
 //! How the array is to run a kernel.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// How the array is to run a kernel.
 #[register_block(ConfigurationRegisters)]

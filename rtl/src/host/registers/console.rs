@@ -2,7 +2,8 @@
 
 use crate::control::SyncFifo;
 use crate::ports::{RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// The registers of [`Console`].
 #[register_block(ConsoleDecoder, part = CommandProcessor)]

@@ -1,6 +1,7 @@
 //! The event counters of the cores: those of the core that CORE_SELECT chooses.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// Event counters of a core, each modulo 2^32.
 #[register_block(CoreCounterRegisters, selected, values = CoreCounterValues)]

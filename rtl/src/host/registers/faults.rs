@@ -1,6 +1,7 @@
 //! The faults of the threads.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// The faults of the threads, and the oldest record of the fault FIFO.
 #[register_block(FaultRegisters)]

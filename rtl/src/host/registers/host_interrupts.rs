@@ -1,7 +1,8 @@
 //! Interrupts of the host.
 
 use crate::ports::{RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// The registers of [`HostInterrupts`].
 #[register_block(HostInterruptDecoder, part = CommandProcessor)]

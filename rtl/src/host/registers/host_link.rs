@@ -9,7 +9,7 @@ use super::table::{count, merged};
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::ports::{RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
 
 /// What the registers between host and command processor exchange with the array.
 #[derive(Ports)]

@@ -1,7 +1,8 @@
 //! What the array is.
 
 use crate::config::Config;
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// What the array is: nothing of it is hardware.
 #[register_block(IdentityRegisters)]

@@ -2,7 +2,8 @@
 
 use super::offset;
 use crate::ports::{RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// The registers of [`Mailbox`].
 #[register_block(MailboxDecoder, part = CommandProcessor)]

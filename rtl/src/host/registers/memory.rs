@@ -1,6 +1,7 @@
 //! Caches and memory.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// Maintenance of the caches, and what passed between the array and memory.
 #[register_block(MemoryRegisters)]

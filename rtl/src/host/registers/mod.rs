@@ -29,7 +29,8 @@ pub mod tasks;
 pub mod time;
 pub mod windows;
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_file;
 
 pub use command_interrupts::CommandInterrupts;
 pub use console::Console;

@@ -4,7 +4,8 @@ use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::net::{code, counter, NetIdentity, QUEUE_PAIRS, REGIONS};
 use crate::ports::{LineLock, QueueControl, RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// An access to a word of a table: that of queue pairs, or that of regions. It stands until it is done.
 #[derive(Ports)]

@@ -5,7 +5,8 @@ use super::configuration::Configuration;
 use super::*;
 use crate::config::Config;
 use crate::control::testing::{random, settle, start, tick};
-use crate::emit::equivalence::check_with;
+use hermes_hdl::testing::check_with;
+use hermes_rtl_macros::register_block;
 use rand::Rng;
 
 /// A block that no array has.

@@ -1,6 +1,7 @@
 //! The packet ports.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// Switch and state of the packet ports.
 #[register_block(PortControlRegisters, part = PacketPorts)]

@@ -1,6 +1,7 @@
 //! How far the array is.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// How far the array is.
 #[register_block(ProgressRegisters)]

@@ -2,7 +2,7 @@
 
 use super::RegisterFile;
 use crate::config::Config;
-use crate::prelude::PortGroup;
+use hermes_hdl::prelude::PortGroup;
 
 /// How the host may use a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

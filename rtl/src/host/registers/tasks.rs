@@ -4,7 +4,8 @@ use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::host::TaskPush;
 use crate::ports::{RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// The packet counts of the host, on their way to the task FIFO.
 #[derive(Ports)]

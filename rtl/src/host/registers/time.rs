@@ -3,7 +3,8 @@
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::ports::{RegisterAnswer, RegisterRequest};
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// The time of the array.
 #[derive(Ports)]

@@ -1,6 +1,7 @@
 //! The windows of memory that kernels may touch.
 
-use crate::prelude::*;
+use hermes_hdl::prelude::*;
+use hermes_rtl_macros::register_block;
 
 /// The windows of memory that kernels may touch; the ports have addresses and sizes in lines of 64 bytes.
 #[register_block(WindowRegisters)]

@@ -1,0 +1,178 @@
+//! `#[derive(Ports)]`: groups of ports.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Result, Type};
+
+use crate::constructor;
+use crate::describe::doc;
+use crate::types::{arguments, element, is_named};
+
+/// Which way the values of a port go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    In,
+    Out,
+    /// A group inside the group has both.
+    Both,
+}
+
+/// A port of the group, or a group inside it.
+struct Port<'a> {
+    field: &'a Field,
+    ident: &'a Ident,
+    ty: &'a Type,
+    way: Way,
+    /// Its value in `Default::default()`.
+    value: TokenStream,
+}
+
+fn port(field: &Field) -> Result<Port<'_>> {
+    let Field { ident: Some(ident), ty, .. } = field else {
+        return Err(Error::new_spanned(field, "a port has a name"));
+    };
+    let way = match arguments(element(ty), "Signal").as_deref() {
+        Some([direction, _]) if is_named(direction, "In") => Way::In,
+        Some([direction, _]) if is_named(direction, "Out") => Way::Out,
+        Some(_) => return Err(Error::new_spanned(ty, "a port is a `Signal<In, T>` or a `Signal<Out, T>`")),
+        None => Way::Both,
+    };
+    let decided = constructor::decided(&field.attrs)?;
+    if decided.is_none() && arguments(ty, "Vec").is_some() {
+        return Err(Error::new_spanned(
+            field,
+            "write `#[count(n)]` or `#[init(value)]`: its default is nothing",
+        ));
+    }
+    let value = decided.unwrap_or_else(|| quote!(Default::default()));
+    Ok(Port { field, ident, ty, way, value })
+}
+
+fn ports(input: &DeriveInput) -> Result<Vec<Port<'_>>> {
+    match &input.data {
+        Data::Struct(DataStruct { fields: Fields::Named(named), .. }) => {
+            named.named.iter().map(port).collect()
+        }
+        _ => Err(Error::new_spanned(input, "Ports can only be derived for structs with named fields")),
+    }
+}
+
+/// The struct with the directions turned round.
+fn flipped(input: &DeriveInput, name: &Ident, ports: &[Port]) -> TokenStream {
+    let (visibility, generics) = (&input.vis, &input.generics);
+    let where_clause = &generics.where_clause;
+    let text =
+        format!("[`{}`] as the unit at the other end has it: inputs and outputs exchanged.", input.ident);
+    let fields = ports.iter().map(|Port { field, ident, ty, .. }| {
+        let docs = field.attrs.iter().filter(|a| a.path().is_ident("doc"));
+        let visibility = &field.vis;
+        quote!(#(#docs)* #visibility #ident: unit_info::Flipped<#ty>)
+    });
+    quote! {
+        #[doc = #text]
+        #visibility struct #name #generics #where_clause { #(#fields),* }
+    }
+}
+
+/// What a group needs: to be made, to stand in a unit, to be connected, to be described, to be driven in tests.
+fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, inputs: Way) -> TokenStream {
+    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    let text = doc(&input.attrs);
+    let fields: Vec<_> = ports.iter().map(|p| p.ident).collect();
+    let names: Vec<_> = fields.iter().map(ToString::to_string).collect();
+    let docs = ports.iter().map(|p| doc(&p.field.attrs));
+    let values = ports.iter().map(|p| &p.value);
+    let random: Vec<_> =
+        ports.iter().filter(|p| p.way == inputs || p.way == Way::Both).map(|p| p.ident).collect();
+    let connections = [name, other].map(|that| {
+        quote! {
+            impl #impl_generics unit_info::Connect<#that #ty_generics> for #name #ty_generics #where_clause {
+                #[allow(unused_variables)]
+                fn connect(&mut self, other: &mut #that #ty_generics) {
+                    #(unit_info::Connect::connect(&mut self.#fields, &mut other.#fields);)*
+                }
+                #[allow(unused_variables)]
+                fn connections(&self, other: &#that #ty_generics, links: &mut unit_info::Links) {
+                    #(
+                        let ends = links.enter(#names);
+                        unit_info::Connect::connections(&self.#fields, &other.#fields, links);
+                        links.leave(ends);
+                    )*
+                }
+            }
+        }
+    });
+    quote! {
+        impl #impl_generics Default for #name #ty_generics #where_clause {
+            fn default() -> Self {
+                Self { #(#fields: #values),* }
+            }
+        }
+        impl #impl_generics Clone for #name #ty_generics #where_clause {
+            fn clone(&self) -> Self {
+                Self { #(#fields: self.#fields.clone()),* }
+            }
+        }
+        impl #impl_generics std::fmt::Debug for #name #ty_generics #where_clause {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!(#name)) #(.field(#names, &self.#fields))* .finish()
+            }
+        }
+        impl #impl_generics logic::Logic for #name #ty_generics #where_clause {
+            fn update(&mut self) {}
+            fn timing(&self) -> Vec<TimingInfo> {
+                let fields: &[(&str, &str)] = &[#((#names, #docs)),*];
+                unit_info::Description::timing(|group| group.unit(std::any::type_name::<Self>(), #text, fields))
+            }
+        }
+        impl #impl_generics block::Block for #name #ty_generics #where_clause {
+            fn connect_all(&mut self) {}
+            fn update_all(&mut self) {
+                #(self.#fields.update_all();)*
+            }
+            fn has_changed(&self) -> bool {
+                false #(|| self.#fields.has_changed())*
+            }
+            fn accept(&self, name: &str, probe: &mut dyn probe::Probe) {
+                probe.visit_start_namespace(name, self);
+                #(self.#fields.accept(#names, probe);)*
+                probe.visit_end_namespace(name, self);
+            }
+        }
+        impl #impl_generics unit_info::Clocked for #name #ty_generics #where_clause {
+            fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
+        }
+        impl #impl_generics unit_info::Activity for #name #ty_generics #where_clause {
+            fn changed(&self) -> bool {
+                false #(|| unit_info::Activity::changed(&self.#fields))*
+            }
+            fn changed_outside(&self) -> bool {
+                false #(|| unit_info::Activity::changed_outside(&self.#fields))*
+            }
+            fn poll(&mut self) {
+                self.update_all();
+            }
+            fn settle(&mut self) {}
+        }
+        impl #impl_generics unit_info::PortGroup for #name #ty_generics #where_clause {
+            type Flipped = #other #ty_generics;
+        }
+        #(#connections)*
+        impl #impl_generics unit_info::RandomPort for #name #ty_generics #where_clause {
+            #[allow(unused_variables, unused_imports)]
+            fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
+                use unit_info::{KeepInput as _, RandomInput as _};
+                #((&mut &mut self.#random).randomize(random);)*
+            }
+        }
+    }
+}
+
+pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
+    let ports = ports(input)?;
+    let (name, other) = (&input.ident, format_ident!("{}Flipped", input.ident, span = input.ident.span()));
+    let there = implement(input, &ports, name, &other, Way::In);
+    let back = implement(input, &ports, &other, name, Way::Out);
+    let flipped = flipped(input, &other, &ports);
+    Ok(quote!(#there #flipped #back))
+}

@@ -1,0 +1,239 @@
+//! Groups of ports, in the simulator and in the Verilog.
+
+use super::unit_info::Drive as _;
+use crate::prelude::*;
+use crate::testing::check;
+
+/// An order to count. It is offered until it is taken.
+#[derive(Ports)]
+pub struct Order {
+    /// There is one.
+    pub valid: Signal<In, Bit>,
+    /// How far.
+    pub step: Signal<In, Bits<4>>,
+    /// It is taken at this edge.
+    pub ready: Signal<Out, Bit>,
+}
+
+/// An order and what it is about.
+#[derive(Ports)]
+pub struct Message {
+    /// What to do.
+    pub order: Order,
+    /// One bit for each of three matters.
+    #[count(3)]
+    pub about: Vec<Signal<In, Bit>>,
+    /// Matters so far.
+    pub seen: Signal<Out, Bits<3>>,
+}
+
+/// Takes orders in every other cycle.
+#[derive(LogicBlock)]
+pub struct Counter {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub message: Message,
+    pub total: Signal<Out, Bits<4>>,
+    turn: Register<Bit>,
+    sum: Register<Bits<4>>,
+    seen_q: Register<Bits<3>>,
+    #[init(Constant::new(3u64.into()))]
+    factor: Constant<Bits<4>>,
+}
+
+impl Logic for Counter {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.turn.d.next = !self.turn.q.val();
+        self.message.order.ready.next = self.turn.q.val();
+        if self.message.order.valid.val() && self.turn.q.val() {
+            self.sum.d.next = self.sum.q.val() + self.message.order.step.val() + self.factor.val();
+        }
+        let mut seen = self.seen_q.q.val();
+        for i in 0..3 {
+            if self.message.about[i].val() {
+                seen = seen.replace_bit(i, true);
+            }
+        }
+        self.seen_q.d.next = seen;
+        self.message.seen.next = self.seen_q.q.val();
+        self.total.next = self.sum.q.val();
+    }
+}
+
+/// Gives one order after the other.
+#[derive(LogicBlock, Default)]
+pub struct Giver {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub message: Flipped<Message>,
+    step: Register<Bits<4>>,
+}
+
+impl Logic for Giver {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.message.order.valid.next = !self.step.q.val().get_bit(0);
+        self.message.order.step.next = self.step.q.val();
+        for i in 0..3 {
+            self.message.about[i].next = self.step.q.val().get_bit(i) && !self.message.seen.val().get_bit(i);
+        }
+        if self.message.order.ready.val() {
+            self.step.d.next = self.step.q.val() + bits::<4>(3);
+        }
+    }
+}
+
+/// Groups for children, between children, and in vectors.
+#[derive(LogicBlock)]
+pub struct Groups {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// From outside.
+    pub message: Message,
+    /// To each of the others.
+    #[count(2)]
+    pub orders: Vec<Order>,
+    /// To nobody.
+    pub absent: Vec<Order>,
+    #[count(4)]
+    pub totals: Vec<Signal<Out, Bits<4>>>,
+    first: Counter,
+    second: Counter,
+    giver: Giver,
+    #[count(2)]
+    more: Vec<Counter>,
+}
+
+impl Logic for Groups {
+    #[hdl_gen]
+    fn update(&mut self) {
+        connect!(self.message, self.first.message);
+        connect!(self.giver.message, self.second.message);
+        for i in 0..2 {
+            connect!(self.orders[i], self.more[i].message.order);
+            for k in 0..3 {
+                self.more[i].message.about[k].next = self.giver.message.about[k].val();
+            }
+            self.totals[2 + i].next = self.more[i].total.val();
+        }
+        self.totals[0].next = self.first.total.val();
+        self.totals[1].next = self.second.total.val();
+    }
+}
+
+/// Passes vectors of groups on, in the order in which they come and back.
+#[derive(LogicBlock)]
+pub struct Vectors {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    #[count(2)]
+    pub messages: Vec<Message>,
+    #[count(2)]
+    pub out: Vec<Flipped<Order>>,
+    inner: Pair,
+}
+
+impl Logic for Vectors {
+    #[hdl_gen]
+    fn update(&mut self) {
+        connect!(self.messages, self.inner.messages);
+        for i in 0..2 {
+            self.out[i].valid.next = self.inner.totals[i].val().get_bit(0);
+            self.out[i].step.next = self.inner.totals[1 - i].val();
+            if self.out[i].ready.val() {
+                self.out[i].step.next = self.inner.totals[i].val();
+            }
+        }
+    }
+}
+
+/// Two counters.
+#[derive(LogicBlock)]
+pub struct Pair {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// To each counter.
+    #[count(2)]
+    pub messages: Vec<Message>,
+    #[count(2)]
+    pub totals: Vec<Signal<Out, Bits<4>>>,
+    #[count(2)]
+    counter: Vec<Counter>,
+}
+
+impl Logic for Pair {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..2 {
+            connect!(self.messages[i], self.counter[i].message);
+            self.totals[i].next = self.counter[i].total.val();
+        }
+    }
+}
+
+#[test]
+fn groups_are_connected_as_in_rust() {
+    check(Groups::default());
+}
+
+#[test]
+fn vectors_of_groups_are_connected_as_in_rust() {
+    check(Vectors::default());
+}
+
+#[test]
+fn a_groups_comments_stand_above_and_beside_its_ports() {
+    let text = super::emit(&Groups::default(), "groups").unwrap().verilog();
+    let ports = "\
+    input  wire        clk,
+    input  wire        rst,
+    // What to do. An order to count:
+    input  wire        message_order_valid,  // There is one
+    input  wire [3:0]  message_order_step,   // How far
+    output wire        message_order_ready,  // It is taken at this edge
+    // From outside. An order and what it is about:
+    input  wire [2:0]  message_about,        // One bit for each of three matters
+    output wire [2:0]  message_seen,         // Matters so far
+    // To each of the others. An order to count:
+    input  wire [1:0]  orders_valid,         // There is one
+    input  wire [7:0]  orders_step,          // How far
+    output wire [1:0]  orders_ready,         // It is taken at this edge
+    output wire [15:0] totals
+";
+    assert!(text.contains(ports), "{text}");
+}
+
+#[test]
+fn inputs_of_groups_are_random_and_outputs_are_not() {
+    let mut groups = Groups::default();
+    let mut giver = Giver::default();
+    let mut number = 0u64;
+    let mut random = || {
+        number += 7;
+        number
+    };
+    for _ in 0..8 {
+        groups.randomize_inputs(&mut random);
+        giver.randomize_inputs(&mut random);
+    }
+    assert!(groups.message.order.step.next.any());
+    assert!(groups.orders.iter().any(|order| order.step.next.any()));
+    assert!(giver.message.seen.next.any());
+    assert!(!giver.message.order.step.next.any(), "an output");
+}
+
+#[test]
+fn a_group_is_default_clone_and_debug() {
+    let message = Message::default();
+    assert_eq!(message.about.len(), 3);
+    assert_eq!(Flipped::<Message>::default().clone().about.len(), 3);
+    assert!(format!("{message:?}").starts_with("Message { order: Order { valid: "));
+}
+
+#[test]
+#[should_panic(expected = "different numbers of elements")]
+fn vectors_of_different_lengths_are_refused() {
+    let (mut two, mut none) = (vec![Order::default(), Order::default()], Vec::<Order>::new());
+    connect!(two, none);
+}

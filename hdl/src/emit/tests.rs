@@ -1,0 +1,181 @@
+//! Tests of the back end as a whole.
+use super::{emit, example, Port};
+use crate::prelude::*;
+use crate::testing::check;
+
+/// A first-in first-out queue of `2^A` words of `W` bits.
+///
+/// 1. `push` is ignored while `full`.
+#[derive(LogicBlock, Default)]
+pub struct Queue<const W: usize, const A: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stores `data_in`.
+    pub push: Signal<In, Bit>,
+    pub pop: Signal<In, Bit>,
+    pub data_in: Signal<In, Bits<W>>,
+    pub data_out: Signal<Out, Bits<W>>,
+    pub empty: Signal<Out, Bit>,
+    pub full: Signal<Out, Bit>,
+    pub level: Signal<Out, Bits<A>>,
+    head: Register<Bits<A>>,
+    tail: Register<Bits<A>>,
+    memory: RamAsync<Bits<W>, A>,
+    do_push: Signal<Local, Bit>,
+}
+
+impl<const W: usize, const A: usize> Logic for Queue<W, A> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.empty.next = self.head.q.val() == self.tail.q.val();
+        self.full.next = self.tail.q.val() + 1 == self.head.q.val();
+        self.do_push.next = self.push.val() & !self.full.val();
+        self.memory.write_enable.next = self.do_push.val();
+        self.memory.write_address.next = self.tail.q.val();
+        self.memory.write_data.next = self.data_in.val();
+        self.memory.read_address.next = self.head.q.val();
+        self.data_out.next = self.memory.read_data.val();
+        self.level.next = self.tail.q.val() - self.head.q.val();
+        if self.do_push.val() {
+            self.tail.d.next = self.tail.q.val() + 1;
+        }
+        if self.pop.val() && !self.empty.val() {
+            self.head.d.next = self.head.q.val() + 1;
+        }
+    }
+}
+
+/// Several queues.
+#[derive(LogicBlock)]
+pub struct Queues {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub push: Vec<Signal<In, Bit>>,
+    pub data: Vec<Signal<In, Bits<8>>>,
+    pub out: Vec<Signal<Out, Bits<8>>>,
+    pub total: Signal<Out, Bits<6>>,
+    pub any: Signal<Out, Bit>,
+    queue: Vec<Queue<8, 4>>,
+    _count: usize,
+}
+
+impl Queues {
+    fn new(count: usize) -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            push: (0..count).map(|_| Default::default()).collect(),
+            data: (0..count).map(|_| Default::default()).collect(),
+            out: (0..count).map(|_| Default::default()).collect(),
+            total: Default::default(),
+            any: Default::default(),
+            queue: (0..count).map(|_| Default::default()).collect(),
+            _count: count,
+        }
+    }
+}
+
+impl Logic for Queues {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.total.next = 0.into();
+        self.any.next = false;
+        for i in 0..self._count {
+            self.queue[i].push.next = self.push[i].val();
+            self.queue[i].data_in.next = self.data[self._count - 1 - i].val();
+            self.queue[i].pop.next = self.queue[i].full.val();
+            self.out[i].next = self.queue[i].data_out.val();
+            if self.queue[i].full.val() {
+                self.total.next = self.total.val() + 1;
+            }
+            self.any.next = self.any.val() | !self.queue[i].empty.val();
+        }
+    }
+}
+
+#[test]
+fn equal_units_are_one_module_and_vectors_are_packed() {
+    let design = emit(&Queues::new(3), "queues_top").unwrap();
+    let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["ram_async_8_4", "queue_8_4", "queues_top"]);
+    let port = |name: &str| design.ports.iter().find(|p| p.name == name).unwrap();
+    assert_eq!(port("data"), &Port { name: "data".into(), direction: super::Direction::Input, width: 24 });
+    let text = &design.modules[2].text;
+    assert!(text.starts_with("// Several queues.\nmodule queues_top (\n"), "{text}");
+    assert!(text.contains(".data_in(data[23:16]),"), "{text}");
+    assert!(text.contains(".data_out(out[7:0]),"), "{text}");
+    assert!(text.contains("assign any = !queue_0_empty | !queue_1_empty | !queue_2_empty;"), "{text}");
+}
+
+/// Units of one type with different parameters.
+#[derive(LogicBlock)]
+struct Both {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub y: Signal<Out, Bit>,
+    small: Queues,
+    large: Queues,
+}
+
+impl Logic for Both {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..2 {
+            self.small.push[i].next = false;
+            self.small.data[i].next = 1.into();
+        }
+        for i in 0..3 {
+            self.large.push[i].next = true;
+            self.large.data[i].next = 2.into();
+        }
+        self.y.next = self.small.any.val() ^ self.large.any.val();
+    }
+}
+
+#[test]
+fn parameters_tell_modules_of_one_type_apart() {
+    let both = Both {
+        clock: Signal::default(),
+        reset: Signal::default(),
+        y: Signal::default(),
+        small: Queues::new(2),
+        large: Queues::new(3),
+    };
+    let design = emit(&both, "both").unwrap();
+    let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["ram_async_8_4", "queue_8_4", "queues_count2", "queues_count3", "both"]);
+}
+
+#[test]
+fn the_same_design_gives_the_same_bytes() {
+    let text = || emit(&Queues::new(5), "queues_top").unwrap().verilog();
+    assert_eq!(text(), text());
+}
+
+#[test]
+fn queues_mean_the_same() {
+    check(Queues::new(3));
+}
+
+/// The example of `docs/verilog.md`: renew it with `HERMES_UPDATE=1`.
+#[test]
+fn the_page_shows_what_is_emitted() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/verilog.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let design = emit(&example::Debounce::<3>::default(), "debounce_3").unwrap();
+    let rust = include_str!("example.rs").split("\n\n").skip(2).collect::<Vec<_>>().join("\n\n");
+    let marker = "<!-- example, written by a test -->\n";
+    let (before, _) = page.split_once(marker).expect("the page has a place for the example");
+    let new = format!(
+        "{before}{marker}\n```rust\n{}\n```\n\n```verilog\n{}```\n",
+        rust.trim_end(),
+        design.modules.last().unwrap().text
+    );
+    if std::env::var_os("HERMES_UPDATE").is_some() {
+        std::fs::write(path, new).unwrap();
+    } else {
+        assert!(page == new, "docs/verilog.md is not up to date; renew it with HERMES_UPDATE=1");
+    }
+}

@@ -1,0 +1,275 @@
+//! What a unit tells the back end about itself, beyond its signals and kernel.
+//!
+//! A `&dyn Block` shows neither type name nor doc comment, so this crate's `LogicBlock` and `hdl_gen` send
+//! them through `Logic::timing`, which the units do not use otherwise.
+
+use num_bigint::{BigInt, BigUint};
+use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
+
+pub use super::activity::{is_first, Activity, Unit};
+pub use super::connection::{connections, Clocked, Connect, Links};
+pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
+pub use super::port_groups::{Flipped, PortGroup};
+pub use super::tree::Tree;
+
+/// Marks the entries of `Logic::timing` that are not timing.
+const DESCRIPTION: &str = "hermes description";
+const PRIMITIVE: &str = "hermes primitive";
+
+/// A unit's type, documentation, parameters and the constants that its kernel names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Type name with its path and parameters, as the compiler gives it.
+    pub type_name: String,
+    /// Doc comment of the struct.
+    pub doc: String,
+    /// Doc comments of its fields, by name.
+    pub fields: Vec<(String, String)>,
+    /// Values of integer fields that begin with `_` and of const parameters, by name.
+    pub parameters: Vec<(String, BigInt)>,
+    /// Values of constants named in the kernel.
+    pub constants: Vec<(String, BigInt)>,
+    /// `let`s of the kernel.
+    pub locals: Locals,
+    /// Doc comments of the port groups among the fields, by path; the back end adds them.
+    pub groups: Vec<(String, String)>,
+}
+
+impl Description {
+    /// The description that `say` makes, in the form in which `Logic::timing` carries it.
+    #[must_use]
+    pub fn timing(say: impl FnOnce(&mut Self)) -> Vec<TimingInfo> {
+        let mut description = Self::default();
+        say(&mut description);
+        description.into_timing()
+    }
+
+    /// Notes the struct: its type, its comment, its fields with theirs.
+    #[inline(never)]
+    pub fn unit(&mut self, type_name: &str, doc: &str, fields: &[(&str, &str)]) {
+        self.type_name = type_name.to_string();
+        self.doc = doc.to_string();
+        self.fields = fields.iter().map(|(name, doc)| ((*name).to_string(), (*doc).to_string())).collect();
+    }
+
+    /// Notes a parameter of the struct.
+    pub fn parameter(&mut self, name: &str, value: impl Integer) {
+        self.parameters.push((name.to_string(), value.value()));
+    }
+
+    /// Notes a constant that the kernel names.
+    pub fn constant(&mut self, name: &str, value: impl Integer) {
+        self.constants.push((name.to_string(), value.value()));
+    }
+
+    /// Adds the comments of the port group at `path` and of its ports.
+    pub fn add_group(&mut self, path: &str, group: Self) {
+        if self.groups.iter().all(|(known, _)| known != path) {
+            self.groups.push((path.to_string(), group.doc));
+            self.fields.extend(group.fields.into_iter().map(|(name, doc)| (format!("{path}.{name}"), doc)));
+        }
+    }
+
+    #[inline(never)]
+    fn into_timing(self) -> Vec<TimingInfo> {
+        let numbers = |list: Vec<(String, BigInt)>| list.into_iter().map(|(n, v)| format!("{n}={v}"));
+        let mut inputs = vec![self.doc];
+        inputs.extend(self.fields.into_iter().map(|(name, doc)| format!("{name}={doc}")));
+        let mut outputs: Vec<String> = numbers(self.parameters).collect();
+        outputs.push(String::new());
+        outputs.extend(numbers(self.constants));
+        outputs.push(String::new());
+        outputs.extend(self.locals.to_text());
+        vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
+    }
+
+    /// Finds the description in what `Logic::timing` returned.
+    #[must_use]
+    pub fn from_timing(timing: &[TimingInfo]) -> Option<Self> {
+        let info = timing.iter().find(|t| t.name == DESCRIPTION)?;
+        let pair = |s: &String| s.split_once('=').map(|(a, b)| (a.to_string(), b.to_string()));
+        let numbers = |list: &[String]| -> Vec<(String, BigInt)> {
+            list.iter().filter_map(pair).filter_map(|(n, v)| Some((n, v.parse().ok()?))).collect()
+        };
+        let mut parts = info.outputs.split(String::is_empty);
+        let (parameters, constants, locals) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Self {
+            type_name: info.clock.clone(),
+            doc: info.inputs.first().cloned().unwrap_or_default(),
+            fields: info.inputs.iter().skip(1).filter_map(pair).collect(),
+            parameters: numbers(parameters),
+            constants: numbers(constants),
+            locals: Locals::from_text(locals),
+            groups: Vec::new(),
+        })
+    }
+}
+
+/// A unit that the back end knows by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Primitive {
+    /// Becomes a `reg` of its owner; the reset value in hexadecimal.
+    Register {
+        /// Value during and after reset, hexadecimal.
+        reset_value: String,
+    },
+    /// Becomes a concatenation in its owner.
+    Pack,
+    /// A memory module with hand-written text, and which outputs follow which inputs in the same cycle.
+    Memory {
+        /// Type name with its path and parameters.
+        type_name: String,
+        /// First line of the module's header comment.
+        doc: String,
+        /// Pairs of output and input.
+        combinational: Vec<(String, String)>,
+    },
+}
+
+impl Primitive {
+    /// Packs the mark into the form in which `Logic::timing` carries it.
+    #[must_use]
+    pub fn into_timing(self) -> Vec<TimingInfo> {
+        let (clock, inputs, outputs) = match self {
+            Self::Register { reset_value } => ("register".to_string(), vec![reset_value], vec![]),
+            Self::Pack => ("pack".to_string(), vec![], vec![]),
+            Self::Memory { type_name, doc, combinational } => (
+                "memory".to_string(),
+                vec![type_name, doc],
+                combinational.into_iter().flat_map(|(o, i)| [o, i]).collect(),
+            ),
+        };
+        vec![TimingInfo { name: PRIMITIVE.to_string(), clock, inputs, outputs }]
+    }
+
+    /// Finds the mark in what `Logic::timing` returned.
+    #[must_use]
+    pub fn from_timing(timing: &[TimingInfo]) -> Option<Self> {
+        let info = timing.iter().find(|t| t.name == PRIMITIVE)?;
+        let input = |i: usize| info.inputs.get(i).cloned();
+        match info.clock.as_str() {
+            "register" => Some(Self::Register { reset_value: input(0)? }),
+            "pack" => Some(Self::Pack),
+            "memory" => Some(Self::Memory {
+                type_name: input(0)?,
+                doc: input(1)?,
+                combinational: info.outputs.chunks(2).map(|p| (p[0].clone(), p[1].clone())).collect(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Types of constants that a kernel may name.
+pub trait Integer {
+    /// The value.
+    fn value(self) -> BigInt;
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => { $(impl Integer for $ty { fn value(self) -> BigInt { self.into() } })* };
+}
+integers!(u8, u16, u32, u64, u128, usize, i32, i64, isize);
+
+impl Integer for bool {
+    fn value(self) -> BigInt {
+        u8::from(self).into()
+    }
+}
+
+impl<const N: usize> Integer for Bits<N> {
+    fn value(self) -> BigInt {
+        super::scope::literal_value(&self.verilog())
+    }
+}
+
+/// A list of defaults.
+pub fn defaults<T: Default>(count: usize) -> Vec<T> {
+    let mut list = Vec::with_capacity(count);
+    while list.len() < count {
+        list.push(T::default());
+    }
+    list
+}
+
+/// Types that a random input can have.
+pub trait RandomValue: Synth {
+    /// A value from 64-bit random numbers: any, but also often all zeros, all ones or few ones.
+    fn random(random: &mut dyn FnMut() -> u64) -> Self;
+}
+
+impl RandomValue for bool {
+    fn random(random: &mut dyn FnMut() -> u64) -> Self {
+        random() & 1 == 1
+    }
+}
+
+impl<const N: usize> RandomValue for Bits<N> {
+    fn random(random: &mut dyn FnMut() -> u64) -> Self {
+        let kind = random() % 8;
+        let mut value = BigUint::default();
+        for _ in 0..N.div_ceil(64) {
+            let word = match kind {
+                0 => 0,
+                1 => u64::MAX,
+                2 => random() & random() & random() & random(),
+                3 => random() | random() | random() | random(),
+                4 => random() % 4,
+                _ => random(),
+            };
+            value = (value << 64u32) | BigUint::from(word);
+        }
+        (value & super::node::ones(N)).into()
+    }
+}
+
+/// What a test needs to drive any unit; the derive macro `LogicBlock` implements it.
+pub trait Drive: Block {
+    /// Gives a random value to every input of `bool` or `Bits`, and to `Vec`s and port groups of them; others keep theirs.
+    fn randomize_inputs(&mut self, random: &mut dyn FnMut() -> u64);
+    /// Sets the input `reset`, if there is one.
+    fn set_reset(&mut self, level: bool);
+    /// Sets the input `clock`; false if there is none.
+    fn set_clock(&mut self, level: bool) -> bool;
+}
+
+/// An input or a port group that can have random values; the derive macro `Ports` implements it.
+pub trait RandomPort {
+    /// Sets it, of a group the inputs.
+    fn set_random(&mut self, random: &mut dyn FnMut() -> u64);
+}
+
+impl<T: RandomValue> RandomPort for Signal<In, T> {
+    fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
+        self.next = T::random(random);
+    }
+}
+
+/// Gives a field random values: a [`RandomPort`], or a `Vec` of them.
+pub trait RandomInput {
+    /// Sets it.
+    fn randomize(self, random: &mut dyn FnMut() -> u64);
+}
+
+/// Leaves a field as it is: inputs of types without [`RandomValue`], and what is no input. Method lookup comes here if
+/// [`RandomInput`] does not apply, because it has one reference less.
+pub trait KeepInput {
+    /// Does nothing.
+    fn randomize(self, random: &mut dyn FnMut() -> u64);
+}
+
+impl<P: RandomPort> RandomInput for &mut &mut P {
+    fn randomize(self, random: &mut dyn FnMut() -> u64) {
+        self.set_random(random);
+    }
+}
+
+impl<P: RandomPort> RandomInput for &mut &mut Vec<P> {
+    fn randomize(self, random: &mut dyn FnMut() -> u64) {
+        self.iter_mut().for_each(|port| port.set_random(random));
+    }
+}
+
+impl<B: Block> KeepInput for &mut B {
+    fn randomize(self, _random: &mut dyn FnMut() -> u64) {}
+}

@@ -1,0 +1,88 @@
+//! Registers with a word for each lane and one enable.
+
+use crate::emit::unit_info::{self, Primitive};
+use hermes_hdl_macros::LogicBlock;
+use rust_hdl::prelude::*;
+
+/// A word of `N` bits for each lane: flip-flops with a common clock enable.
+///
+/// At a rising edge with `write_enable` high `q` takes `d`. The words are undefined until written
+/// and not reset.
+///
+/// In hardware it is a [`Register`](super::Register) without reset for each lane. A simulation
+/// moves the words of many lanes at once much faster than single ones, if they have 32 bits; bits
+/// that are not read cost nothing in hardware.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(lanes: usize)]
+pub struct LaneRegisters<const N: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Takes `d` at this edge.
+    pub write_enable: Signal<In, Bit>,
+    /// Next word of each lane.
+    #[count(lanes)]
+    pub d: Vec<Signal<In, Bits<N>>>,
+    /// Present word of each lane.
+    #[count(lanes)]
+    pub q: Vec<Signal<Out, Bits<N>>>,
+}
+
+impl<const N: usize> LaneRegisters<N> {
+    /// Registers for `lanes` lanes.
+    pub fn new(lanes: usize) -> Self {
+        Self::wired(lanes)
+    }
+}
+
+impl<const N: usize> Logic for LaneRegisters<N> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() && self.write_enable.val() {
+            for (q, d) in self.q.iter_mut().zip(&self.d) {
+                q.next = d.val();
+            }
+        }
+    }
+    fn timing(&self) -> Vec<TimingInfo> {
+        let lanes = self.q.len();
+        Primitive::Memory {
+            type_name: format!("LaneRegisters<{N}, {lanes}>"),
+            doc: format!("{lanes} words of {N} bits with one enable: flip-flops."),
+            combinational: vec![],
+        }
+        .into_timing()
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "reg [{msb}:0] words;\n\
+             always @(posedge clk) begin\n    \
+                 if (write_enable) words <= d;\n\
+             end\n\
+             assign q = words;\n",
+            msb = N * self.q.len() - 1,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_change_with_the_enable() {
+        let mut unit = LaneRegisters::<8>::new(3);
+        let mut clock = |enable: bool, first: u64| {
+            unit.write_enable.next = enable;
+            for (d, word) in unit.d.iter_mut().zip(first..) {
+                d.next = word.into();
+            }
+            for clk in [true, false] {
+                unit.clock.next = Clock { clk };
+                assert!(simulate(&mut unit, 10));
+            }
+            unit.q.iter().map(|q| q.val().to_u64()).collect::<Vec<_>>()
+        };
+        assert_eq!(clock(true, 5), [5, 6, 7]);
+        assert_eq!(clock(false, 50), [5, 6, 7]);
+        assert_eq!(clock(true, 60), [60, 61, 62]);
+    }
+}

@@ -1,0 +1,61 @@
+//! A distributed RAM: one write port, one combinational read port.
+
+use crate::emit::unit_info::{self, Primitive};
+use hermes_hdl_macros::LogicBlock;
+use rust_hdl::prelude::*;
+
+/// Memory of `2^A` words with one synchronous write and one combinational read port, inferred as
+/// distributed (LUT) RAM.
+///
+/// 1. A write takes effect at the rising edge at which `write_enable` is high.
+/// 2. `read_data` is, in the same cycle, the word at `read_address`.
+/// 3. The contents are undefined until written and are not reset.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct RamAsync<T: Synth, const A: usize> {
+    /// Rising-edge clock of the write port.
+    pub clock: Signal<In, Clock>,
+    /// Writes `write_data` to `write_address` at this edge.
+    pub write_enable: Signal<In, Bit>,
+    /// Word address of the write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Word to write.
+    pub write_data: Signal<In, T>,
+    /// Word address of the read.
+    pub read_address: Signal<In, Bits<A>>,
+    /// The word at `read_address`, in the same cycle.
+    pub read_data: Signal<Out, T>,
+    #[count(1 << A)]
+    _memory: Vec<T>,
+}
+
+impl<T: Synth, const A: usize> Logic for RamAsync<T, A> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() && self.write_enable.val() {
+            self._memory[self.write_address.val().index()] = self.write_data.val();
+        }
+        self.read_data.next = self._memory[self.read_address.val().index()];
+    }
+    fn timing(&self) -> Vec<TimingInfo> {
+        Primitive::Memory {
+            type_name: std::any::type_name::<Self>().to_string(),
+            doc: format!(
+                "{} words of {} bits, one write port, one combinational read port: distributed RAM.",
+                1usize << A,
+                T::BITS
+            ),
+            combinational: vec![("read_data".to_string(), "read_address".to_string())],
+        }
+        .into_timing()
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "reg [{msb}:0] words [0:{last}];\n\
+             always @(posedge clk) begin\n    \
+                 if (write_enable) words[write_address] <= write_data;\n\
+             end\n\
+             assign read_data = words[read_address];\n",
+            msb = T::BITS - 1,
+            last = (1usize << A) - 1,
+        ))
+    }
+}

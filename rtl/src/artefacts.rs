@@ -1,0 +1,380 @@
+//! What a hardware project wants beside the Verilog: file list, FuseSoC core, clock constraints, register map, manifest.
+//!
+//! Every function returns the text of a file; [`all`] returns them with their names, each with a head that tells licence, generator and
+//! configuration. The names follow that of the top module, so that designs with different prefixes do not clash.
+
+use std::fmt::Write as _;
+
+use hermes_hdl::emit::{Design, Direction, Port};
+use serde::Serialize;
+
+use crate::host::registers::{Access, RegisterSpec};
+
+mod register_map;
+
+pub use register_map::{c_header, system_rdl};
+
+/// Clock period of the constraint stubs in nanoseconds: 100 MHz, to be changed by whoever uses them.
+pub const STUB_PERIOD_NS: f64 = 10.0;
+
+/// The licence of everything emitted, as an SPDX expression.
+pub const LICENSE: &str = "MIT OR Apache-2.0";
+
+/// Every file for `design`: name and text. `configuration` goes into the heads and the manifest as it is; `registers` is the map of the
+/// design's register file, empty if it has none. `line_directives`: see [`verilog`]; `commit`: see [`manifest`].
+///
+/// # Panics
+/// As [`manifest`].
+#[must_use]
+pub fn all<C: Serialize>(
+    design: &Design,
+    configuration: &C,
+    registers: &[RegisterSpec],
+    line_directives: bool,
+    commit: Option<&str>,
+) -> Vec<(String, String)> {
+    let (top, name) = (&design.top, base_name(&design.top));
+    let hash = head(configuration, "#");
+    let slashes = head(configuration, "//");
+    // FuseSoC wants its own mark in the first line.
+    let core = fusesoc_core(design).replacen('\n', &format!("\n{hash}"), 1);
+    let mut files = vec![
+        (format!("{top}.v"), verilog(design, configuration, line_directives)),
+        (format!("{top}.json"), manifest(design, configuration, registers, commit)),
+        (format!("{top}.f"), slashes.clone() + &file_list(design)),
+        (format!("{name}.core"), core),
+        (format!("{top}_instance.vh"), slashes.clone() + &instance(design)),
+        (format!("{top}.sdc"), hash.clone() + &sdc(STUB_PERIOD_NS)),
+        (format!("{top}.xdc"), hash + &xdc(STUB_PERIOD_NS)),
+    ];
+    if !registers.is_empty() {
+        // C knows comments to the end of the line since 1999 only.
+        let comment = slashes.lines().fold(String::new(), |text, line| text + "/*" + &line[2..] + " */\n");
+        files.push((format!("{top}_registers.h"), comment + &c_header(top, registers)));
+        files.push((format!("{top}_registers.rdl"), slashes + &system_rdl(top, registers)));
+    }
+    files
+}
+
+/// `hermes` for the top module `hermes_top`, with the prefix if there is one.
+fn base_name(top: &str) -> &str {
+    top.strip_suffix("_top").unwrap_or(top)
+}
+
+/// What stands at the head of every file, as comments that begin with `mark`.
+fn head<C: Serialize>(configuration: &C, mark: &str) -> String {
+    let configuration =
+        serde_json::to_string(configuration).expect("the configuration can be written as JSON");
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "{mark} SPDX-License-Identifier: {LICENSE}\n\
+         {mark} Written by hermes {version}; changes are lost when it writes again.\n\
+         {mark} Configuration: {configuration}\n"
+    )
+}
+
+/// The Verilog with its head, in one file. `line_directives` puts a `` `line `` directive before every module
+/// ([`Design::verilog_with_lines`]).
+///
+/// # Panics
+/// As [`manifest`].
+#[must_use]
+pub fn verilog<C: Serialize>(design: &Design, configuration: &C, line_directives: bool) -> String {
+    let head = head(configuration, "//");
+    if line_directives {
+        return design.verilog_with_lines(&(head + "\n"));
+    }
+    format!(
+        "{head}\n// One file holds all modules, so that its name is not theirs.\n\
+         // verilator lint_off DECLFILENAME\n\n{}",
+        design.verilog()
+    )
+}
+
+/// A file list for `verilator -f` and its like, relative to the folder it is in.
+#[must_use]
+pub fn file_list(design: &Design) -> String {
+    format!("{}.v\n", design.top)
+}
+
+/// A FuseSoC core description (CAPI2) with targets for lint and synthesis.
+#[must_use]
+pub fn fusesoc_core(design: &Design) -> String {
+    let (top, name) = (&design.top, base_name(&design.top));
+    format!(
+        "CAPI=2:\n\
+         name: \"::{name}:{version}\"\n\
+         description: \"SIMT array for packet processing\"\n\
+         filesets:\n  \
+           rtl:\n    \
+             files:\n      \
+               - {top}.v\n    \
+             file_type: verilogSource-2005\n  \
+           constraints_sdc:\n    \
+             files:\n      \
+               - {top}.sdc\n    \
+             file_type: SDC\n  \
+           constraints_xdc:\n    \
+             files:\n      \
+               - {top}.xdc\n    \
+             file_type: xdc\n\
+         targets:\n  \
+           default: &default\n    \
+             filesets:\n      \
+               - rtl\n      \
+               - \"tool_vivado? (constraints_xdc)\"\n      \
+               - \"tool_quartus? (constraints_sdc)\"\n    \
+             toplevel: {top}\n  \
+           lint:\n    \
+             <<: *default\n    \
+             flow: lint\n    \
+             flow_options:\n      \
+               tool: verilator\n      \
+               verilator_options: [-Wall]\n  \
+           synth:\n    \
+             <<: *default\n    \
+             flow: generic\n    \
+             flow_options:\n      \
+               tool: yosys\n      \
+               arch: ecp5\n      \
+               output_format: json\n",
+        version = env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// Clock constraint for tools that read SDC.
+#[must_use]
+pub fn sdc(period_ns: f64) -> String {
+    format!(
+        "# The one clock of the design. Set the period that the board gives.\n\
+         create_clock -name clk -period {period_ns:.3} [get_ports clk]\n\
+         # rst is synchronous to clk: constrain it like any other input.\n"
+    )
+}
+
+/// Clock constraint for Vivado.
+#[must_use]
+pub fn xdc(period_ns: f64) -> String {
+    let half = period_ns / 2.0;
+    format!(
+        "# The one clock of the design. Set the period that the board gives.\n\
+         create_clock -name clk -period {period_ns:.3} -waveform {{0.000 {half:.3}}} [get_ports clk]\n\
+         # rst is synchronous to clk: constrain it like any other input.\n"
+    )
+}
+
+/// A template of the instance, to be included or copied: a wire for each port but clock and reset, and the instance with them. An output of
+/// the surrounding design takes the place of a wire that is an input.
+#[must_use]
+pub fn instance(design: &Design) -> String {
+    let width = |port: &Port| match port.width {
+        1 => String::new(),
+        width => format!("[{}:0] ", width - 1),
+    };
+    let longest = design.ports.iter().map(|port| port.name.len()).max().unwrap_or(0);
+    let (mut wires, mut ports) = (String::new(), Vec::new());
+    for port in &design.ports {
+        let (name, direction) =
+            (&port.name, if port.direction == Direction::Input { "input" } else { "output" });
+        if !["clk", "rst"].contains(&name.as_str()) {
+            let _ = writeln!(wires, "wire {}{name}; // {direction}", width(port));
+        }
+        ports.push(format!("    .{name:<longest$} ({name})"));
+    }
+    let top = &design.top;
+    format!("{wires}\n{top} u_{top} (\n{}\n);\n", ports.join(",\n"))
+}
+
+#[derive(Serialize)]
+struct FieldEntry<'a> {
+    name: &'a str,
+    lsb: usize,
+    width: usize,
+}
+
+#[derive(Serialize)]
+struct RegisterEntry<'a> {
+    name: &'a str,
+    offset: u32,
+    access: &'static str,
+    bits: usize,
+    reset: u32,
+    fields: Vec<FieldEntry<'a>>,
+    description: &'a str,
+}
+
+#[derive(Serialize)]
+struct Manifest<'a, C> {
+    generator: &'static str,
+    license: &'static str,
+    version: &'static str,
+    commit: Option<&'a str>,
+    configuration: &'a C,
+    top: &'a str,
+    file: String,
+    modules: Vec<&'a str>,
+    ports: &'a [Port],
+    registers: Vec<RegisterEntry<'a>>,
+}
+
+/// The manifest: configuration, modules, ports and registers as JSON. `commit` is the commit of this repository that wrote it, if it is known.
+///
+/// # Panics
+/// If `configuration` cannot be written as JSON (a map with keys that are no strings).
+#[must_use]
+pub fn manifest<C: Serialize>(
+    design: &Design,
+    configuration: &C,
+    registers: &[RegisterSpec],
+    commit: Option<&str>,
+) -> String {
+    let registers = registers
+        .iter()
+        .map(|r| RegisterEntry {
+            name: r.name,
+            offset: r.offset,
+            access: match r.access {
+                Access::ReadWrite => "rw",
+                Access::ReadOnly => "ro",
+                Access::WriteOnly => "wo",
+                Access::Command => "cmd",
+            },
+            bits: r.bits,
+            reset: r.reset,
+            fields: r
+                .fields
+                .iter()
+                .map(|f| FieldEntry { name: f.name, lsb: f.lsb, width: f.width })
+                .collect(),
+            description: r.description,
+        })
+        .collect();
+    let manifest = Manifest {
+        generator: "hermes",
+        license: LICENSE,
+        version: env!("CARGO_PKG_VERSION"),
+        commit,
+        configuration,
+        top: &design.top,
+        file: format!("{}.v", design.top),
+        modules: design.modules.iter().map(|m| m.name.as_str()).collect(),
+        ports: &design.ports,
+        registers,
+    };
+    serde_json::to_string_pretty(&manifest).expect("the configuration can be written as JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::host::registers::{registers_of, REGISTERS};
+    use hermes_hdl::emit::{Direction, Module};
+
+    fn design() -> Design {
+        let port = |name: &str, direction| Port { name: name.to_string(), direction, width: 1 };
+        Design {
+            top: "hermes_top".to_string(),
+            modules: vec![Module {
+                name: "hermes_top".to_string(),
+                text: "module hermes_top;\nendmodule\n".to_string(),
+                ports: Vec::new(),
+            }],
+            ports: vec![port("clk", Direction::Input), port("done", Direction::Output)],
+        }
+    }
+
+    #[test]
+    fn manifest_holds_configuration_ports_and_registers() {
+        let text = manifest(&design(), &vec![1, 2], REGISTERS, Some("c0ffee"));
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["configuration"], serde_json::json!([1, 2]));
+        assert_eq!(
+            json["ports"][1],
+            serde_json::json!({ "name": "done", "direction": "output", "width": 1 })
+        );
+        assert_eq!(json["registers"][0]["name"], "ID");
+        assert_eq!(
+            json["registers"][3]["fields"][1],
+            serde_json::json!({ "name": "eager", "lsb": 1, "width": 1 })
+        );
+        assert_eq!(json["commit"], "c0ffee");
+        assert_eq!(json["modules"], serde_json::json!(["hermes_top"]));
+    }
+
+    /// What is written for an array has its registers, and none of a part that it does not have.
+    #[test]
+    fn files_of_an_array_have_its_registers_only() {
+        for packet_ports in [false, true] {
+            let config = Config { packet_ports, ..Config::preset("fpga").unwrap() };
+            for (name, text) in all(&design(), &config, &registers_of(&config), false, None) {
+                let has = |register: &str| {
+                    text.contains(&format!("{register} ")) || text.contains(&format!("\"{register}\""))
+                };
+                let is_map =
+                    ["_registers.h", "_registers.rdl", ".json"].iter().any(|end| name.ends_with(end));
+                assert_eq!(has("COMMITTED_PACKETS"), is_map, "{name}");
+                assert_eq!(has("PORTS_FRAMES_IN"), is_map && packet_ports, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_files_have_names_and_end_with_a_newline() {
+        let files = all(&design(), &(), REGISTERS, false, None);
+        let names: Vec<&str> = files.iter().map(|(n, _)| n.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "hermes_top.v",
+                "hermes_top.json",
+                "hermes_top.f",
+                "hermes.core",
+                "hermes_top_instance.vh",
+                "hermes_top.sdc",
+                "hermes_top.xdc",
+                "hermes_top_registers.h",
+                "hermes_top_registers.rdl"
+            ]
+        );
+        assert!(files.iter().all(|(_, text)| text.ends_with('\n')));
+    }
+
+    #[test]
+    fn all_files_tell_licence_version_and_configuration() {
+        for lines in [false, true] {
+            for (name, text) in all(&design(), &["the configuration"], REGISTERS, lines, None) {
+                for wanted in [LICENSE, env!("CARGO_PKG_VERSION"), "the configuration"] {
+                    let start: String =
+                        if name.ends_with(".json") { text.clone() } else { text.lines().take(4).collect() };
+                    assert!(start.contains(wanted), "{name}: {wanted}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn line_directives_are_there_on_request_only() {
+        assert!(!verilog(&design(), &(), false).contains('`'));
+        let text = verilog(&design(), &(), true);
+        let at = text.lines().position(|line| line.starts_with("module hermes_top")).unwrap();
+        assert_eq!(text.lines().nth(at - 1), Some(&*format!("`line {} \"hermes_top.v\" 0", at + 1)));
+    }
+
+    #[test]
+    fn an_instance_has_every_port() {
+        let text = instance(&design());
+        assert_eq!(
+            text,
+            "wire done; // output\n\nhermes_top u_hermes_top (\n    .clk  (clk),\n    .done (done)\n);\n"
+        );
+    }
+
+    #[test]
+    fn names_follow_the_prefix() {
+        let prefixed = Design { top: "small_hermes_top".to_string(), ..design() };
+        let files = all(&prefixed, &(), REGISTERS, false, None);
+        assert!(files.iter().all(|(name, _)| name.starts_with("small_hermes")), "{files:?}");
+        assert!(c_header(&prefixed.top, REGISTERS).contains("#define SMALL_HERMES_ID 0x000u\n"));
+    }
+}
