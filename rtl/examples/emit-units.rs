@@ -41,6 +41,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("front_end", &core::FrontEnd::<2>::new(false, 0, 0)),
         unit("local_window", &core::LocalWindow::<2>::default()),
         unit("atomic_turns", &core::AtomicTurns::default()),
+        // Two banks; short and long times of four to eight and eight to sixteen cycles.
+        unit("warp_waits", &core::WarpWaits::new(2, 1, 2)),
         unit("store_buffer", &command::StoreBuffer::new(1)),
         unit("hart_scheduler", &command::HartScheduler::default()),
         unit("hart_state", &command::HartState::default()),

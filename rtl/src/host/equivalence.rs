@@ -104,7 +104,7 @@ fn register_file_with_packet_ports() {
 }
 
 fn check_register_file(config: Config) {
-    check_with(RegisterFile::new(&config), 10_000, |unit, random, _| {
+    check_with(RegisterFile::new(&config), 5_000, |unit, random, _| {
         unit.axil.awaddr.next = address(random);
         unit.axil.araddr.next = address(random);
         // Often a push, often to a full FIFO.

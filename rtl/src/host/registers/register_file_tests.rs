@@ -140,7 +140,7 @@ fn follows_the_table(config: &Config) {
             Access::ReadWrite => {
                 assert_eq!(read(&mut unit, address), (0, register.reset), "{}", register.name);
                 let mut expected = register.reset;
-                for _ in 0..20 {
+                for _ in 0..10 {
                     let (data, strobe): (u32, u64) = (random.gen(), random.gen_range(0..16));
                     assert_eq!(write(&mut unit, address, data, strobe), 0);
                     for byte in (0..4).filter(|b| strobe >> b & 1 == 1) {
