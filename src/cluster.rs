@@ -15,7 +15,6 @@ use hermes_testbench::cluster::{
     OutsideOptions, OutsidePeer, Place, Program, QueueMode, QueueProgram, MOST_NODES, OUTSIDE_PAIR,
 };
 use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
-use hermes_testbench::kernel::Kernel;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Frame};
@@ -24,6 +23,7 @@ use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
+use crate::run::program::{self, StackArgs};
 use report::{Facts, Report};
 
 /// Bytes of the shared memory of a node. Pages are allocated when they are written.
@@ -83,6 +83,8 @@ pub struct Args {
     heap: u32,
     #[command(flatten)]
     array: ArrayArgs,
+    #[command(flatten)]
+    stack: StackArgs,
     #[command(flatten)]
     links: LinkArgs,
     #[command(flatten)]
@@ -366,15 +368,24 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             "--queues: the array has no command processor; the preset node has one"
         );
     }
-    let kernel = Kernel::read(&args.kernel)?;
+    // The same checks as those of a run.
+    let subject = program::Program::of_kernel(&args.kernel, &config)?;
+    let mcw = subject.mcw(None, &config)?;
+    let stack_bytes_log2 = args.stack.bytes_log2(&subject)?;
+    let kernel = &subject.kernel;
     let (packets, slot_bytes_log2) = args.packets()?;
-    let mcw = hermes_rtl::config::most_warps(config.warps as u32, kernel.registers.registers() as u32);
     let commands = args.commands.unwrap_or(packets.len() as u32);
-    let setup =
-        ArraySetup { slot_bytes_log2, mcw, watchdog: args.watchdog, eager: true, ..ArraySetup::default() };
+    let setup = ArraySetup {
+        slot_bytes_log2,
+        mcw,
+        stack_bytes_log2,
+        watchdog: args.watchdog,
+        eager: true,
+        ..ArraySetup::default()
+    };
     let packets = vec![packets; args.nodes];
     let with_queues = args.queues.zip(args.firmware.clone()).map(|(ModeName(mode), firmware)| QueueProgram {
-        kernel: KernelImage::from(&kernel),
+        kernel: KernelImage::from(kernel),
         mode,
         firmware,
         packets: packets.clone(),
@@ -384,7 +395,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         rounds: ROUNDS,
     });
     let program = Program {
-        kernel: KernelImage::from(&kernel),
+        kernel: KernelImage::from(kernel),
         packets,
         setup,
         heap_bytes: args.heap,

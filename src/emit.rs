@@ -6,6 +6,7 @@ use anyhow::Context;
 use hermes_rtl::artefacts;
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
+use hermes_testbench::metrics::Clock;
 use hermes_testbench::output;
 
 use crate::array::{self, ArrayArgs};
@@ -26,6 +27,9 @@ pub struct Args {
     /// Begin the names of all modules and files with this, so that several arrays stand in one design
     #[arg(long, value_name = "P", value_parser = prefix, help_heading = "Verilog")]
     prefix: Option<String>,
+    /// Clock of the constraints (.sdc, .xdc); what a core of 8 lanes reaches on an ECP5, unless given
+    #[arg(long, value_name = "MHZ", default_value = "50", help_heading = "Outputs")]
+    clock: Clock,
     /// Put a `line directive before every module, which tells lint tools the file name that the module would have as a file of its own
     #[arg(long, help_heading = "Verilog")]
     line_directives: bool,
@@ -57,7 +61,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let registers = registers_of(&config);
-    let files = artefacts::all(&design, &config, &registers, args.line_directives, origin::commit());
+    let files = artefacts::all(
+        &design,
+        &config,
+        &registers,
+        args.clock.megahertz(),
+        args.line_directives,
+        origin::commit(),
+    );
     for (name, text) in files {
         output::write(&folder.join(name), text.as_bytes())?;
     }

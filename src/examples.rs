@@ -11,6 +11,7 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
         "emit",
         &[
             ("The array of the Hermes paper, in a folder", "hermes emit --preset paper -o out"),
+            ("Constraints for another clock", "hermes emit --preset fpga --clock 40 -o out"),
             ("Two arrays for one design", "hermes emit --preset fpga --lanes 4 --prefix small_ -o out"),
         ],
     ),
@@ -27,6 +28,7 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
             ),
             ("A table, and where the cycles go", "hermes run --app route-lookup --routes routes.txt --pcap in.pcap --perfetto run.json"),
             ("Data and a golden model of your own", "hermes run --kernel nat.elf --pcap in.pcap --table flows=flows.bin --golden ./nat-model"),
+            ("Gbit/s and nanoseconds at the clock of an FPGA", "hermes run --app dec-ttl --pcap in.pcap --clock 50 --line-rate 1"),
             ("The report for another program", "hermes run --app dec-ttl --pcap - --json -"),
             ("Firmware alone", "hermes run --firmware fw.elf --command-threads 4"),
         ],
@@ -41,6 +43,7 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
     (
         "cluster",
         &[
+            ("A kernel that needs more stack", "hermes cluster --nodes 2 --kernel mine.elf --stack-bytes 1024"),
             ("Eight nodes, of whose frames one in a hundred is lost", "hermes cluster --nodes 8 --kernel mine.elf --loss 1"),
             (
                 "Command queues, and a capture of each port",

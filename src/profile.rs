@@ -95,6 +95,11 @@ impl Profiler {
         Rc::clone(&self.profile)
     }
 
+    /// Whether any warp has run.
+    pub fn has_counted(&self) -> bool {
+        !self.profile.borrow().is_empty()
+    }
+
     /// Writes the files and prints the text.
     pub fn tell(
         self,

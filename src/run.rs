@@ -5,17 +5,17 @@ use std::str::FromStr;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_ports, App, NOT_SENT};
+use hermes_testbench::apps::{check_ports, check_ports_against, App, NOT_SENT};
 use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryMap,
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
 use hermes_testbench::input;
-use hermes_testbench::metrics::{Environment, Report, RunFacts};
+use hermes_testbench::metrics::{Clock, Environment, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
-use hermes_testbench::traffic::{self, Frame, LineRate};
+use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
 pub mod data;
 pub mod expect;
@@ -32,7 +32,7 @@ use crate::print;
 use crate::profile::Profiler;
 use crate::timeline::{Timeline, TimelineArgs};
 use data::{Data, DataArgs};
-use expect::ExpectArgs;
+use expect::{ExpectArgs, Expected};
 use outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
 use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
@@ -81,10 +81,14 @@ pub struct Subject {
         help_heading = "Surroundings"
     )]
     through: Through,
-    /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times (1 ns = 1 cycle), or as fast
+    /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times, or as fast
     /// as the ring takes them. Delays count from then on, in the first two cases even if the packet finds the ring full
     #[arg(long, value_name = "GBPS|trace|max", default_value = "max", help_heading = "Surroundings")]
     line_rate: LineRate,
+    /// Clock of the array that the report is for: throughput in Gbit/s and delays in nanoseconds, and cycles between packets, with a
+    /// --line-rate. Times of the memory are cycles whatever it is
+    #[arg(long, value_name = "MHZ", default_value = "1000", help_heading = "Surroundings")]
+    clock: Clock,
     /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times in cycles, such as
     /// `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
     #[arg(
@@ -228,11 +232,12 @@ impl Subject {
         if self.through == Through::Host {
             return Ok(());
         }
-        let Some(app) = &program.app else {
-            bail!("--through ports: expected --app; which packets left is known from its golden model only");
-        };
         ensure!(
-            app.egress_entries(1) == 0,
+            program.app.is_some() || self.expect.has_golden(),
+            "--through ports: expected --app or --golden; which packets left is known from a golden model only"
+        );
+        ensure!(
+            program.app.as_ref().is_none_or(|app| app.egress_entries(1) == 0),
             "--through ports: {} sends other frames than those in the slots; the packet ports send those only",
             program.name
         );
@@ -272,7 +277,7 @@ pub fn run(
     }
     let mcw = program.mcw(args.mcw, &config)?;
     let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
-    let mut data = args.data.load(&program)?;
+    let data = args.data.load(&program)?;
     let capture = traffic::read(pcap, args.limits.max_packets)?;
     let (out, json) = (results.out.as_deref(), results.json.as_deref());
     let outputs = Outputs::create(out, json, args.verdicts.as_deref(), &args.files())?;
@@ -298,81 +303,125 @@ pub fn run(
         stack_bytes_log2,
         ..ArraySetup::default()
     };
-    let arrivals = args.line_rate.arrivals(&capture.frames);
+    let arrivals = args.line_rate.arrivals(&capture.frames, args.clock);
     let arriving = match args.through {
         Through::Host => in_the_ring(&packets, arrivals),
         Through::Ports => on_the_wire(&capture.frames, arrivals),
     };
-    let (outcome, ended, memory) =
-        simulate(args, &config, &program, &mut data, firmware.as_ref(), setup, arriving, timeline, quiet)?;
+    let prepared = Prepared {
+        args,
+        config: &config,
+        latency,
+        program: &program,
+        pcap,
+        firmware: firmware.as_ref(),
+        capture,
+        packets,
+        expected,
+    };
+    let done = prepared.complete(data, setup, arriving, timeline, outputs, profiler.is_none(), quiet);
+    // Where the cycles went is wanted most when the run fails, if it came so far.
+    let profiler = profiler.filter(|profiler| done.is_ok() || profiler.has_counted());
+    let printed =
+        profiler.map_or(Ok(()), |profiler| profiler.tell(&program, pcap, &config, firmware.as_ref()));
+    both(done, printed)
+}
 
-    let mut result = match (outcome, &program.app) {
-        (Outcome::Ports(ports), Some(app)) => {
-            let packets = check_ports(app.as_ref(), &packets, &ports)
-                .with_context(|| format!("what left differs from the golden model of {}", program.name))?;
-            RunResult { packets, ..ports.run }
+/// A run whose files were read and found to be usable.
+struct Prepared<'a> {
+    args: &'a Subject,
+    config: &'a Config,
+    latency: Latency,
+    program: &'a Program,
+    pcap: &'a Path,
+    firmware: Option<&'a Firmware>,
+    capture: Capture,
+    packets: Vec<SlotPacket>,
+    expected: Expected,
+}
+
+impl Prepared<'_> {
+    /// Simulates it, compares what came out, and writes the files. With `tell` the report is printed.
+    #[allow(clippy::too_many_arguments)]
+    fn complete(
+        self,
+        mut data: Data,
+        setup: ArraySetup,
+        arriving: Vec<Packet>,
+        timeline: Option<Timeline>,
+        outputs: Outputs,
+        tell: bool,
+        quiet: bool,
+    ) -> anyhow::Result<()> {
+        let Self { args, config, program, firmware, capture, packets, expected, .. } = self;
+        let (mcw, slot_bytes_log2) = (setup.mcw, setup.slot_bytes_log2);
+        let (outcome, ended, memory) =
+            simulate(args, config, program, &mut data, firmware, setup, arriving, timeline, quiet)?;
+        let mut result = match outcome {
+            Outcome::Ports(ports) => {
+                let packets = match (expected.golden(), &program.app) {
+                    (Some(golden), _) => check_ports_against(golden, &packets, &ports)
+                        .context("what left differs from the golden model of --golden")?,
+                    (None, Some(app)) => check_ports(app.as_ref(), &packets, &ports).with_context(|| {
+                        format!("what left differs from the golden model of {}", program.name)
+                    })?,
+                    (None, None) => ports.run.packets,
+                };
+                RunResult { packets, ..ports.run }
+            }
+            Outcome::Host(result) => result,
+        };
+        let parts = std::mem::take(&mut result.packets).into_iter().map(PacketRecord::into_parts);
+        let (results, times): (Vec<_>, Vec<_>) = parts.unzip();
+        // A golden model of the user's own takes the place of the app's.
+        let models = program.app.as_ref().filter(|_| expected.golden().is_none());
+        if let (Some(app), Through::Host) = (models, args.through) {
+            compare(app.as_ref(), &program.name, &packets, &results)?;
         }
-        (Outcome::Ports(ports), None) => ports.run,
-        (Outcome::Host(result), _) => result,
-    };
-    let parts = std::mem::take(&mut result.packets).into_iter().map(PacketRecord::into_parts);
-    let (results, times): (Vec<_>, Vec<_>) = parts.unzip();
-    if let (Some(app), Through::Host) = (&program.app, args.through) {
-        compare(app.as_ref(), &program.name, &packets, &results)?;
-    }
-    let records = records(&results, Some(&times), packets.len())?;
-    let environment = Environment::Simulation {
-        line_rate: args.line_rate.to_string(),
-        channels: result.memory.channels.len(),
-        memory: latency,
-    };
-    let facts = RunFacts {
-        kernel: program.name.clone(),
-        inputs: program.notes(),
-        capture: input::name(pcap),
-        preset: config.preset.clone(),
-        cores: config.cores,
-        lanes: config.lanes,
-        warps: config.warps,
-        mcw,
-        environment,
-        slot_bytes: 1 << slot_bytes_log2,
-        configuration: config.clone(),
-    };
-    let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
-    let faults = u64::from(result.fault_count);
-    let counted = counted(&capture, slot_bytes_log2);
-    let mut report = Report::new(
-        facts,
-        &records,
-        lengths,
-        core_work(&result.counters),
-        faults,
-        counted,
-        program.app.is_some(),
-    );
-    report.set_memory(&result.memory);
-    if let Some(app) = &program.app {
+        let records = records(&results, Some(&times), packets.len())?;
+        let environment = Environment::Simulation {
+            line_rate: args.line_rate.to_string(),
+            channels: result.memory.channels.len(),
+            memory: self.latency,
+            clock_mhz: args.clock,
+        };
+        let facts = RunFacts {
+            kernel: program.name.clone(),
+            inputs: program.notes(),
+            capture: input::name(self.pcap),
+            preset: config.preset.clone(),
+            cores: config.cores,
+            lanes: config.lanes,
+            warps: config.warps,
+            mcw,
+            environment,
+            slot_bytes: 1 << slot_bytes_log2,
+            configuration: config.clone(),
+        };
+        let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
+        let faults = u64::from(result.fault_count);
+        let counted = counted(&capture, slot_bytes_log2);
+        let work = core_work(&result.counters);
+        let mut report = Report::new(facts, &records, lengths, work, faults, counted, models.is_some());
+        report.set_memory(&result.memory);
         let ports = args.through == Through::Ports;
-        report.name_verdicts(&records, |verdict| match verdict {
-            NOT_SENT if ports => "not sent: drop or fault".to_string(),
-            verdict => app.verdict_name(verdict),
+        report.name_verdicts(&records, |verdict| match (verdict, &program.app) {
+            (NOT_SENT, _) if ports => "not sent: drop or fault".to_string(),
+            (verdict, Some(app)) => app.verdict_name(verdict),
+            (verdict, None) => verdict.to_string(),
         });
+        report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
+        report.fault_records.clone_from(&result.faults);
+        let compared = expected.compare(&results, ports, &mut report);
+        outputs.write(&capture.frames, &results, &records, &report)?;
+        data.write()?;
+        // That nobody reads the report does not make a run with faults a good one.
+        let printed = if tell { print::line(&report) } else { Ok(()) };
+        let faults = tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()));
+        both(faults, compared)?;
+        firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(firmware, ended))?;
+        printed
     }
-    report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
-    report.fault_records.clone_from(&result.faults);
-    let compared = expected.compare(&results, &mut report);
-    outputs.write(&capture.frames, &results, &records, &report)?;
-    data.write()?;
-    // That nobody reads the report does not make a run with faults a good one.
-    let printed = match profiler {
-        None => print::line(&report),
-        Some(profiler) => profiler.tell(&program, pcap, &config, firmware.as_ref()),
-    };
-    let faults = tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()));
-    both(faults, compared)?;
-    firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, ended))?;
-    printed
 }
 
 /// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large array, so that the quarter that

@@ -65,7 +65,9 @@ fn a_kernel_puts_from_every_node_to_every_node() {
 #[test]
 fn the_preset_is_node() {
     let folder = folder();
-    let text = folder.succeed("cluster --nodes 2 --kernel k.elf --packets 20 --heap 4096 --duplicate 10");
+    let text = folder.succeed(
+        "cluster --nodes 2 --kernel k.elf --packets 20 --heap 4096 --duplicate 10 --stack-bytes 512",
+    );
     assert!(text.contains("array        node: 1 cores x 8 lanes, 8 warp slots, MCW 8"), "{text}");
 }
 

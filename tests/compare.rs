@@ -105,6 +105,33 @@ fn figures_of_benches_are_found_by_their_names() {
     assert!(!text.contains("[two]"), "{text}");
 }
 
+/// Lines, functions and instructions of profiles are found by what they are, whatever they cost.
+#[test]
+fn profiles() {
+    let folder = Folder::new();
+    let profile = |kernel: &str, lines: &str| {
+        format!(
+            r#"{{"kernel":"{kernel}","capture":"in.pcap","preset":"default","cores":2,"lanes":8,"warp_slots":8,"warps":3,
+            "total":{{"cycles":50}},"lines":[{lines}],"functions":[{{"function":"kernel","cycles":40}}],
+            "instructions":[{{"address":4096,"place":"kernel+0","instruction":"ret","cycles":7,"reasons":{{"load":2}}}}]}}"#
+        )
+    };
+    let line = |number: u32, cycles: u32| {
+        format!(r#"{{"file":"k.c","line":{number},"function":"kernel","cycles":{cycles}}}"#)
+    };
+    folder.write("a.json", profile("k.elf", &format!("{},{}", line(7, 30), line(9, 20))));
+    folder.write("b.json", profile("new.elf", &format!("{},{}", line(9, 35), line(7, 30))));
+    let text = folder.succeed("compare a.json b.json");
+    for part in
+        ["k.elf -> new.elf", "lines[k.c:9].cycles", "+75.00 %", "figures differ, with the same configuration"]
+    {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(!text.contains("k.c:7") && !text.contains("functions["), "{text}");
+    folder.write("run.json", r#"{"run":{},"packets":1}"#);
+    folder.fail("compare a.json run.json", &["a.json", "hermes profile"]);
+}
+
 #[test]
 fn what_is_no_report_is_an_error() {
     let folder = Folder::new();

@@ -206,6 +206,38 @@ fn a_golden_model_in_python() {
         "{error}"
     );
     assert!(!folder.files().contains(&"out.pcap".to_string()));
-    let arguments = format!("run --app dec-ttl --pcap in.pcap {ARRAY} --golden true");
-    folder.fail(&arguments, &["--golden: dec-ttl has a golden model of its own"]);
+    // One that does not end is ended, with what it has started.
+    let output = folder.hermes_with(
+        &format!("run --kernel mine.elf --pcap in.pcap {ARRAY} --golden-timeout 0.3 --out out.pcap"),
+        |command| {
+            command.args(["--golden", "sleep 1000 & wait"]);
+        },
+    );
+    let error = String::from_utf8_lossy(&output.stderr);
+    let expected =
+        "--golden `sleep 1000 & wait`: did not end within 0.3 s; --golden-timeout SECONDS gives it more";
+    assert!(output.status.code() == Some(1) && error.contains(expected), "{error}");
+    assert!(!folder.files().contains(&"out.pcap".to_string()));
+    folder.fail(
+        "run --app fragment --mtu 300 --pcap in.pcap --golden true",
+        &["--golden: fragment sends other frames than those in the slots"],
+    );
+    // It takes the place of an app's own.
+    let with_app = |golden: &str, more: &str| {
+        folder.hermes_with(&format!("run --app dec-ttl --pcap in.pcap {ARRAY} {more}"), |command| {
+            command.args(["--golden", golden]);
+        })
+    };
+    let output = with_app(script, "");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("every packet and verdict agrees"),
+        "{output:?}"
+    );
+    let output = with_app(&format!("{script} && sed -i 's/^7,.*/7,9/' \"$HERMES_VERDICTS\""), "");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(1)
+            && error.contains("1 of 300 packets differ from the golden model of --golden"),
+        "{error}"
+    );
 }

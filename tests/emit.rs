@@ -31,7 +31,14 @@ fn verilog_and_manifest() {
 #[test]
 fn what_a_design_needs_beside_the_verilog() {
     let folder = Folder::new();
-    folder.succeed("emit --preset fpga --lanes 2 --packet-ports -o out");
+    folder.succeed("emit --preset fpga --lanes 2 --packet-ports --clock 62.5 -o out");
+    for name in ["out/hermes_top.sdc", "out/hermes_top.xdc"] {
+        let text = folder.text(name);
+        assert!(
+            text.contains("62.5 MHz") && text.contains("create_clock -name clk -period 16.000 "),
+            "{text}"
+        );
+    }
     let module =
         "module outside (input wire clk, input wire rst);\n`include \"hermes_top_instance.vh\"\nendmodule\n";
     folder.write("out/outside.v", module);

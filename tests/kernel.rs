@@ -29,6 +29,7 @@ fn a_stack_that_is_too_small() {
     let run = format!("run --kernel k.elf --pcap in.pcap --verdicts out.csv {ARRAY}");
     folder.fail(&run, &["k.elf needs 4", "and a thread gets 256; --stack-bytes 512 is enough"]);
     assert!(!folder.files().contains(&"out.csv".to_string()));
+    folder.fail("cluster --nodes 2 --kernel k.elf", &["k.elf needs 4", "--stack-bytes 512 is enough"]);
     folder.succeed(&format!("{run} --stack-bytes 512"));
     for row in rows(&folder.text("out.csv")) {
         let sum: u32 = (0..400).map(|i| (row.packet as u32 + i) & 0xff).sum();
@@ -59,6 +60,12 @@ fn extensions_that_the_array_lacks() {
     folder.succeed("kernel build k.c --atomics -o atomics.elf");
     folder.succeed("kernel build k.c --aes -o aes.elf");
     folder.succeed("kernel build k.S -o zba.elf");
+    for (kernel, lacks) in [("aes", "zknd, zkne"), ("zba", "zba")] {
+        folder.fail(
+            &format!("cluster --nodes 2 --kernel {kernel}.elf"),
+            &[&format!("kernel {kernel}.elf is built for rv32im"), &format!("; it lacks {lacks}")],
+        );
+    }
     for (kernel, lacks) in [("atomics", "a"), ("aes", "zknd, zkne"), ("zba", "zba")] {
         folder.fail(
             &format!("run --kernel {kernel}.elf --pcap in.pcap {ARRAY}"),
@@ -111,4 +118,44 @@ fn sources_and_libraries() {
         &["-D STEP=K: next.S: expected a number"],
     );
     folder.fail("kernel build k.c none.S -o k2.elf", &["none.S: No such file"]);
+}
+
+/// The example in Rust against the app's golden model, and a panic, which is a fault with its place.
+#[test]
+fn a_kernel_in_rust() {
+    let folder = Folder::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rust");
+    let build = |source: &str| {
+        let output = std::process::Command::new(format!("{example}/build"))
+            .args([source, "k.elf"])
+            .current_dir(folder.path("."))
+            .env("HERMES", env!("CARGO_BIN_EXE_hermes"))
+            .output()
+            .expect("a shell");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let source = format!("{example}/dec_ttl.rs");
+    let (code, error) = build(&source);
+    if code == Some(3) {
+        eprintln!("skipped: {error}");
+        return;
+    }
+    assert_eq!(code, Some(0), "{error}");
+    let info = folder.succeed("kernel info k.elf");
+    assert!(info.contains("registers  32 (RV32I)") && info.contains("built for  rv32im"), "{info}");
+    folder.succeed("gen-trace --kind imix --packets 300 --seed 4 --bad-share 40 -o in.pcap");
+    let text = folder.succeed(&format!("run --app dec-ttl --kernel k.elf --pcap in.pcap {ARRAY}"));
+    assert!(text.contains("every packet and verdict agrees"), "{text}");
+
+    let text = std::fs::read_to_string(&source).expect("the example");
+    // No packet is as short as that.
+    let call = "match (*slot).dec_ttl() {";
+    assert!(text.contains(call));
+    folder.write("broken.rs", text.replace(call, &format!("assert!((*slot).length < 9);\n    {call}")));
+    let (code, error) = build("broken.rs");
+    assert_eq!(code, Some(0), "{error}");
+    folder.fail(
+        &format!("run --kernel k.elf --pcap in.pcap {ARRAY}"),
+        &["breakpoint", "300 of 300 packets ended with a fault"],
+    );
 }

@@ -198,6 +198,37 @@ fn sources_are_found_where_they_are() {
     }
 }
 
+/// What ran is told, and then that the run failed: threads that fault, verdicts that are not those expected, a kernel that does not end.
+#[test]
+fn runs_that_fail_have_a_profile() {
+    let folder = folder();
+    let fails = |arguments: &str, expected: &str, cycles: u64| {
+        let _ = std::fs::remove_file(folder.path("p.json"));
+        let output = folder.hermes(&format!("profile --pcap in.pcap {ARRAY} --json p.json {arguments}"));
+        let (text, error) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.code() == Some(1) && error.contains(expected), "{arguments}: {error}");
+        assert!(
+            text.contains("warp-cycles") && number(&json(&folder, "p.json")["total"], "cycles") > cycles,
+            "{text}"
+        );
+    };
+    fails("--app dec-ttl --kernel k.elf", " packets differ from the golden model of k.elf", 1000);
+    folder.write("v.csv", "packetIdx,verdict\n0,77\n");
+    fails(
+        "--kernel k.elf --expect-verdicts v.csv",
+        "1 of 1 packets differ from --expect-verdicts v.csv",
+        1000,
+    );
+    folder.write("f.S", ".globl kernel\nkernel: sw zero, 0(zero)\nret\n");
+    folder.succeed("kernel build f.S -o f.elf");
+    fails("--kernel f.elf", "61 of 61 packets ended with a fault", 100);
+    folder.write("e.S", ".globl kernel\nkernel: j kernel\n");
+    folder.succeed("kernel build e.S -o e.elf");
+    fails("--kernel e.elf --watchdog 500", "61 of 61 packets ended with a fault", 1000);
+    fails("--kernel e.elf --commit-limit 3000", "--watchdog CYCLES ends the warps", 10_000);
+}
+
 #[test]
 fn errors_leave_nothing() {
     let folder = folder();

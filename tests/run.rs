@@ -73,6 +73,29 @@ fn a_kernel_that_does_not_end_is_ended() {
     }
 }
 
+/// Throughput, delays and line rates are at the clock that is stated, and the cycles are the same.
+#[test]
+fn another_clock() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind fixed:64 --packets 40 --seed 2 -o in.pcap");
+    let run = format!("run --app dec-ttl --pcap in.pcap {}", ARRAYS[1]);
+    folder.succeed(&format!("{run} --json a.json"));
+    let text = folder.succeed(&format!("{run} --clock 50 --json b.json"));
+    assert!(
+        text.contains("Gbit/s at 50 MHz") && text.contains("ns at 50 MHz, where a cycle is 20.000 ns"),
+        "{text}"
+    );
+    let [a, b] = ["a.json", "b.json"].map(|name| folder.report(name));
+    assert_eq!((&a["run"]["clock_mhz"], &b["run"]["clock_mhz"]), (&1000.0.into(), &50.0.into()));
+    assert_eq!((&a["cycles"], &a["delay"]), (&b["cycles"], &b["delay"]));
+    let gigabits = |report: &serde_json::Value| report["throughput_gbps"].as_f64().unwrap();
+    assert!((gigabits(&a) / gigabits(&b) - 20.0).abs() < 1e-6);
+    // 64 bytes less FCS, and 24 on the wire: 672 bits, which are 336 cycles at 2 GHz and 84 at 0.5 GHz.
+    folder.succeed(&format!("{run} --clock 500 --line-rate 4 --verdicts out.csv"));
+    let rows = rows(&folder.text("out.csv"));
+    assert!(rows.windows(2).all(|pair| pair[1].arrival - pair[0].arrival == 84), "{rows:?}");
+}
+
 /// Lanes of one instruction go to different memories, and fault for different reasons.
 #[test]
 fn lanes_of_one_access_part() {
@@ -245,6 +268,33 @@ fn packets_pass_through_the_ports() {
     let text = folder.succeed(&format!("{run} --through ports --out ports.pcap"));
     assert!(text.contains("not sent: drop or fault"), "{text}");
     assert!(folder.read("host.pcap") == folder.read("ports.pcap"), "other packets than with a host");
+    // A kernel of the user's own needs a golden model, since the ports do not tell which packet a frame was.
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels-asm/c/dec-ttl.c"), folder.path("mine.c"))
+        .unwrap();
+    folder.succeed("kernel build mine.c -o mine.elf --rv32e");
+    let own = format!(
+        "run --kernel mine.elf --pcap in.pcap {array} --mem-latency 20 --through ports --out own.pcap"
+    );
+    folder.fail(&own, &["--through ports: expected --app or --golden"]);
+    let script = concat!("python3 '", env!("CARGO_MANIFEST_DIR"), "/examples/golden/dec_ttl.py'");
+    let with = |golden: &str| {
+        folder.hermes_with(&own, |command| {
+            command.args(["--golden", golden]);
+        })
+    };
+    let output = with(script);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("every packet and verdict agrees"), "{output:?}");
+    assert!(text.contains("not sent: drop or fault"), "{text}");
+    assert!(folder.read("own.pcap") == folder.read("host.pcap"), "other packets than with a host");
+    let all = "n=0; while [ $n -lt 120 ]; do echo $n,0; n=$((n+1)); done > \"$HERMES_VERDICTS\"; cat";
+    let output = with(all);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(1)
+            && error.contains("what left differs from the golden model of --golden"),
+        "{error}"
+    );
 }
 
 /// Divisions of 64 bits come from the compiler's library, which is not that for 64-bit processors.

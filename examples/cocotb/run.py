@@ -39,7 +39,7 @@ def run(arguments, build):
     source = HERE.parent.parent / "kernels-asm" / "c" / "dec-ttl.c"
     subprocess.run([hermes, "kernel", "build", source, "-o", kernel, "--rv32e"], check=True)
     runner = get_runner(arguments.simulator)
-    runner.build(verilog_sources=[rtl / "hermes_top.v"], hdl_toplevel="hermes_top", build_dir=build / "simulation",
+    runner.build(sources=[rtl / "hermes_top.v"], hdl_toplevel="hermes_top", build_dir=build / "simulation",
                  always=True, timescale=("1ns", "1ps"),
                  build_args=["-Wno-fatal"] if arguments.simulator == "verilator" else [])
     results = runner.test(

@@ -66,7 +66,7 @@ async def start(dut):
     """Clock, reset, and the three buses with random pauses; gives the array and its streams."""
     rng = random.Random(SEED)
     dut._log.info(f"HERMES_SEED={SEED}")
-    cocotb.start_soon(Clock(dut.clk, 10, units="ns").start())
+    cocotb.start_soon(Clock(dut.clk, 10, "ns").start())
     master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.clk, dut.rst)
     ram = AxiRam(AxiBus.from_prefix(dut, "m_axi_0"), dut.clk, dut.rst, size=MEMORY_BYTES)
     source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis_rx"), dut.clk, dut.rst)

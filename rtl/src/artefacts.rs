@@ -14,14 +14,12 @@ mod register_map;
 
 pub use register_map::{c_header, system_rdl};
 
-/// Clock period of the constraint stubs in nanoseconds: 100 MHz, to be changed by whoever uses them.
-pub const STUB_PERIOD_NS: f64 = 10.0;
-
 /// The licence of everything emitted, as an SPDX expression.
 pub const LICENSE: &str = "MIT OR Apache-2.0";
 
 /// Every file for `design`: name and text. `configuration` goes into the heads and the manifest as it is; `registers` is the map of the
-/// design's register file, empty if it has none. `line_directives`: see [`verilog`]; `commit`: see [`manifest`].
+/// design's register file, empty if it has none. `megahertz`: the clock of the constraints; `line_directives`: see [`verilog`]; `commit`: see
+/// [`manifest`].
 ///
 /// # Panics
 /// As [`manifest`].
@@ -30,6 +28,7 @@ pub fn all<C: Serialize>(
     design: &Design,
     configuration: &C,
     registers: &[RegisterSpec],
+    megahertz: f64,
     line_directives: bool,
     commit: Option<&str>,
 ) -> Vec<(String, String)> {
@@ -44,8 +43,8 @@ pub fn all<C: Serialize>(
         (format!("{top}.f"), slashes.clone() + &file_list(design)),
         (format!("{name}.core"), core),
         (format!("{top}_instance.vh"), slashes.clone() + &instance(design)),
-        (format!("{top}.sdc"), hash.clone() + &sdc(STUB_PERIOD_NS)),
-        (format!("{top}.xdc"), hash + &xdc(STUB_PERIOD_NS)),
+        (format!("{top}.sdc"), hash.clone() + &sdc(megahertz)),
+        (format!("{top}.xdc"), hash + &xdc(megahertz)),
     ];
     if !registers.is_empty() {
         // C knows comments to the end of the line since 1999 only.
@@ -144,9 +143,10 @@ pub fn fusesoc_core(design: &Design) -> String {
 
 /// Clock constraint for tools that read SDC.
 #[must_use]
-pub fn sdc(period_ns: f64) -> String {
+pub fn sdc(megahertz: f64) -> String {
+    let period_ns = 1e3 / megahertz;
     format!(
-        "# The one clock of the design. Set the period that the board gives.\n\
+        "# The one clock of the design: {megahertz} MHz, from `hermes emit --clock MHZ`.\n\
          create_clock -name clk -period {period_ns:.3} [get_ports clk]\n\
          # rst is synchronous to clk: constrain it like any other input.\n"
     )
@@ -154,10 +154,11 @@ pub fn sdc(period_ns: f64) -> String {
 
 /// Clock constraint for Vivado.
 #[must_use]
-pub fn xdc(period_ns: f64) -> String {
+pub fn xdc(megahertz: f64) -> String {
+    let period_ns = 1e3 / megahertz;
     let half = period_ns / 2.0;
     format!(
-        "# The one clock of the design. Set the period that the board gives.\n\
+        "# The one clock of the design: {megahertz} MHz, from `hermes emit --clock MHZ`.\n\
          create_clock -name clk -period {period_ns:.3} -waveform {{0.000 {half:.3}}} [get_ports clk]\n\
          # rst is synchronous to clk: constrain it like any other input.\n"
     )
@@ -307,7 +308,7 @@ mod tests {
     fn files_of_an_array_have_its_registers_only() {
         for packet_ports in [false, true] {
             let config = Config { packet_ports, ..Config::preset("fpga").unwrap() };
-            for (name, text) in all(&design(), &config, &registers_of(&config), false, None) {
+            for (name, text) in all(&design(), &config, &registers_of(&config), 50.0, false, None) {
                 let has = |register: &str| {
                     text.contains(&format!("{register} ")) || text.contains(&format!("\"{register}\""))
                 };
@@ -321,7 +322,7 @@ mod tests {
 
     #[test]
     fn all_files_have_names_and_end_with_a_newline() {
-        let files = all(&design(), &(), REGISTERS, false, None);
+        let files = all(&design(), &(), REGISTERS, 50.0, false, None);
         let names: Vec<&str> = files.iter().map(|(n, _)| n.as_str()).collect();
         assert_eq!(
             names,
@@ -343,13 +344,29 @@ mod tests {
     #[test]
     fn all_files_tell_licence_version_and_configuration() {
         for lines in [false, true] {
-            for (name, text) in all(&design(), &["the configuration"], REGISTERS, lines, None) {
+            for (name, text) in all(&design(), &["the configuration"], REGISTERS, 50.0, lines, None) {
                 for wanted in [LICENSE, env!("CARGO_PKG_VERSION"), "the configuration"] {
                     let start: String =
                         if name.ends_with(".json") { text.clone() } else { text.lines().take(4).collect() };
                     assert!(start.contains(wanted), "{name}: {wanted}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn constraints_have_the_clock() {
+        let text = |name: &str| {
+            all(&design(), &(), REGISTERS, 80.0, false, None)
+                .into_iter()
+                .find(|(file, _)| file == name)
+                .unwrap()
+                .1
+        };
+        assert!(text("hermes_top.sdc").contains("create_clock -name clk -period 12.500 [get_ports clk]\n"));
+        assert!(text("hermes_top.xdc").contains("-period 12.500 -waveform {0.000 6.250} [get_ports clk]\n"));
+        for name in ["hermes_top.sdc", "hermes_top.xdc"] {
+            assert!(text(name).contains(": 80 MHz, from"));
         }
     }
 
@@ -373,7 +390,7 @@ mod tests {
     #[test]
     fn names_follow_the_prefix() {
         let prefixed = Design { top: "small_hermes_top".to_string(), ..design() };
-        let files = all(&prefixed, &(), REGISTERS, false, None);
+        let files = all(&prefixed, &(), REGISTERS, 50.0, false, None);
         assert!(files.iter().all(|(name, _)| name.starts_with("small_hermes")), "{files:?}");
         assert!(c_header(&prefixed.top, REGISTERS).contains("#define SMALL_HERMES_ID 0x000u\n"));
     }

@@ -47,7 +47,7 @@ fn emit_config(config: &Config) -> tempfile::TempDir {
 }
 
 fn write(folder: &Path, config: &Config, design: &Design, line_directives: bool) {
-    for (name, text) in artefacts::all(design, config, &registers_of(config), line_directives, None) {
+    for (name, text) in artefacts::all(design, config, &registers_of(config), 50.0, line_directives, None) {
         std::fs::write(folder.join(name), text).unwrap();
     }
 }
@@ -180,7 +180,7 @@ fn two_configurations_stand_in_one_design() {
     let mut files: Vec<String> = Vec::new();
     for (prefix, config) in [("small_", &small), ("large_", &large)] {
         let design = emit_top_prefixed(config, prefix).unwrap();
-        for (name, text) in artefacts::all(&design, config, &registers_of(config), false, None) {
+        for (name, text) in artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
             assert!(!files.contains(&name), "{name} twice");
             std::fs::write(folder.path().join(&name), text).unwrap();
             files.push(name);

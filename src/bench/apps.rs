@@ -7,6 +7,7 @@ use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Input, Inputs, APPS};
 use hermes_testbench::cosim::RunResult;
 use hermes_testbench::kernel::Kernel;
+use hermes_testbench::metrics::Clock;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet,
@@ -48,6 +49,9 @@ pub struct Args {
     /// Cycles from a memory request to its response
     #[arg(long, value_name = "CYCLES", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     latency: u32,
+    /// Clock that Gbit/s are told at; the limits hold at 1000 MHz and are left out with another one
+    #[arg(long, value_name = "MHZ", default_value = "1000")]
+    clock: Clock,
     /// Maximally allowed concurrent warps to measure with; those that the kernel's registers do not allow are left out
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "4,8,12,16,32")]
     mcw: Vec<u32>,
@@ -81,6 +85,9 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let tables = Tables::create(folder.path())?;
     let run = PacketRun::new(config, quiet)?;
     let mut figures = Vec::new();
+    if args.clock != Clock::GIGAHERTZ {
+        figures.push(Figure::new("clock", args.clock.megahertz(), "MHz"));
+    }
     for entry in entries {
         tables.measure(args, &run, entry, &mut figures)?;
     }
@@ -97,7 +104,7 @@ struct Tables {
 
 /// What a run gave.
 struct Measured {
-    gigabits: f64,
+    bits_per_cycle: f64,
     lane_cycles: f64,
     lane_instructions: f64,
     efficiency: f64,
@@ -171,8 +178,13 @@ impl Tables {
                 let measured = one(run, app.as_ref(), &kernel, &packets, slot_bytes_log2, mcw, args.latency)?;
                 let suffix = if mcw == REFERENCE_WARPS { String::new() } else { format!("_mcw{mcw}") };
                 let name = |what: &str| format!("{}_{what}{suffix}", entry.name);
-                let figure = Figure::new(name(&format!("gbps_{size}")), measured.gigabits, "Gbit/s");
-                let limit = published(entry.name).filter(|_| mcw == REFERENCE_WARPS);
+                let figure = Figure::new(
+                    name(&format!("gbps_{size}")),
+                    measured.bits_per_cycle * args.clock.gigahertz(),
+                    "Gbit/s",
+                );
+                let limit = published(entry.name)
+                    .filter(|_| mcw == REFERENCE_WARPS && args.clock == Clock::GIGAHERTZ);
                 figures.push(match limit {
                     Some(limit) => figure.limit(Bound::AtLeast(limit)),
                     None => figure,
@@ -224,8 +236,7 @@ fn measured(run: &PacketRun, packets: &[SlotPacket], result: &RunResult) -> Meas
     let (instructions, lane_instructions) = (sum(|c| c.core.instructions), sum(|c| c.core.lane_instructions));
     let (lanes, count) = (run.config.lanes as f64, packets.len() as f64);
     Measured {
-        // At 1 GHz a bit a cycle is a gigabit a second.
-        gigabits: bits as f64 / cycles,
+        bits_per_cycle: bits as f64 / cycles,
         lane_cycles: cycles * run.config.cores as f64 * lanes / count,
         lane_instructions: lane_instructions / count,
         efficiency: lane_instructions / (instructions * lanes).max(1.0),

@@ -24,6 +24,8 @@ pub enum Kind {
     Area,
     /// `hermes fuzz`.
     Coverage,
+    /// `hermes profile`.
+    Profile,
 }
 
 impl fmt::Display for Kind {
@@ -34,6 +36,7 @@ impl fmt::Display for Kind {
             Self::Bench => "hermes bench",
             Self::Area => "hermes fpga report",
             Self::Coverage => "hermes fuzz",
+            Self::Profile => "hermes profile",
         })
     }
 }
@@ -48,6 +51,7 @@ impl Kind {
             (Self::Bench, list("figures")),
             (Self::Area, list("points")),
             (Self::Coverage, report["summary"].is_object()),
+            (Self::Profile, report["total"].is_object() && list("functions") && list("instructions")),
         ];
         kinds.into_iter().find(|(_, is)| *is).map(|(kind, _)| kind)
     }
@@ -70,12 +74,32 @@ impl Kind {
             (Self::Cluster, "cycles" | "nodes" | "ports") => Part::Figures,
             (Self::Cluster, "kernel") => Part::Origin,
             (Self::Cluster, _) => Part::Configuration,
+            // Names of files; what is in them tells `origin`.
+            (Self::Profile, "kernel" | "capture") => Part::Origin,
+            (Self::Profile, "preset" | "cores" | "lanes" | "warp_slots") => Part::Configuration,
             (Self::Area, _) if path.contains(".config.") || last == "board" || last == "memory_bytes" => {
                 Part::Configuration
             }
             (Self::Bench, _) if ["unit", "limit", "goal"].contains(&last) => Part::Configuration,
             _ => Part::Figures,
         }
+    }
+}
+
+/// The name of an entry of a list, which it keeps when others come before it: figures, inputs; source lines, instructions and functions of
+/// a profile, which are in the order of their cost.
+fn name_of(entry: &Value) -> Option<String> {
+    let text = |field: &str| entry[field].as_str();
+    if let Some(name) = text("name").or(text("option")) {
+        return Some(name.to_string());
+    }
+    if let (Some(place), Some(instruction)) = (text("place"), text("instruction")) {
+        return Some(format!("{place} {instruction}"));
+    }
+    let function = text("function")?;
+    match (text("file"), entry["line"].as_u64()) {
+        (Some(file), Some(line)) => Some(format!("{file}:{line}")),
+        _ => Some(function.to_string()),
     }
 }
 
@@ -102,7 +126,7 @@ impl Document {
         let name = || input::name(path);
         let bytes = input::read(path, MOST_BYTES).with_context(name)?;
         let expected =
-            "expected the JSON of `hermes run`, `fpga run`, `fpga report`, `cluster`, `bench` or `fuzz`";
+            "expected the JSON of `hermes run`, `fpga run`, `fpga report`, `cluster`, `bench`, `fuzz` or `profile`";
         let report: Value = serde_json::from_slice(&bytes)
             .map_err(|error| anyhow!("{}: no JSON ({error}); {expected}", name()))?;
         let kind = Kind::of(&report).ok_or_else(|| anyhow!("{}: no report; {expected}", name()))?;
@@ -143,9 +167,7 @@ impl Document {
             }
             Value::Array(list) => {
                 for (number, value) in list.into_iter().enumerate() {
-                    // What has a name keeps it when others come before it.
-                    let name = value["name"].as_str().or(value["option"].as_str());
-                    let name = name.map_or(number.to_string(), str::to_string);
+                    let name = name_of(&value).unwrap_or_else(|| number.to_string());
                     let mut place = format!("{path}[{name}]");
                     if self.has(&place) {
                         place = format!("{path}[{name}, {number}]");

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use anyhow::{bail, Context};
+use anyhow::{bail, ensure, Context};
 use hermes_testbench::cosim::PacketResult;
 use hermes_testbench::golden::{run_external, Difference, Golden};
 use hermes_testbench::metrics::{read_verdicts, Report};
@@ -12,7 +13,7 @@ use hermes_testbench::traffic::{self, Frame};
 use hermes_testbench::verdict::Verdict;
 
 use super::outcome::both;
-use super::program::Program;
+use super::program::{seconds, Program};
 use crate::files::Files;
 
 /// What is expected.
@@ -27,9 +28,12 @@ pub struct ExpectArgs {
     expect_verdicts: Option<PathBuf>,
     /// Golden model of your own: a command of the shell that reads a pcap file on standard input and writes one with a frame for each
     /// packet, as the kernel must leave it, to standard output, and lines `packetIdx,verdict` to the file that the environment variable
-    /// HERMES_VERDICTS names (docs/kernels.md has an example)
+    /// HERMES_VERDICTS names (docs/kernels.md has an example). With --app it takes the place of the app's golden model
     #[arg(long, value_name = "COMMAND", requires = "pcap")]
     golden: Option<String>,
+    /// Time that it has; then it is ended with all that it has started, and the run fails
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds, requires = "golden")]
+    golden_timeout: Duration,
 }
 
 impl ExpectArgs {
@@ -38,6 +42,11 @@ impl ExpectArgs {
         Files::default()
             .input("--expect", self.expect.as_deref())
             .input("--expect-verdicts", self.expect_verdicts.as_deref())
+    }
+
+    /// Whether there is a golden model of the user's own.
+    pub fn has_golden(&self) -> bool {
+        self.golden.is_some()
     }
 
     /// Reads what is expected, and asks the golden model what must come out for `packets`, the frames of a capture in slots with room for
@@ -62,11 +71,13 @@ impl ExpectArgs {
         let (forwarded, verdicts) = (forwarded.transpose()?, verdicts.transpose()?);
         let golden = match &self.golden {
             None => None,
-            Some(_) if program.app.is_some() => {
-                bail!("--golden: {} has a golden model of its own; expected no --app with it", program.name)
-            }
             Some(command) => {
-                let told = run_external(command, packets, frames, capacity);
+                ensure!(
+                    program.app.as_ref().is_none_or(|app| app.egress_entries(1) == 0),
+                    "--golden: {} sends other frames than those in the slots, which a program cannot tell; expected another app, or none",
+                    program.name
+                );
+                let told = run_external(command, packets, frames, capacity, self.golden_timeout);
                 Some(told.with_context(|| format!("--golden `{command}`"))?)
             }
         };
@@ -82,12 +93,23 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Compares what came out with the golden model, which `report` tells of, and with the files.
+    /// What the golden model of the user's own tells of each packet, if there is one.
+    pub fn golden(&self) -> Option<&[Golden]> {
+        self.golden.as_deref()
+    }
+
+    /// Compares what came out with the golden model, which `report` tells of, and with the files; with the files only if what left was
+    /// compared with the golden model already (`checked`).
     ///
     /// # Errors
     /// How many packets differ, with the first in full.
-    pub fn compare(&self, results: &[PacketResult], report: &mut Report) -> anyhow::Result<()> {
-        let golden = self.compare_golden(results);
+    pub fn compare(
+        &self,
+        results: &[PacketResult],
+        checked: bool,
+        report: &mut Report,
+    ) -> anyhow::Result<()> {
+        let golden = if checked { Ok(()) } else { self.compare_golden(results) };
         report.set_compared(self.golden.is_some(), golden.is_ok());
         both(golden, self.compare_files(results))
     }

@@ -1,6 +1,7 @@
 //! What a run runs: an app with its inputs, or a kernel.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use hermes_rtl::config::{most_warps, Config};
@@ -10,6 +11,14 @@ use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
 use hermes_testbench::slot::SlotPacket;
 
 use crate::files::Files;
+
+/// A time in seconds, at most a day.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "expected seconds, above 0 and up to 86400".to_string())
+}
 
 /// Inputs of the apps.
 #[derive(clap::Args)]
@@ -145,10 +154,25 @@ impl Program {
         let entry = app.map(AppEntry::find).transpose()?;
         let app = entry.map(|entry| entry.load(&inputs.inputs())).transpose()?;
         let (kernel, name) = match (entry, own) {
-            (_, Some(path)) => (Kernel::read(path)?, path.display().to_string()),
+            (None, Some(path)) => return Self::of_kernel(path, config),
+            (Some(_), Some(path)) => (Kernel::read(path)?, path.display().to_string()),
             (Some(entry), None) => (entry.kernel(config.aes)?, entry.name.to_string()),
             (None, None) => bail!("--pcap: expected --app or --kernel with it"),
         };
+        Self { kernel, name, app }.on(config)
+    }
+
+    /// The kernel in a file alone.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn of_kernel(path: &Path, config: &Config) -> anyhow::Result<Self> {
+        Self { kernel: Kernel::read(path)?, name: path.display().to_string(), app: None }.on(config)
+    }
+
+    /// It, if the cores have what the kernel is built for.
+    fn on(self, config: &Config) -> anyhow::Result<Self> {
+        let Self { kernel, name, .. } = &self;
         if let Some(arch) = &kernel.arch {
             let lacking = arch.beyond(config);
             ensure!(
@@ -158,7 +182,7 @@ impl Program {
                 lacking.join(", ")
             );
         }
-        Ok(Self { kernel, name, app })
+        Ok(self)
     }
 
     /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.

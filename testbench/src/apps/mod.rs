@@ -15,7 +15,7 @@ mod router;
 mod tests;
 mod through_ports;
 
-pub use through_ports::{check_ports, NOT_SENT};
+pub use through_ports::{check_ports, check_ports_against, NOT_SENT};
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
-//! The frames that leave the packet ports against an app's golden model.
+//! The frames that leave the packet ports against a golden model.
 
 use anyhow::{bail, ensure};
 
 use super::App;
 use crate::cosim::{PacketRecord, PortsResult};
-use crate::golden::Golden;
+use crate::golden::{Difference, Golden};
 use crate::slot::SlotPacket;
 use crate::verdict::{Verdict, DROP};
 
@@ -22,6 +22,33 @@ pub fn check_ports(
     packets: &[SlotPacket],
     result: &PortsResult,
 ) -> anyhow::Result<Vec<PacketRecord>> {
+    let forwards = |index, packet: &SlotPacket| app.golden(index, packet).verdict.is_forward();
+    check_sent(packets, result, forwards, |index, packet, got| app.check(index, packet, got))
+}
+
+/// As [`check_ports`], against what a golden model of the user's own told of each packet.
+///
+/// # Errors
+/// The first difference.
+pub fn check_ports_against(
+    golden: &[Golden],
+    packets: &[SlotPacket],
+    result: &PortsResult,
+) -> anyhow::Result<Vec<PacketRecord>> {
+    ensure!(golden.len() == packets.len(), "told of {} of {} packets", golden.len(), packets.len());
+    let forwards = |index: u64, _: &SlotPacket| golden[index as usize].verdict.is_forward();
+    check_sent(packets, result, forwards, |index, _, got| {
+        Difference::find(index, golden[index as usize].clone(), got)
+    })
+}
+
+/// What [`check_ports`] does, by which packets the golden model `forwards`, and what it finds when it `checks` one that left.
+fn check_sent(
+    packets: &[SlotPacket],
+    result: &PortsResult,
+    forwards: impl Fn(u64, &SlotPacket) -> bool,
+    checks: impl Fn(u64, &SlotPacket, Golden) -> Option<Difference>,
+) -> anyhow::Result<Vec<PacketRecord>> {
     let (total, left) = (packets.len(), result.sent.len());
     ensure!(result.times.len() == total, "{} of {total} packets were committed", result.times.len());
     let mut sent = result.sent.iter();
@@ -30,14 +57,14 @@ pub fn check_ports(
         let index = records.len() as u64;
         let name = format!("packet {index} (number {} of the capture)", index + 1);
         let (mut verdict, mut bytes) = (NOT_SENT, Vec::new());
-        if app.golden(index, packet).verdict.is_forward() {
+        if forwards(index, packet) {
             let Some(frame) = sent.next() else {
                 bail!("{name} was to leave; only {left} frames left");
             };
             ensure!(!frame.damaged, "{name} left damaged: a line of it could not be read");
             verdict = Verdict::forward(frame.port);
             bytes.clone_from(&frame.bytes);
-            if let Some(difference) = app.check(index, packet, Golden { verdict, frame: bytes.clone() }) {
+            if let Some(difference) = checks(index, packet, Golden { verdict, frame: bytes.clone() }) {
                 bail!("frame {} of {left} that left:\n{difference}", left - sent.len());
             }
         }
@@ -102,6 +129,14 @@ mod tests {
         let records = check_ports(app.as_ref(), &packets, &result).unwrap();
         let forwarded = records.iter().filter(|record| Verdict(record.verdict).is_forward()).count();
         assert_eq!((records.len(), forwarded), (40, result.sent.len()));
+        let golden: Vec<_> = (0..).zip(&packets).map(|(index, packet)| app.golden(index, packet)).collect();
+        let same = check_ports_against(&golden, &packets, &result).unwrap();
+        assert_eq!(format!("{same:?}"), format!("{records:?}"));
+        let mut other = golden.clone();
+        let first = other.iter_mut().find(|golden| golden.verdict.is_forward()).unwrap();
+        first.frame[40] ^= 1;
+        let error = check_ports_against(&other, &packets, &result).unwrap_err().to_string();
+        assert!(error.starts_with("frame 1 of ") && error.contains("differs"), "{error}");
         let error = |change: &dyn Fn(&mut PortsResult)| {
             let mut wrong = result.clone();
             change(&mut wrong);

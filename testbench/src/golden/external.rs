@@ -3,8 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
+use std::time::{Duration, Instant};
+
+use hermes_interrupt::Running;
 
 use super::Golden;
 use crate::metrics::read_verdicts;
@@ -32,6 +36,9 @@ pub enum ExternalError {
     /// It failed.
     #[error("ended with {0}")]
     Failed(ExitStatus),
+    /// It took too long; it was ended with all that it had started.
+    #[error("did not end within {} s; --golden-timeout SECONDS gives it more time", .0.as_secs_f64())]
+    TooLong(Duration),
     /// It wrote without end.
     #[error(
         "wrote more than {0} bytes to its standard output; expected a capture with a frame for each packet"
@@ -55,22 +62,15 @@ pub enum ExternalError {
     },
 }
 
-/// A process that is ended if it is not waited for.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+/// How often it is looked whether a program that has closed its standard output has ended.
+const POLL: Duration = Duration::from_millis(2);
 
 /// What must come out for `packets`, as the command `command` tells, which the shell runs.
 ///
 /// It reads a pcap file (Ethernet, nanoseconds) on standard input: the frames of `packets` as they are in their slots, with the times of `frames`. It writes
 /// a pcap or pcapng file with a frame for each packet, in the same order, to standard output, and the verdicts to the file that the
 /// environment variable [`VERDICTS_VARIABLE`] names, in the form that [`read_verdicts`] reads. `slot_capacity` is the
-/// largest frame that it may give, in bytes.
+/// largest frame that it may give, in bytes. After `limit` it is ended, with all that it has started.
 ///
 /// # Errors
 /// [`ExternalError`].
@@ -79,21 +79,24 @@ pub fn run_external(
     packets: &[SlotPacket],
     frames: &[Frame],
     slot_capacity: usize,
+    limit: Duration,
 ) -> Result<Vec<Golden>, ExternalError> {
     let folder = tempfile::Builder::new().prefix("hermes-golden-").tempdir().map_err(ExternalError::Start)?;
     let verdicts = folder.path().join("verdicts.csv");
     File::create(&verdicts).map_err(ExternalError::Start)?;
-    let child = Command::new("sh")
-        .arg("-c")
-        .arg(command)
-        .env(VERDICTS_VARIABLE, &verdicts)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn();
-    let mut running = Running(child.map_err(ExternalError::Start)?);
+    let deadline = Deadline { limit, end: Instant::now().checked_add(limit) };
+    let child = hermes_interrupt::spawn(
+        Command::new("sh")
+            .arg("-c")
+            .arg(command)
+            .env(VERDICTS_VARIABLE, &verdicts)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped()),
+    );
+    let mut running = child.map_err(ExternalError::Start)?;
     let lost = || ExternalError::Start(io::Error::other("no pipe"));
-    let input = running.0.stdin.take().ok_or_else(lost)?;
-    let output = running.0.stdout.take().ok_or_else(lost)?;
+    let input = running.stdin.take().ok_or_else(lost)?;
+    let output = running.stdout.take().ok_or_else(lost)?;
     let in_slots = |(packet, frame): (&SlotPacket, &Frame)| Frame {
         data: packet.frame.clone(),
         wire_length: packet.wire_length() as u32,
@@ -101,26 +104,22 @@ pub fn run_external(
     };
     let given: Vec<_> = packets.iter().zip(frames).map(in_slots).collect();
     let most = CAPTURE_OVERHEAD + packets.len() as u64 * (slot_capacity as u64 + FRAME_OVERHEAD);
-    // It may write before it has read everything: both at the same time, or both would wait for the other.
-    let (written, read) = thread::scope(|scope| {
-        let writer = scope.spawn(move || traffic::write_to(&mut BufWriter::new(input), &given));
+    // It may write before it has read everything: both at the same time, or both would wait for the other. Nobody waits for these
+    // threads if the program does not end in time: something that has left its group may still hold the pipes.
+    let written = in_background(move || traffic::write_to(&mut BufWriter::new(input), &given));
+    let read = in_background(move || {
         let mut bytes = Vec::new();
-        let read = output.take(most + 1).read_to_end(&mut bytes);
-        if read.is_err() || bytes.len() as u64 > most {
-            // The writer must not wait for a program that nobody listens to.
-            let _ = running.0.kill();
-        }
-        let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer failed")));
-        (written, read.map(|_| bytes))
+        output.take(most + 1).read_to_end(&mut bytes).map(|_| bytes)
     });
-    let bytes = read.map_err(ExternalError::Pipe)?;
+    let bytes = deadline.receive(&read)?.map_err(ExternalError::Pipe)?;
     if bytes.len() as u64 > most {
         return Err(ExternalError::Endless(most));
     }
-    let status = running.0.wait().map_err(ExternalError::Pipe)?;
+    let status = deadline.wait(&mut running)?;
     if !status.success() {
         return Err(ExternalError::Failed(status));
     }
+    let written = deadline.receive(&written)?;
     match written {
         // A program need not read to the end what it does not need; what it gave tells whether it is enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(ExternalError::Pipe(error)),
@@ -139,11 +138,55 @@ pub fn run_external(
     Ok(frames.into_iter().zip(verdicts).map(golden).collect())
 }
 
+/// What `work` gives, as soon as it gives it.
+fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        // Nobody waits for it if there was an error.
+        let _ = sender.send(work());
+    });
+    receiver
+}
+
+/// Until when a program may run.
+struct Deadline {
+    limit: Duration,
+    /// None if it is beyond what the clock can tell.
+    end: Option<Instant>,
+}
+
+impl Deadline {
+    fn left(&self) -> Duration {
+        self.end.map_or(self.limit, |end| end.saturating_duration_since(Instant::now()))
+    }
+
+    fn receive<T>(&self, from: &Receiver<T>) -> Result<T, ExternalError> {
+        from.recv_timeout(self.left()).map_err(|error| match error {
+            RecvTimeoutError::Timeout => ExternalError::TooLong(self.limit),
+            RecvTimeoutError::Disconnected => ExternalError::Pipe(io::Error::other("a thread failed")),
+        })
+    }
+
+    fn wait(&self, running: &mut Running) -> Result<ExitStatus, ExternalError> {
+        loop {
+            if let Some(status) = running.try_wait().map_err(ExternalError::Pipe)? {
+                return Ok(status);
+            }
+            if self.left().is_zero() {
+                return Err(ExternalError::TooLong(self.limit));
+            }
+            thread::sleep(POLL);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::traffic::{Generator, Traffic};
     use crate::verdict::Verdict;
+
+    const LIMIT: Duration = Duration::from_secs(100);
 
     fn packets(count: usize) -> (Vec<SlotPacket>, Vec<Frame>) {
         let traffic = Traffic { kind: "imix".parse().unwrap(), seed: 3, bad_share: 0.0, rate: 100.0 };
@@ -153,7 +196,7 @@ mod tests {
 
     fn run(command: &str, count: usize) -> Result<Vec<Golden>, String> {
         let (packets, frames) = packets(count);
-        run_external(command, &packets, &frames, 2030)
+        run_external(command, &packets, &frames, 2030, LIMIT)
             .map_err(|error| format!("{:#}", anyhow::Error::from(error)))
     }
 
@@ -190,6 +233,29 @@ mod tests {
         ] {
             let error = run(&format!("{verdicts}; {command}"), 2).and_then(|_| run(command, 2)).unwrap_err();
             assert!(error.contains(expected), "{command}: {error}");
+        }
+    }
+
+    /// It and what it has started are gone then, whether it still writes or has only not ended.
+    #[test]
+    fn programs_that_take_too_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("lives");
+        let (packets, frames) = packets(2);
+        let limit = Duration::from_millis(300);
+        let start = format!("(while :; do echo >> '{}'; sleep 0.01; done) &", file.display());
+        for command in [format!("{start} wait"), format!("exec >&-; {start} wait")] {
+            let began = Instant::now();
+            let error = run_external(&command, &packets, &frames, 2030, limit).unwrap_err().to_string();
+            assert_eq!(error, "did not end within 0.3 s; --golden-timeout SECONDS gives it more time");
+            assert!(began.elapsed() < Duration::from_secs(30), "{command}");
+            let length = || std::fs::metadata(&file).unwrap().len();
+            let ended = (0..100).any(|_| {
+                let before = length();
+                thread::sleep(Duration::from_millis(100));
+                before == length()
+            });
+            assert!(ended, "{command}");
         }
     }
 }

@@ -1,13 +1,15 @@
 //! Quality of service of a run: throughput, delays, verdicts, work of the cores; as JSON and as a table.
 //!
-//! Cycles are those of the array's clock, at 1 GHz in simulation and at its own rate on a board. The throughput counts the bytes of the committed frames as they were on the
+//! Cycles are those of the array's clock, in simulation at 1 GHz unless another is stated, on a board at its own. The throughput counts the bytes of the committed frames as they were on the
 //! wire, without preamble, FCS and gap.
 
+mod clock;
 mod distribution;
 mod faults;
 mod report;
 mod verdicts;
 
+pub use clock::Clock;
 pub use distribution::Distribution;
 pub use faults::FaultCause;
 pub use report::{BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, Report, RunFacts};

@@ -4,7 +4,7 @@ use std::fmt;
 use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
-use super::{Distribution, FaultCause, PacketRecord};
+use super::{Clock, Distribution, FaultCause, PacketRecord};
 use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes};
 use crate::verdict::Verdict;
 
@@ -75,6 +75,8 @@ pub enum Environment {
         /// Timing of the memory.
         #[serde(serialize_with = "as_text")]
         memory: Latency,
+        /// Clock that cycles are told at.
+        clock_mhz: Clock,
     },
     /// A board.
     Board(BoardRun),
@@ -98,11 +100,11 @@ pub struct BoardRun {
 }
 
 impl Environment {
-    /// Clock of the array in GHz.
-    fn gigahertz(&self) -> f64 {
+    /// Clock of the array.
+    fn clock(&self) -> Clock {
         match self {
-            Self::Simulation { .. } => 1.0,
-            Self::Board(board) => f64::from(board.clock_khz) / 1e6,
+            Self::Simulation { clock_mhz, .. } => *clock_mhz,
+            Self::Board(board) => Clock::from_kilohertz(board.clock_khz),
         }
     }
 }
@@ -180,7 +182,7 @@ pub struct Report {
     pub frame_bytes: u64,
     /// Cycles from the first arrival to the last commit; on a board those in which packets were on the cores or in the DCQ.
     pub cycles: u64,
-    /// Bits of the committed frames over the time of `cycles`, at 1 GHz or at the clock of the board.
+    /// Bits of the committed frames over the time of `cycles`, at the clock of the run or of the board.
     pub throughput_gbps: f64,
     /// When packets passed the stages; a board does not see that.
     #[serde(flatten)]
@@ -262,7 +264,7 @@ impl Report {
             ..*core
         });
         let cores = cores.collect();
-        let gigahertz = run.environment.gigahertz();
+        let gigahertz = run.environment.clock().gigahertz();
         let mut report = Self {
             run,
             packets: records.len(),
@@ -313,7 +315,7 @@ impl Report {
     fn fmt_environment(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let slot_bytes = self.run.slot_bytes;
         match &self.run.environment {
-            Environment::Simulation { line_rate, channels, memory } => writeln!(
+            Environment::Simulation { line_rate, channels, memory, .. } => writeln!(
                 f,
                 "  environment  line rate {line_rate}, {channels} memory channel{} ({}), slots of {slot_bytes} bytes",
                 if *channels == 1 { "" } else { "s" },
@@ -324,10 +326,10 @@ impl Report {
             ),
             Environment::Board(board) => writeln!(
                 f,
-                "  environment  board at {} ({} baud), {} MHz, {} bytes of packet memory, {} slots of {slot_bytes} bytes",
+                "  environment  board at {} ({} baud), {}, {} bytes of packet memory, {} slots of {slot_bytes} bytes",
                 board.device,
                 board.baud,
-                f64::from(board.clock_khz) / 1e3,
+                self.run.environment.clock(),
                 board.memory_bytes,
                 board.ring_slots,
             ),
@@ -336,12 +338,13 @@ impl Report {
 
     /// What the run took, its throughput, and what packets waited for.
     fn fmt_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clock = self.run.environment.clock();
         match &self.run.environment {
             Environment::Simulation { .. } => {
                 writeln!(f, "  cycles       {} from the first arrival to the last commit", self.cycles)?;
                 writeln!(
                     f,
-                    "  throughput   {:.2} Gbit/s at 1 GHz (frame bytes, without preamble and FCS)",
+                    "  throughput   {:.2} Gbit/s at {clock} (frame bytes, without preamble and FCS)",
                     self.throughput_gbps
                 )?;
             }
@@ -353,21 +356,31 @@ impl Report {
                 )?;
                 writeln!(
                     f,
-                    "  throughput   {:.3} Gbit/s at {} MHz over the busy cycles (frame bytes, without preamble and FCS)",
-                    self.throughput_gbps,
-                    f64::from(board.clock_khz) / 1e3
+                    "  throughput   {:.3} Gbit/s at {clock} over the busy cycles (frame bytes, without preamble and FCS)",
+                    self.throughput_gbps
                 )?;
             }
         }
         let Some(Delays { delay, queuing, service }) = &self.delays else { return Ok(()) };
+        let (unit, time, digits) = match clock {
+            Clock::GIGAHERTZ => ("cycles (= ns at 1 GHz)".to_string(), 1.0, 0),
+            _ => (
+                format!("ns at {clock}, where a cycle is {:.3} ns", clock.nanoseconds()),
+                clock.nanoseconds(),
+                1,
+            ),
+        };
         writeln!(
             f,
-            "  delay        {:>10} {:>8} {:>8} {:>8} {:>8}  cycles (= ns at 1 GHz)",
+            "  delay        {:>10} {:>8} {:>8} {:>8} {:>8}  {unit}",
             "mean", "p50", "p95", "p99", "iqr"
         )?;
         for (name, d) in [("total", delay), ("queuing", queuing), ("service", service)] {
-            let Distribution { mean, p50, p95, p99, iqr, .. } = d;
-            writeln!(f, "    {name:<10} {mean:>10.1} {p50:>8} {p95:>8} {p99:>8} {iqr:>8}")?;
+            write!(f, "    {name:<10} {:>10.1}", d.mean * time)?;
+            for cycles in [d.p50, d.p95, d.p99, d.iqr] {
+                write!(f, " {:>8.digits$}", cycles as f64 * time)?;
+            }
+            writeln!(f)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::verdict::Reason;
 
 fn simulation(memory: Latency) -> Environment {
-    Environment::Simulation { line_rate: "max".into(), channels: 1, memory }
+    Environment::Simulation { line_rate: "max".into(), channels: 1, memory, clock_mhz: Clock::GIGAHERTZ }
 }
 
 fn facts() -> RunFacts {
@@ -96,6 +96,43 @@ fn figures_of_a_small_run() {
     assert_eq!((&json["cores"][0]["no_warp"], &json["cores"][1]["no_warp"]), (&100.into(), &200.into()));
 }
 
+/// Another clock changes what is told in seconds, and names itself.
+#[test]
+fn throughput_and_delays_at_a_stated_clock() {
+    let times = PacketTimes { arrival: 100, start: 110, finish: 190, commit: 200, ..PacketTimes::default() };
+    let records = [PacketRecord { packet: 0, verdict: Verdict(0), times: Some(times) }];
+    let at = |clock: Clock| {
+        let environment = Environment::Simulation {
+            line_rate: "max".into(),
+            channels: 1,
+            memory: Latency::Fixed(60),
+            clock_mhz: clock,
+        };
+        let facts = RunFacts { environment, ..facts() };
+        Report::new(facts, &records, [125].into_iter(), vec![], 0, Counted::default(), true)
+    };
+    let report = at(Clock::GIGAHERTZ);
+    assert!((report.throughput_gbps - 10.0).abs() < 1e-9);
+    let text = report.to_string();
+    for part in [
+        "throughput   10.00 Gbit/s at 1 GHz",
+        "iqr  cycles (= ns at 1 GHz)\n    total           100.0      100",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let report = at("40".parse().unwrap());
+    assert!((report.throughput_gbps - 0.4).abs() < 1e-9);
+    assert_eq!((report.cycles, report.delays.unwrap().delay.p50), (100, 100));
+    let text = report.to_string();
+    for part in [
+        "throughput   0.40 Gbit/s at 40 MHz",
+        "iqr  ns at 40 MHz, where a cycle is 25.000 ns\n    total          2500.0   2500.0",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(serde_json::to_value(&report).unwrap()["run"]["clock_mhz"], 40.0);
+}
+
 #[test]
 fn the_text_shows_the_most_frequent_verdicts() {
     let record = |packet: u64| PacketRecord { packet, verdict: Verdict(packet as u32 / 2 % 20), times: None };
@@ -162,10 +199,11 @@ fn keys_of_the_json() {
         "line_rate",
         "channels",
         "memory",
+        "clock_mhz",
         "slot_bytes",
         "configuration",
     ];
-    assert_eq!(keys(&json, 4)[..13], of_run);
+    assert_eq!(keys(&json, 4)[..14], of_run);
     let of_report = [
         "run",
         "packets",

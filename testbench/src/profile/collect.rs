@@ -43,6 +43,12 @@ impl Profile {
         self.instructions.iter().map(|(pc, (word, cost))| (*pc, *word, cost))
     }
 
+    /// Whether nothing was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.instructions.is_empty()
+    }
+
     /// Warps that were on the cores.
     #[must_use]
     pub fn warps(&self) -> u64 {
@@ -65,6 +71,7 @@ mod tests {
     #[test]
     fn stalls_are_charged_to_the_instruction_that_waited() {
         let mut profile = Profile::default();
+        assert!(profile.is_empty());
         let got = |pc| Retired { pc, instruction: 0x13, active: 7, ..Retired::default() };
         let step = |waited, wait| Step { waited, wait: Some(wait) };
         profile.retire(&got(BOOT_ADDRESS), step(10, Wait::Start));
@@ -72,6 +79,7 @@ mod tests {
         profile.retire(&got(0x104), step(40, Wait::Load));
         profile.finish(0x104, 6);
         profile.finish(0x104, 0);
+        assert!(!profile.is_empty());
         let costs: Vec<_> = profile.instructions().map(|(pc, _, cost)| (pc, cost.cycles())).collect();
         assert_eq!(costs, [(0x100, 1), (0x104, 47), (BOOT_ADDRESS, 11)]);
         let total = profile.total();

@@ -13,6 +13,8 @@ const SHORT_WAIT: u64 = 12;
 const SHORT_TURN: u64 = 32;
 /// Cycles that branches and jumps take at most.
 const BRANCH_CYCLES: u64 = 10;
+/// Parts of a warp's time that are kept, so that one that never ends does not fill the memory: what comes then counts to the last stretch.
+const MOST_PHASES: usize = 1 << 15;
 /// Bytes of a line of the instruction cache.
 const LINE: u32 = crate::cosim::LINE as u32;
 
@@ -187,7 +189,8 @@ pub struct WarpTimeline {
     pub lane_instructions: u64,
     /// Cycles without an instruction by reason, in the order of [`Wait::ALL`].
     pub waits: [u64; Wait::ALL.len()],
-    /// Its time, without gaps, from its issue to its finish, or to its last instruction if it has not finished.
+    /// Its time, without gaps, from its issue to its finish, or to its last instruction if it has not finished. Of a warp that goes to no
+    /// output, or has very many of them, the last stretch has waits in it.
     pub phases: Vec<Phase>,
     /// Its faults.
     pub faults: Vec<FaultMark>,
@@ -250,7 +253,9 @@ impl WarpTimeline {
 
         if let Some(wait) = wait {
             self.waits[wait as usize] += waited;
-            if self.last.is_none() || waited > if wait == Wait::Turn { SHORT_TURN } else { SHORT_WAIT } {
+            let long = waited > if wait == Wait::Turn { SHORT_TURN } else { SHORT_WAIT };
+            let kept = self.told && self.phases.len() < MOST_PHASES;
+            if self.last.is_none() || long && kept {
                 self.phases.push(Phase { from, to: cycle, what: Err(wait) });
             }
         }
@@ -397,6 +402,24 @@ mod tests {
         warp.finish(340);
         assert_eq!((warp.instructions, warp.lane_instructions), (11, 22));
         assert_eq!(warp.waits.iter().sum::<u64>() + 11, 330, "every cycle has its reason");
+    }
+
+    /// A warp that never ends takes a bounded part of the memory, and every cycle is told.
+    #[test]
+    fn phases_are_bounded() {
+        for told in [false, true] {
+            let mut warp = WarpTimeline { told, ..warp() };
+            let count = 2 * MOST_PHASES as u64;
+            (1..=count).for_each(|number| drop(retire(&mut warp, 100 * number, 0x100, ADDI, 100 + number)));
+            warp.finish(100 * count + 9);
+            let most = if told { MOST_PHASES + 2 } else { 3 };
+            assert!(warp.phases.len() <= most && warp.phases.capacity() <= 2 * most, "{}", warp.phases.len());
+            assert!(warp.phases.windows(2).all(|pair| pair[0].to == pair[1].from));
+            assert_eq!(warp.phases.last().map(|phase| phase.to), Some(100 * count + 9));
+            let instructions =
+                warp.phases.iter().map(|phase| phase.what.map_or(0, |stretch| stretch.instructions));
+            assert_eq!(instructions.sum::<u64>(), count);
+        }
     }
 
     #[test]

@@ -244,7 +244,7 @@ pub fn run(config: &Config, app: &str, through: Through, count: usize, pause: u3
     let design = hermes_rtl::top::emit_top(config).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    for (name, text) in artefacts::all(&design, config, &registers_of(config), false, None) {
+    for (name, text) in artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
         put(&name, &text);
     }
     let prepared = prepare(config, app, through, count, seed);
