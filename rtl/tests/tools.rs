@@ -73,10 +73,10 @@ fn elaborate(folder: &Path) {
 }
 
 /// Synthesizes for an ECP5 up to the mapping of memories and flip-flops: register files (two block RAMs a lane) and
-/// the instruction caches are block RAMs, and no memory is left over for flip-flops.
+/// the instruction caches are block RAMs, and no memory is left over for flip-flops. Each module is mapped once, since flattening doubles the time.
 fn synthesize(folder: &Path, lanes: usize, cores: usize) {
-    let script = "read_verilog hermes_top.v; synth_ecp5 -top hermes_top -run begin:map_gates; \
-                  select -assert-none t:$mem t:$mem_v2 t:$dlatch; tee -q -o statistics.txt stat";
+    let script = "read_verilog hermes_top.v; synth_ecp5 -noflatten -top hermes_top -run begin:map_gates; \
+                  select -assert-none t:$mem t:$mem_v2 t:$dlatch; tee -q -o statistics.txt stat -top hermes_top";
     silent(folder, "yosys", &["-q", "-p", script]);
     let statistics = std::fs::read_to_string(folder.join("statistics.txt")).unwrap();
     let blocks: usize = statistics

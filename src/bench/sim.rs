@@ -32,7 +32,9 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let cache = tempfile::tempdir()?;
     let library = array::library(&config, false, quiet, |options| {
         options.cache = Some(cache.path().to_path_buf());
-        options.plain = args.plain;
+        if args.plain {
+            options.rewriter = None;
+        }
         if args.unshared {
             options.shared.clear();
         }

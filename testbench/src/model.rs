@@ -6,12 +6,12 @@ use verilator_sys::{ModelOptions, SharedModule};
 /// Modules with several instances in an array that are worth to be compiled only once, by the beginning of their name.
 const SHARED: [&str; 2] = ["shader_core", "l2_bank"];
 
-/// Options for a model of the array `design`, in which the cores share their code, and the banks of the L2.
+/// Options for a model of the array `design`, in which the cores share their code, and the banks of the L2, and are made faster.
 #[must_use]
 pub fn options(design: &Design) -> ModelOptions {
     let has_instances = |module: &&Module| SHARED.iter().any(|name| module.name.starts_with(name));
     let shared = design.modules.iter().filter(has_instances).map(shared).collect();
-    ModelOptions { shared, ..ModelOptions::new(&design.top) }
+    ModelOptions { shared, rewriter: Some(&model_optimizer::Optimizer), ..ModelOptions::new(&design.top) }
 }
 
 fn shared(module: &Module) -> SharedModule {

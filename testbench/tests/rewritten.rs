@@ -31,10 +31,9 @@ fn libraries() -> &'static [ModelLibrary; 2] {
         let config = Config::preset("default").unwrap();
         assert!(config.cores > 1 && config.lanes >= 8, "too few for loops and another order of calls");
         let design = hermes_rtl::top::emit_top(&config).unwrap();
-        let libraries = [false, true].map(|plain| {
-            let options = ModelOptions { plain, ..model::options(&design) };
-            Model::build(&design.verilog(), &options).unwrap()
-        });
+        let rewritten = model::options(&design);
+        let plain = ModelOptions { rewriter: None, ..rewritten.clone() };
+        let libraries = [rewritten, plain].map(|options| Model::build(&design.verilog(), &options).unwrap());
         let because = &libraries[0].report().plain_because;
         assert!(because.is_none(), "nothing to compare, use a known Verilator: {because:?}");
         libraries

@@ -10,7 +10,7 @@ use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
 use crate::header::{self, HeaderPort};
 use crate::options::{BuildStep, ModelOptions, Port, SharedModule};
-use crate::rewrite;
+use crate::rewriter::Rewriter;
 use crate::run::{first_line, missing, output, run};
 use crate::version::{self, Verilator};
 use crate::wrapper::{self, CLASS, WRAPPER_VERSION};
@@ -30,8 +30,6 @@ const VERILATOR_FLAGS: &[&str] = &[
 /// Given to Verilator for shared modules: the variables of its tables have a number in their name, which would make functions of
 /// several instances differ.
 const SHARING_FLAGS: &[&str] = &["-fno-table"];
-/// Given to Verilator for models that are rewritten: functions stay whole, and are cut when they have their loops.
-const WHOLE_FLAGS: &[&str] = &["--output-split-cfuncs", "1000000"];
 /// For all C++ files.
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle, with those for the machine.
@@ -78,7 +76,9 @@ impl Tools {
         // A model from another machine may have instructions that this one does not know.
         parts.extend([self.machine_flags, &self.machine]);
         parts.push(if options.trace { "trace" } else { "no trace" });
-        parts.push(if options.plain { "plain" } else { "rewritten" });
+        let rewriter = options.rewriter.filter(|_| !options.shared.is_empty());
+        parts.push(rewriter.map_or("plain", Rewriter::version));
+        parts.extend(rewriter.map_or(&[][..], Rewriter::verilator_flags));
         for list in [&options.verilator_flags, &options.cxx_flags] {
             parts.push("list");
             parts.extend(list.iter().map(String::as_str));
@@ -86,13 +86,8 @@ impl Tools {
         let shared = shared_modules(options);
         parts.push(&shared);
         parts.extend(
-            [
-                SHARING_FLAGS,
-                WHOLE_FLAGS,
-                VERILATOR_FLAGS,
-                self.verilator.version.flags(!options.shared.is_empty()),
-            ]
-            .concat(),
+            [SHARING_FLAGS, VERILATOR_FLAGS, self.verilator.version.flags(!options.shared.is_empty())]
+                .concat(),
         );
         key(parts)
     }
@@ -124,15 +119,16 @@ pub(crate) fn build(
     let mut build = Build { work, options, tools, cache, step };
     let source = work.join("design.v");
     fs::write(&source, verilog).map_err(Error::io(&source))?;
-    if options.plain || options.shared.is_empty() {
+    let Some(rewriter) = options.rewriter.filter(|_| !options.shared.is_empty()) else {
         return build.plain("");
+    };
+    let version = tools.verilator.version;
+    if !rewriter.knows(version) {
+        return build.plain(&format!("the C++ of Verilator {version} is not known"));
     }
-    if let Some(because) = rewrite::unknown_version(options, &tools.verilator) {
-        return build.plain(&because);
-    }
-    let objects = build.verilate("rewritten", WHOLE_FLAGS)?;
+    let objects = build.verilate("rewritten", rewriter.verilator_flags())?;
     let ports = read_ports(&objects, options)?;
-    let because = match rewrite::rewrite(&objects, options, &ports)? {
+    let because = match rewriter.rewrite(&objects, &options.shared, &ports)? {
         Some(because) => because,
         None => match build.compile(&objects, &ports, "") {
             Err(Error::Compiler { stderr, .. }) => {
@@ -431,9 +427,33 @@ fn machine(compiler: &str) -> Result<(&'static str, String), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::run::tests::program;
-    use crate::version::KNOWN;
+    use crate::version::Version;
+
+    /// A rewriter that is only a name.
+    #[derive(Debug)]
+    struct Named(&'static str);
+
+    impl Rewriter for Named {
+        fn version(&self) -> &str {
+            self.0
+        }
+        fn verilator_flags(&self) -> &[&str] {
+            &[]
+        }
+        fn knows(&self, _: Version) -> bool {
+            true
+        }
+        fn rewrite(&self, _: &Path, _: &[SharedModule], _: &[HeaderPort]) -> Result<Option<String>, Error> {
+            Ok(None)
+        }
+        fn without(&self) -> String {
+            String::new()
+        }
+    }
 
     /// A compiler that answers with its arguments, unless they contain one that it does not know.
     fn compiler(folder: &Path, unknown: &str) -> String {
@@ -452,17 +472,21 @@ mod tests {
     }
 
     fn tools(verilator: &str, machine_flags: &'static str, machine: &str) -> Tools {
-        let verilator = Verilator { name: verilator.to_string(), version: KNOWN[0] };
+        let verilator = Verilator { name: verilator.to_string(), version: Version::new(5, 6) };
         Tools { verilator, compiler: "clang".to_string(), machine_flags, machine: machine.into() }
     }
 
     #[test]
     fn a_model_belongs_to_its_verilator_and_to_how_it_was_built() {
         let options = ModelOptions::new("top");
-        let plain = ModelOptions { plain: true, ..options.clone() };
+        let part = SharedModule { name: "part".into(), inputs: Vec::new() };
+        let shared = ModelOptions { shared: vec![part], ..options.clone() };
+        let rewritten = |by| ModelOptions { rewriter: Some(by), ..shared.clone() };
+        let [one, other] = [&Named("one"), &Named("other")].map(|by| rewritten(by));
         let [older, newer] = ["Verilator 5.006", "Verilator 5.030"].map(|name| tools(name, "", ""));
         assert_ne!(older.model_key("", &options), newer.model_key("", &options));
-        assert_ne!(older.model_key("", &options), older.model_key("", &plain));
+        let keys = [&options, &shared, &one, &other].map(|options| older.model_key("", options));
+        assert_eq!(BTreeSet::from(keys).len(), 4);
         assert_ne!(older.runtime_key(&options, ""), newer.runtime_key(&options, ""));
     }
 

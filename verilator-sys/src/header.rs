@@ -5,11 +5,11 @@ use crate::options::{Direction, Port};
 
 /// A port and how the C++ class calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HeaderPort {
+pub struct HeaderPort {
     /// The port.
-    pub(crate) port: Port,
+    pub port: Port,
     /// The member of the C++ class.
-    pub(crate) member: String,
+    pub member: String,
 }
 
 /// The ports declared in `header`, in its order: lines such as `VL_IN8(&enable,0,0);` or `VL_OUTW(&q,511,0,16);`,

@@ -29,31 +29,31 @@
 //! Timing of one cycle: set the inputs, [`Model::fall`] (clock low: combinational outputs settle), read the outputs,
 //! [`Model::rise`] (the edge at which registers take their inputs). [`Model::tick`] is both.
 //!
-//! The C++ of shared modules is rewritten to be faster, if the version of Verilator is one whose C++ is known (the list is in `version`);
-//! with another one, or where something is not as expected, the model is compiled as Verilator wrote it, and a warning says so once.
+//! A [`Rewriter`] may change the C++ of shared modules so that the model is faster; where it cannot, the model is compiled as Verilator
+//! wrote it, and a warning says so once.
 //!
 //! Needed at run time: Verilator 5, GNU make, a C++ compiler and, for waveforms, zlib's headers.
 
 mod about;
 mod cache;
 mod compile;
-mod cut;
-mod dialect;
 mod error;
 mod header;
 mod library;
-mod loops;
 mod model;
 mod options;
-mod order;
-mod rewrite;
+mod rewriter;
 mod run;
 mod store;
 mod version;
 mod wrapper;
 
 pub use error::Error;
+pub use header::HeaderPort;
 pub use library::{BuildReport, ModelLibrary};
 pub use model::{Input, Model, Output};
 pub use options::{BuildStep, Direction, ModelOptions, Port, SharedModule};
+pub use rewriter::Rewriter;
 pub use store::{clean, list, Cleaned, Stored};
+pub use version::Version;
+pub use wrapper::CLASS;

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::header;
 use crate::model::Model;
 use crate::options::{BuildStep, Direction, ModelOptions, Port};
-use crate::rewrite;
+use crate::rewriter;
 
 /// An instance of the C++ side; only ever handled by pointer.
 #[repr(C)]
@@ -132,7 +132,7 @@ impl Model {
             }
         };
         if let Some(because) = &plain_because {
-            rewrite::warn(because);
+            rewriter::warn(because, options.rewriter);
         }
         header::check(&options.top, &shared.ports, &options.ports)?;
         let report = BuildReport { cached, elapsed: start.elapsed(), plain_because };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::rewriter::Rewriter;
 
 /// Which way a port goes, seen from the design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,9 +66,8 @@ pub struct ModelOptions {
     /// Modules whose instances share their code. Worth it for large modules with several instances: the model is built
     /// sooner, and its code fits the processor's caches better.
     pub shared: Vec<SharedModule>,
-    /// Whether the model is compiled as Verilator writes it. Otherwise the C++ of [`ModelOptions::shared`] is rewritten to be faster, if
-    /// the version of Verilator is one whose C++ is known.
-    pub plain: bool,
+    /// What makes the C++ of [`ModelOptions::shared`] faster; without it, the model is compiled as Verilator writes it.
+    pub rewriter: Option<&'static dyn Rewriter>,
     /// Further arguments for Verilator.
     pub verilator_flags: Vec<String>,
     /// Further arguments for the C++ compiler, after those chosen by this crate.
@@ -96,7 +96,7 @@ impl ModelOptions {
             ports: Vec::new(),
             trace: false,
             shared: Vec::new(),
-            plain: false,
+            rewriter: None,
             verilator_flags: Vec::new(),
             cxx_flags: Vec::new(),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),

@@ -1,4 +1,4 @@
-//! Which Verilator a program is, and which versions write the C++ that the models are made faster from.
+//! Which Verilator a program is.
 
 use std::fmt;
 use std::fs;
@@ -8,11 +8,6 @@ use std::process::Command;
 use crate::error::Error;
 use crate::run::{first_line, run};
 
-/// The versions whose C++ the units [`crate::loops`], [`crate::order`] and [`crate::cut`] know. This is the only list: with another
-/// version, models are built as Verilator writes them. A version gets here when `scripts/verilators` has passed with it.
-/// The Python package 5.48.0 calls itself 5.49.
-pub(crate) const KNOWN: [Version; 4] =
-    [Version::new(5, 6), Version::new(5, 30), Version::new(5, 38), Version::new(5, 49)];
 /// The oldest that builds models.
 const OLDEST: Version = Version::new(5, 6);
 /// From this version on, Verilator's graph of the data flow is left out. It puts signals outside of a shared module in the place of its
@@ -23,13 +18,15 @@ const HEADER: &str = "include/verilated_config.h";
 
 /// A version of Verilator: 5.006 and 5.6 are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version {
+pub struct Version {
     major: u32,
     minor: u32,
 }
 
 impl Version {
-    pub(crate) const fn new(major: u32, minor: u32) -> Self {
+    /// Version `major.minor`.
+    #[must_use]
+    pub const fn new(major: u32, minor: u32) -> Self {
         Self { major, minor }
     }
 
@@ -49,11 +46,6 @@ impl Version {
     fn of_header(text: &str) -> Option<Self> {
         let value = text.lines().find_map(|line| line.trim().strip_prefix("#define VERILATOR_VERSION "))?;
         Self::parse(value.trim().trim_matches('"'))
-    }
-
-    /// Whether the C++ of this version is known.
-    pub(crate) fn is_known(self) -> bool {
-        KNOWN.contains(&self)
     }
 
     /// Further flags that this version needs; with `shared`, for a design with shared modules.
@@ -129,7 +121,6 @@ mod tests {
     #[test]
     fn newer_is_more() {
         assert!(Version::new(5, 6) < Version::new(5, 30) && Version::new(4, 228) < OLDEST);
-        assert!(Version::new(5, 6).is_known() && !Version::new(5, 999).is_known());
         assert!(Version::new(5, 30).flags(true).is_empty());
         assert_eq!(Version::new(5, 38).flags(false), ["-fno-dfg"]);
         assert_eq!(Version::new(5, 38).flags(true), ["-fno-dfg", "-fno-split"]);

@@ -9,7 +9,7 @@ use crate::options::Direction;
 pub(crate) const WRAPPER_VERSION: u32 = 9;
 
 /// Name of the class that Verilator generates.
-pub(crate) const CLASS: &str = "Vmodel";
+pub const CLASS: &str = "Vmodel";
 
 /// One C++ file: the port table, and functions to make, evaluate, trace and delete an instance.
 ///

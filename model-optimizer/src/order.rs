@@ -7,26 +7,23 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
-use crate::header::HeaderPort;
-use crate::options::{Direction, ModelOptions, SharedModule};
-use crate::wrapper::CLASS;
+use verilator_sys::{Direction, Error, HeaderPort, SharedModule, CLASS};
 
 /// Brings the calls in the C++ files of `objects` into the order function by function. Modules whose functions do more than read
 /// inputs of the design outside their instance, so that the order might matter, keep theirs.
 pub(crate) fn function_by_function(
     objects: &Path,
-    options: &ModelOptions,
+    shared: &[SharedModule],
     ports: &[HeaderPort],
 ) -> Result<(), Error> {
-    if options.shared.is_empty() {
+    if shared.is_empty() {
         return Ok(());
     }
     let files = sources(objects)?;
     let inputs = ports.iter().filter(|p| p.port.direction == Direction::Input);
     let inputs: Vec<String> = inputs.map(|p| format!("TOP.{}", p.member)).collect();
     let mut classes = Vec::new();
-    for SharedModule { name, .. } in &options.shared {
+    for SharedModule { name, .. } in shared {
         let class = format!("{CLASS}_{name}__");
         let mut closed = true;
         for (_, text) in files.iter().filter(|(path, _)| file_name(path).starts_with(&class)) {
@@ -159,7 +156,7 @@ fn function_major<'a>(calls: &[Call<'a>]) -> Vec<Call<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Port;
+    use verilator_sys::Port;
 
     fn classes() -> Vec<String> {
         vec!["Vmodel_core__".to_string()]
@@ -223,8 +220,7 @@ mod tests {
     fn only_closed_modules_are_reordered() {
         let calls = "    Vmodel_core___nba__0((&vlSymsp->TOP__a));\n    Vmodel_core___nba__1((&vlSymsp->TOP__a));\n    \
                      Vmodel_core___nba__0((&vlSymsp->TOP__b));\n";
-        let mut options = ModelOptions::new("hermes");
-        options.shared = vec![SharedModule { name: "core".into(), inputs: Vec::new() }];
+        let shared = [SharedModule { name: "core".into(), inputs: Vec::new() }];
         let port =
             |name: &str, direction| HeaderPort { port: Port::new(name, direction, 1), member: name.into() };
         let ports = [port("rst", Direction::Input), port("busy", Direction::Output)];
@@ -241,7 +237,7 @@ mod tests {
             fs::write(&root, calls).unwrap();
             fs::write(folder.path().join("Vmodel_core__0.cpp"), format!("x = vlSymsp->{reference};"))
                 .unwrap();
-            function_by_function(folder.path(), &options, &ports).unwrap();
+            function_by_function(folder.path(), &shared, &ports).unwrap();
             assert_eq!(fs::read_to_string(&root).unwrap() != calls, changes, "{reference}");
         }
     }

@@ -1,19 +1,24 @@
-//! Makes the C++ of a model faster ([`crate::loops`], [`crate::cut`], [`crate::order`]), if it is what these know.
+//! Makes the C++ of a model faster: the step between Verilator and the C++ compiler that [`verilator_sys`] leaves room for.
+//!
+//! It reads what another program writes, so it knows a list of versions of Verilator and looks for what it relies on first; anything
+//! else is left as it is, and the builder compiles the model as Verilator wrote it.
+//!
+//! [`loops`] writes what is there once for each lane as loops over arrays, [`cut`] takes long functions apart, [`order`] calls each function
+//! for all instances in turn, and [`dialect`] undoes differences between the versions.
+
+mod cut;
+mod dialect;
+mod loops;
+mod order;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::Once;
 
-use crate::dialect;
-use crate::error::Error;
-use crate::header::HeaderPort;
-use crate::loops;
-use crate::options::{ModelOptions, SharedModule};
-use crate::order::{self, file_name};
-use crate::version::{Verilator, KNOWN};
-use crate::wrapper::CLASS;
+use verilator_sys::{Error, HeaderPort, Rewriter, SharedModule, Version, CLASS};
+
+use crate::order::file_name;
 
 thread_local! {
     /// Panics of this thread are not told.
@@ -23,31 +28,54 @@ thread_local! {
 /// What the array is simulated slower without: measured, see docs/benches.md.
 const COST: &str = "simulation is slower, by 11 to 16 % for the preset `default`";
 
-/// Why the model of `options` is not to be rewritten by what is known before Verilator runs; none if it can be, or if there is
-/// nothing to rewrite.
-pub(crate) fn unknown_version(options: &ModelOptions, verilator: &Verilator) -> Option<String> {
-    let asked = !options.plain && !options.shared.is_empty();
-    (asked && !verilator.version.is_known())
-        .then(|| format!("the C++ of Verilator {} is not known", verilator.version))
-}
+/// The versions of Verilator whose C++ the units [`loops`], [`order`] and [`cut`] know. This is the only list: with another version,
+/// models are built as Verilator writes them. A version gets here when `scripts/verilators` has passed with it.
+/// The Python package 5.48.0 calls itself 5.49.
+const KNOWN: [Version; 4] =
+    [Version::new(5, 6), Version::new(5, 30), Version::new(5, 38), Version::new(5, 49)];
 
-/// Rewrites the files in `objects`; gives what stands against it, in which case the files are of no use.
-pub(crate) fn rewrite(
-    objects: &Path,
-    options: &ModelOptions,
-    ports: &[HeaderPort],
-) -> Result<Option<String>, Error> {
-    if let Some(pattern) = missing_pattern(objects, options)? {
-        return Ok(Some(format!("the C++ has no {pattern}")));
+/// Makes loops of repeated statements, cuts long functions and orders calls, for [`verilator_sys::ModelOptions::rewriter`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Optimizer;
+
+impl Rewriter for Optimizer {
+    /// The hash of this crate's sources.
+    fn version(&self) -> &str {
+        env!("MODEL_OPTIMIZER_SOURCES")
     }
-    // What the units expect of the C++ beyond that: a model that is slower is better than none.
-    let done = quietly(|| {
-        loops::of_repetitions(objects, options)?;
-        order::function_by_function(objects, options, ports)
-    });
-    match done {
-        Ok(done) => done.map(|()| None),
-        Err(_) => Ok(Some("the C++ is not what was expected".to_string())),
+
+    /// Functions stay whole, and are cut when they have their loops.
+    fn verilator_flags(&self) -> &[&str] {
+        &["--output-split-cfuncs", "1000000"]
+    }
+
+    fn knows(&self, verilator: Version) -> bool {
+        KNOWN.contains(&verilator)
+    }
+
+    fn rewrite(
+        &self,
+        objects: &Path,
+        shared: &[SharedModule],
+        ports: &[HeaderPort],
+    ) -> Result<Option<String>, Error> {
+        if let Some(pattern) = missing_pattern(objects, shared)? {
+            return Ok(Some(format!("the C++ has no {pattern}")));
+        }
+        // What the units expect of the C++ beyond that: a model that is slower is better than none.
+        let done = quietly(|| {
+            loops::of_repetitions(objects, shared)?;
+            order::function_by_function(objects, shared, ports)
+        });
+        match done {
+            Ok(done) => done.map(|()| None),
+            Err(_) => Ok(Some("the C++ is not what was expected".to_string())),
+        }
+    }
+
+    fn without(&self) -> String {
+        let known: Vec<String> = KNOWN.iter().map(ToString::to_string).collect();
+        format!("{COST} (known versions: {})", known.join(", "))
     }
 }
 
@@ -69,10 +97,10 @@ fn quietly<T>(f: impl FnOnce() -> T) -> std::thread::Result<T> {
 }
 
 /// The first pattern that is not in the C++ of a shared module, of those without which the units would not find what they look for.
-fn missing_pattern(objects: &Path, options: &ModelOptions) -> Result<Option<String>, Error> {
+fn missing_pattern(objects: &Path, shared: &[SharedModule]) -> Result<Option<String>, Error> {
     let mut files = order::sources(objects)?;
     files.iter_mut().for_each(|(_, text)| *text = dialect::older(text));
-    for SharedModule { name, .. } in &options.shared {
+    for SharedModule { name, .. } in shared {
         let class = format!("{CLASS}_{name}");
         // A module that is nowhere instantiated has no class.
         let Ok(header) = std::fs::read_to_string(objects.join(format!("{class}.h"))) else { continue };
@@ -104,45 +132,19 @@ fn alias(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| is_alias(line) && !line.contains("* vlSelf"))
 }
 
-/// Says what it costs that models are not rewritten, and why that is, once for each reason.
-pub(crate) fn warn(because: &str) {
-    if is_new(because) {
-        log::warn!("{}", message(because));
-    }
-}
-
-/// Whether `because` was not asked about before.
-fn is_new(because: &str) -> bool {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(because.to_string())
-}
-
-fn message(because: &str) -> String {
-    let known: Vec<String> = KNOWN.iter().map(ToString::to_string).collect();
-    format!(
-        "{because}: the model is compiled as Verilator wrote it, and {COST} (known versions: {})",
-        known.join(", ")
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::version::Version;
 
     const HEADER: &str = "class Vmodel_core final : public VerilatedModule {\n  public:\n    CData x;\n};\n";
     const SOURCE: &str = "void Vmodel_core___nba__0(Vmodel_core* vlSelf) {\n    vlSelf->x = 1U;\n}\n";
-
-    fn options() -> ModelOptions {
-        let shared = vec![SharedModule { name: "core".into(), inputs: Vec::new() }];
-        ModelOptions { shared, ..ModelOptions::new("hermes") }
-    }
 
     fn found(header: &str, source: &str) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("Vmodel_core.h"), header).unwrap();
         std::fs::write(folder.path().join("Vmodel_core__0.cpp"), source).unwrap();
-        rewrite(folder.path(), &options(), &[]).unwrap()
+        let shared = [SharedModule { name: "core".into(), inputs: Vec::new() }];
+        Optimizer.rewrite(folder.path(), &shared, &[]).unwrap()
     }
 
     #[test]
@@ -172,14 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn only_known_versions_are_rewritten_and_only_if_asked() {
-        let verilator = |minor| Verilator { name: String::new(), version: Version::new(5, minor) };
-        let because = unknown_version(&options(), &verilator(999)).unwrap();
-        assert_eq!(because, "the C++ of Verilator 5.999 is not known");
-        assert_eq!(unknown_version(&options(), &verilator(6)), None);
-        let plain = ModelOptions { plain: true, ..options() };
-        for asked in [plain, ModelOptions::new("hermes")] {
-            assert_eq!(unknown_version(&asked, &verilator(999)), None);
+    fn only_listed_versions_are_known() {
+        assert!(Version::new(5, 999) > KNOWN[3] && !Optimizer.knows(Version::new(5, 999)));
+        assert!(KNOWN.iter().all(|version| Optimizer.knows(*version)));
+        let without = Optimizer.without();
+        for part in [COST, "5.006, 5.030"] {
+            assert!(without.contains(part), "{without}");
         }
     }
 
@@ -188,14 +188,5 @@ mod tests {
         assert!(quietly(|| -> u8 { panic!("nobody sees this") }).is_err());
         assert_eq!(quietly(|| 3).unwrap(), 3);
         assert!(!QUIET.get());
-    }
-
-    #[test]
-    fn a_reason_is_said_once_with_what_it_costs() {
-        assert!(is_new("one reason") && is_new("another reason") && !is_new("one reason"));
-        let message = message("one reason");
-        for part in ["one reason: ", COST, "5.006, 5.030"] {
-            assert!(message.contains(part), "{message}");
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use model_optimizer::Optimizer;
 use verilator_sys::{Error, Model, ModelLibrary, ModelOptions, SharedModule};
 
 const PIPE: &str = "
@@ -30,7 +31,7 @@ fn build(folder: &Path, version: &str, change: &str, plain: bool) -> Result<Mode
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let options = ModelOptions {
         shared: vec![SharedModule { name: "stage".into(), inputs: vec!["d".into()] }],
-        plain,
+        rewriter: if plain { None } else { Some(&Optimizer) },
         verilator: program.to_string_lossy().into_owned(),
         cache: Some(folder.join("cache")),
         ..ModelOptions::new("pipe")

@@ -31,10 +31,8 @@ use self::columns::Names;
 use self::tokens::{is_word, statements, tokens, Statement};
 use crate::cut::{self, Body, Cuts};
 use crate::dialect;
-use crate::error::Error;
-use crate::options::ModelOptions;
 use crate::order::{file_name, sources};
-use crate::wrapper::CLASS;
+use verilator_sys::{Error, SharedModule, CLASS};
 
 /// The class of what is in no shared module.
 const ROOT: &str = "__024root";
@@ -44,14 +42,14 @@ pub(crate) const FIRST_OF_CLASS: &str = "public:";
 const TYPES: [&str; 6] = ["CData", "SData", "IData", "QData", "VlWide", "VlUnpacked"];
 
 /// Writes the classes of the shared modules in `objects` with loops, and large functions in parts.
-pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(), Error> {
-    if options.shared.is_empty() {
+pub(crate) fn of_repetitions(objects: &Path, shared: &[SharedModule]) -> Result<(), Error> {
+    if shared.is_empty() {
         return Ok(());
     }
     let mut cuts = Cuts::new();
     let mut files = sources(objects)?;
     files.iter_mut().for_each(|(_, text)| *text = dialect::older(text));
-    let classes = options.shared.iter().map(|module| module.name.as_str());
+    let classes = shared.iter().map(|module| module.name.as_str());
     for name in classes.chain([ROOT]) {
         let class = format!("{CLASS}_{name}");
         let header = objects.join(format!("{class}.h"));
@@ -262,7 +260,6 @@ fn bracketed(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::SharedModule;
 
     const HEADER: &str = "class Vmodel_core final : public VerilatedModule {\n  public:\n    CData/*0:0*/ __PVT__busy;\n    \
                           IData/*31:0*/ __PVT__lane_0_x;\n    IData/*31:0*/ __PVT__lane_1_x;\n    \
@@ -279,9 +276,8 @@ mod tests {
         fs::write(path("Vmodel_core.h"), header).unwrap();
         fs::write(path("Vmodel_core__0.cpp"), source).unwrap();
         fs::write(path("Vmodel___024root__0.cpp"), root).unwrap();
-        let mut options = ModelOptions::new("hermes");
-        options.shared = vec![SharedModule { name: name.into(), inputs: Vec::new() }];
-        of_repetitions(folder.path(), &options).unwrap();
+        let shared = [SharedModule { name: name.into(), inputs: Vec::new() }];
+        of_repetitions(folder.path(), &shared).unwrap();
         assert_eq!(fs::read_to_string(path("Vmodel___024root__0.cpp")).unwrap(), root);
         ["Vmodel_core.h", "Vmodel_core__0.cpp"].map(|name| fs::read_to_string(path(name)).unwrap())
     }
@@ -364,10 +360,8 @@ mod tests {
         fs::write(path("Vmodel_core.h"), HEADER).unwrap();
         fs::write(path("Vmodel_core__0.cpp"), source("    vlSelf->__PVT__lane_#_x = 0U;\n")).unwrap();
         fs::write(path("Vmodel_bank.h"), HEADER.replace("core", "bank")).unwrap();
-        let mut options = ModelOptions::new("hermes");
-        options.shared =
-            ["core", "bank"].map(|name| SharedModule { name: name.into(), inputs: Vec::new() }).into();
-        of_repetitions(folder.path(), &options).unwrap();
+        let shared = ["core", "bank"].map(|name| SharedModule { name: name.into(), inputs: Vec::new() });
+        of_repetitions(folder.path(), &shared).unwrap();
         for name in ["Vmodel_core.h", "Vmodel_bank.h"] {
             let header = fs::read_to_string(path(name)).unwrap();
             assert!(header.contains("IData __PVT__lane_N_x[4];"), "{name}: {header}");
