@@ -231,9 +231,14 @@ fn named(options: &ModelOptions) -> &str {
 
 /// A model of a design with these options, from the cache or built now.
 pub fn build(design: &Design, options: &ModelOptions, quiet: bool) -> anyhow::Result<ModelLibrary> {
+    build_text(&design.verilog(), options, quiet)
+}
+
+/// As [`build`], of Verilog from elsewhere.
+pub fn build_text(verilog: &str, options: &ModelOptions, quiet: bool) -> anyhow::Result<ModelLibrary> {
     let spinner = print::spinner(quiet);
     let mut estimate = String::new();
-    let library = Model::build_with_progress(&design.verilog(), options, &mut |step| {
+    let library = Model::build_with_progress(verilog, options, &mut |step| {
         // A build takes as long as many users wait for nothing: off a terminal it is told as well.
         let is_told =
             !matches!(step, BuildStep::Verilating | BuildStep::Compiling { .. } | BuildStep::Linking);

@@ -110,7 +110,7 @@ fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::
         megahertz: Some(75.0),
         pins: false,
         route,
-        effort: Effort { placer: Placer::Heap(40), router2: false },
+        effort: Effort { placer: Placer::Heap(40), router2: false, timing: true },
     };
     Ok(placement.run(nextpnr, 1)?)
 }

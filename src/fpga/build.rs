@@ -33,6 +33,9 @@ pub struct Args {
     /// Times as much as by default (10) that the other placer of nextpnr, HeAP, weighs timing against the length of wires; without it the static placer places
     #[arg(long, value_name = "N", help_heading = "Placing and routing")]
     timing_weight: Option<u32>,
+    /// Place and route for short wires alone: fewer wires remain that are used twice, at a lower clock
+    #[arg(long, conflicts_with = "timing_weight", help_heading = "Placing and routing")]
+    short_wires: bool,
     /// Write Verilog and pins only, for tools of one's own
     #[arg(long, help_heading = "Outputs")]
     sources_only: bool,
@@ -113,6 +116,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         route: true,
         effort: Effort {
             placer: args.timing_weight.map_or(Placer::Static, Placer::Heap),
+            timing: !args.short_wires,
             ..Effort::default()
         },
     };

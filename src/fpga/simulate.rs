@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use anyhow::{ensure, Context};
 use hermes_fpga::board::Pins;
+use hermes_fpga::flow::{self, Tool};
+use hermes_rtl::emit::Design;
 use hermes_testbench::board::{BoardPins, BoardSimulation, LineNoise};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
 use rustix::termios::{tcgetattr, tcsetattr, OptionalActions};
+use verilator_sys::ModelOptions;
 
 use super::target::TargetArgs;
-use crate::array;
+use crate::{array, print};
 
 /// Cycles between two looks at the terminal.
 const LOOK: u64 = 512;
@@ -30,6 +33,9 @@ pub struct Args {
     /// Go on when the terminal was closed, and wait for the next who opens it
     #[arg(long)]
     stay: bool,
+    /// Simulate what Yosys makes of the Verilog for the board's device: its LUTs, flip-flops, memories and multipliers
+    #[arg(long)]
+    netlist: bool,
 }
 
 fn probability(text: &str) -> Result<f64, String> {
@@ -85,18 +91,33 @@ impl Terminal {
     }
 }
 
+/// The design after synthesis.
+fn netlist(design: &Design, quiet: bool) -> anyhow::Result<String> {
+    let yosys = Tool::yosys()?;
+    let folder = tempfile::tempdir()?;
+    let spinner = print::spinner(quiet);
+    spinner.set_message("synthesis");
+    flow::synthesize(&yosys, folder.path(), &design.verilog(), &design.top)?;
+    let text = flow::simulation_netlist(&yosys, folder.path(), &design.top)?;
+    spinner.finish_and_clear();
+    Ok(text)
+}
+
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
     let design = settings.emit()?;
-    let options = hermes_testbench::model::options(&design);
-    let library = array::build(&design, &options, quiet)?;
+    let library = if args.netlist {
+        array::build_text(&netlist(&design, quiet)?, &ModelOptions::new(&design.top), quiet)?
+    } else {
+        array::build(&design, &hermes_testbench::model::options(&design), quiet)?
+    };
     let Pins { clock, to_board, from_board } = settings.board.pins;
     let pins = BoardPins { clock, to_board, from_board };
     let noise = LineNoise { bit_errors: args.bit_errors, seed: args.seed };
     let noise = (args.bit_errors > 0.0).then_some(noise);
     let mut board = BoardSimulation::new(library.instantiate()?, &pins, settings.uart_step() as u32, noise)?;
     let (mut terminal, name) = Terminal::open()?;
-    crate::print::line(&name)?;
+    print::line(&name)?;
     let mut opened = false;
     let mut buffer = [0; 4096];
     loop {

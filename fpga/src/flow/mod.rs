@@ -4,16 +4,19 @@
 //! | --- | --- |
 //! | `tools` | the programs: where they are, how they are started |
 //! | `synthesis` | Yosys: a netlist of ECP5 cells, and how many of each |
+//! | `netlist` | the netlist for a simulator |
 //! | `units` | the cells of each unit of the design |
 //! | `placement` | nextpnr: one attempt, its log, the clock that it found |
 //! | `race` | attempts with several seeds at once; the first that meets the clock wins |
 
+mod netlist;
 mod placement;
 mod race;
 mod synthesis;
 mod tools;
 mod units;
 
+pub use netlist::simulation_netlist;
 pub use placement::{clock, overused, Device, Effort, Placement, Placer};
 pub use race::{race, Progress, RaceOptions, Winner};
 pub use synthesis::{synthesize, Cells};

@@ -1,6 +1,7 @@
 //! nextpnr.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -36,12 +37,15 @@ pub struct Effort {
     pub placer: Placer,
     /// The router is the second one, which negotiates over congested wires.
     pub router2: bool,
+    /// Long paths go before short ones, in placing and in routing. The router then lets a net of a long path keep a wire that is used twice for a twentieth
+    /// of what it costs another net: where most paths are too long, such wires remain.
+    pub timing: bool,
 }
 
 impl Default for Effort {
     /// What left the fewest wires that are used twice with 8 lanes.
     fn default() -> Self {
-        Self { placer: Placer::Static, router2: true }
+        Self { placer: Placer::Static, router2: true, timing: true }
     }
 }
 
@@ -66,13 +70,12 @@ impl Placement<'_> {
     /// Starts an attempt with one seed; it leaves `seed-N.log` and, if it comes to an end, `seed-N.config` in the folder.
     ///
     /// # Errors
-    /// nextpnr does not start.
+    /// nextpnr does not start, or the log cannot be written.
     pub fn start(&self, nextpnr: &Tool, seed: u32) -> Result<Running, FlowError> {
         let Device { size, package, speed } = self.device;
         let mut arguments: Vec<String> =
             [size, "--package", package, "--json", "netlist.json"].map(String::from).into();
         arguments.extend(["--speed".to_string(), speed.to_string(), "--seed".to_string(), seed.to_string()]);
-        arguments.extend(["--log".to_string(), format!("seed-{seed}.log")]);
         match self.effort.placer {
             Placer::Heap(weight) => {
                 arguments.extend(["--placer", "heap", "--placer-heap-timingweight"].map(String::from));
@@ -80,7 +83,10 @@ impl Placement<'_> {
             }
             Placer::Static => arguments.extend(["--placer", "static"].map(String::from)),
         }
-        arguments.extend(["--timing-allow-fail", "--quiet"].map(String::from));
+        arguments.push("--timing-allow-fail".to_string());
+        if !self.effort.timing {
+            arguments.push("--no-tmdriv".to_string());
+        }
         if let Some(megahertz) = self.megahertz {
             arguments.extend(["--freq".to_string(), megahertz.to_string()]);
         }
@@ -99,7 +105,10 @@ impl Placement<'_> {
         }
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = nextpnr.command(self.folder, &arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // What `--log` writes comes a hundred rounds of the router late.
+        let log = self.folder.join(format!("seed-{seed}.log"));
+        let log = File::create(&log).map_err(|source| FlowError::File { path: log, source })?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         hermes_interrupt::spawn(&mut command).map_err(|error| nextpnr.cannot_start(error))
     }
 
