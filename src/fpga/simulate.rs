@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{ensure, Context};
 use hermes_fpga::board::Pins;
 use hermes_fpga::flow::{self, Tool};
-use hermes_rtl::emit::Design;
+use hermes_hdl::emit::Design;
 use hermes_testbench::board::{BoardPins, BoardSimulation, LineNoise};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
