@@ -410,7 +410,9 @@ mod tests {
         for told in [false, true] {
             let mut warp = WarpTimeline { told, ..warp() };
             let count = 2 * MOST_PHASES as u64;
-            (1..=count).for_each(|number| drop(retire(&mut warp, 100 * number, 0x100, ADDI, 100 + number)));
+            for number in 1..=count {
+                retire(&mut warp, 100 * number, 0x100, ADDI, 100 + number);
+            }
             warp.finish(100 * count + 9);
             let most = if told { MOST_PHASES + 2 } else { 3 };
             assert!(warp.phases.len() <= most && warp.phases.capacity() <= 2 * most, "{}", warp.phases.len());
