@@ -30,12 +30,10 @@ pub struct Args {
     /// Minutes after which placing and routing are given up
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Placing and routing")]
     limit: u32,
-    /// Times as much as by default (10) that the other placer of nextpnr, HeAP, weighs timing against the length of wires; without it the static placer places
+    /// Place with nextpnr's HeAP, which weighs timing so many times as much as the length of wires (its own default is 10), and route long paths first; without
+    /// it the static placer places, and wires are to be short
     #[arg(long, value_name = "N", help_heading = "Placing and routing")]
     timing_weight: Option<u32>,
-    /// Place and route for short wires alone: fewer wires remain that are used twice, at a lower clock
-    #[arg(long, conflicts_with = "timing_weight", help_heading = "Placing and routing")]
-    short_wires: bool,
     /// Write Verilog and pins only, for tools of one's own
     #[arg(long, help_heading = "Outputs")]
     sources_only: bool,
@@ -49,7 +47,7 @@ impl Args {
 }
 
 /// Rounds of the router without progress after which a seed is given up.
-const PATIENCE: usize = 40;
+const PATIENCE: usize = 80;
 
 /// What a build made, for people and programs.
 struct Built {
@@ -116,7 +114,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         route: true,
         effort: Effort {
             placer: args.timing_weight.map_or(Placer::Static, Placer::Heap),
-            timing: !args.short_wires,
+            timing: args.timing_weight.is_some(),
             ..Effort::default()
         },
     };

@@ -37,15 +37,15 @@ pub struct Effort {
     pub placer: Placer,
     /// The router is the second one, which negotiates over congested wires.
     pub router2: bool,
-    /// Long paths go before short ones, in placing and in routing. The router then lets a net of a long path keep a wire that is used twice for a twentieth
-    /// of what it costs another net: where most paths are too long, such wires remain.
+    /// Long paths go before short ones, in placing and in routing. The second router then lets a net of a long path keep a wire that is used twice for a
+    /// twentieth of what it costs another net: where most paths are too long, such wires remain. Without it, the weight of a conflict is the same in all rounds.
     pub timing: bool,
 }
 
 impl Default for Effort {
-    /// What left the fewest wires that are used twice with 8 lanes.
+    /// What routed an array.
     fn default() -> Self {
-        Self { placer: Placer::Static, router2: true, timing: true }
+        Self { placer: Placer::Static, router2: true, timing: false }
     }
 }
 
@@ -86,6 +86,10 @@ impl Placement<'_> {
         arguments.push("--timing-allow-fail".to_string());
         if !self.effort.timing {
             arguments.push("--no-tmdriv".to_string());
+            if self.effort.router2 {
+                // With weights that grow, the last conflicts are not resolved but make others.
+                arguments.push("--router2-alt-weights".to_string());
+            }
         }
         if let Some(megahertz) = self.megahertz {
             arguments.extend(["--freq".to_string(), megahertz.to_string()]);
