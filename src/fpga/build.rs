@@ -46,8 +46,8 @@ impl Args {
     }
 }
 
-/// Rounds of the router without progress after which a seed is given up.
-const PATIENCE: usize = 80;
+/// Rounds of the router without progress after which a seed is given up. The last wires can take hundreds of rounds, each of which is short then.
+const PATIENCE: usize = 400;
 
 /// What a build made, for people and programs.
 struct Built {
