@@ -138,7 +138,8 @@ fn a_thousand_packets_through_a_ulx3s() {
 fn a_hundred_packets_through_the_netlist_of_a_ulx3s() {
     let folder = folder(100);
     let array = "--lanes 2 --warps 2 --l1-lines 16 --l2-lines 16 --l2-ways 1 --instruction-cache-lines 16";
-    let board = Board::start(&folder, &format!("{array} --baud 3000000 --clock 12.5 --memory 32768 --netlist"));
+    let board =
+        Board::start(&folder, &format!("{array} --baud 3000000 --clock 12.5 --memory 32768 --netlist"));
     let text = folder.succeed(&run(&board, &format!("{array} --baud 3000000")));
     assert!(text.contains("every packet and verdict agrees"), "{text}");
     check(&folder, &format!("--preset fpga {array}"));

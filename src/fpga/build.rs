@@ -130,8 +130,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let winner = flow::race(&placement, &nextpnr, &options, &mut progress)?;
     let routing = began.elapsed();
     spinner.finish_and_clear();
-    let config = winner.config.display().to_string();
-    ecppack.run(staging.path(), &["--compress", "--input", &config, "--bit", "board.bit"])?;
+    ecppack.run(staging.path(), &["--compress", "--input", &winner.config, "--bit", "board.bit"])?;
     let log = staging.path().join(format!("seed-{}.log", winner.seed));
     // All files are of one build.
     sources()?;

@@ -1,7 +1,6 @@
 //! Attempts of nextpnr with several seeds: near the size of a device few of them can be routed.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hermes_interrupt::Running;
@@ -40,8 +39,8 @@ pub struct Winner {
     pub seed: u32,
     /// The clock of the routed design in MHz.
     pub megahertz: f64,
-    /// The text configuration that it left.
-    pub config: PathBuf,
+    /// Name of the text configuration that it left in the folder. ecppack gets it as it is: as WebAssembly it sees its own folder, and not all others.
+    pub config: String,
     /// The seeds that were given up or slower, and what became of them.
     pub others: Vec<(u32, String)>,
 }
@@ -135,7 +134,7 @@ pub fn race(
     };
     let (seed, megahertz) = best.ok_or_else(|| FlowError::NotRouted(told(&ended)))?;
     ended.retain(|(other, _)| *other != seed);
-    let config = placement.folder.join(format!("seed-{seed}.config"));
+    let config = format!("seed-{seed}.config");
     Ok(Winner { seed, megahertz, config, others: ended })
 }
 
