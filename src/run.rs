@@ -11,8 +11,7 @@ use hermes_testbench::cosim::{
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
-use hermes_testbench::input;
-use hermes_testbench::metrics::{Clock, Environment, Report, RunFacts};
+use hermes_testbench::metrics::{Clock, Environment, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
@@ -318,8 +317,10 @@ pub fn run(
         capture,
         packets,
         expected,
+        setup,
+        arriving,
     };
-    let done = prepared.complete(data, setup, arriving, timeline, outputs, profiler.is_none(), quiet);
+    let done = prepared.complete(data, timeline, outputs, profiler.is_none(), quiet);
     // Where the cycles went is wanted most when the run fails, if it came so far.
     let profiler = profiler.filter(|profiler| done.is_ok() || profiler.has_counted());
     let printed =
@@ -338,31 +339,28 @@ struct Prepared<'a> {
     capture: Capture,
     packets: Vec<SlotPacket>,
     expected: Expected,
+    setup: ArraySetup,
+    arriving: Vec<Packet>,
 }
 
 impl Prepared<'_> {
     /// Simulates it, compares what came out, and writes the files. With `tell` the report is printed.
-    #[allow(clippy::too_many_arguments)]
     fn complete(
-        self,
+        &self,
         mut data: Data,
-        setup: ArraySetup,
-        arriving: Vec<Packet>,
         timeline: Option<Timeline>,
         outputs: Outputs,
         tell: bool,
         quiet: bool,
     ) -> anyhow::Result<()> {
-        let Self { args, config, program, firmware, capture, packets, expected, .. } = self;
-        let (mcw, slot_bytes_log2) = (setup.mcw, setup.slot_bytes_log2);
-        let (outcome, ended, memory) =
-            simulate(args, config, program, &mut data, firmware, setup, arriving, timeline, quiet)?;
+        let Self { args, program, firmware, capture, packets, expected, .. } = self;
+        let (outcome, ended, memory) = self.simulate(&mut data, timeline, quiet)?;
         let mut result = match outcome {
             Outcome::Ports(ports) => {
                 let packets = match (expected.golden(), &program.app) {
-                    (Some(golden), _) => check_ports_against(golden, &packets, &ports)
+                    (Some(golden), _) => check_ports_against(golden, packets, &ports)
                         .context("what left differs from the golden model of --golden")?,
-                    (None, Some(app)) => check_ports(app.as_ref(), &packets, &ports).with_context(|| {
+                    (None, Some(app)) => check_ports(app.as_ref(), packets, &ports).with_context(|| {
                         format!("what left differs from the golden model of {}", program.name)
                     })?,
                     (None, None) => ports.run.packets,
@@ -376,7 +374,7 @@ impl Prepared<'_> {
         // A golden model of the user's own takes the place of the app's.
         let models = program.app.as_ref().filter(|_| expected.golden().is_none());
         if let (Some(app), Through::Host) = (models, args.through) {
-            compare(app.as_ref(), &program.name, &packets, &results)?;
+            compare(app.as_ref(), &program.name, packets, &results)?;
         }
         let records = records(&results, Some(&times), packets.len())?;
         let environment = Environment::Simulation {
@@ -385,22 +383,10 @@ impl Prepared<'_> {
             memory: self.latency,
             clock_mhz: args.clock,
         };
-        let facts = RunFacts {
-            kernel: program.name.clone(),
-            inputs: program.notes(),
-            capture: input::name(self.pcap),
-            preset: config.preset.clone(),
-            cores: config.cores,
-            lanes: config.lanes,
-            warps: config.warps,
-            mcw,
-            environment,
-            slot_bytes: 1 << slot_bytes_log2,
-            configuration: config.clone(),
-        };
+        let facts = program.facts(self.pcap, self.config, &self.setup, environment);
         let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
         let faults = u64::from(result.fault_count);
-        let counted = counted(&capture, slot_bytes_log2);
+        let counted = counted(capture, self.setup.slot_bytes_log2);
         let work = core_work(&result.counters);
         let mut report = Report::new(facts, &records, lengths, work, faults, counted, models.is_some());
         report.set_memory(&result.memory);
@@ -421,6 +407,88 @@ impl Prepared<'_> {
         both(faults, compared)?;
         firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(firmware, ended))?;
         printed
+    }
+
+    /// Builds the model, loads kernel and firmware and runs the packets.
+    fn simulate(
+        &self,
+        data: &mut Data,
+        timeline: Option<Timeline>,
+        quiet: bool,
+    ) -> anyhow::Result<(Outcome, Option<firmware::Ended>, MemoryMap)> {
+        let Self { args, config, program, arriving, .. } = self;
+        let (firmware, mut setup) = (self.firmware, self.setup.clone());
+        let mut model = array::model(config, args.wave.is_some(), quiet)?;
+        let wave = args.wave.as_deref().map(Wave::create).transpose()?;
+        if let Some(wave) = &wave {
+            model.trace(&wave.staged)?;
+        }
+        let memory = MemoryOptions { latency: self.latency, ..MemoryOptions::default() };
+        let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+        host.load_kernel(&KernelImage::from(&program.kernel))?;
+        if let Some(firmware) = firmware {
+            host.reserve_firmware(firmware)?;
+        }
+        if let Some(app) = &program.app {
+            host.load_app(app.as_ref(), &mut setup)?;
+        }
+        data.place(&mut host, &mut setup)?;
+        let layout = host.configure(&setup)?;
+        let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
+        match firmware {
+            Some(firmware) => host.keep_kernels_out(firmware)?,
+            None if args.limits.open_windows => {}
+            None => host.close_windows(&map)?,
+        }
+        timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
+        if let Some(firmware) = firmware {
+            host.start_firmware(firmware)?;
+            firmware::type_in(args, &mut host)?;
+        }
+        let options = args.options();
+        let bar = print::progress(arriving.len() as u64, quiet);
+        let mut progress = |progress: cosim::Progress| bar.set_position(progress.committed);
+        let result = match args.through {
+            Through::Host => {
+                cosim::run(&mut host, &setup, &layout, arriving, options, &mut progress).map(Outcome::Host)
+            }
+            Through::Ports => {
+                let streams = StreamOptions::default();
+                cosim::run_through_ports(&mut host, &setup, arriving, streams, options, &mut progress)
+                    .map(Outcome::Ports)
+            }
+        };
+        bar.finish_and_clear();
+        let ended = match (&result, firmware) {
+            (Ok(_), Some(_)) => Some(firmware::finish(args, &mut host, arriving.len())),
+            _ => None,
+        };
+        let dumped = if result.is_ok() { data.read(&mut host) } else { Ok(()) };
+        let cycle = host.device_mut().cycle();
+        drop(host);
+        // Waveforms and traces are wanted most when a run fails.
+        wave.map(Wave::commit).transpose()?;
+        let written = timeline.map(|timeline| timeline.commit(cycle)).transpose();
+        let outcome = result.map_err(|error| match error {
+            CosimError::NoCommit { .. } => anyhow!(
+                "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer"
+            ),
+            error => error.into(),
+        })?;
+        written?;
+        dumped?;
+        let ended = ended.transpose()?;
+        let result = outcome.run();
+        log::info!(
+            "{} cycles simulated in {:.2} s: {:.1} kHz",
+            result.simulated_cycles,
+            result.elapsed.as_secs_f64(),
+            result.kilohertz()
+        );
+        if result.bus_errors > 0 {
+            log::warn!("{} memory responses were errors", result.bus_errors);
+        }
+        Ok((outcome, ended, map))
     }
 }
 
@@ -458,92 +526,6 @@ impl Outcome {
             Self::Ports(ports) => &ports.run,
         }
     }
-}
-
-/// Builds the model, loads kernel and firmware and runs the packets.
-#[allow(clippy::too_many_arguments)]
-fn simulate(
-    args: &Subject,
-    config: &Config,
-    program: &Program,
-    data: &mut Data,
-    firmware: Option<&Firmware>,
-    mut setup: ArraySetup,
-    packets: Vec<Packet>,
-    timeline: Option<Timeline>,
-    quiet: bool,
-) -> anyhow::Result<(Outcome, Option<firmware::Ended>, MemoryMap)> {
-    let mut model = array::model(config, args.wave.is_some(), quiet)?;
-    let wave = args.wave.as_deref().map(Wave::create).transpose()?;
-    if let Some(wave) = &wave {
-        model.trace(&wave.staged)?;
-    }
-    let memory = MemoryOptions { latency: args.latency()?, ..MemoryOptions::default() };
-    let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
-    host.load_kernel(&KernelImage::from(&program.kernel))?;
-    if let Some(firmware) = firmware {
-        host.reserve_firmware(firmware)?;
-    }
-    if let Some(app) = &program.app {
-        host.load_app(app.as_ref(), &mut setup)?;
-    }
-    data.place(&mut host, &mut setup)?;
-    let layout = host.configure(&setup)?;
-    let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
-    match firmware {
-        Some(firmware) => host.keep_kernels_out(firmware)?,
-        None if args.limits.open_windows => {}
-        None => host.close_windows(&map)?,
-    }
-    timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
-    if let Some(firmware) = firmware {
-        host.start_firmware(firmware)?;
-        firmware::type_in(args, &mut host)?;
-    }
-    let options = args.options();
-    let bar = print::progress(packets.len() as u64, quiet);
-    let mut progress = |progress: cosim::Progress| bar.set_position(progress.committed);
-    let result = match args.through {
-        Through::Host => {
-            cosim::run(&mut host, &setup, &layout, &packets, options, &mut progress).map(Outcome::Host)
-        }
-        Through::Ports => {
-            let streams = StreamOptions::default();
-            cosim::run_through_ports(&mut host, &setup, &packets, streams, options, &mut progress)
-                .map(Outcome::Ports)
-        }
-    };
-    bar.finish_and_clear();
-    let ended = match (&result, firmware) {
-        (Ok(_), Some(_)) => Some(firmware::finish(args, &mut host, packets.len())),
-        _ => None,
-    };
-    let dumped = if result.is_ok() { data.read(&mut host) } else { Ok(()) };
-    let cycle = host.device_mut().cycle();
-    drop(host);
-    // Waveforms and traces are wanted most when a run fails.
-    wave.map(Wave::commit).transpose()?;
-    let written = timeline.map(|timeline| timeline.commit(cycle)).transpose();
-    let outcome = result.map_err(|error| match error {
-        CosimError::NoCommit { .. } => anyhow!(
-            "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer"
-        ),
-        error => error.into(),
-    })?;
-    written?;
-    dumped?;
-    let ended = ended.transpose()?;
-    let result = outcome.run();
-    log::info!(
-        "{} cycles simulated in {:.2} s: {:.1} kHz",
-        result.simulated_cycles,
-        result.elapsed.as_secs_f64(),
-        result.kilohertz()
-    );
-    if result.bus_errors > 0 {
-        log::warn!("{} memory responses were errors", result.bus_errors);
-    }
-    Ok((outcome, ended, map))
 }
 
 /// A waveform file, which gets its name when the simulation has ended.

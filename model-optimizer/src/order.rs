@@ -16,9 +16,6 @@ pub(crate) fn function_by_function(
     shared: &[SharedModule],
     ports: &[HeaderPort],
 ) -> Result<(), Error> {
-    if shared.is_empty() {
-        return Ok(());
-    }
     let files = sources(objects)?;
     let inputs = ports.iter().filter(|p| p.port.direction == Direction::Input);
     let inputs: Vec<String> = inputs.map(|p| format!("TOP.{}", p.member)).collect();

@@ -20,6 +20,41 @@ fn models(verilog: &str, top: &str, shared: SharedModule, cache: &Path) -> [Mode
     })
 }
 
+/// A model that can write waveforms is rewritten, too.
+#[test]
+fn a_model_that_is_traced_is_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "module stage(input wire clk, input wire [65:0] d, output reg [65:0] q);
+                  always @(posedge clk) q <= d + 66'd1;
+                endmodule
+                module pipe(input wire clk, input wire [65:0] d, output wire [65:0] q);
+                  wire [65:0] between;
+                  stage first(.clk(clk), .d(d), .q(between));
+                  stage second(.clk(clk), .d(between), .q(q));
+                endmodule";
+    let options = ModelOptions {
+        shared: vec![SharedModule { name: "stage".into(), inputs: vec!["d".into()] }],
+        rewriter: Some(&Optimizer),
+        trace: true,
+        cache: Some(folder.path().join("cache")),
+        ..ModelOptions::new("pipe")
+    };
+    let library = Model::build(text, &options).unwrap();
+    assert_eq!(library.report().plain_because, None);
+    let mut model = library.instantiate().unwrap();
+    let (clk, d, q) =
+        (model.input("clk", 1).unwrap(), model.input("d", 66).unwrap(), model.output("q", 66).unwrap());
+    let waves = folder.path().join("pipe.fst");
+    model.trace(&waves).unwrap();
+    model.set_words(d, &[u32::MAX, u32::MAX, 2]);
+    model.tick(clk).unwrap();
+    model.tick(clk).unwrap();
+    model.fall(clk).unwrap();
+    assert_eq!(model.get_words(q), [1, 0, 3]);
+    model.close_trace();
+    assert!(fs::metadata(&waves).unwrap().len() > 0);
+}
+
 /// A shared module with 32 lanes, whose C++ is loops over arrays, is the same as the module as Verilator writes it.
 #[test]
 fn lanes_in_loops_are_the_same() {

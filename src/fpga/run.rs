@@ -7,8 +7,7 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, MemoryMap};
-use hermes_testbench::input;
-use hermes_testbench::metrics::{BoardRun, Environment, Report, RunFacts};
+use hermes_testbench::metrics::{BoardRun, Environment, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 
@@ -150,19 +149,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         ring_slots: 1 << setup.ring_slots_log2,
         seconds: result.elapsed.as_secs_f64(),
     });
-    let facts = RunFacts {
-        kernel: program.name.clone(),
-        inputs: program.notes(),
-        capture: input::name(&args.pcap),
-        preset: config.preset.clone(),
-        cores: config.cores,
-        lanes: config.lanes,
-        warps: config.warps,
-        mcw,
-        environment,
-        slot_bytes: 1 << slot_bytes_log2,
-        configuration: config.clone(),
-    };
+    let facts = program.facts(&args.pcap, config, &setup, environment);
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
     let counted = counted(&capture, slot_bytes_log2);

@@ -7,7 +7,9 @@ use anyhow::{bail, ensure};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{ArraySetup, Packet};
+use hermes_testbench::input;
 use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
+use hermes_testbench::metrics::{Environment, RunFacts};
 use hermes_testbench::slot::SlotPacket;
 
 use crate::files::Files;
@@ -183,6 +185,29 @@ impl Program {
             );
         }
         Ok(self)
+    }
+
+    /// What a run of it on the packets of `pcap` is told to be made with.
+    pub fn facts(
+        &self,
+        pcap: &Path,
+        config: &Config,
+        setup: &ArraySetup,
+        environment: Environment,
+    ) -> RunFacts {
+        RunFacts {
+            kernel: self.name.clone(),
+            inputs: self.notes(),
+            capture: input::name(pcap),
+            preset: config.preset.clone(),
+            cores: config.cores,
+            lanes: config.lanes,
+            warps: config.warps,
+            mcw: setup.mcw,
+            environment,
+            slot_bytes: 1 << setup.slot_bytes_log2,
+            configuration: config.clone(),
+        }
     }
 
     /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.

@@ -76,7 +76,7 @@ impl Tools {
         // A model from another machine may have instructions that this one does not know.
         parts.extend([self.machine_flags, &self.machine]);
         parts.push(if options.trace { "trace" } else { "no trace" });
-        let rewriter = options.rewriter.filter(|_| !options.shared.is_empty());
+        let rewriter = options.rewriter();
         parts.push(rewriter.map_or("plain", Rewriter::version));
         parts.extend(rewriter.map_or(&[][..], Rewriter::verilator_flags));
         for list in [&options.verilator_flags, &options.cxx_flags] {
@@ -119,7 +119,7 @@ pub(crate) fn build(
     let mut build = Build { work, options, tools, cache, step };
     let source = work.join("design.v");
     fs::write(&source, verilog).map_err(Error::io(&source))?;
-    let Some(rewriter) = options.rewriter.filter(|_| !options.shared.is_empty()) else {
+    let Some(rewriter) = options.rewriter() else {
         return build.plain("");
     };
     let version = tools.verilator.version;

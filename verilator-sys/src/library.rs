@@ -131,8 +131,9 @@ impl Model {
                 Shared::load(&path, &options.top)?
             }
         };
-        if let Some(because) = &plain_because {
-            rewriter::warn(because, options.rewriter);
+        // Only a model that was to be rewritten says why it was not.
+        if let (Some(because), Some(rewriter)) = (&plain_because, options.rewriter) {
+            rewriter::warn(because, rewriter);
         }
         header::check(&options.top, &shared.ports, &options.ports)?;
         let report = BuildReport { cached, elapsed: start.elapsed(), plain_because };

@@ -108,6 +108,11 @@ impl ModelOptions {
     }
 
     /// Checks the fields that become names in generated files.
+    /// What rewrites the C++, if there is something to rewrite.
+    pub(crate) fn rewriter(&self) -> Option<&'static dyn Rewriter> {
+        self.rewriter.filter(|_| !self.shared.is_empty())
+    }
+
     pub(crate) fn validate(&self) -> Result<(), Error> {
         let identifier = |field, value: &String| {
             let mut chars = value.chars();

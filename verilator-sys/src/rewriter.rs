@@ -22,7 +22,7 @@ pub trait Rewriter: fmt::Debug + Sync {
     /// Whether it knows the C++ of this version of Verilator.
     fn knows(&self, verilator: Version) -> bool;
 
-    /// Rewrites the files in `objects`, which are those of a design with the ports `ports`; gives what stands against it, in which case
+    /// Rewrites the files in `objects`, which are those of a design with the ports `ports` and one shared module at least; gives what stands against it, in which case
     /// the files are of no use.
     ///
     /// # Errors
@@ -39,10 +39,9 @@ pub trait Rewriter: fmt::Debug + Sync {
 }
 
 /// Says what it costs that models are not rewritten, and why that is, once for each reason.
-pub(crate) fn warn(because: &str, rewriter: Option<&dyn Rewriter>) {
+pub(crate) fn warn(because: &str, rewriter: &dyn Rewriter) {
     if is_new(because) {
-        let without = rewriter.map_or(String::new(), |rewriter| format!(", and {}", rewriter.without()));
-        log::warn!("{because}: the model is compiled as Verilator wrote it{without}");
+        log::warn!("{because}: the model is compiled as Verilator wrote it, and {}", rewriter.without());
     }
 }
 

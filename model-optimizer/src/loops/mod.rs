@@ -43,9 +43,6 @@ const TYPES: [&str; 6] = ["CData", "SData", "IData", "QData", "VlWide", "VlUnpac
 
 /// Writes the classes of the shared modules in `objects` with loops, and large functions in parts.
 pub(crate) fn of_repetitions(objects: &Path, shared: &[SharedModule]) -> Result<(), Error> {
-    if shared.is_empty() {
-        return Ok(());
-    }
     let mut cuts = Cuts::new();
     let mut files = sources(objects)?;
     files.iter_mut().for_each(|(_, text)| *text = dialect::older(text));
