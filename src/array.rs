@@ -35,6 +35,9 @@ pub struct ArrayArgs {
     /// Ways of the L2, instead of the preset's: 1, 2 or 4
     #[arg(long)]
     l2_ways: Option<usize>,
+    /// A bank of the L2 looks a set up in a cycle of its own: two cycles a request, for a higher clock
+    #[arg(long)]
+    l2_look_up_cycle: bool,
     /// Lines of 64 bytes in the L1 data cache of a core, instead of the preset's: a power of two, 16 to 1024
     #[arg(long)]
     l1_lines: Option<usize>,
@@ -130,6 +133,7 @@ impl ArrayArgs {
         config.l2_banks = self.l2_banks.unwrap_or(config.l2_banks);
         config.l2_bank_lines = self.l2_lines.unwrap_or(config.l2_bank_lines);
         config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
+        config.l2_look_up_cycle |= self.l2_look_up_cycle;
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
         config.packet_ports |= self.packet_ports;
         config.command_threads = self.command_threads.unwrap_or(config.command_threads);

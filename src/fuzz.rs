@@ -199,7 +199,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
     format!(
         "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --channels {} \
          --l2-banks {} --l2-lines {} --l2-ways {} --l1-lines {} --latency {} \
-         --stalls {} --instructions {} --packets {} --watchdog {}{}{}{}",
+         --stalls {} --instructions {} --packets {} --watchdog {}{}{}{}{}",
         config.preset,
         config.cores,
         config.lanes,
@@ -214,6 +214,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
         args.instructions.unwrap_or(INSTRUCTIONS.into()),
         case.program.packets,
         args.watchdog,
+        if config.l2_look_up_cycle { " --l2-look-up-cycle" } else { "" },
         if config.atomics { " --atomics" } else { "" },
         if args.rv32e { " --rv32e" } else { "" },
         if args.no_faults { " --no-faults" } else { "" },

@@ -59,6 +59,9 @@ pub struct Config {
     pub l2_bank_lines: usize,
     /// Ways of the L2: 1, 2 or 4.
     pub l2_ways: usize,
+    /// A bank of the L2 looks a set up in one cycle and decides in the next: two cycles a request instead of one, for a higher clock.
+    #[serde(default)]
+    pub l2_look_up_cycle: bool,
     /// Lines of 64 bytes in the L1 data cache of a core: a power of two, 16 to 1024.
     pub l1_lines: usize,
     /// The array has packet ports: frames come and go through AXI4-Stream.
@@ -209,6 +212,7 @@ impl Config {
             l2_banks,
             l2_bank_lines,
             l2_ways: 4,
+            l2_look_up_cycle: false,
             l1_lines,
             packet_ports: false,
             command_threads: 0,

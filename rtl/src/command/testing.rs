@@ -248,6 +248,7 @@ impl System {
             banks: 1,
             bank_lines: 64,
             ways: 4,
+            looks: false,
             atomic_requesters: 1,
             network: None,
         };

@@ -33,12 +33,13 @@ pub struct RoundRobin {
 impl Logic for RoundRobin {
     #[hdl_gen]
     fn update(&mut self) {
-        // This round and the next one behind it, so that it need not be known first whether this
-        // one has requests left.
-        let wheel = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
-            | (bit_cast::<64, 32>(self.request.val()) << 32);
-        let lowest = wheel & (bits::<64>(0) - wheel);
-        let choice = lowest.get_bits::<32>(0) | lowest.get_bits::<32>(32);
+        // The lowest of this round, and the lowest of all for the next one. A carry goes no further than there
+        // are requesters: behind the last one both are constant.
+        let round = self.request.val() & self.above.q.val();
+        let mut choice = self.request.val() & (bits::<32>(0) - self.request.val());
+        if round.any() {
+            choice = round & (bits::<32>(0) - round);
+        }
         self.any.next = self.request.val().any();
         self.grant.next = choice;
         self.encoder.one_hot.next = choice;

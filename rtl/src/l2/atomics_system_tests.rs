@@ -189,17 +189,19 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
 #[test]
 fn three_requesters_on_two_banks() {
     // The third has no atomic operations.
-    let sizes = MemorySizes {
+    let sizes = |looks| MemorySizes {
         requesters: 3,
         channels: 1,
         banks: 2,
         bank_lines: 8,
         ways: 2,
+        looks,
         atomic_requesters: 2,
         network: None,
     };
-    random_operations(sizes, Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
-    random_operations(sizes, Pace { latency: (1, 1), ready: 1.0 }, 6, 10_000);
+    random_operations(sizes(false), Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
+    random_operations(sizes(false), Pace { latency: (1, 1), ready: 1.0 }, 6, 10_000);
+    random_operations(sizes(true), Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
 }
 
 /// Operations of one thread after the other on one word that the L2 has, in cycles each.
@@ -211,6 +213,7 @@ fn an_operation_takes_five_cycles_of_its_bank() {
         banks: 1,
         bank_lines: 16,
         ways: 2,
+        looks: false,
         atomic_requesters: 1,
         network: None,
     };
@@ -247,6 +250,7 @@ fn a_network_interface_adds_and_compares_64_bits() {
         banks: 2,
         bank_lines: 8,
         ways: 2,
+        looks: false,
         atomic_requesters: 3,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0, queues: false }),
     };
@@ -345,6 +349,7 @@ fn amoor_of_zero_leaves_the_line_clean() {
             banks: 1,
             bank_lines: 16,
             ways: 2,
+            looks: false,
             atomic_requesters: 2,
             network,
         };

@@ -23,8 +23,12 @@ use hermes_hdl::prelude::*;
 ///    acknowledged. After reset the bank takes a cycle for each set.
 /// 7. With a network interface and more than one way, lines of command rings can be locked
 ///    ([`L2Lock`]): that changes which line a set gives up, and no answer.
+/// 8. With a cycle for the look-up (`looks` is 1) a request, and a set of a walk, takes two cycles: one to
+///    look its set up, one to decide; so does each further look at a request that waits. Between the two only
+///    transfers end, and one that seems to be under way still is waited for. A request that is another one
+///    than the one looked up is looked up again. It is for a high clock: both parts are half as long.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: usize)]
+#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: usize, looks: usize)]
 pub struct L2Bank {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -136,7 +140,7 @@ pub struct L2Bank {
 
     #[init(IndexHash::new(sets_log2, skip))]
     hash: IndexHash,
-    #[init((0..ways).map(|_| L2Way::new(sets_log2)).collect())]
+    #[init((0..ways).map(|_| L2Way::new(sets_log2, looks)).collect())]
     way: Vec<L2Way>,
     #[init(RamSizedAsync::new(sets_log2))]
     turns: RamSizedAsync<2>,
@@ -165,6 +169,14 @@ pub struct L2Bank {
     out_tag: Register<Bits<7>>,
     hit_first: Register<Bit>,
 
+    /// The state of the ways is that of the request, or the walk, in this cycle (with a cycle for the look-up, as the next two).
+    #[count(looks)]
+    looked: Vec<Register<Bit>>,
+    #[count(looks)]
+    looked_line: Vec<Register<Bits<26>>>,
+    #[count(looks)]
+    looked_turn: Vec<Register<Bits<2>>>,
+
     #[init((0..ways).map(|way| Constant::new((1u64 << way).into())).collect())]
     one_hot: Vec<Constant<Bits<4>>>,
     #[init(indices(ways))]
@@ -180,29 +192,32 @@ pub struct L2Bank {
     _ways: usize,
     #[init(locks)]
     _locks: usize,
+    #[init(looks)]
+    _looks: usize,
 }
 
 impl L2Bank {
     /// A bank of `lines` lines in `ways` ways, with up to `2^numbers` fetches and as many
     /// write-backs outstanding; its lines are those of every address whose lowest `skip` bits are
     /// decided by the choice of the bank. With a network interface its sets have locks, if they have
-    /// more than one way.
+    /// more than one way. `looks` is 1 if it has a cycle for the look-up.
     ///
     /// # Panics
-    /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets.
+    /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets, or `looks` is above 1.
     pub fn new(
         lines: usize,
         ways: usize,
         numbers: usize,
         skip: usize,
         network: Option<NetworkSizes>,
+        looks: usize,
     ) -> Self {
         assert!(lines.is_power_of_two() && matches!(ways, 1 | 2 | 4), "L2Bank: {lines} lines in {ways} ways");
         assert!(lines / ways >= 2, "L2Bank: {lines} lines in {ways} ways are less than two sets");
         let sets = lines / ways;
         let sets_log2 = sets.ilog2() as usize;
         let locks = usize::from(network.is_some() && ways > 1);
-        Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks)
+        Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks, looks)
     }
 }
 
@@ -211,15 +226,28 @@ impl Logic for L2Bank {
     fn update(&mut self) {
         // The set that is processed, and its contents.
         let walk = self.clearing.q.val() || self.walking.q.val();
-        let is_read = self.request_valid.val() && !self.request_write.val() && !walk;
-        let is_write = self.request_valid.val() && self.request_write.val() && !walk;
+        let mut decides = true;
+        let mut idle = true;
+        for k in 0..self._looks {
+            let same = self.looked_line[k].q.val() == self.request_line.val();
+            decides = self.looked[k].q.val() && (walk || same);
+            idle = self.looked[k].q.val() || !self.request_valid.val();
+            self.looked[k].d.next = !self.looked[k].q.val() && (self.request_valid.val() || walk);
+            self.looked_line[k].d.next = self.request_line.val();
+        }
+        let is_read = self.request_valid.val() && !self.request_write.val() && !walk && decides;
+        let is_write = self.request_valid.val() && self.request_write.val() && !walk && decides;
         self.hash.line.next = self.request_line.val();
         let mut set = self.hash.index.val();
         if walk {
             set = self.walk_set.q.val();
         }
         self.turns.read_address.next = set;
-        let turn = self.turns.read_data.val() & self.last_way.val();
+        let mut turn = self.turns.read_data.val() & self.last_way.val();
+        for k in 0..self._looks {
+            self.looked_turn[k].d.next = turn;
+            turn = self.looked_turn[k].q.val();
+        }
         let mut hit_way = bits::<4>(0);
         let mut hit = false;
         let mut hit_fetching = false;
@@ -294,14 +322,15 @@ impl Logic for L2Bank {
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
         self.fill_ready.next = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
         self.fetches.fill_number.next = self.fill_number.val();
-        let fill_take = self.fill_valid.val()
+        // Its turn is known before whether it is one of ours: the line is chosen by that.
+        let fill_turn = self.fill_valid.val()
             && !self.answers.response_full.val()
-            && !(hit_waits && self.hit_first.q.val())
-            && self.fetches.known.val();
-        let hit_push = hit_waits && !self.answers.response_full.val() && !fill_take;
+            && !(hit_waits && self.hit_first.q.val());
+        let fill_take = fill_turn && self.fetches.known.val();
+        let hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn;
         if hit_push {
             self.hit_first.d.next = false;
-        } else if fill_take {
+        } else if fill_turn {
             self.hit_first.d.next = true;
         }
         let room = !self.read_out.q.val() || hit_push || (self.out_stores.q.val() && !self.stores.full.val());
@@ -309,16 +338,18 @@ impl Logic for L2Bank {
         // What happens with the request, or in the set of the walk.
         let can_store = room && self.stores.free.val();
         let can_miss = !hit && !line_leaves && victim.any();
-        let can_write = !fill_take && !self.answers.written_full.val();
+        let can_write = !fill_turn && !self.answers.written_full.val();
         let read_hit = is_read && hit && !hit_fetching && hit_complete && room;
         let read_part = is_read && hit && !hit_complete && !hit_leaving && can_store;
         let read_miss = is_read && can_miss && self.fetches.free.val() && (!victim_changed || can_store);
         let write_hit = is_write && hit && !hit_fetching && can_write;
         let write_evict = is_write && can_miss && victim_changed && can_store;
         let write_miss = is_write && can_miss && !victim_changed && can_write;
-        let walk_store = self.walking.q.val() && changed_way.any() && !changed_leaving && can_store;
-        let walk_on = self.clearing.q.val()
+        let walk_store =
+            self.walking.q.val() && decides && changed_way.any() && !changed_leaving && can_store;
+        let walks = self.clearing.q.val()
             || (self.walking.q.val() && !changed_way.any() && !(self.walk_drops.q.val() && any_fetching));
+        let walk_on = walks && decides;
         self.request_ready.next = read_hit || read_miss || write_hit || write_miss;
         let store = read_part || (read_miss && victim_changed) || write_evict || walk_store;
         let drops = read_part || write_evict || (walk_store && (self.walk_drops.q.val() || !changed_fetched));
@@ -381,7 +412,8 @@ impl Logic for L2Bank {
         }
 
         // Data: one line is read and one is written in a cycle, never the same.
-        self.data.read_enable.next = read_hit || store;
+        // A line that nobody wants may be read, too: it need not be known first who does.
+        self.data.read_enable.next = room && (self.request_valid.val() || walk);
         self.data.read_address.next = place;
         self.data.write_enable.next = (fill_take && !self.fill_error.val()) || write_hit || write_miss;
         self.data.write_address.next = place;
@@ -392,7 +424,7 @@ impl Logic for L2Bank {
         if write_miss {
             self.data.write_strobe.next = !bits::<64>(0);
         }
-        if fill_take {
+        if fill_turn {
             self.data.write_address.next = self.fetches.fill_place.val();
             self.data.write_data.next = self.fill_data.val();
             self.data.write_strobe.next = !bits::<64>(0);
@@ -446,7 +478,7 @@ impl Logic for L2Bank {
         self.answers.requester.next = self.out_requester.q.val();
         self.answers.tag.next = self.out_tag.q.val();
         self.answers.data.next = self.data.read_data.val();
-        if fill_take {
+        if fill_turn {
             self.answers.requester.next = self.fetches.fill_requester.val();
             self.answers.tag.next = self.fetches.fill_tag.val();
             self.answers.data.next = self.fill_data.val();
@@ -478,7 +510,8 @@ impl Logic for L2Bank {
                 self.unacknowledged.d.next = self.stores.out.val();
             }
         }
-        if self.wants_walk.q.val() && !walk && !self.unacknowledged.q.val().any() {
+        // A request that was looked up is decided on first.
+        if self.wants_walk.q.val() && !walk && idle && !self.unacknowledged.q.val().any() {
             self.walking.d.next = true;
             self.walk_drops.d.next = self.wants_drop.q.val();
             self.wants_walk.d.next = false;

@@ -11,6 +11,7 @@ const SIZES: MemorySizes = MemorySizes {
     banks: 2,
     bank_lines: 16,
     ways: 4,
+    looks: false,
     atomic_requesters: 0,
     network: None,
 };
@@ -84,7 +85,11 @@ impl Set {
 }
 
 fn bench(name: &str) -> Bench {
-    let mut bench = Bench::new(SIZES, Pace { latency: (1, 3), ready: 1.0 }, random(name));
+    bench_of(SIZES, name)
+}
+
+fn bench_of(sizes: MemorySizes, name: &str) -> Bench {
+    let mut bench = Bench::new(sizes, Pace { latency: (1, 3), ready: 1.0 }, random(name));
     // After the reset the tags are emptied.
     idle(&mut bench, 40);
     bench
@@ -127,7 +132,13 @@ fn write(bench: &mut Bench, requester: usize, line: u32, strobe: u64) {
 /// what a full set gives up.
 #[test]
 fn hits_and_misses_are_those_of_a_model() {
-    let mut bench = bench("hits and misses");
+    for looks in [false, true] {
+        hits_and_misses(MemorySizes { looks, ..SIZES });
+    }
+}
+
+fn hits_and_misses(sizes: MemorySizes) {
+    let mut bench = bench_of(sizes, "hits and misses");
     let mut sets = vec![Set::default(); 2 * SETS];
     let mut expected = vec![Counts::default(); SIZES.requesters];
     let lines: Vec<u32> = (0..60).map(|_| bench.rng.gen_range(0..1 << 26)).filter(|l| !fails(*l)).collect();

@@ -44,18 +44,20 @@ fn fetches_and_stores() {
 
 #[test]
 fn way() {
-    check_with(L2Way::new(1), 5_000, |unit, random, cycle| {
-        unit.set.next = bits(random() % 2);
-        unit.line.next = bits(random() % 8);
-        for input in [&mut unit.clear, &mut unit.drop, &mut unit.clean] {
-            input.next = random() % 32 == 0;
-        }
-        if cycle < 2 {
-            unit.set.next = bits(cycle);
-            unit.clear.next = true;
-            unit.fetch.next = true;
-        }
-    });
+    for looks in [0, 1] {
+        check_with(L2Way::new(1, looks), 5_000, |unit, random, cycle| {
+            unit.set.next = bits(random() % 2);
+            unit.line.next = bits(random() % 8);
+            for input in [&mut unit.clear, &mut unit.drop, &mut unit.clean] {
+                input.next = random() % 32 == 0;
+            }
+            if cycle < 2 {
+                unit.set.next = bits(cycle);
+                unit.clear.next = true;
+                unit.fetch.next = true;
+            }
+        });
+    }
 }
 
 #[test]
@@ -96,6 +98,7 @@ fn memory_system_of_a_network_interface() {
         banks: 1,
         bank_lines: 4,
         ways: 2,
+        looks: false,
         atomic_requesters: 3,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1, queues: false }),
     };
@@ -134,35 +137,38 @@ fn memory_system_of_a_network_interface() {
 /// nothing of a RAM that was not written. Writes are of whole lines for the same reason.
 #[test]
 fn memory_system() {
-    let sizes = MemorySizes {
+    let sizes = |looks| MemorySizes {
         requesters: 2,
         channels: 2,
         banks: 2,
         bank_lines: 4,
         ways: 2,
+        looks,
         atomic_requesters: 0,
         network: None,
     };
-    check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
-        for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
-            line.next = bits(random() % 16);
-        }
-        for strobe in &mut unit.write_strobe {
-            strobe.next = bits(u64::MAX);
-        }
-        for bus in &mut unit.m_axi {
-            bus.arready.next = random() % 4 != 0;
-            bus.awready.next = random() % 4 != 0;
-            bus.wready.next = random() % 4 != 0;
-            bus.rvalid.next = random() % 2 == 0;
-            bus.rid.next = bits(random() % 64);
-            bus.rdata.next = bits(random());
-            bus.rlast.next = true;
-            bus.bvalid.next = random() % 2 == 0;
-            bus.bid.next = bits(random() % 64);
-        }
-        unit.clean.next = random() % 256 == 0;
-        unit.invalidate.next = random() % 256 == 0;
-        unit.reset.next = cycle < 2;
-    });
+    for looks in [false, true] {
+        check_with(MemorySystem::new(sizes(looks)), 600, |unit, random, cycle| {
+            for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
+                line.next = bits(random() % 16);
+            }
+            for strobe in &mut unit.write_strobe {
+                strobe.next = bits(u64::MAX);
+            }
+            for bus in &mut unit.m_axi {
+                bus.arready.next = random() % 4 != 0;
+                bus.awready.next = random() % 4 != 0;
+                bus.wready.next = random() % 4 != 0;
+                bus.rvalid.next = random() % 2 == 0;
+                bus.rid.next = bits(random() % 64);
+                bus.rdata.next = bits(random());
+                bus.rlast.next = true;
+                bus.bvalid.next = random() % 2 == 0;
+                bus.bid.next = bits(random() % 64);
+            }
+            unit.clean.next = random() % 256 == 0;
+            unit.invalidate.next = random() % 256 == 0;
+            unit.reset.next = cycle < 2;
+        });
+    }
 }

@@ -13,6 +13,7 @@ const SIZES: MemorySizes = MemorySizes {
     banks: 1,
     bank_lines: 4 * SETS as usize,
     ways: 4,
+    looks: false,
     atomic_requesters: 3,
     network: Some(NetworkSizes { requester: NETWORK, cores: 2, rings_log2: 4, areas_log2: 0, queues: false }),
 };

@@ -21,6 +21,8 @@ pub struct MemorySizes {
     pub bank_lines: usize,
     /// Ways of a bank: 1, 2 or 4.
     pub ways: usize,
+    /// A bank has a cycle for the look-up of a set.
+    pub looks: bool,
     /// Requesters that may request atomic operations, from the first on; 0: none, and the banks
     /// have no [`L2Atomics`].
     pub atomic_requesters: usize,
@@ -89,6 +91,7 @@ impl MemorySizes {
             banks: config.l2_banks,
             bank_lines: config.l2_bank_lines,
             ways: config.l2_ways,
+            looks: config.l2_look_up_cycle,
             atomic_requesters: match network {
                 Some(network) => network.requester + 1,
                 None if config.atomics => cores_and_command,
@@ -235,7 +238,7 @@ pub struct MemorySystem {
     responses: ResponseCrossbar,
     #[init(atomics(sizes))]
     atomics: Vec<L2Atomics>,
-    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip, sizes.network)).collect())]
+    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip, sizes.network, usize::from(sizes.looks))).collect())]
     bank: Vec<L2Bank>,
     #[init((0..sizes.channels).map(|_| MemoryChannel::new(sizes.banks / sizes.channels, numbers)).collect())]
     channel: Vec<MemoryChannel>,

@@ -271,16 +271,19 @@ const RANDOM: Pace = Pace { latency: (1, 40), ready: 0.7 };
 
 #[test]
 fn one_requester_on_one_tiny_bank() {
-    let sizes = MemorySizes {
+    let sizes = |looks| MemorySizes {
         requesters: 1,
         channels: 1,
         banks: 1,
         bank_lines: 4,
         ways: 2,
+        looks,
         atomic_requesters: 0,
         network: None,
     };
-    random_traffic(sizes, RANDOM, 40, 8);
+    for looks in [false, true] {
+        random_traffic(sizes(looks), RANDOM, 40, 8);
+    }
 }
 
 #[test]
@@ -291,6 +294,7 @@ fn three_requesters_on_two_banks() {
         banks: 2,
         bank_lines: 16,
         ways: 4,
+        looks: false,
         atomic_requesters: 0,
         network: None,
     };
@@ -301,6 +305,7 @@ fn three_requesters_on_two_banks() {
         banks: 2,
         bank_lines: 8,
         ways: 1,
+        looks: true,
         atomic_requesters: 0,
         network: None,
     };
@@ -312,17 +317,18 @@ fn three_requesters_on_two_banks() {
 #[test]
 fn locked_lines_change_no_answer() {
     let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0, queues: false };
-    let sizes = |bank_lines, ways| MemorySizes {
+    let sizes = |bank_lines, ways, looks| MemorySizes {
         requesters: 4,
         channels: 1,
         banks: 2,
         bank_lines,
         ways,
+        looks,
         atomic_requesters: 3,
         network: Some(network),
     };
-    for (bank_lines, ways) in [(4, 2), (16, 4), (8, 1)] {
-        let (refused, expired) = random_traffic(sizes(bank_lines, ways), RANDOM, 120, 4).locks();
+    for (bank_lines, ways, looks) in [(4, 2, false), (16, 4, false), (16, 4, true), (8, 1, false)] {
+        let (refused, expired) = random_traffic(sizes(bank_lines, ways, looks), RANDOM, 120, 4).locks();
         println!("{refused} refused, {expired} expired");
         assert_eq!(refused > 20, ways > 1);
         assert!(expired <= refused);
@@ -338,6 +344,7 @@ fn five_requesters_on_eight_banks_and_four_channels() {
         banks: 8,
         bank_lines: 32,
         ways: 4,
+        looks: false,
         atomic_requesters: 0,
         network: None,
     };
@@ -391,13 +398,14 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
     counted as f64 / (to - from) as f64
 }
 
-fn check_rate(channels: usize, banks: usize, requesters: usize, expected: f64) {
+fn check_rate(channels: usize, banks: usize, requesters: usize, looks: bool, expected: f64) {
     let sizes = MemorySizes {
         requesters,
         channels,
         banks,
         bank_lines: 1024,
         ways: 4,
+        looks,
         atomic_requesters: 0,
         network: None,
     };
@@ -406,15 +414,21 @@ fn check_rate(channels: usize, banks: usize, requesters: usize, expected: f64) {
     assert!(rate >= expected, "{channels} channels, {banks} banks: {rate:.3} packets a cycle");
 }
 
+/// A read and a write a packet, two cycles each, on two banks.
+#[test]
+fn a_cycle_for_the_look_up_halves_the_rate_of_a_bank() {
+    check_rate(1, 2, 4, true, 0.45);
+}
+
 #[test]
 fn packets_move_at_the_rate_of_a_channel() {
-    check_rate(1, 2, 4, 0.95);
+    check_rate(1, 2, 4, false, 0.95);
 }
 
 #[test]
 #[ignore = "minutes: models of eight banks"]
 fn packets_move_at_the_rate_of_the_channels() {
     for (channels, expected) in [(1, 0.9), (2, 1.7), (4, 3.0)] {
-        check_rate(channels, 8, 8, expected);
+        check_rate(channels, 8, 8, false, expected);
     }
 }

@@ -101,6 +101,9 @@ pub struct RequestCrossbar {
     queue_write_tag: Vec<RamAsync<Bits<6>, 2>>,
     #[count(banks)]
     queue_line: Vec<RamAsync<Bits<26>, 2>>,
+    /// Line of the oldest request: all that the bank looks up depends on it.
+    #[count(banks)]
+    oldest_line: Vec<Register<Bits<26>>>,
     #[count(banks)]
     queue_data: Vec<RamAsync<Bits<512>, 2>>,
     #[count(banks)]
@@ -189,7 +192,7 @@ impl Logic for RequestCrossbar {
             self.queue_requester[b].write_data.next = self.read_arbiter[b].index.val();
             self.queue_tag[b].write_data.next = bits::<7>(0);
             self.queue_write_tag[b].write_data.next = bits::<6>(0);
-            self.queue_line[b].write_data.next = bits::<26>(0);
+            let mut line = bits::<26>(0);
             self.queue_data[b].write_data.next = bits::<512>(0);
             self.queue_strobe[b].write_data.next = bits::<64>(0);
             if choose_write {
@@ -197,7 +200,7 @@ impl Logic for RequestCrossbar {
                 for i in 0..self._requesters {
                     if self.write_arbiter[b].grant.val().get_bit(i) {
                         self.queue_write_tag[b].write_data.next = self.write_tag[i].val();
-                        self.queue_line[b].write_data.next = self.write_line[i].val();
+                        line = self.write_line[i].val();
                         self.queue_data[b].write_data.next = self.write_data[i].val();
                         self.queue_strobe[b].write_data.next = self.write_strobe[i].val();
                         self.write_ready[i].next = true;
@@ -207,19 +210,29 @@ impl Logic for RequestCrossbar {
                 for i in 0..self._requesters {
                     if self.read_arbiter[b].grant.val().get_bit(i) {
                         self.queue_tag[b].write_data.next = self.read_tag[i].val();
-                        self.queue_line[b].write_data.next = self.read_line[i].val();
+                        line = self.read_line[i].val();
                         self.read_ready[i].next = true;
                     }
                 }
             }
 
-            // The oldest request.
-            self.queue[b].pop.next = !self.queue[b].empty.val() && self.request_ready[b].val();
+            self.queue_line[b].write_data.next = line;
+
+            // The oldest request. The line of the next one is looked at, and taken over when its turn comes.
+            let next = self.queue[b].read_address.val() + 1;
+            let only = (next == self.queue[b].write_address.val()) && !self.queue[b].full.val();
+            let pop = !self.queue[b].empty.val() && self.request_ready[b].val();
+            if self.queue[b].empty.val() || (pop && only) {
+                self.oldest_line[b].d.next = line;
+            } else if pop {
+                self.oldest_line[b].d.next = self.queue_line[b].read_data.val();
+            }
+            self.queue[b].pop.next = pop;
             self.queue_write[b].read_address.next = self.queue[b].read_address.val();
             self.queue_requester[b].read_address.next = self.queue[b].read_address.val();
             self.queue_tag[b].read_address.next = self.queue[b].read_address.val();
             self.queue_write_tag[b].read_address.next = self.queue[b].read_address.val();
-            self.queue_line[b].read_address.next = self.queue[b].read_address.val();
+            self.queue_line[b].read_address.next = next;
             self.queue_data[b].read_address.next = self.queue[b].read_address.val();
             self.queue_strobe[b].read_address.next = self.queue[b].read_address.val();
             self.request_valid[b].next = !self.queue[b].empty.val();
@@ -227,7 +240,7 @@ impl Logic for RequestCrossbar {
             self.request_requester[b].next = self.queue_requester[b].read_data.val();
             self.request_tag[b].next = self.queue_tag[b].read_data.val();
             self.request_write_tag[b].next = self.queue_write_tag[b].read_data.val();
-            self.request_line[b].next = self.queue_line[b].read_data.val();
+            self.request_line[b].next = self.oldest_line[b].q.val();
             self.request_data[b].next = self.queue_data[b].read_data.val();
             self.request_strobe[b].next = self.queue_strobe[b].read_data.val();
         }

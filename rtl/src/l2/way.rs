@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 ///    a transfer of a place is outstanding while the toggle of its beginning differs from that of
 ///    its end, so that each memory has a single writer.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sets_log2: usize)]
+#[new(sets_log2: usize, looks: usize)]
 pub struct L2Way {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -87,12 +87,19 @@ pub struct L2Way {
     gone: RamSizedAsync<26>,
     #[init(RamSizedAsync::new(sets_log2))]
     written: RamSizedAsync<64>,
+    /// Of the bytes written: whether there are any, and whether all are. Known without a look at 64 bits.
+    #[init(RamSizedAsync::new(sets_log2))]
+    amount: RamSizedAsync<2>,
     #[init(RamSizedAsync::new(sets_log2))]
     state: RamSizedAsync<4>,
     #[init(RamSizedAsync::new(sets_log2))]
     ends: RamSizedAsync<2>,
     #[init(RamSizedAsync::new(sets_log2))]
     acknowledgements: RamSizedAsync<1>,
+    #[init((0..looks).map(|_| LaneRegisters::new(1)).collect())]
+    look: Vec<LaneRegisters<8>>,
+    #[init(looks)]
+    _looks: usize,
 }
 
 /// Bits of the state of a place.
@@ -100,17 +107,21 @@ const VALID: usize = 0;
 const FETCHED: usize = 1;
 const FETCH_TOGGLE: usize = 2;
 const LEAVE_TOGGLE: usize = 3;
+/// Bits of how much of a place was written.
+const SOME: usize = 0;
+const ALL: usize = 1;
 /// Bits of what the end of a fetch leaves.
 const END_TOGGLE: usize = 0;
 const GOOD: usize = 1;
 
 impl L2Way {
-    /// A way of `2^sets_log2` sets.
+    /// A way of `2^sets_log2` sets, whose look-up has a cycle of its own if `looks` is 1.
     ///
     /// # Panics
-    /// If `sets_log2` is not 1 to 16.
-    pub fn new(sets_log2: usize) -> Self {
-        Self::wired(sets_log2)
+    /// If `sets_log2` is not 1 to 16, or `looks` is above 1.
+    pub fn new(sets_log2: usize, looks: usize) -> Self {
+        assert!(looks < 2, "L2Way: {looks} cycles for a look-up, expected 0 or 1");
+        Self::wired(sets_log2, looks)
     }
 }
 
@@ -120,6 +131,7 @@ impl Logic for L2Way {
         self.tags.read_address.next = self.set.val();
         self.gone.read_address.next = self.set.val();
         self.written.read_address.next = self.set.val();
+        self.amount.read_address.next = self.set.val();
         self.state.read_address.next = self.set.val();
         self.ends.read_address.next = self.set.val();
         self.acknowledgements.read_address.next = self.set.val();
@@ -135,16 +147,39 @@ impl Logic for L2Way {
         let same = self.tags.read_data.val() == self.line.val();
         let leaves = self.state.read_data.val().get_bit(LEAVE_TOGGLE)
             != self.acknowledgements.read_data.val().get_bit(0);
+        let whole = by_fetch || self.amount.read_data.val().get_bit(ALL);
+        let holds_writes = here && self.amount.read_data.val().get_bit(SOME);
+        let same_leaves = leaves && (self.gone.read_data.val() == self.line.val());
         self.present.next = here;
         self.hit.next = here && same;
         self.fetching.next = under_way;
         self.fetched.next = by_fetch;
-        self.complete.next = by_fetch || self.written.read_data.val().all();
-        self.changed.next = here && self.written.read_data.val().any();
+        self.complete.next = whole;
+        self.changed.next = holds_writes;
+        self.leaving.next = leaves;
+        self.line_leaves.next = same_leaves;
+        for k in 0..self._looks {
+            self.look[k].write_enable.next = true;
+            self.look[k].d[0].next = bits::<8>(0)
+                .replace_bit(0, here)
+                .replace_bit(1, here && same)
+                .replace_bit(2, under_way)
+                .replace_bit(3, by_fetch)
+                .replace_bit(4, whole)
+                .replace_bit(5, holds_writes)
+                .replace_bit(6, leaves)
+                .replace_bit(7, same_leaves);
+            self.present.next = self.look[k].q[0].val().get_bit(0);
+            self.hit.next = self.look[k].q[0].val().get_bit(1);
+            self.fetching.next = self.look[k].q[0].val().get_bit(2);
+            self.fetched.next = self.look[k].q[0].val().get_bit(3);
+            self.complete.next = self.look[k].q[0].val().get_bit(4);
+            self.changed.next = self.look[k].q[0].val().get_bit(5);
+            self.leaving.next = self.look[k].q[0].val().get_bit(6);
+            self.line_leaves.next = self.look[k].q[0].val().get_bit(7);
+        }
         self.tag.next = self.tags.read_data.val();
         self.dirty.next = self.written.read_data.val();
-        self.leaving.next = leaves;
-        self.line_leaves.next = leaves && (self.gone.read_data.val() == self.line.val());
         self.fetch_toggle.next = !self.ends.read_data.val().get_bit(END_TOGGLE);
         self.leave_toggle.next = !self.state.read_data.val().get_bit(LEAVE_TOGGLE);
 
@@ -155,18 +190,29 @@ impl Logic for L2Way {
         self.gone.write_enable.next = self.leave.val();
         self.gone.write_address.next = self.set.val();
         self.gone.write_data.next = self.tags.read_data.val();
-        self.written.write_enable.next = self.clear.val()
+        let marks = self.clear.val()
             || self.drop.val()
             || self.clean.val()
             || self.fetch.val()
             || self.take.val()
             || self.write.val();
+        let together = self.written.read_data.val() | self.strobe.val();
+        self.written.write_enable.next = marks;
         self.written.write_address.next = self.set.val();
         self.written.write_data.next = bits::<64>(0);
+        self.amount.write_enable.next = marks;
+        self.amount.write_address.next = self.set.val();
+        self.amount.write_data.next = bits::<2>(0);
         if self.take.val() {
             self.written.write_data.next = self.strobe.val();
+            self.amount.write_data.next = bits::<2>(0)
+                .replace_bit(SOME, self.strobe.val().any())
+                .replace_bit(ALL, self.strobe.val().all());
         } else if self.write.val() {
-            self.written.write_data.next = self.written.read_data.val() | self.strobe.val();
+            self.written.write_data.next = together;
+            self.amount.write_data.next = bits::<2>(0)
+                .replace_bit(SOME, self.amount.read_data.val().get_bit(SOME) || self.strobe.val().any())
+                .replace_bit(ALL, together.all());
         }
         let mut new_state = self.state.read_data.val();
         if self.fetch.val() || self.take.val() {
