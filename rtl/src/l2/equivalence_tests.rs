@@ -100,16 +100,15 @@ fn memory_system_of_a_network_interface() {
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1, queues: false }),
     };
     check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
-        for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
-            line.next = bits(random() % 16);
+        for read in &mut unit.read {
+            read.line.next = bits(random() % 16);
+            read.tag.next = bits(random() % 96);
         }
-        for tag in &mut unit.read_tag {
-            tag.next = bits(random() % 96);
-        }
-        for (tag, strobe) in unit.write_tag.iter_mut().zip(&mut unit.write_strobe) {
+        for write in &mut unit.write {
             // Words of atomic operations are in lines that were read.
-            tag.next = bits(random() % 64);
-            strobe.next = bits(u64::MAX);
+            write.line.next = bits(random() % 16);
+            write.tag.next = bits(random() % 64);
+            write.strobe.next = bits(u64::MAX);
         }
         for bus in &mut unit.m_axi {
             bus.arready.next = random() % 4 != 0;
@@ -144,11 +143,12 @@ fn memory_system() {
         network: None,
     };
     check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
-        for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
-            line.next = bits(random() % 16);
+        for read in &mut unit.read {
+            read.line.next = bits(random() % 16);
         }
-        for strobe in &mut unit.write_strobe {
-            strobe.next = bits(u64::MAX);
+        for write in &mut unit.write {
+            write.line.next = bits(random() % 16);
+            write.strobe.next = bits(u64::MAX);
         }
         for bus in &mut unit.m_axi {
             bus.arready.next = random() % 4 != 0;

@@ -5,7 +5,9 @@ use super::{
 };
 use crate::config::Config;
 use crate::memory::IndexHash;
-use crate::ports::{L2Counters, LineLock, WatchedRange, WriteTap, WrittenLine};
+use crate::ports::{
+    AtomicAnswer, L2Counters, LineLock, LineRead, LineWrite, WatchedRange, WriteTap, WrittenLine,
+};
 use hermes_hdl::prelude::*;
 
 /// What the memory system is made of.
@@ -117,7 +119,7 @@ impl MemorySizes {
 /// 1. A requester's reads and writes travel separately. Requests of one requester to one line
 ///    through one port are performed in order; answers come in any order, one of each kind a cycle,
 ///    and are always accepted.
-/// 2. `written_valid` of a write comes when every later read of any requester sees it.
+/// 2. `written.valid` of a write comes when every later read of any requester sees it.
 /// 3. A line stands in bank `fold(line) mod banks` and moves through channel `bank mod channels`.
 /// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an
 ///    atomic operation ([`L2Atomics`]); its answer carries the word that was there. Such requesters
@@ -135,60 +137,15 @@ pub struct MemorySystem {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: every line is invalidated.
     pub reset: Signal<In, Bit>,
-    /// From each requester: a line is to be read.
+    /// The reads of each requester.
     #[count(sizes.requesters)]
-    pub read_valid: Vec<Signal<In, Bit>>,
-    /// Its line address.
+    pub read: Vec<Flipped<LineRead>>,
+    /// The writes of each requester.
     #[count(sizes.requesters)]
-    pub read_line: Vec<Signal<In, Bits<26>>>,
-    /// Tag for the answer; bit 6 marks a fetch of instructions.
-    #[count(sizes.requesters)]
-    pub read_tag: Vec<Signal<In, Bits<7>>>,
-    /// From each requester: a line is to be written.
-    #[count(sizes.requesters)]
-    pub write_valid: Vec<Signal<In, Bit>>,
-    /// Its line address.
-    #[count(sizes.requesters)]
-    pub write_line: Vec<Signal<In, Bits<26>>>,
-    /// The line, byte 0 in bits 7:0.
-    #[count(sizes.requesters)]
-    pub write_data: Vec<Signal<In, Bits<512>>>,
-    /// Bytes to write.
-    #[count(sizes.requesters)]
-    pub write_strobe: Vec<Signal<In, Bits<64>>>,
-    /// Tag for the answer.
-    #[count(sizes.requesters)]
-    pub write_tag: Vec<Signal<In, Bits<6>>>,
-    /// The read is accepted at this edge.
-    #[count(sizes.requesters)]
-    pub read_ready: Vec<Signal<Out, Bit>>,
-    /// The write is accepted at this edge.
-    #[count(sizes.requesters)]
-    pub write_ready: Vec<Signal<Out, Bit>>,
-    /// To each requester: the answer of a read is here.
-    #[count(sizes.requesters)]
-    pub response_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
-    #[count(sizes.requesters)]
-    pub response_tag: Vec<Signal<Out, Bits<7>>>,
-    /// The line.
-    #[count(sizes.requesters)]
-    pub response_data: Vec<Signal<Out, Bits<512>>>,
-    /// Memory could not read it.
-    #[count(sizes.requesters)]
-    pub response_error: Vec<Signal<Out, Bit>>,
-    /// To each requester: a write is performed, and every later read of any requester sees it.
-    #[count(sizes.requesters)]
-    pub written_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
-    #[count(sizes.requesters)]
-    pub written_tag: Vec<Signal<Out, Bits<6>>>,
-    /// The word for the register of an atomic operation; empty without these, as the next.
+    pub write: Vec<Flipped<LineWrite>>,
+    /// What comes with the answer of an atomic operation; empty without these.
     #[count(words)]
-    pub written_word: Vec<Signal<Out, Bits<32>>>,
-    /// The line of an atomic operation could not be read.
-    #[count(words)]
-    pub written_error: Vec<Signal<Out, Bit>>,
+    pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
     /// To the network interface: the upper half of the value of an atomic operation (one element
     /// with a network interface).
     #[count(networks)]
@@ -341,22 +298,18 @@ impl Logic for MemorySystem {
     #[hdl_gen]
     fn update(&mut self) {
         for i in 0..self._requesters {
-            self.requests.read_valid[i].next = self.read_valid[i].val();
-            self.requests.read_line[i].next = self.read_line[i].val();
-            self.requests.read_tag[i].next = self.read_tag[i].val();
-            self.requests.write_valid[i].next = self.write_valid[i].val();
-            self.requests.write_line[i].next = self.write_line[i].val();
-            self.requests.write_data[i].next = self.write_data[i].val();
-            self.requests.write_strobe[i].next = self.write_strobe[i].val();
-            self.requests.write_tag[i].next = self.write_tag[i].val();
-            self.read_ready[i].next = self.requests.read_ready[i].val();
-            self.write_ready[i].next = self.requests.write_ready[i].val();
-            self.response_valid[i].next = self.responses.response_valid[i].val();
-            self.response_tag[i].next = self.responses.response_tag[i].val();
-            self.response_data[i].next = self.responses.response_data[i].val();
-            self.response_error[i].next = self.responses.response_error[i].val();
-            self.written_valid[i].next = self.responses.written_valid[i].val();
-            self.written_tag[i].next = self.responses.written_tag[i].val();
+            connect!(self.read[i].valid, self.requests.read_valid[i]);
+            connect!(self.read[i].ready, self.requests.read_ready[i]);
+            connect!(self.read[i].line, self.requests.read_line[i]);
+            connect!(self.read[i].tag, self.requests.read_tag[i]);
+            connect!(self.read[i].response, self.responses.response[i]);
+            connect!(self.write[i].valid, self.requests.write_valid[i]);
+            connect!(self.write[i].ready, self.requests.write_ready[i]);
+            connect!(self.write[i].line, self.requests.write_line[i]);
+            connect!(self.write[i].data, self.requests.write_data[i]);
+            connect!(self.write[i].strobe, self.requests.write_strobe[i]);
+            connect!(self.write[i].tag, self.requests.write_tag[i]);
+            connect!(self.write[i].written, self.responses.written[i]);
             connect!(self.counters[i], self.responses.counters[i]);
         }
 
@@ -509,8 +462,7 @@ impl Logic for MemorySystem {
             self.line_lock[k].expired.next = self.expired_count[k].q.val();
         }
         for i in 0..self._answers_with_words {
-            self.written_word[i].next = self.responses.written_word[i].val();
-            self.written_error[i].next = self.responses.written_error[i].val();
+            connect!(self.atomic_answer[i], self.responses.atomic_answer[i]);
         }
         self.busy.next = any_busy;
 

@@ -1,7 +1,7 @@
 //! From the banks to the requesters.
 
 use crate::control::{indices, RoundRobin};
-use crate::ports::L2Counters;
+use crate::ports::{AtomicAnswer, L2Counters, LineResponse, LineWritten};
 use hermes_hdl::prelude::*;
 
 /// Routes the answers of the banks to up to 32 requesters, and counts them.
@@ -64,30 +64,15 @@ pub struct ResponseCrossbar {
     #[count(high_banks)]
     pub bank_written_high: Vec<Signal<In, Bits<32>>>,
 
-    /// To each requester: the answer of a read is here.
+    /// To each requester: the answers of its reads.
     #[count(requesters)]
-    pub response_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
+    pub response: Vec<Flipped<LineResponse>>,
+    /// To each requester: the answers of its writes.
     #[count(requesters)]
-    pub response_tag: Vec<Signal<Out, Bits<7>>>,
-    /// The line.
-    #[count(requesters)]
-    pub response_data: Vec<Signal<Out, Bits<512>>>,
-    /// Memory could not read it.
-    #[count(requesters)]
-    pub response_error: Vec<Signal<Out, Bit>>,
-    /// To each requester: a write is done.
-    #[count(requesters)]
-    pub written_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
-    #[count(requesters)]
-    pub written_tag: Vec<Signal<Out, Bits<6>>>,
-    /// Its word.
+    pub written: Vec<Flipped<LineWritten>>,
+    /// What comes with these of an atomic operation.
     #[count(words)]
-    pub written_word: Vec<Signal<Out, Bits<32>>>,
-    /// Its error.
-    #[count(words)]
-    pub written_error: Vec<Signal<Out, Bit>>,
+    pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
     /// To the network interface: the upper half of the value (one element with a network interface).
     #[count(highs)]
     pub written_high: Vec<Signal<Out, Bits<32>>>,
@@ -199,10 +184,10 @@ impl Logic for ResponseCrossbar {
                     }
                 }
             }
-            self.response_valid[i].next = self.valid[i].q.val();
-            self.response_tag[i].next = self.tag[i].q.val();
-            self.response_data[i].next = self.data[i].q.val();
-            self.response_error[i].next = self.error[i].q.val();
+            self.response[i].valid.next = self.valid[i].q.val();
+            self.response[i].tag.next = self.tag[i].q.val();
+            self.response[i].data.next = self.data[i].q.val();
+            self.response[i].error.next = self.error[i].q.val();
 
             // Writes.
             self.written_arbiter[i].request.next = waiting_writes;
@@ -217,8 +202,8 @@ impl Logic for ResponseCrossbar {
                     }
                 }
             }
-            self.written_valid[i].next = self.done[i].q.val();
-            self.written_tag[i].next = self.done_tag[i].q.val();
+            self.written[i].valid.next = self.done[i].q.val();
+            self.written[i].tag.next = self.done_tag[i].q.val();
             self.counters[i].read_hits.next = self.hit_count[i].q.val();
             self.counters[i].read_misses.next = self.miss_count[i].q.val();
             self.counters[i].writes.next = self.write_count[i].q.val();
@@ -230,8 +215,8 @@ impl Logic for ResponseCrossbar {
                     self.done_error[i].d.next = self.bank_written_error[b].val();
                 }
             }
-            self.written_word[i].next = self.done_word[i].q.val();
-            self.written_error[i].next = self.done_error[i].q.val();
+            self.atomic_answer[i].word.next = self.done_word[i].q.val();
+            self.atomic_answer[i].error.next = self.done_error[i].q.val();
         }
         for k in 0..self._highs {
             for b in 0..self._banks {

@@ -25,7 +25,7 @@ mod written_line;
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
 pub use command_stage::CommandStage;
-pub use line::{LineRead, LineWrite};
+pub use line::{AtomicAnswer, LineRead, LineResponse, LineWrite, LineWritten};
 pub use line_lock::LineLock;
 pub use look::Look;
 pub use memory_byte::MemoryByte;

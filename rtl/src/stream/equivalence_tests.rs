@@ -81,11 +81,12 @@ fn slot_reader() {
         uut.slot_bytes_log2.next = bits(7 + cycle / 512 % 4);
         uut.follow.next = random() % 128 == 0 && uut.idle.val();
         uut.verdict.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
-        uut.response_data.next = if random() % 8 == 0 { bits(random()) } else { bits(random() % 300) };
+        uut.head.response.data.next = if random() % 8 == 0 { bits(random()) } else { bits(random() % 300) };
         let head = random() % 2 == 0;
-        uut.head_response.next = head;
-        uut.body_response.next = !head;
-        uut.response_error.next = random() % 16 == 0;
+        uut.head.response.valid.next = head;
+        uut.body.response.valid.next = !head;
+        uut.head.response.error.next = random() % 16 == 0;
+        uut.body.response.error.next = random() % 16 == 0;
     });
 }
 
@@ -122,7 +123,7 @@ fn ingress() {
         uut.ring_slots_log2.next = bits(1 + cycle / 512 % 4);
         uut.slot_bytes_log2.next = bits(7);
         uut.freed.next = bits(cycle / 4);
-        uut.written_tag.next = bits(cycle % 64);
+        uut.write.written.tag.next = bits(cycle % 64);
     });
 }
 
@@ -133,9 +134,9 @@ fn egress() {
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 2);
-        uut.response_tag.next = bits(random() % 64);
-        uut.response_data.next = bits(random() % 200);
-        uut.response_error.next = random() % 16 == 0;
+        uut.read.response.tag.next = bits(random() % 64);
+        uut.read.response.data.next = bits(random() % 200);
+        uut.read.response.error.next = random() % 16 == 0;
     });
 }
 
@@ -148,8 +149,8 @@ fn packet_ports() {
         uut.committed.next = bits(cycle / 4);
         uut.rx_tkeep.next = keep(random);
         uut.rx_tuser.next = bits(random() >> 33);
-        uut.written_tag.next = bits(cycle % 64);
-        uut.response_tag.next = bits(random() % 64);
-        uut.response_data.next = bits(random() % 200);
+        uut.write.written.tag.next = bits(cycle % 64);
+        uut.read.response.tag.next = bits(random() % 64);
+        uut.read.response.data.next = bits(random() % 200);
     });
 }

@@ -1,6 +1,7 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{LineBuilder, RingPosition, WriteWindow};
+use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
@@ -19,7 +20,7 @@ use hermes_hdl::prelude::*;
 ///    pushes. `enable` may fall only while the unit is not `busy` and no frame comes. The ring's
 ///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
 ///    rises no more.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock)]
 pub struct Ingress {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -53,20 +54,8 @@ pub struct Ingress {
     pub rx_tuser: Signal<In, Bits<32>>,
 
     // To and from memory
-    /// A line is to be written.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// Its bytes; all are written.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Its tag.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// A write is performed, in any order.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// Lines of frames; all bytes are written.
+    pub write: LineWrite,
 
     // To the task FIFO, and what the host pushes to it
     /// A number of packets is ready.
@@ -110,6 +99,8 @@ pub struct Ingress {
     byte_count: Register<Bits<32>>,
     dropped_count: Register<Bits<32>>,
     cut_count: Register<Bits<32>>,
+    #[init(Constant::new(u64::MAX.into()))]
+    all_bytes: Constant<Bits<64>>,
 }
 
 impl Logic for Ingress {
@@ -160,13 +151,14 @@ impl Logic for Ingress {
         self.window.line_valid.next = self.builder.line_valid.val();
         self.builder.line_ready.next = self.window.line_ready.val();
         self.window.line_end.next = self.builder.line_end.val();
-        self.write_valid.next = self.window.write_valid.val();
-        self.window.write_ready.next = self.write_ready.val();
-        self.write_line.next = self.builder.line_address.val();
-        self.write_data.next = self.builder.line_data.val();
-        self.write_tag.next = self.window.write_tag.val();
-        self.window.written_valid.next = self.written_valid.val();
-        self.window.written_tag.next = self.written_tag.val();
+        self.write.valid.next = self.window.write_valid.val();
+        self.window.write_ready.next = self.write.ready.val();
+        self.write.line.next = self.builder.line_address.val();
+        self.write.data.next = self.builder.line_data.val();
+        self.write.strobe.next = self.all_bytes.val();
+        self.write.tag.next = self.window.write_tag.val();
+        self.window.written_valid.next = self.write.written.valid.val();
+        self.window.written_tag.next = self.write.written.tag.val();
 
         // Counts to the task FIFO.
         let mut waiting = self.ready_frames.q.val();

@@ -2,6 +2,7 @@
 
 use super::{Egress, Ingress, TaskMerge};
 use crate::host::registers::packet_ports::{PortControl, PortCounters};
+use crate::ports::{LineRead, LineWrite};
 use hermes_hdl::prelude::*;
 
 /// Ingress and egress at one port of the memory system.
@@ -14,7 +15,7 @@ use hermes_hdl::prelude::*;
 ///    packets and the frames would share slots.
 /// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the frames
 ///    have left. The registers that place ring and verdicts may change while it is low.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, Default, LogicBlock)]
 pub struct PacketPorts {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -80,38 +81,10 @@ pub struct PacketPorts {
     pub tx_tuser: Signal<Out, Bits<32>>,
 
     // To and from memory: one requester
-    /// A read is offered.
-    pub read_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Its tag; below 64.
-    pub read_tag: Signal<Out, Bits<7>>,
-    /// A write is offered.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// Its bytes.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write: all.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Its tag.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// A read is answered.
-    pub response_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub response_tag: Signal<In, Bits<7>>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
-    /// A write is performed.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// Reads of egress, with tags below 64.
+    pub read: LineRead,
+    /// Writes of ingress.
+    pub write: LineWrite,
 
     /// To the cores: the data caches invalidate every line.
     pub drop_caches: Signal<Out, Bit>,
@@ -119,8 +92,6 @@ pub struct PacketPorts {
     ingress: Ingress,
     egress: Egress,
     tasks: TaskMerge,
-    #[init(Constant::new(u64::MAX.into()))]
-    all_bytes: Constant<Bits<64>>,
 }
 
 impl Logic for PacketPorts {
@@ -138,14 +109,7 @@ impl Logic for PacketPorts {
         self.ingress.rx_tkeep.next = self.rx_tkeep.val();
         self.ingress.rx_tlast.next = self.rx_tlast.val();
         self.ingress.rx_tuser.next = self.rx_tuser.val();
-        self.write_valid.next = self.ingress.write_valid.val();
-        self.ingress.write_ready.next = self.write_ready.val();
-        self.write_line.next = self.ingress.write_line.val();
-        self.write_data.next = self.ingress.write_data.val();
-        self.write_strobe.next = self.all_bytes.val();
-        self.write_tag.next = self.ingress.write_tag.val();
-        self.ingress.written_valid.next = self.written_valid.val();
-        self.ingress.written_tag.next = self.written_tag.val();
+        connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
         self.drop_caches.next = self.ingress.drop_caches.val();
 
@@ -169,14 +133,7 @@ impl Logic for PacketPorts {
         self.egress.slot_bytes_log2.next = self.slot_bytes_log2.val();
         self.egress.verdict_base.next = self.verdict_base.val();
         self.egress.committed.next = self.committed.val();
-        self.read_valid.next = self.egress.read_valid.val();
-        self.egress.read_ready.next = self.read_ready.val();
-        self.read_line.next = self.egress.read_line.val();
-        self.read_tag.next = self.egress.read_tag.val();
-        self.egress.response_valid.next = self.response_valid.val();
-        self.egress.response_tag.next = self.response_tag.val();
-        self.egress.response_data.next = self.response_data.val();
-        self.egress.response_error.next = self.response_error.val();
+        connect!(self.read, self.egress.read);
         self.tx_tvalid.next = self.egress.tx_tvalid.val();
         self.egress.tx_tready.next = self.tx_tready.val();
         self.tx_tdata.next = self.egress.tx_tdata.val();

@@ -177,22 +177,22 @@ impl Bench {
         }
         self.uut.tx_tready.next = self.goes();
         self.uut.task_ready.next = self.goes();
-        self.uut.read_ready.next = self.goes();
-        self.uut.write_ready.next = self.goes();
-        self.uut.response_valid.next = false;
+        self.uut.read.ready.next = self.goes();
+        self.uut.write.ready.next = self.goes();
+        self.uut.read.response.valid.next = false;
         if self.goes() {
             if let Some((tag, line, fails)) = self.memory.respond(&mut self.rng) {
-                self.uut.response_error.next = fails;
-                self.uut.response_valid.next = true;
-                self.uut.response_tag.next = bits(tag);
-                self.uut.response_data.next = line_to_bits(&line);
+                self.uut.read.response.error.next = fails;
+                self.uut.read.response.valid.next = true;
+                self.uut.read.response.tag.next = bits(tag);
+                self.uut.read.response.data.next = line_to_bits(&line);
             }
         }
-        self.uut.written_valid.next = false;
+        self.uut.write.written.valid.next = false;
         if self.goes() {
             if let Some(tag) = self.memory.perform(&mut self.rng) {
-                self.uut.written_valid.next = true;
-                self.uut.written_tag.next = bits(tag);
+                self.uut.write.written.valid.next = true;
+                self.uut.write.written.tag.next = bits(tag);
             }
         }
         if self.processed < self.pushed && self.goes() {
@@ -223,12 +223,12 @@ impl Bench {
     /// What the outputs of this cycle do.
     fn observe(&mut self, beat_accepted: bool) {
         let uut = &mut self.uut;
-        if uut.read_valid.val() && uut.read_ready.val() {
-            self.memory.read(uut.read_tag.val().to_u64(), uut.read_line.val().to_u32());
+        if uut.read.valid.val() && uut.read.ready.val() {
+            self.memory.read(uut.read.tag.val().to_u64(), uut.read.line.val().to_u32());
         }
-        if uut.write_valid.val() && uut.write_ready.val() {
-            let (tag, line) = (uut.write_tag.val().to_u64(), uut.write_line.val().to_u32());
-            self.memory.write(tag, line, bits_to_line(uut.write_data.val()), uut.write_strobe.val().to_u64());
+        if uut.write.valid.val() && uut.write.ready.val() {
+            let (tag, line) = (uut.write.tag.val().to_u64(), uut.write.line.val().to_u32());
+            self.memory.write(tag, line, bits_to_line(uut.write.data.val()), uut.write.strobe.val().to_u64());
         }
         let pushes = (uut.task_valid.val() && uut.task_ready.val()).then(|| uut.task_count.val().to_u64());
         let beat = uut.tx_tvalid.val().then(|| Beat {
