@@ -30,15 +30,15 @@ fn fetches_and_stores() {
     check_with(L2Fetches::new(2), 3_000, |unit, random, cycle| {
         unit.begin.next = cycle < 12 || random() % 2 == 0;
         unit.end.next = cycle >= 12 && random() % 2 == 0;
-        unit.fetch_ready.next = cycle < 12 || random() % 2 == 0;
+        unit.fetch.ready.next = cycle < 12 || random() % 2 == 0;
         unit.fill_number.next = bits(if cycle < 12 { 0 } else { random() % 4 });
     });
     check_with(L2Stores::new(3), 1_000, |unit, random, cycle| {
         unit.begin.next = cycle < 20 || random() % 2 == 0;
         unit.push.next = cycle < 20 || random() % 2 == 0;
-        unit.store_ready.next = cycle < 20 || random() % 2 == 0;
-        unit.done_valid.next = cycle >= 20 && random() % 2 == 0;
-        unit.done_number.next = bits(if cycle < 20 { 0 } else { random() % 8 });
+        unit.store.ready.next = cycle < 20 || random() % 2 == 0;
+        unit.done.valid.next = cycle >= 20 && random() % 2 == 0;
+        unit.done.number.next = bits(if cycle < 20 { 0 } else { random() % 8 });
     });
 }
 
@@ -80,8 +80,11 @@ fn channel() {
 fn response_crossbar() {
     for network in [None, Some(1)] {
         check_with(ResponseCrossbar::new(3, 2, true, network), 1_500, |unit, random, _| {
-            for requester in unit.bank_requester.iter_mut().chain(&mut unit.bank_written_requester) {
-                requester.next = bits(random() % 4);
+            for bank in &mut unit.bank {
+                bank.requester.next = bits(random() % 4);
+            }
+            for bank in &mut unit.bank_written {
+                bank.requester.next = bits(random() % 4);
             }
         });
     }

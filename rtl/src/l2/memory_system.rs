@@ -318,11 +318,6 @@ impl Logic for MemorySystem {
             self.bank[b].clean.next = self.clean.val();
             self.bank[b].invalidate.next = self.invalidate.val();
             any_busy = any_busy || self.bank[b].busy.val();
-            self.responses.bank_requester[b].next = self.bank[b].response_requester.val();
-            self.responses.bank_tag[b].next = self.bank[b].response_tag.val();
-            self.responses.bank_data[b].next = self.bank[b].response_data.val();
-            self.responses.bank_error[b].next = self.bank[b].response_error.val();
-            self.responses.bank_missed[b].next = self.bank[b].response_missed.val();
         }
         for c in 0..self._watched {
             let mut written = false;
@@ -333,77 +328,36 @@ impl Logic for MemorySystem {
             self.hit[c].next = written;
         }
         for b in 0..self._plain_monitors {
-            self.monitor[b].write.next = self.requests.request_valid[b].val()
-                & self.requests.request_write[b].val()
-                & self.bank[b].request_ready.val();
-            self.monitor[b].requester.next = self.requests.request_requester[b].val();
-            self.monitor[b].tag.next = self.requests.request_write_tag[b].val();
-            self.monitor[b].line.next = self.requests.request_line[b].val();
-            self.monitor[b].strobe.next = self.requests.request_strobe[b].val();
+            self.monitor[b].write.next = self.requests.request[b].valid.val()
+                & self.requests.request[b].write.val()
+                & self.bank[b].request.ready.val();
+            self.monitor[b].requester.next = self.requests.request[b].requester.val();
+            self.monitor[b].tag.next = self.requests.request[b].write_tag.val();
+            self.monitor[b].line.next = self.requests.request[b].line.val();
+            self.monitor[b].strobe.next = self.requests.request[b].strobe.val();
         }
         for b in 0..self._atomic_monitors {
-            self.monitor[b].write.next = self.atomics[b].bank_valid.val()
-                & self.atomics[b].bank_write.val()
-                & self.bank[b].request_ready.val();
-            self.monitor[b].requester.next = self.atomics[b].bank_requester.val();
-            self.monitor[b].tag.next = self.atomics[b].bank_write_tag.val();
-            self.monitor[b].line.next = self.atomics[b].bank_line.val();
-            self.monitor[b].strobe.next = self.atomics[b].bank_strobe.val();
+            self.monitor[b].write.next = self.atomics[b].bank.valid.val()
+                & self.atomics[b].bank.write.val()
+                & self.bank[b].request.ready.val();
+            self.monitor[b].requester.next = self.atomics[b].bank.requester.val();
+            self.monitor[b].tag.next = self.atomics[b].bank.write_tag.val();
+            self.monitor[b].line.next = self.atomics[b].bank.line.val();
+            self.monitor[b].strobe.next = self.atomics[b].bank.strobe.val();
         }
         for b in 0..self._plain_banks {
-            self.bank[b].request_valid.next = self.requests.request_valid[b].val();
-            self.bank[b].request_write.next = self.requests.request_write[b].val();
-            self.bank[b].request_requester.next = self.requests.request_requester[b].val();
-            self.bank[b].request_tag.next = self.requests.request_tag[b].val();
-            self.bank[b].request_write_tag.next = self.requests.request_write_tag[b].val();
-            self.bank[b].request_line.next = self.requests.request_line[b].val();
-            self.bank[b].request_data.next = self.requests.request_data[b].val();
-            self.bank[b].request_strobe.next = self.requests.request_strobe[b].val();
-            self.requests.request_ready[b].next = self.bank[b].request_ready.val();
-            self.responses.bank_valid[b].next = self.bank[b].response_valid.val();
-            self.bank[b].response_ready.next = self.responses.bank_ready[b].val();
-            self.responses.bank_written_valid[b].next = self.bank[b].written_valid.val();
-            self.responses.bank_written_requester[b].next = self.bank[b].written_requester.val();
-            self.responses.bank_written_tag[b].next = self.bank[b].written_tag.val();
-            self.bank[b].written_ready.next = self.responses.bank_written_ready[b].val();
+            connect!(self.requests.request[b], self.bank[b].request);
+            connect!(self.bank[b].response, self.responses.bank[b]);
+            connect!(self.bank[b].written, self.responses.bank_written[b]);
         }
         for b in 0..self._atomic_banks {
-            self.atomics[b].request_valid.next = self.requests.request_valid[b].val();
-            self.atomics[b].request_write.next = self.requests.request_write[b].val();
-            self.atomics[b].request_requester.next = self.requests.request_requester[b].val();
-            self.atomics[b].request_tag.next = self.requests.request_tag[b].val();
-            self.atomics[b].request_write_tag.next = self.requests.request_write_tag[b].val();
-            self.atomics[b].request_line.next = self.requests.request_line[b].val();
-            self.atomics[b].request_data.next = self.requests.request_data[b].val();
-            self.atomics[b].request_strobe.next = self.requests.request_strobe[b].val();
-            self.requests.request_ready[b].next = self.atomics[b].request_ready.val();
-            self.bank[b].request_valid.next = self.atomics[b].bank_valid.val();
-            self.bank[b].request_write.next = self.atomics[b].bank_write.val();
-            self.bank[b].request_requester.next = self.atomics[b].bank_requester.val();
-            self.bank[b].request_tag.next = self.atomics[b].bank_tag.val();
-            self.bank[b].request_write_tag.next = self.atomics[b].bank_write_tag.val();
-            self.bank[b].request_line.next = self.atomics[b].bank_line.val();
-            self.bank[b].request_data.next = self.atomics[b].bank_data.val();
-            self.bank[b].request_strobe.next = self.atomics[b].bank_strobe.val();
-            self.atomics[b].bank_ready.next = self.bank[b].request_ready.val();
-            self.atomics[b].bank_response_valid.next = self.bank[b].response_valid.val();
-            self.atomics[b].bank_response_requester.next = self.bank[b].response_requester.val();
-            self.atomics[b].bank_response_tag.next = self.bank[b].response_tag.val();
-            self.atomics[b].bank_response_data.next = self.bank[b].response_data.val();
-            self.atomics[b].bank_response_error.next = self.bank[b].response_error.val();
-            self.responses.bank_valid[b].next = self.atomics[b].response_valid.val();
-            self.atomics[b].response_ready.next = self.responses.bank_ready[b].val();
-            self.bank[b].response_ready.next = self.atomics[b].bank_response_ready.val();
-            self.atomics[b].bank_written_valid.next = self.bank[b].written_valid.val();
-            self.atomics[b].bank_written_requester.next = self.bank[b].written_requester.val();
-            self.atomics[b].bank_written_tag.next = self.bank[b].written_tag.val();
-            self.bank[b].written_ready.next = self.atomics[b].bank_written_ready.val();
-            self.responses.bank_written_valid[b].next = self.atomics[b].written_valid.val();
-            self.responses.bank_written_requester[b].next = self.atomics[b].written_requester.val();
-            self.responses.bank_written_tag[b].next = self.atomics[b].written_tag.val();
-            self.responses.bank_written_word[b].next = self.atomics[b].written_word.val();
-            self.responses.bank_written_error[b].next = self.atomics[b].written_error.val();
-            self.atomics[b].written_ready.next = self.responses.bank_written_ready[b].val();
+            connect!(self.requests.request[b], self.atomics[b].request);
+            connect!(self.atomics[b].bank, self.bank[b].request);
+            connect!(self.bank[b].response, self.atomics[b].bank_response);
+            connect!(self.atomics[b].response, self.responses.bank[b]);
+            connect!(self.bank[b].written, self.atomics[b].bank_written);
+            connect!(self.atomics[b].written, self.responses.bank_written[b]);
+            connect!(self.atomics[b].atomic_answer, self.responses.bank_answer[b]);
             for k in 0..self._atomic_banks {
                 self.atomics[b].other_valid[k].next = self.atomics[k].event_valid.val();
                 self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
@@ -411,31 +365,31 @@ impl Logic for MemorySystem {
             }
         }
         for b in 0..self._folds {
-            self.fold[b].line.next = self.atomics[b].bank_line.val();
+            self.fold[b].line.next = self.atomics[b].bank.line.val();
             // If a tap holds a write up, it may tell more than once, the last time as it is accepted.
-            self.written_q[b].d.next = self.atomics[b].bank_valid.val()
-                & self.atomics[b].bank_write.val()
-                & self.bank[b].request_ready.val();
+            self.written_q[b].d.next = self.atomics[b].bank.valid.val()
+                & self.atomics[b].bank.write.val()
+                & self.bank[b].request.ready.val();
             self.fold_q[b].d.next = self.fold[b].index.val().get_bits::<8>(0);
             self.written_line[b].valid.next = self.written_q[b].q.val();
             self.written_line[b].fold.next = self.fold_q[b].q.val();
         }
         for b in 0..self._taps {
             // Word 0 of an entry tells that it is published, by bit 8.
-            let publishes = self.atomics[b].bank_write.val() && self.atomics[b].bank_strobe.val().get_bit(1);
+            let publishes = self.atomics[b].bank.write.val() && self.atomics[b].bank.strobe.val().get_bit(1);
             let waits = publishes && self.tap[b].hold.val();
-            self.bank[b].request_valid.next = self.atomics[b].bank_valid.val() && !waits;
-            self.atomics[b].bank_ready.next = self.bank[b].request_ready.val() && !waits;
+            self.bank[b].request.valid.next = self.atomics[b].bank.valid.val() && !waits;
+            self.atomics[b].bank.ready.next = self.bank[b].request.ready.val() && !waits;
             self.tap[b].valid.next =
-                self.atomics[b].bank_valid.val() && self.bank[b].request_ready.val() && publishes && !waits;
-            self.tap[b].line.next = self.atomics[b].bank_line.val();
-            self.tap[b].phase.next = self.atomics[b].bank_data.val().get_bit(8);
+                self.atomics[b].bank.valid.val() && self.bank[b].request.ready.val() && publishes && !waits;
+            self.tap[b].line.next = self.atomics[b].bank.line.val();
+            self.tap[b].phase.next = self.atomics[b].bank.data.val().get_bit(8);
         }
         for b in 0..self._tapped_monitors {
-            self.monitor[b].write.next = self.atomics[b].bank_valid.val()
-                & self.atomics[b].bank_write.val()
-                & self.bank[b].request_ready.val()
-                & !(self.atomics[b].bank_strobe.val().get_bit(1) & self.tap[b].hold.val());
+            self.monitor[b].write.next = self.atomics[b].bank.valid.val()
+                & self.atomics[b].bank.write.val()
+                & self.bank[b].request.ready.val()
+                & !(self.atomics[b].bank.strobe.val().get_bit(1) & self.tap[b].hold.val());
         }
         for k in 0..self._networks {
             for b in 0..self._atomic_banks {
@@ -484,24 +438,10 @@ impl Logic for MemorySystem {
                 write_events = write_events + 1;
             }
             for k in 0..self._channel_banks {
-                self.channel[c].fetch_valid[k].next = self.bank[c + k * self._channels].fetch_valid.val();
-                self.channel[c].fetch_line[k].next = self.bank[c + k * self._channels].fetch_line.val();
-                self.channel[c].fetch_number[k].next = self.bank[c + k * self._channels].fetch_number.val();
-                self.channel[c].fetch_code[k].next = self.bank[c + k * self._channels].fetch_code.val();
-                self.channel[c].store_valid[k].next = self.bank[c + k * self._channels].store_valid.val();
-                self.channel[c].store_line[k].next = self.bank[c + k * self._channels].store_line.val();
-                self.channel[c].store_data[k].next = self.bank[c + k * self._channels].store_data.val();
-                self.channel[c].store_strobe[k].next = self.bank[c + k * self._channels].store_strobe.val();
-                self.channel[c].store_number[k].next = self.bank[c + k * self._channels].store_number.val();
-                self.channel[c].fill_ready[k].next = self.bank[c + k * self._channels].fill_ready.val();
-                self.bank[c + k * self._channels].fetch_ready.next = self.channel[c].fetch_ready[k].val();
-                self.bank[c + k * self._channels].store_ready.next = self.channel[c].store_ready[k].val();
-                self.bank[c + k * self._channels].fill_valid.next = self.channel[c].fill_valid[k].val();
-                self.bank[c + k * self._channels].done_valid.next = self.channel[c].done_valid[k].val();
-                self.bank[c + k * self._channels].fill_number.next = self.channel[c].fill_number.val();
-                self.bank[c + k * self._channels].fill_data.next = self.channel[c].fill_data.val();
-                self.bank[c + k * self._channels].fill_error.next = self.channel[c].fill_error.val();
-                self.bank[c + k * self._channels].done_number.next = self.channel[c].done_number.val();
+                connect!(self.bank[c + k * self._channels].fetch, self.channel[c].fetch[k]);
+                connect!(self.bank[c + k * self._channels].fill, self.channel[c].fill[k]);
+                connect!(self.bank[c + k * self._channels].write_back, self.channel[c].store[k]);
+                connect!(self.bank[c + k * self._channels].done, self.channel[c].done[k]);
             }
             self.m_axi[c].awid.next = self.channel[c].m_axi.awid.val();
             self.m_axi[c].awaddr.next = self.channel[c].m_axi.awaddr.val();
