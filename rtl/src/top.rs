@@ -43,42 +43,12 @@ pub struct HermesTop<const LANES: usize> {
     pub m_axi: Vec<Axi4Master>,
 
     // Packet ports: only if the configuration has them
-    /// Bytes of a frame, the first in bits 7:0.
+    /// Frames that enter.
     #[count(ports)]
-    pub s_axis_rx_tdata: Vec<Signal<In, Bits<512>>>,
-    /// Bytes that count: all but in the last beat, there the first ones.
+    pub s_axis_rx: Vec<StreamIn>,
+    /// Frames of committed packets; damaged if a line of the frame could not be read.
     #[count(ports)]
-    pub s_axis_rx_tkeep: Vec<Signal<In, Bits<64>>>,
-    /// Last beat of the frame.
-    #[count(ports)]
-    pub s_axis_rx_tlast: Vec<Signal<In, Bit>>,
-    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
-    #[count(ports)]
-    pub s_axis_rx_tuser: Vec<Signal<In, Bits<32>>>,
-    /// A beat is offered.
-    #[count(ports)]
-    pub s_axis_rx_tvalid: Vec<Signal<In, Bit>>,
-    /// It is taken.
-    #[count(ports)]
-    pub s_axis_rx_tready: Vec<Signal<Out, Bit>>,
-    /// Bytes of a frame, the first in bits 7:0.
-    #[count(ports)]
-    pub m_axis_tx_tdata: Vec<Signal<Out, Bits<512>>>,
-    /// Bytes that count: all but in the last beat, there the first ones.
-    #[count(ports)]
-    pub m_axis_tx_tkeep: Vec<Signal<Out, Bits<64>>>,
-    /// Last beat of the frame.
-    #[count(ports)]
-    pub m_axis_tx_tlast: Vec<Signal<Out, Bit>>,
-    /// Bits 30:0: output port. Bit 31 in the last beat: the frame is damaged.
-    #[count(ports)]
-    pub m_axis_tx_tuser: Vec<Signal<Out, Bits<32>>>,
-    /// A beat is offered.
-    #[count(ports)]
-    pub m_axis_tx_tvalid: Vec<Signal<Out, Bit>>,
-    /// It is taken.
-    #[count(ports)]
-    pub m_axis_tx_tready: Vec<Signal<In, Bit>>,
+    pub m_axis_tx: Vec<StreamOut>,
 
     // Network interface: only if the configuration has it
     /// Frames of RoCEv2 from other nodes.
@@ -316,18 +286,8 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.dispatch.task_count.next = self.ports[i].task_count.val();
             self.ports[i].task_ready.next = self.dispatch.task_ready.val();
             drop_lines = self.registers.memory.data.val() || self.ports[i].drop_caches.val();
-            self.ports[i].rx_tvalid.next = self.s_axis_rx_tvalid[i].val();
-            self.ports[i].rx_tdata.next = self.s_axis_rx_tdata[i].val();
-            self.ports[i].rx_tkeep.next = self.s_axis_rx_tkeep[i].val();
-            self.ports[i].rx_tlast.next = self.s_axis_rx_tlast[i].val();
-            self.ports[i].rx_tuser.next = self.s_axis_rx_tuser[i].val();
-            self.s_axis_rx_tready[i].next = self.ports[i].rx_tready.val();
-            self.m_axis_tx_tvalid[i].next = self.ports[i].tx_tvalid.val();
-            self.m_axis_tx_tdata[i].next = self.ports[i].tx_tdata.val();
-            self.m_axis_tx_tkeep[i].next = self.ports[i].tx_tkeep.val();
-            self.m_axis_tx_tlast[i].next = self.ports[i].tx_tlast.val();
-            self.m_axis_tx_tuser[i].next = self.ports[i].tx_tuser.val();
-            self.ports[i].tx_tready.next = self.m_axis_tx_tready[i].val();
+            connect!(self.s_axis_rx[i], self.ports[i].rx);
+            connect!(self.m_axis_tx[i], self.ports[i].tx);
             connect!(self.ports[i].read, self.memory.read[self._port_requester + i]);
             connect!(self.ports[i].write, self.memory.write[self._port_requester + i]);
         }
@@ -529,43 +489,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Memory
         for i in 0..self._channels {
-            self.m_axi[i].awid.next = self.memory.m_axi[i].awid.val();
-            self.m_axi[i].awaddr.next = self.memory.m_axi[i].awaddr.val();
-            self.m_axi[i].awlen.next = self.memory.m_axi[i].awlen.val();
-            self.m_axi[i].awsize.next = self.memory.m_axi[i].awsize.val();
-            self.m_axi[i].awburst.next = self.memory.m_axi[i].awburst.val();
-            self.m_axi[i].awlock.next = self.memory.m_axi[i].awlock.val();
-            self.m_axi[i].awcache.next = self.memory.m_axi[i].awcache.val();
-            self.m_axi[i].awprot.next = self.memory.m_axi[i].awprot.val();
-            self.m_axi[i].awqos.next = self.memory.m_axi[i].awqos.val();
-            self.m_axi[i].awvalid.next = self.memory.m_axi[i].awvalid.val();
-            self.m_axi[i].wdata.next = self.memory.m_axi[i].wdata.val();
-            self.m_axi[i].wstrb.next = self.memory.m_axi[i].wstrb.val();
-            self.m_axi[i].wlast.next = self.memory.m_axi[i].wlast.val();
-            self.m_axi[i].wvalid.next = self.memory.m_axi[i].wvalid.val();
-            self.m_axi[i].bready.next = self.memory.m_axi[i].bready.val();
-            self.m_axi[i].arid.next = self.memory.m_axi[i].arid.val();
-            self.m_axi[i].araddr.next = self.memory.m_axi[i].araddr.val();
-            self.m_axi[i].arlen.next = self.memory.m_axi[i].arlen.val();
-            self.m_axi[i].arsize.next = self.memory.m_axi[i].arsize.val();
-            self.m_axi[i].arburst.next = self.memory.m_axi[i].arburst.val();
-            self.m_axi[i].arlock.next = self.memory.m_axi[i].arlock.val();
-            self.m_axi[i].arcache.next = self.memory.m_axi[i].arcache.val();
-            self.m_axi[i].arprot.next = self.memory.m_axi[i].arprot.val();
-            self.m_axi[i].arqos.next = self.memory.m_axi[i].arqos.val();
-            self.m_axi[i].arvalid.next = self.memory.m_axi[i].arvalid.val();
-            self.m_axi[i].rready.next = self.memory.m_axi[i].rready.val();
-            self.memory.m_axi[i].awready.next = self.m_axi[i].awready.val();
-            self.memory.m_axi[i].wready.next = self.m_axi[i].wready.val();
-            self.memory.m_axi[i].bid.next = self.m_axi[i].bid.val();
-            self.memory.m_axi[i].bresp.next = self.m_axi[i].bresp.val();
-            self.memory.m_axi[i].bvalid.next = self.m_axi[i].bvalid.val();
-            self.memory.m_axi[i].arready.next = self.m_axi[i].arready.val();
-            self.memory.m_axi[i].rid.next = self.m_axi[i].rid.val();
-            self.memory.m_axi[i].rdata.next = self.m_axi[i].rdata.val();
-            self.memory.m_axi[i].rresp.next = self.m_axi[i].rresp.val();
-            self.memory.m_axi[i].rlast.next = self.m_axi[i].rlast.val();
-            self.memory.m_axi[i].rvalid.next = self.m_axi[i].rvalid.val();
+            Axi4Master::link(&mut self.m_axi[i], &mut self.memory.m_axi[i]);
         }
 
         // Cores

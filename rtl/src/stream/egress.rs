@@ -1,7 +1,7 @@
 //! Committed packets from the packet ring to an AXI4-Stream.
 
 use super::{FrameSender, SlotReader, VerdictReader};
-use crate::ports::LineRead;
+use crate::ports::{LineRead, StreamOut};
 use hermes_hdl::prelude::*;
 
 /// Sends the frames of committed packets in the order of packetIdx, each to the port of its
@@ -41,18 +41,8 @@ pub struct Egress {
     pub read: LineRead,
 
     // Frames
-    /// A beat is offered.
-    pub tx_tvalid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub tx_tready: Signal<In, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub tx_tdata: Signal<Out, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub tx_tkeep: Signal<Out, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub tx_tlast: Signal<Out, Bit>,
-    /// Bits 30:0: output port. Bit 31 in the last beat: a line of the frame could not be read.
-    pub tx_tuser: Signal<Out, Bits<32>>,
+    /// Beats of frames; a frame is damaged if a line of it could not be read.
+    pub tx: StreamOut,
 
     /// packetIdx of the oldest packet whose slot is in use.
     pub freed: Signal<Out, Bits<32>>,
@@ -107,12 +97,7 @@ impl Logic for Egress {
         self.sender.frame_bytes.next = self.slots.frame_bytes.val();
         self.sender.frame_port.next = self.slots.frame_port.val();
         self.slots.line_ready.next = self.sender.line_ready.val();
-        self.tx_tvalid.next = self.sender.tx_tvalid.val();
-        self.tx_tdata.next = self.sender.tx_tdata.val();
-        self.tx_tkeep.next = self.sender.tx_tkeep.val();
-        self.tx_tlast.next = self.sender.tx_tlast.val();
-        self.tx_tuser.next = self.sender.tx_tuser.val();
-        self.sender.tx_tready.next = self.tx_tready.val();
+        connect!(self.tx, self.sender.tx);
 
         // Reads: verdicts are few and much waits for them; then what is nearest to being sent.
         let free = !self.out_valid.q.val() || self.read.ready.val();

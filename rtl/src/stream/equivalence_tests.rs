@@ -39,9 +39,9 @@ fn task_merge() {
 #[test]
 fn line_builder() {
     check_with(LineBuilder::default(), 2_000, |uut, random, cycle| {
-        uut.rx_tkeep.next = keep(random);
-        uut.rx_tlast.next = random() % 3 == 0;
-        uut.rx_tuser.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tlast.next = random() % 3 == 0;
+        uut.rx.tuser.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
         uut.slot_bytes_log2.next = bits(7 + cycle / 256 % 4);
         uut.slot_free.next = random() % 4 != 0;
         uut.next_slot_free.next = random() % 4 != 0;
@@ -99,7 +99,7 @@ fn frame_sender() {
             left = 0;
         }
         uut.line_valid.next = random() % 8 != 0;
-        uut.tx_tready.next = random() % 4 != 0;
+        uut.tx.tready.next = random() % 4 != 0;
         uut.line_start.next = left == 0;
         let bytes = 1 + random() % 300;
         uut.frame_bytes.next = bits(bytes);
@@ -117,9 +117,9 @@ fn frame_sender() {
 fn ingress() {
     check_with(Ingress::default(), 2_000, |uut, random, cycle| {
         uut.enable.next = cycle % 512 > 8;
-        uut.rx_tkeep.next = keep(random);
-        uut.rx_tlast.next = random() % 3 == 0;
-        uut.rx_tuser.next = bits(random() >> 33);
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tlast.next = random() % 3 == 0;
+        uut.rx.tuser.next = bits(random() >> 33);
         uut.ring_slots_log2.next = bits(1 + cycle / 512 % 4);
         uut.slot_bytes_log2.next = bits(7);
         uut.freed.next = bits(cycle / 4);
@@ -147,8 +147,8 @@ fn packet_ports() {
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 4);
-        uut.rx_tkeep.next = keep(random);
-        uut.rx_tuser.next = bits(random() >> 33);
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tuser.next = bits(random() >> 33);
         uut.write.written.tag.next = bits(cycle % 64);
         uut.read.response.tag.next = bits(random() % 64);
         uut.read.response.data.next = bits(random() % 200);

@@ -1,13 +1,13 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{LineBuilder, RingPosition, WriteWindow};
-use crate::ports::LineWrite;
+use crate::ports::{LineWrite, StreamIn};
 use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
 ///
 /// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them,
-///    and which are dropped as malformed: those take no slot. `rx_tready` is low while no slot is
+///    and which are dropped as malformed: those take no slot. `rx.tready` is low while no slot is
 ///    free: no frame is lost.
 /// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are
 ///    performed. Frames that complete while a count waits for `task_ready` go together into the
@@ -40,18 +40,8 @@ pub struct Ingress {
     pub slot_bytes_log2: Signal<In, Bits<5>>,
 
     // Frames
-    /// A beat is offered.
-    pub rx_tvalid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub rx_tready: Signal<Out, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub rx_tdata: Signal<In, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub rx_tkeep: Signal<In, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub rx_tlast: Signal<In, Bit>,
-    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
-    pub rx_tuser: Signal<In, Bits<32>>,
+    /// Beats of frames.
+    pub rx: StreamIn,
 
     // To and from memory
     /// Lines of frames; all bytes are written.
@@ -107,12 +97,9 @@ impl Logic for Ingress {
     #[hdl_gen]
     fn update(&mut self) {
         // Frames to lines.
-        self.builder.rx_tvalid.next = self.rx_tvalid.val() && self.enable.val();
-        self.rx_tready.next = self.builder.rx_tready.val() && self.enable.val();
-        self.builder.rx_tdata.next = self.rx_tdata.val();
-        self.builder.rx_tkeep.next = self.rx_tkeep.val();
-        self.builder.rx_tlast.next = self.rx_tlast.val();
-        self.builder.rx_tuser.next = self.rx_tuser.val();
+        connect!(self.rx, self.builder.rx);
+        self.builder.rx.tvalid.next = self.rx.tvalid.val() && self.enable.val();
+        self.rx.tready.next = self.builder.rx.tready.val() && self.enable.val();
         self.builder.cycle.next = self.cycle.val();
         self.builder.slot_bytes_log2.next = self.slot_bytes_log2.val();
         self.builder.slot_line.next = self.position.line.val();

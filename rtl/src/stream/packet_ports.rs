@@ -2,7 +2,7 @@
 
 use super::{Egress, Ingress, TaskMerge};
 use crate::host::registers::packet_ports::{PortControl, PortCounters};
-use crate::ports::{LineRead, LineWrite};
+use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut};
 use hermes_hdl::prelude::*;
 
 /// Ingress and egress at one port of the memory system.
@@ -55,30 +55,10 @@ pub struct PacketPorts {
     pub task_count: Signal<Out, Bits<32>>,
 
     // Frames
-    /// A beat is offered.
-    pub rx_tvalid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub rx_tready: Signal<Out, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub rx_tdata: Signal<In, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub rx_tkeep: Signal<In, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub rx_tlast: Signal<In, Bit>,
-    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
-    pub rx_tuser: Signal<In, Bits<32>>,
-    /// A beat is offered.
-    pub tx_tvalid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub tx_tready: Signal<In, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub tx_tdata: Signal<Out, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub tx_tkeep: Signal<Out, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub tx_tlast: Signal<Out, Bit>,
-    /// Bits 30:0: output port. Bit 31 in the last beat: a line of the frame could not be read.
-    pub tx_tuser: Signal<Out, Bits<32>>,
+    /// Frames that enter.
+    pub rx: StreamIn,
+    /// Frames of committed packets; damaged if a line of the frame could not be read.
+    pub tx: StreamOut,
 
     // To and from memory: one requester
     /// Reads of egress, with tags below 64.
@@ -103,12 +83,7 @@ impl Logic for PacketPorts {
         self.ingress.ring_base.next = self.ring_base.val();
         self.ingress.ring_slots_log2.next = self.ring_slots_log2.val();
         self.ingress.slot_bytes_log2.next = self.slot_bytes_log2.val();
-        self.ingress.rx_tvalid.next = self.rx_tvalid.val();
-        self.rx_tready.next = self.ingress.rx_tready.val();
-        self.ingress.rx_tdata.next = self.rx_tdata.val();
-        self.ingress.rx_tkeep.next = self.rx_tkeep.val();
-        self.ingress.rx_tlast.next = self.rx_tlast.val();
-        self.ingress.rx_tuser.next = self.rx_tuser.val();
+        connect!(self.rx, self.ingress.rx);
         connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
         self.drop_caches.next = self.ingress.drop_caches.val();
@@ -134,12 +109,7 @@ impl Logic for PacketPorts {
         self.egress.verdict_base.next = self.verdict_base.val();
         self.egress.committed.next = self.committed.val();
         connect!(self.read, self.egress.read);
-        self.tx_tvalid.next = self.egress.tx_tvalid.val();
-        self.egress.tx_tready.next = self.tx_tready.val();
-        self.tx_tdata.next = self.egress.tx_tdata.val();
-        self.tx_tkeep.next = self.egress.tx_tkeep.val();
-        self.tx_tlast.next = self.egress.tx_tlast.val();
-        self.tx_tuser.next = self.egress.tx_tuser.val();
+        connect!(self.tx, self.egress.tx);
         self.control.busy.next = self.ingress.busy.val() || !self.egress.idle.val();
 
         self.counters.frames_in.next = self.ingress.frames.val();
