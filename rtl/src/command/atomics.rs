@@ -13,8 +13,9 @@ use hermes_hdl::prelude::*;
 ///    its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with warp number 0xffff, so
 ///    each hart has a reservation of its own. A hart that is reset has none: `sc.w` of a hart that has not sent `lr.w` since it was
 ///    held has warp number 0xfffe, and fails.
-/// 3. From the cycle of `write.written.valid` with its tag on `answer_valid` is high, until the edge with `answer_ready`:
-///    `answer_value` is what goes to the register, `answer_error` says that the line could not be read.
+/// 3. From the cycle of `write.written.valid` with its tag on `answer_valid` is high, until the
+///    edge with `answer_ready`: `answer_value` is what goes to the register, `answer_error` says
+///    that the line could not be read.
 /// 4. An operation of a hart that is held is performed all the same; its answer must be taken.
 #[derive(LogicBlock, Default)]
 pub struct CommandAtomics {

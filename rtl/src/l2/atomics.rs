@@ -34,9 +34,9 @@ pub enum AtomicState {
 ///    other requests pass, but not atomic operations; if one of them wrote to the line, the line is
 ///    read once more and the bank is locked for it. The word is written when nothing more can come
 ///    between. A hit takes five cycles of the bank.
-/// 3. The answer comes with the tag on the port for writes: `atomic_answer.word` is the word before the
-///    operation, of `sc.w` 0 if it stored and 1 if not. `atomic_answer.error`: the line could not be
-///    read, and nothing was written.
+/// 3. The answer comes with the tag on the port for writes: `atomic_answer.word` is the word before
+///    the operation, of `sc.w` 0 if it stored and 1 if not. `atomic_answer.error`: the line could
+///    not be read, and nothing was written.
 /// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester,
 ///    warp, lane) until the thread executes `sc.w`, or `lr.w` on a line of another bank, or
 ///    anything writes to the line, or `patience` cycles have passed. Meanwhile `lr.w` of another

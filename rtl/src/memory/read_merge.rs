@@ -6,8 +6,8 @@ use hermes_hdl::prelude::*;
 /// Merges a core's fetches of instruction lines and reads of data lines.
 ///
 /// The fetch goes first, unless a data read is offered already. Tags pass: bit 6 is 1 in that of a
-/// fetch and 0 in that of a data read, and an answer goes where it says. The offer is combinational,
-/// and so are the answers; the readies depend on `memory.ready`.
+/// fetch and 0 in that of a data read, and an answer goes where it says. The offer is
+/// combinational, and so are the answers; the readies depend on `memory.ready`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ReadMerge {
     /// Rising-edge clock.

@@ -17,8 +17,8 @@ const GROUP: usize = 4;
 /// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle
 ///    for each such group of which a lane writes to it. Where several lanes write the same byte,
 ///    the highest lane wins.
-/// 3. Every line has a tag of its own, 0 to 31. `write.written.valid` with the tag says that the line is
-///    written: in any order, in the cycle after its request was accepted at the earliest.
+/// 3. Every line has a tag of its own, 0 to 31. `write.written.valid` with the tag says that the
+///    line is written: in any order, in the cycle after its request was accepted at the earliest.
 ///    Operations complete in the order of their acceptance, one a cycle: `stored_valid` is high for
 ///    one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.

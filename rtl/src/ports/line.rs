@@ -2,7 +2,8 @@
 
 use hermes_hdl::prelude::*;
 
-/// The read port of a requester of the L2. Every unit between a requester and the L2 has the whole tag.
+/// The read port of a requester of the L2. Every unit between a requester and the L2 has the whole
+/// tag.
 #[derive(Ports)]
 pub struct LineRead {
     /// A line is to be read.

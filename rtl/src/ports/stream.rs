@@ -11,8 +11,8 @@ pub struct StreamIn {
     pub tkeep: Signal<In, Bits<64>>,
     /// Last beat of the frame.
     pub tlast: Signal<In, Bit>,
-    /// Bits 30:0 in the first beat: input port, for packet ports. Bit 31 in the last beat: the frame is
-    /// damaged.
+    /// Bits 30:0 in the first beat: input port, for packet ports. Bit 31 in the last beat: the
+    /// frame is damaged.
     pub tuser: Signal<In, Bits<32>>,
     /// A beat is offered.
     pub tvalid: Signal<In, Bit>,
