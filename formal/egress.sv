@@ -28,8 +28,8 @@ module egress_formal (
     egress dut (
         .clk(clk), .rst(rst), .enable(enable), .ring_base(ring_base), .ring_slots_log2(ring_slots_log2),
         .slot_bytes_log2(slot_bytes_log2), .verdict_base(verdict_base), .committed(committed), .read_valid(read_valid),
-        .read_ready(read_ready), .read_line(read_line), .read_tag(read_tag), .response_valid(response_valid),
-        .response_tag(response_tag), .response_data(response_data), .response_error(response_error), .tx_tvalid(tvalid),
+        .read_ready(read_ready), .read_line(read_line), .read_tag(read_tag), .read_response_valid(response_valid),
+        .read_response_tag(response_tag), .read_response_data(response_data), .read_response_error(response_error), .tx_tvalid(tvalid),
         .tx_tready(tready), .tx_tdata(tdata), .tx_tkeep(tkeep), .tx_tlast(tlast), .tx_tuser(tuser), .freed(freed),
         .idle(idle), .frames(frames), .bytes(bytes)
     );

@@ -33,7 +33,7 @@ module ingress_formal (
         .clk(clk), .rst(rst), .enable(enable), .cycle(cycle), .ring_base(ring_base), .ring_slots_log2(ring_slots_log2),
         .slot_bytes_log2(slot_bytes_log2), .rx_tvalid(tvalid), .rx_tready(tready), .rx_tdata(tdata), .rx_tkeep(tkeep),
         .rx_tlast(tlast), .rx_tuser(tuser), .write_valid(write_valid), .write_ready(write_ready), .write_line(write_line),
-        .write_data(write_data), .write_tag(write_tag), .written_valid(written_valid), .written_tag(written_tag),
+        .write_data(write_data), .write_tag(write_tag), .write_written_valid(written_valid), .write_written_tag(written_tag),
         .task_valid(task_valid), .task_ready(task_ready), .task_count(task_count), .host_pushed(host_pushed),
         .host_count(host_count), .freed(freed), .drop_caches(drop_caches), .busy(busy), .frames(frames), .bytes(bytes),
         .dropped(dropped), .cut(cut)

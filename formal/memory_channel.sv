@@ -30,9 +30,16 @@ module memory_channel_formal (
     input wire          follow
 );
     wire [1:0]   fetch_ready, fill_valid, store_ready, done_valid, bus_errors;
-    wire [511:0] fill_data, wdata;
-    wire         fill_error, line_read, line_written, awvalid, wlast, wvalid, bready, arvalid, rready;
-    wire [5:0]   fill_number, done_number;
+    wire [511:0] wdata;
+    wire         line_read, line_written, awvalid, wlast, wvalid, bready, arvalid, rready;
+    // Line, number and error as the bank has them that they are for.
+    wire [1:0]    bank_error;
+    wire [1023:0] bank_data;
+    wire [11:0]   bank_number, bank_done;
+    wire [511:0]  fill_data = fill_valid[1] ? bank_data[1023:512] : bank_data[511:0];
+    wire          fill_error = fill_valid[1] ? bank_error[1] : bank_error[0];
+    wire [5:0]    fill_number = fill_valid[1] ? bank_number[11:6] : bank_number[5:0];
+    wire [5:0]    done_number = done_valid[1] ? bank_done[11:6] : bank_done[5:0];
     wire [7:0]   awid, arid;
     wire [31:0]  awaddr, araddr;
     wire [7:0]   awlen, arlen;
@@ -42,9 +49,9 @@ module memory_channel_formal (
     memory_channel dut (
         .clk(clk), .rst(rst), .fetch_valid(fetch_valid), .fetch_ready(fetch_ready), .fetch_line(fetch_line),
         .fetch_number(fetch_number), .fetch_code(fetch_code), .fill_valid(fill_valid), .fill_ready(fill_ready),
-        .fill_number(fill_number), .fill_data(fill_data), .fill_error(fill_error), .store_valid(store_valid),
+        .fill_number(bank_number), .fill_data(bank_data), .fill_error(bank_error), .store_valid(store_valid),
         .store_ready(store_ready), .store_line(store_line), .store_data(store_data), .store_strobe(store_strobe),
-        .store_number(store_number), .done_valid(done_valid), .done_number(done_number), .bus_errors(bus_errors),
+        .store_number(store_number), .done_valid(done_valid), .done_number(bank_done), .bus_errors(bus_errors),
         .line_read(line_read), .line_written(line_written), .m_axi_awid(awid), .m_axi_awaddr(awaddr),
         .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst), .m_axi_awvalid(awvalid),
         .m_axi_awready(awready), .m_axi_wdata(wdata), .m_axi_wstrb(wstrb), .m_axi_wlast(wlast), .m_axi_wvalid(wvalid),

@@ -42,7 +42,7 @@ module store_buffer_formal (
         .clk(clk), .rst(rst), .push_valid(push_valid), .push_hart(push_hart), .push_place(push_place),
         .push_data(push_data), .push_strobe(push_strobe), .none(none), .full(full), .write_valid(write_valid),
         .write_ready(write_ready), .write_line(write_line), .write_data(write_data), .write_strobe(write_strobe),
-        .write_tag(write_tag), .written_valid(written_valid), .written_tag(written_tag)
+        .write_tag(write_tag), .write_written_valid(written_valid), .write_written_tag(written_tag)
     );
     (* hierconn *) wire [70:0] \dut.entries_write_data ;
     (* anyconst *) reg [2:0] slot;

@@ -43,42 +43,12 @@ pub struct HermesTop<const LANES: usize> {
     pub m_axi: Vec<Axi4Master>,
 
     // Packet ports: only if the configuration has them
-    /// Bytes of a frame, the first in bits 7:0.
+    /// Frames that enter.
     #[count(ports)]
-    pub s_axis_rx_tdata: Vec<Signal<In, Bits<512>>>,
-    /// Bytes that count: all but in the last beat, there the first ones.
+    pub s_axis_rx: Vec<StreamIn>,
+    /// Frames of committed packets; damaged if a line of the frame could not be read.
     #[count(ports)]
-    pub s_axis_rx_tkeep: Vec<Signal<In, Bits<64>>>,
-    /// Last beat of the frame.
-    #[count(ports)]
-    pub s_axis_rx_tlast: Vec<Signal<In, Bit>>,
-    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
-    #[count(ports)]
-    pub s_axis_rx_tuser: Vec<Signal<In, Bits<32>>>,
-    /// A beat is offered.
-    #[count(ports)]
-    pub s_axis_rx_tvalid: Vec<Signal<In, Bit>>,
-    /// It is taken.
-    #[count(ports)]
-    pub s_axis_rx_tready: Vec<Signal<Out, Bit>>,
-    /// Bytes of a frame, the first in bits 7:0.
-    #[count(ports)]
-    pub m_axis_tx_tdata: Vec<Signal<Out, Bits<512>>>,
-    /// Bytes that count: all but in the last beat, there the first ones.
-    #[count(ports)]
-    pub m_axis_tx_tkeep: Vec<Signal<Out, Bits<64>>>,
-    /// Last beat of the frame.
-    #[count(ports)]
-    pub m_axis_tx_tlast: Vec<Signal<Out, Bit>>,
-    /// Bits 30:0: output port. Bit 31 in the last beat: the frame is damaged.
-    #[count(ports)]
-    pub m_axis_tx_tuser: Vec<Signal<Out, Bits<32>>>,
-    /// A beat is offered.
-    #[count(ports)]
-    pub m_axis_tx_tvalid: Vec<Signal<Out, Bit>>,
-    /// It is taken.
-    #[count(ports)]
-    pub m_axis_tx_tready: Vec<Signal<In, Bit>>,
+    pub m_axis_tx: Vec<StreamOut>,
 
     // Network interface: only if the configuration has it
     /// Frames of RoCEv2 from other nodes.
@@ -316,49 +286,18 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.dispatch.task_count.next = self.ports[i].task_count.val();
             self.ports[i].task_ready.next = self.dispatch.task_ready.val();
             drop_lines = self.registers.memory.data.val() || self.ports[i].drop_caches.val();
-            self.ports[i].rx_tvalid.next = self.s_axis_rx_tvalid[i].val();
-            self.ports[i].rx_tdata.next = self.s_axis_rx_tdata[i].val();
-            self.ports[i].rx_tkeep.next = self.s_axis_rx_tkeep[i].val();
-            self.ports[i].rx_tlast.next = self.s_axis_rx_tlast[i].val();
-            self.ports[i].rx_tuser.next = self.s_axis_rx_tuser[i].val();
-            self.s_axis_rx_tready[i].next = self.ports[i].rx_tready.val();
-            self.m_axis_tx_tvalid[i].next = self.ports[i].tx_tvalid.val();
-            self.m_axis_tx_tdata[i].next = self.ports[i].tx_tdata.val();
-            self.m_axis_tx_tkeep[i].next = self.ports[i].tx_tkeep.val();
-            self.m_axis_tx_tlast[i].next = self.ports[i].tx_tlast.val();
-            self.m_axis_tx_tuser[i].next = self.ports[i].tx_tuser.val();
-            self.ports[i].tx_tready.next = self.m_axis_tx_tready[i].val();
-            self.memory.read_valid[self._port_requester + i].next = self.ports[i].read_valid.val();
-            self.memory.read_line[self._port_requester + i].next = self.ports[i].read_line.val();
-            self.memory.read_tag[self._port_requester + i].next = self.ports[i].read_tag.val();
-            self.memory.write_valid[self._port_requester + i].next = self.ports[i].write_valid.val();
-            self.memory.write_line[self._port_requester + i].next = self.ports[i].write_line.val();
-            self.memory.write_data[self._port_requester + i].next = self.ports[i].write_data.val();
-            self.memory.write_strobe[self._port_requester + i].next = self.ports[i].write_strobe.val();
-            self.memory.write_tag[self._port_requester + i].next = self.ports[i].write_tag.val();
-            self.ports[i].read_ready.next = self.memory.read_ready[self._port_requester + i].val();
-            self.ports[i].write_ready.next = self.memory.write_ready[self._port_requester + i].val();
-            self.ports[i].response_valid.next = self.memory.response_valid[self._port_requester + i].val();
-            self.ports[i].response_tag.next = self.memory.response_tag[self._port_requester + i].val();
-            self.ports[i].response_data.next = self.memory.response_data[self._port_requester + i].val();
-            self.ports[i].response_error.next = self.memory.response_error[self._port_requester + i].val();
-            self.ports[i].written_valid.next = self.memory.written_valid[self._port_requester + i].val();
-            self.ports[i].written_tag.next = self.memory.written_tag[self._port_requester + i].val();
+            connect!(self.s_axis_rx[i], self.ports[i].rx);
+            connect!(self.m_axis_tx[i], self.ports[i].tx);
+            connect!(self.ports[i].read, self.memory.read[self._port_requester + i]);
+            connect!(self.ports[i].write, self.memory.write[self._port_requester + i]);
         }
 
         // The requester behind the cores: command processor and thread spawner
         for k in 0..self._requesters {
-            self.memory.read_valid[self._cores + k].next = false;
-            self.memory.read_line[self._cores + k].next = bits::<26>(0);
-            self.memory.read_tag[self._cores + k].next = bits::<7>(0);
-            self.memory.write_valid[self._cores + k].next = self.write_merge[k].memory.valid.val();
-            self.memory.write_line[self._cores + k].next = self.write_merge[k].memory.line.val();
-            self.memory.write_data[self._cores + k].next = self.write_merge[k].memory.data.val();
-            self.memory.write_strobe[self._cores + k].next = self.write_merge[k].memory.strobe.val();
-            self.memory.write_tag[self._cores + k].next = self.write_merge[k].memory.tag.val();
-            self.write_merge[k].memory.ready.next = self.memory.write_ready[self._cores + k].val();
-            self.write_merge[k].memory.written_valid.next = self.memory.written_valid[self._cores + k].val();
-            self.write_merge[k].memory.written_tag.next = self.memory.written_tag[self._cores + k].val();
+            self.memory.read[self._cores + k].valid.next = false;
+            self.memory.read[self._cores + k].line.next = bits::<26>(0);
+            self.memory.read[self._cores + k].tag.next = bits::<7>(0);
+            connect!(self.write_merge[k].memory, self.memory.write[self._cores + k]);
             self.write_merge[k].stores.valid.next = false;
             self.write_merge[k].stores.line.next = bits::<26>(0);
             self.write_merge[k].stores.data.next = bits::<512>(0);
@@ -373,9 +312,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Network interface: the requester behind that
         for k in 0..self._networks {
-            self.network[k].written_word.next = self.memory.written_word[self._network_requester + k].val();
+            connect!(self.network[k].read, self.memory.read[self._network_requester + k]);
+            connect!(self.network[k].write, self.memory.write[self._network_requester + k]);
+            connect!(self.network[k].atomic_answer, self.memory.atomic_answer[self._network_requester + k]);
             self.network[k].written_high.next = self.memory.written_high[k].val();
-            self.network[k].written_error.next = self.memory.written_error[self._network_requester + k].val();
             connect!(self.registers.network[k].interface, self.network[k].control);
             connect!(self.registers.network[k].lock, self.memory.line_lock[k]);
             self.registers.network[k].read_hits.next =
@@ -400,28 +340,6 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             }
             connect!(self.s_axis_net[k], self.network[k].rx);
             connect!(self.m_axis_net[k], self.network[k].tx);
-            self.memory.read_valid[self._network_requester + k].next = self.network[k].read.valid.val();
-            self.memory.read_line[self._network_requester + k].next = self.network[k].read.line.val();
-            self.memory.read_tag[self._network_requester + k].next = self.network[k].read.tag.val();
-            self.network[k].read.ready.next = self.memory.read_ready[self._network_requester + k].val();
-            self.network[k].read.response_valid.next =
-                self.memory.response_valid[self._network_requester + k].val();
-            self.network[k].read.response_tag.next =
-                self.memory.response_tag[self._network_requester + k].val();
-            self.network[k].read.response_data.next =
-                self.memory.response_data[self._network_requester + k].val();
-            self.network[k].read.response_error.next =
-                self.memory.response_error[self._network_requester + k].val();
-            self.memory.write_valid[self._network_requester + k].next = self.network[k].write.valid.val();
-            self.memory.write_line[self._network_requester + k].next = self.network[k].write.line.val();
-            self.memory.write_data[self._network_requester + k].next = self.network[k].write.data.val();
-            self.memory.write_strobe[self._network_requester + k].next = self.network[k].write.strobe.val();
-            self.memory.write_tag[self._network_requester + k].next = self.network[k].write.tag.val();
-            self.network[k].write.ready.next = self.memory.write_ready[self._network_requester + k].val();
-            self.network[k].write.written_valid.next =
-                self.memory.written_valid[self._network_requester + k].val();
-            self.network[k].write.written_tag.next =
-                self.memory.written_tag[self._network_requester + k].val();
         }
 
         // Thread spawner
@@ -440,14 +358,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 self.dispatch.finish_faulted[i].next = self.core[i].finish_faulted[k].val();
                 self.faults.fault_job[i].next = self.core[i].fault_job[k].val();
             }
-            self.write_merge[k].completions.valid.next = self.spawner[k].write.valid.val();
-            self.write_merge[k].completions.line.next = self.spawner[k].write.line.val();
-            self.write_merge[k].completions.data.next = self.spawner[k].write.data.val();
-            self.write_merge[k].completions.strobe.next = self.spawner[k].write.strobe.val();
-            self.write_merge[k].completions.tag.next = self.spawner[k].write.tag.val();
-            self.spawner[k].write.ready.next = self.write_merge[k].completions.ready.val();
-            self.spawner[k].write.written_valid.next = self.write_merge[k].completions.written_valid.val();
-            self.spawner[k].write.written_tag.next = self.write_merge[k].completions.written_tag.val();
+            connect!(self.spawner[k].write, self.write_merge[k].completions);
             self.trace_issue_spawned[k].next = self.dispatch.start_spawned[k].val();
             self.trace_issue_job[k].next = self.dispatch.start_job[k].val();
             self.trace_finish_spawned[k].next = self.dispatch.trace_finish_spawned[k].val();
@@ -512,22 +423,8 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.command[k].invalidate.next = self.registers.memory.instructions.val();
             self.command[k].invalidate_data.next = self.registers.memory.data.val();
             self.command[k].cycle.next = self.registers.time.cycle.val();
-            self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
-            self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
-            self.memory.read_tag[self._cores + k].next = self.command[k].read_tag.val();
-            self.command[k].read_ready.next = self.memory.read_ready[self._cores + k].val();
-            self.command[k].response_valid.next = self.memory.response_valid[self._cores + k].val();
-            self.command[k].response_tag.next = self.memory.response_tag[self._cores + k].val();
-            self.command[k].response_data.next = self.memory.response_data[self._cores + k].val();
-            self.command[k].response_error.next = self.memory.response_error[self._cores + k].val();
-            self.write_merge[k].stores.valid.next = self.command[k].write.valid.val();
-            self.write_merge[k].stores.line.next = self.command[k].write.line.val();
-            self.write_merge[k].stores.data.next = self.command[k].write.data.val();
-            self.write_merge[k].stores.strobe.next = self.command[k].write.strobe.val();
-            self.write_merge[k].stores.tag.next = self.command[k].write.tag.val();
-            self.command[k].write.ready.next = self.write_merge[k].stores.ready.val();
-            self.command[k].write.written_valid.next = self.write_merge[k].stores.written_valid.val();
-            self.command[k].write.written_tag.next = self.write_merge[k].stores.written_tag.val();
+            connect!(self.command[k].read, self.memory.read[self._cores + k]);
+            connect!(self.command[k].write, self.write_merge[k].stores);
             for c in 0..self._watched {
                 connect!(self.command[k].watched[c], self.memory.watched[c]);
                 self.command[k].hit[c].next = self.memory.hit[c].val();
@@ -592,43 +489,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Memory
         for i in 0..self._channels {
-            self.m_axi[i].awid.next = self.memory.m_axi[i].awid.val();
-            self.m_axi[i].awaddr.next = self.memory.m_axi[i].awaddr.val();
-            self.m_axi[i].awlen.next = self.memory.m_axi[i].awlen.val();
-            self.m_axi[i].awsize.next = self.memory.m_axi[i].awsize.val();
-            self.m_axi[i].awburst.next = self.memory.m_axi[i].awburst.val();
-            self.m_axi[i].awlock.next = self.memory.m_axi[i].awlock.val();
-            self.m_axi[i].awcache.next = self.memory.m_axi[i].awcache.val();
-            self.m_axi[i].awprot.next = self.memory.m_axi[i].awprot.val();
-            self.m_axi[i].awqos.next = self.memory.m_axi[i].awqos.val();
-            self.m_axi[i].awvalid.next = self.memory.m_axi[i].awvalid.val();
-            self.m_axi[i].wdata.next = self.memory.m_axi[i].wdata.val();
-            self.m_axi[i].wstrb.next = self.memory.m_axi[i].wstrb.val();
-            self.m_axi[i].wlast.next = self.memory.m_axi[i].wlast.val();
-            self.m_axi[i].wvalid.next = self.memory.m_axi[i].wvalid.val();
-            self.m_axi[i].bready.next = self.memory.m_axi[i].bready.val();
-            self.m_axi[i].arid.next = self.memory.m_axi[i].arid.val();
-            self.m_axi[i].araddr.next = self.memory.m_axi[i].araddr.val();
-            self.m_axi[i].arlen.next = self.memory.m_axi[i].arlen.val();
-            self.m_axi[i].arsize.next = self.memory.m_axi[i].arsize.val();
-            self.m_axi[i].arburst.next = self.memory.m_axi[i].arburst.val();
-            self.m_axi[i].arlock.next = self.memory.m_axi[i].arlock.val();
-            self.m_axi[i].arcache.next = self.memory.m_axi[i].arcache.val();
-            self.m_axi[i].arprot.next = self.memory.m_axi[i].arprot.val();
-            self.m_axi[i].arqos.next = self.memory.m_axi[i].arqos.val();
-            self.m_axi[i].arvalid.next = self.memory.m_axi[i].arvalid.val();
-            self.m_axi[i].rready.next = self.memory.m_axi[i].rready.val();
-            self.memory.m_axi[i].awready.next = self.m_axi[i].awready.val();
-            self.memory.m_axi[i].wready.next = self.m_axi[i].wready.val();
-            self.memory.m_axi[i].bid.next = self.m_axi[i].bid.val();
-            self.memory.m_axi[i].bresp.next = self.m_axi[i].bresp.val();
-            self.memory.m_axi[i].bvalid.next = self.m_axi[i].bvalid.val();
-            self.memory.m_axi[i].arready.next = self.m_axi[i].arready.val();
-            self.memory.m_axi[i].rid.next = self.m_axi[i].rid.val();
-            self.memory.m_axi[i].rdata.next = self.m_axi[i].rdata.val();
-            self.memory.m_axi[i].rresp.next = self.m_axi[i].rresp.val();
-            self.memory.m_axi[i].rlast.next = self.m_axi[i].rlast.val();
-            self.memory.m_axi[i].rvalid.next = self.m_axi[i].rvalid.val();
+            Axi4Master::link(&mut self.m_axi[i], &mut self.memory.m_axi[i]);
         }
 
         // Cores
@@ -670,22 +531,8 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.faults.fault_address[i].next = self.core[i].fault_value.val();
             self.faults.fault_packet[i].next = self.core[i].fault_packet.val();
             self.core[i].fault_ready.next = self.faults.fault_ready[i].val();
-            self.memory.read_valid[i].next = self.core[i].read_valid.val();
-            self.memory.read_line[i].next = self.core[i].read_line.val();
-            self.memory.read_tag[i].next = self.core[i].read_tag.val();
-            self.memory.write_valid[i].next = self.core[i].write_valid.val();
-            self.memory.write_line[i].next = self.core[i].write_line.val();
-            self.memory.write_data[i].next = self.core[i].write_data.val();
-            self.memory.write_strobe[i].next = self.core[i].write_strobe.val();
-            self.memory.write_tag[i].next = self.core[i].write_tag.val();
-            self.core[i].read_ready.next = self.memory.read_ready[i].val();
-            self.core[i].write_ready.next = self.memory.write_ready[i].val();
-            self.core[i].response_valid.next = self.memory.response_valid[i].val();
-            self.core[i].response_tag.next = self.memory.response_tag[i].val();
-            self.core[i].response_data.next = self.memory.response_data[i].val();
-            self.core[i].response_error.next = self.memory.response_error[i].val();
-            self.core[i].written_valid.next = self.memory.written_valid[i].val();
-            self.core[i].written_tag.next = self.memory.written_tag[i].val();
+            connect!(self.core[i].line_read, self.memory.read[i]);
+            connect!(self.core[i].line_write, self.memory.write[i]);
             for k in 0..self._spawns {
                 self.core[i].invalidate_data.next = drop_lines | self.spawner[k].acquire.val().get_bit(i);
             }
@@ -694,12 +541,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             connect!(self.registers.l2[i], self.memory.counters[i]);
         }
         for i in 0..self._atomic_cores {
-            self.core[i].written_word[0].next = self.memory.written_word[i].val();
-            self.core[i].written_error[0].next = self.memory.written_error[i].val();
+            connect!(self.core[i].atomic_answer[0], self.memory.atomic_answer[i]);
         }
         for k in 0..self._atomic_commands {
-            self.command[k].written_word[0].next = self.memory.written_word[self._cores + k].val();
-            self.command[k].written_error[0].next = self.memory.written_error[self._cores + k].val();
+            connect!(self.command[k].atomic_answer[0], self.memory.atomic_answer[self._cores + k]);
         }
 
         // Retire trace

@@ -196,13 +196,13 @@ units! {
     };
     spawn_jobs: spawn::SpawnJobs::default();
     completion_writer: spawn::CompletionWriter::default(), 10_000, |unit, random, _| {
-        unit.write.written_tag.next = (30 + random() % 2).into();
+        unit.write.written.tag.next = (30 + random() % 2).into();
         if random() % 4 != 0 {
             unit.completion.next = (random() & 0xffff_fffc).into();
         }
     };
     thread_spawner: spawn::ThreadSpawner::new(2, 4, 8, 1), 20_000, |unit, random, _| {
-        unit.write.written_tag.next = 31.into();
+        unit.write.written.tag.next = 31.into();
         unit.control.slot.next = (random() % 9).into();
         unit.control.word.next = (random() % 8).into();
         unit.control.value.next = match unit.control.word.next.index() {
@@ -235,7 +235,7 @@ units! {
     };
     write_merge: spawn::WriteMerge::default(), 10_000, |unit, random, _| {
         // The tag of completion words, or one that differs in one bit.
-        unit.memory.written_tag.next = (31 ^ [0, 1, 2, 4, 8, 16, 32][random() as usize % 7]).into();
+        unit.memory.written.tag.next = (31 ^ [0, 1, 2, 4, 8, 16, 32][random() as usize % 7]).into();
     };
     write_monitor: l2::WriteMonitor::new(5, 2, 2), 10_000, |unit, random, _| {
         unit.strobe.next = (random() & random()).into();

@@ -1,5 +1,6 @@
 //! Atomic operations of the command processor.
 
+use crate::ports::{AtomicAnswer, LineWrite};
 use hermes_hdl::prelude::*;
 
 /// Sends the atomic operations of the harts to the L2, one at a time for all harts, on the port for writes that they share with the
@@ -12,8 +13,9 @@ use hermes_hdl::prelude::*;
 ///    its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with warp number 0xffff, so
 ///    each hart has a reservation of its own. A hart that is reset has none: `sc.w` of a hart that has not sent `lr.w` since it was
 ///    held has warp number 0xfffe, and fails.
-/// 3. From the cycle of `written_valid` with its tag on `answer_valid` is high, until the edge with `answer_ready`:
-///    `answer_value` is what goes to the register, `answer_error` says that the line could not be read.
+/// 3. From the cycle of `write.written.valid` with its tag on `answer_valid` is high, until the
+///    edge with `answer_ready`: `answer_value` is what goes to the register, `answer_error` says
+///    that the line could not be read.
 /// 4. An operation of a hart that is held is performed all the same; its answer must be taken.
 #[derive(LogicBlock, Default)]
 pub struct CommandAtomics {
@@ -45,38 +47,12 @@ pub struct CommandAtomics {
     pub answer_value: Signal<Out, Bits<32>>,
     /// The line could not be read.
     pub answer_error: Signal<Out, Bit>,
-    /// From the store buffer: a store is on offer.
-    pub store_valid: Signal<In, Bit>,
-    /// It is accepted at this edge.
-    pub store_ready: Signal<Out, Bit>,
-    /// Its line address.
-    pub store_line: Signal<In, Bits<26>>,
-    /// The line.
-    pub store_data: Signal<In, Bits<512>>,
-    /// Bytes to write.
-    pub store_strobe: Signal<In, Bits<64>>,
-    /// Its tag, bit 5 low.
-    pub store_tag: Signal<In, Bits<6>>,
-    /// To memory: a store or operation is on offer.
-    pub write_valid: Signal<Out, Bit>,
-    /// From memory: it is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, or the operation.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Tag for the answer.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a store or operation is performed.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
-    /// Of an operation: the value for the register.
-    pub written_word: Signal<In, Bits<32>>,
-    /// Of an operation: the line could not be read.
-    pub written_error: Signal<In, Bit>,
+    /// From the store buffer: stores, with bit 5 of the tag low.
+    pub store: Flipped<LineWrite>,
+    /// To memory: both, and their answers.
+    pub write: LineWrite,
+    /// What comes with the answer of an operation.
+    pub atomic_answer: AtomicAnswer,
     /// An operation is under way, and is to be sent.
     busy_q: Register<Bit>,
     sending: Register<Bit>,
@@ -101,28 +77,28 @@ impl Logic for CommandAtomics {
     fn update(&mut self) {
         // On offer
         let offers = self.sending.q.val() & !self.stays.q.val();
-        self.write_valid.next = self.store_valid.val() | offers;
-        self.write_line.next = self.store_line.val();
-        self.write_data.next = self.store_data.val();
-        self.write_strobe.next = self.store_strobe.val();
-        self.write_tag.next = self.store_tag.val();
-        self.store_ready.next = self.write_ready.val() & !offers;
+        self.write.valid.next = self.store.valid.val() | offers;
+        self.write.line.next = self.store.line.val();
+        self.write.data.next = self.store.data.val();
+        self.write.strobe.next = self.store.strobe.val();
+        self.write.tag.next = self.store.tag.val();
+        self.store.ready.next = self.write.ready.val() & !offers;
         let mut warp = bits::<16>(0xffff);
         if !self.with_reservation.q.val() {
             warp = bits::<16>(0xfffe);
         }
         if offers {
-            self.write_line.next = self.address.q.val().get_bits::<26>(6);
-            self.write_data.next = bit_cast::<512, 32>(self.operand.q.val())
+            self.write.line.next = self.address.q.val().get_bits::<26>(6);
+            self.write.data.next = bit_cast::<512, 32>(self.operand.q.val())
                 | (bit_cast::<512, 16>(warp) << bits::<6>(32))
                 | (bit_cast::<512, 5>(self.operation.q.val()) << bits::<6>(48))
                 | (bit_cast::<512, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<6>(53));
-            self.write_strobe.next =
+            self.write.strobe.next =
                 bits::<64>(15) << (bit_cast::<6, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<3>(2));
-            self.write_tag.next = bits::<6>(0x20) | bit_cast::<6, 3>(self.hart.q.val());
+            self.write.tag.next = bits::<6>(0x20) | bit_cast::<6, 3>(self.hart.q.val());
         }
         let reserves_now = self.start_word.val().get_bits::<5>(27) == bits::<5>(2);
-        self.stays.d.next = self.store_valid.val() & !offers & !self.write_ready.val();
+        self.stays.d.next = self.store.valid.val() & !offers & !self.write.ready.val();
         if self.start_valid.val() {
             self.hart.d.next = self.start_hart.val();
             self.address.d.next = self.start_address.val();
@@ -137,22 +113,24 @@ impl Logic for CommandAtomics {
         }
         self.reserves.d.next = (self.reserves.q.val() | reserving) & !self.hold.val();
         self.sending.d.next =
-            self.start_valid.val() | (self.sending.q.val() & !(offers & self.write_ready.val()));
+            self.start_valid.val() | (self.sending.q.val() & !(offers & self.write.ready.val()));
 
         // The answer
-        let comes = self.written_valid.val() & self.written_tag.val().get_bit(5);
+        self.store.written.valid.next = self.write.written.valid.val();
+        self.store.written.tag.next = self.write.written.tag.val();
+        let comes = self.write.written.valid.val() & self.write.written.tag.val().get_bit(5);
         let answers = comes | self.here.q.val();
         self.answer_valid.next = answers;
         self.answer_hart.next = self.hart.q.val();
-        self.answer_value.next = self.written_word.val();
-        self.answer_error.next = self.written_error.val();
+        self.answer_value.next = self.atomic_answer.word.val();
+        self.answer_error.next = self.atomic_answer.error.val();
         if self.here.q.val() {
             self.answer_value.next = self.value.q.val();
             self.answer_error.next = self.error.q.val();
         }
         if comes {
-            self.value.d.next = self.written_word.val();
-            self.error.d.next = self.written_error.val();
+            self.value.d.next = self.atomic_answer.word.val();
+            self.error.d.next = self.atomic_answer.error.val();
         }
         self.here.d.next = answers & !self.answer_ready.val();
         self.busy_q.d.next =
@@ -212,49 +190,50 @@ mod tests {
             unit.start_word.next = new.1.into();
             unit.start_address.next = new.2.into();
             unit.start_data.next = new.3.into();
-            unit.store_valid.next = !stores.is_empty();
-            unit.store_line.next = stores.front().copied().unwrap_or(0).into();
-            unit.store_tag.next = 3.into();
-            unit.store_strobe.next = 0xf0.into();
-            unit.store_data.next = 0x1234.into();
-            unit.write_ready.next = random.gen_bool(0.6);
+            unit.store.valid.next = !stores.is_empty();
+            unit.store.line.next = stores.front().copied().unwrap_or(0).into();
+            unit.store.tag.next = 3.into();
+            unit.store.strobe.next = 0xf0.into();
+            unit.store.data.next = 0x1234.into();
+            unit.write.ready.next = random.gen_bool(0.6);
             // An acknowledgement of a store, or the answer.
             let answers = sent.filter(|s| s.0 <= cycle && random.gen());
-            unit.written_valid.next = answers.is_some() || random.gen();
+            unit.write.written.valid.next = answers.is_some() || random.gen();
             let hart = operation.map_or(0, |o| o.0);
-            unit.written_tag.next =
+            unit.write.written.tag.next =
                 if answers.is_some() { 0x20 + hart } else { random.gen_range(0..32) }.into();
             let (word, error) = answers.map_or((random.gen(), random.gen()), |a| (a.1, a.2));
-            unit.written_word.next = u64::from(word).into();
-            unit.written_error.next = error;
+            unit.atomic_answer.word.next = u64::from(word).into();
+            unit.atomic_answer.error.next = error;
             let ready = random.gen_bool(0.7);
             unit.answer_ready.next = ready;
             settle!(unit);
 
             assert_eq!(unit.busy.val(), operation.is_some(), "cycle {cycle}");
             let offered = unit
-                .write_valid
+                .write
+                .valid
                 .val()
-                .then(|| (unit.write_line.val().to_u64(), unit.write_tag.val().to_u64()));
+                .then(|| (unit.write.line.val().to_u64(), unit.write.tag.val().to_u64()));
             if on_offer.is_some() {
                 assert_eq!(offered, on_offer, "cycle {cycle}: what is on offer stays");
             }
-            on_offer = offered.filter(|_| !unit.write_ready.next);
+            on_offer = offered.filter(|_| !unit.write.ready.next);
             let unsent = operation.filter(|_| sent.is_none() && answer.is_none());
             assert_eq!(offered.is_some(), !stores.is_empty() || unsent.is_some(), "cycle {cycle}");
-            let taken = offered.filter(|_| unit.write_ready.next);
+            let taken = offered.filter(|_| unit.write.ready.next);
             let is_operation = taken.is_some_and(|(_, tag)| tag >= 0x20);
-            assert_eq!(unit.store_ready.val() && !stores.is_empty(), taken.is_some() && !is_operation);
+            assert_eq!(unit.store.ready.val() && !stores.is_empty(), taken.is_some() && !is_operation);
             if let (Some((line, tag)), true) = (taken, is_operation) {
                 let (hart, word, address, operand, warp) = unsent.expect("an operation");
                 assert_eq!((line, tag), (address >> 6, 0x20 + hart), "cycle {cycle}");
-                assert_eq!(unit.write_strobe.val().to_u64(), 15 << (address & 60), "cycle {cycle}");
+                assert_eq!(unit.write.strobe.val().to_u64(), 15 << (address & 60), "cycle {cycle}");
                 let expected = operand | warp << 32 | (word >> 27) << 48 | (address >> 2 & 15) << 53;
-                assert_eq!(unit.write_data.val(), Bits::<512>::from(expected), "cycle {cycle}");
+                assert_eq!(unit.write.data.val(), Bits::<512>::from(expected), "cycle {cycle}");
                 sent = Some((cycle + random.gen_range(1..20), random.gen(), random.gen_bool(0.1)));
             } else if let Some((line, _)) = taken {
                 assert_eq!(Some(line), stores.pop_front());
-                assert_eq!(unit.write_data.val(), Bits::<512>::from(0x1234u64));
+                assert_eq!(unit.write.data.val(), Bits::<512>::from(0x1234u64));
                 passed += 1;
             }
             if let Some((_, word, error)) = answers {

@@ -2,6 +2,7 @@
 
 use super::{CommandCache, CommandOutcome, CommandResult};
 use crate::memory::LoadValue;
+use crate::ports::LineResponse;
 use hermes_hdl::prelude::*;
 
 /// The data cache in the pipeline ([`CommandCache`]), and CSR `muncached` of each hart.
@@ -44,14 +45,8 @@ pub struct CachedLoads {
     pub hit: Signal<Out, Bit>,
     /// Stage W: the value, extended; with `hit`.
     pub value: Signal<Out, Bits<32>>,
-    /// The line of a load is here.
-    pub response_valid: Signal<In, Bit>,
-    /// The hart that asked for it.
-    pub response_hart: Signal<In, Bits<3>>,
-    /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    /// The line of a load; the tag is the hart.
+    pub response: LineResponse,
     /// A bit for each hart: its line is being written.
     pub filling: Signal<Out, Bits<8>>,
     #[init(CommandCache::new(harts, lines))]
@@ -144,21 +139,21 @@ impl Logic for CachedLoads {
         self.lines.write_enable.next = becomes.load;
         self.lines.write_address.next = last.hart;
         self.lines.write_data.next = last.address.get_bits::<26>(6);
-        self.lines.read_address.next = self.response_hart.val();
+        self.lines.read_address.next = self.response.tag.val().get_bits::<3>(0);
         let mut starts = bits::<8>(0);
         if becomes.load & !passes {
             starts = bits::<8>(1) << last.hart;
         }
         let mut comes = bits::<8>(0);
-        if self.response_valid.val() {
-            comes = bits::<8>(1) << self.response_hart.val();
+        if self.response.valid.val() {
+            comes = bits::<8>(1) << self.response.tag.val().get_bits::<3>(0);
         }
         self.wanted.d.next = ((self.wanted.q.val() & !comes) | starts) & !drops;
         self.cache.fill_valid.next = (comes & self.wanted.q.val()).any();
-        self.cache.fill_hart.next = self.response_hart.val();
+        self.cache.fill_hart.next = self.response.tag.val().get_bits::<3>(0);
         self.cache.fill_line.next = self.lines.read_data.val();
-        self.cache.fill_data.next = self.response_data.val();
-        self.cache.fill_error.next = self.response_error.val();
+        self.cache.fill_data.next = self.response.data.val();
+        self.cache.fill_error.next = self.response.error.val();
         self.filling.next = self.cache.filling.val();
     }
 }

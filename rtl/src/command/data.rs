@@ -1,6 +1,7 @@
 //! Loads of the command processor.
 
 use crate::memory::{LoadValue, QueuePointers, WordSelect};
+use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
 
 /// The loads of all harts, each of which reads its line from the L2, and the answers of all long
@@ -63,22 +64,8 @@ pub struct CommandData {
     pub answer_error: Signal<Out, Bit>,
     /// Word of the instruction that asked.
     pub answer_word: Signal<Out, Bits<32>>,
-    /// To memory: a line is requested.
-    pub read_valid: Signal<Out, Bit>,
-    /// From memory: the request is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Its tag: the hart.
-    pub read_tag: Signal<Out, Bits<6>>,
-    /// From memory: the line is here.
-    pub response_valid: Signal<In, Bit>,
-    /// The hart that asked for it.
-    pub response_hart: Signal<In, Bits<3>>,
-    /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    /// To memory: lines of loads; the tag is the hart.
+    pub read: LineRead,
     /// Requests that were not accepted: hart and line.
     requests: RamAsync<Bits<29>, 3>,
     queue: QueuePointers<3>,
@@ -117,19 +104,20 @@ impl Logic for CommandData {
         self.words.write_address.next = self.start_hart.val();
         self.words.write_data.next = self.start_word.val();
         self.requests.read_address.next = self.queue.read_address.val();
-        self.read_valid.next = !self.queue.empty.val();
-        self.read_line.next = self.requests.read_data.val().get_bits::<26>(0);
-        self.read_tag.next = bit_cast::<6, 3>(self.requests.read_data.val().get_bits::<3>(26));
-        self.queue.pop.next = !self.queue.empty.val() & self.read_ready.val();
+        self.read.valid.next = !self.queue.empty.val();
+        self.read.line.next = self.requests.read_data.val().get_bits::<26>(0);
+        self.read.tag.next = bit_cast::<7, 3>(self.requests.read_data.val().get_bits::<3>(26));
+        self.queue.pop.next = !self.queue.empty.val() & self.read.ready.val();
 
         // The line comes: its word is kept, and gets its size a cycle later.
-        self.places.read_address.next = self.response_hart.val();
-        self.came.d.next = self.response_valid.val();
-        self.came_hart.d.next = self.response_hart.val();
+        let response_hart = self.read.response.tag.val().get_bits::<3>(0);
+        self.places.read_address.next = response_hart;
+        self.came.d.next = self.read.response.valid.val();
+        self.came_hart.d.next = response_hart;
         self.came_place.d.next = self.places.read_data.val();
-        self.came_error.d.next = self.response_error.val();
-        self.select.line.next = self.response_data.val();
-        self.select.enable.next = self.response_valid.val();
+        self.came_error.d.next = self.read.response.error.val();
+        self.select.line.next = self.read.response.data.val();
+        self.select.enable.next = self.read.response.valid.val();
         self.select.index.next = self.places.read_data.val().get_bits::<4>(2);
         self.came_word.d.next = self.select.word.val();
         self.value.enable.next = self.came.q.val();
@@ -155,8 +143,8 @@ impl Logic for CommandData {
             starts = bits::<8>(1) << self.start_hart.val();
         }
         let mut comes = bits::<8>(0);
-        if self.response_valid.val() {
-            comes = bits::<8>(1) << self.response_hart.val();
+        if self.read.response.valid.val() {
+            comes = bits::<8>(1) << response_hart;
         }
         let mut late_comes = bits::<8>(0);
         if self.late_valid.val() & !self.came.q.val() {

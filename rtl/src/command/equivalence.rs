@@ -259,7 +259,7 @@ fn command_fetch() {
         unit.drop_fetched.next = if random() % 4 == 0 { (random() & 255).into() } else { 0.into() };
         unit.drop_decoded.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
         unit.flush.next = random() % 512 == 0;
-        unit.response_valid.next = random() % 4 == 0;
+        unit.fetch.response.valid.next = random() % 4 == 0;
     });
 }
 
@@ -290,7 +290,7 @@ fn command_data() {
     check_with(CommandData::default(), 30_000, |unit, random, cycle| {
         // Memory takes and answers nothing for a while, until the loads of all harts are in the queue.
         let stands_still = cycle / 64 % 4 == 3;
-        unit.read_ready.next = !stands_still && random() % 2 == 0;
+        unit.read.ready.next = !stands_still && random() % 2 == 0;
         let hart = random() & 7;
         unit.start_hart.next = hart.into();
         unit.start_valid.next =
@@ -298,9 +298,9 @@ fn command_data() {
         unit.load_valid.next = unit.start_valid.next && random() % 2 == 0;
         unit.withdrawn.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
         let waiting: Vec<u64> = (0..8).filter(|&h| unit.loading.val().get_bit(h as usize)).collect();
-        unit.response_valid.next = !waiting.is_empty() && !stands_still && random() % 2 == 0;
+        unit.read.response.valid.next = !waiting.is_empty() && !stands_still && random() % 2 == 0;
         if !waiting.is_empty() {
-            unit.response_hart.next = waiting[random() as usize % waiting.len()].into();
+            unit.read.response.tag.next = waiting[random() as usize % waiting.len()].into();
         }
         unit.hold.next = if random() % 32 == 0 { (random() & 255).into() } else { 0.into() };
     });
@@ -310,9 +310,9 @@ fn command_data() {
 fn command_atomics() {
     check_with(CommandAtomics::default(), 20_000, |unit, random, _| {
         unit.start_valid.next = !unit.reset.next && !unit.busy.val() && random() % 2 == 0;
-        unit.write_ready.next = random() % 2 == 0;
-        unit.written_valid.next = random() % 4 == 0;
-        unit.written_tag.next = (random() & 0x27).into();
+        unit.write.ready.next = random() % 2 == 0;
+        unit.write.written.valid.next = random() % 4 == 0;
+        unit.write.written.tag.next = (random() & 0x27).into();
         unit.hold.next = if random() % 32 == 0 { (random() & 255).into() } else { 0.into() };
     });
 }
@@ -349,8 +349,8 @@ fn cached_loads() {
         unit.run.next =
             (3 & !(u64::from(random() % if calm { 1_024 } else { 64 } == 0) << (random() & 1))).into();
         unit.invalidate.next = random() % if calm { 1_024 } else { 128 } == 0;
-        unit.response_valid.next = random() % 4 == 0;
-        unit.response_hart.next = (random() & 1).into();
+        unit.response.valid.next = random() % 4 == 0;
+        unit.response.tag.next = (random() & 1).into();
     });
 }
 
@@ -400,8 +400,8 @@ fn long_operations() {
         unit.divide_valid.next = free && kind == 2 && unit.divide_free.val();
         let bases = [0xfff0_0000, 0xfff0_4000, 0xfff0_bff8, 0xffff_c000, 0xffff_e000u64];
         unit.start_address.next = (bases[random() as usize % 5] + (random() & 0x1c)).into();
-        unit.response_hart.next = (random() & 1).into();
-        unit.response_valid.next = random() % 8 == 0;
+        unit.read.response.tag.next = (random() & 1).into();
+        unit.read.response.valid.next = random() % 8 == 0;
         unit.hold.next = if random() % 32 == 0 { (random() & 3).into() } else { 0.into() };
     });
 }
@@ -424,15 +424,15 @@ fn check_store_buffer(harts: u64) {
         unit.push_hart.next = hart.into();
         let often = random() % 8 < if filling { 7 } else { 2 };
         unit.push_valid.next = !unit.reset.next && often && !unit.full.val().get_bit(hart as usize);
-        unit.write_ready.next = random() % 2 == 0;
+        unit.write.ready.next = random() % 2 == 0;
         let ends = !unit.reset.next && !under_way.is_empty() && random() % 8 < if filling { 2 } else { 7 };
-        unit.written_valid.next = ends;
+        unit.write.written.valid.next = ends;
         if ends {
             let tag = under_way.swap_remove(random() as usize % under_way.len());
-            unit.written_tag.next = tag.into();
+            unit.write.written.tag.next = tag.into();
         }
-        if unit.write_valid.val() && unit.write_ready.next && !unit.reset.next {
-            under_way.push(unit.write_tag.val().to_u64());
+        if unit.write.valid.val() && unit.write.ready.next && !unit.reset.next {
+            under_way.push(unit.write.tag.val().to_u64());
         }
     });
 }
@@ -493,11 +493,11 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
             writes.clear();
         } else {
             // What stood before the last edge was accepted there.
-            if unit.read_valid.val() && unit.read_ready.next {
-                reads.push(unit.read_tag.val().to_u64());
+            if unit.read.valid.val() && unit.read.ready.next {
+                reads.push(unit.read.tag.val().to_u64());
             }
-            if unit.write_valid.val() && unit.write_ready.next {
-                writes.push(unit.write_tag.val().to_u64());
+            if unit.line_write.valid.val() && unit.line_write.ready.next {
+                writes.push(unit.line_write.tag.val().to_u64());
                 stored += 1;
             }
             retired += u64::from(unit.trace[0].valid.val());
@@ -529,15 +529,15 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
         unit.take_hart.next = 0.into();
         unit.take_pc.next = (0x4000 + random() % 64).into();
         unit.take_valid.next = false;
-        unit.response_valid.next = !reads.is_empty() && random() % 4 == 0;
-        if unit.response_valid.next {
-            unit.response_tag.next = reads.swap_remove(random() as usize % reads.len()).into();
+        unit.read.response.valid.next = !reads.is_empty() && random() % 4 == 0;
+        if unit.read.response.valid.next {
+            unit.read.response.tag.next = reads.swap_remove(random() as usize % reads.len()).into();
         }
-        unit.response_data.next = words(random).into();
-        unit.response_error.next = random() % 64 == 0;
-        unit.written_valid.next = !writes.is_empty() && random() % 4 == 0;
-        if unit.written_valid.next {
-            unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
+        unit.read.response.data.next = words(random).into();
+        unit.read.response.error.next = random() % 64 == 0;
+        unit.line_write.written.valid.next = !writes.is_empty() && random() % 4 == 0;
+        if unit.line_write.written.valid.next {
+            unit.line_write.written.tag.next = writes.swap_remove(random() as usize % writes.len()).into();
         }
         if cycle == 3_999 {
             let least = if parts.atomics { 25 } else { 50 };

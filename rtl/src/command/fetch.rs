@@ -1,6 +1,7 @@
 //! Stages F and I: instructions come from the cache.
 
 use crate::memory::InstructionCache;
+use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
 
 /// Looks up instructions in the instruction cache that all harts share, and holds that of stage D.
@@ -56,18 +57,8 @@ pub struct CommandFetch {
     pub filled: Signal<Out, Bit>,
     /// Harts for which a line is requested or awaited.
     pub outstanding: Signal<Out, Bits<8>>,
-    /// To memory: a line is requested.
-    pub fetch_valid: Signal<Out, Bit>,
-    /// From memory: the request is accepted at this edge.
-    pub fetch_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub fetch_line: Signal<Out, Bits<26>>,
-    /// From memory: the line is here.
-    pub response_valid: Signal<In, Bit>,
-    /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    /// To memory: lines of the instruction cache, one at a time.
+    pub fetch: LineRead,
     #[init(InstructionCache::new(lines, ways))]
     cache: InstructionCache,
     valid_i: Register<Bit>,
@@ -153,18 +144,13 @@ impl Logic for CommandFetch {
         self.filled.next = self.cache.filled.val();
 
         // Lines
-        self.fetch_valid.next = self.cache.fetch_valid.val();
-        self.cache.fetch_ready.next = self.fetch_ready.val();
-        self.fetch_line.next = self.cache.fetch_line.val();
-        self.cache.response_valid.next = self.response_valid.val();
-        self.cache.response_data.next = self.response_data.val();
-        self.cache.response_error.next = self.response_error.val();
+        connect!(self.fetch, self.cache.fetch);
         self.missed.d.next = misses;
         self.missed_hart.d.next = self.hart_d.q.val();
         if self.cache.fetch_miss.val() {
             self.filling.d.next = true;
             self.filling_hart.d.next = self.missed_hart.q.val();
-        } else if self.response_valid.val() {
+        } else if self.fetch.response.valid.val() {
             self.filling.d.next = false;
         }
         let mut missed_harts = bits::<8>(0);

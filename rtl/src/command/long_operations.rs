@@ -2,7 +2,7 @@
 
 use super::{CommandData, CommandDevices};
 use crate::core::DivideUnit;
-use crate::ports::{RegisterAccess, WindowSelect};
+use crate::ports::{LineRead, RegisterAccess, WindowSelect};
 use hermes_hdl::prelude::*;
 
 /// The long operations of the harts: loads from the L2, accesses to devices ([`CommandDevices`]),
@@ -71,22 +71,8 @@ pub struct LongOperations {
     pub answer_error: Signal<Out, Bit>,
     /// Word of the instruction that asked.
     pub answer_word: Signal<Out, Bits<32>>,
-    /// To memory: a line is requested.
-    pub read_valid: Signal<Out, Bit>,
-    /// From memory: the request is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Its tag: the hart.
-    pub read_tag: Signal<Out, Bits<6>>,
-    /// From memory: the line is here.
-    pub response_valid: Signal<In, Bit>,
-    /// The hart that asked for it.
-    pub response_hart: Signal<In, Bits<3>>,
-    /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    /// To memory: lines of loads; the tag is the hart.
+    pub read: LineRead,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
@@ -151,14 +137,7 @@ impl Logic for LongOperations {
         connect!(self.answer, self.data.answer);
         connect!(self.answer_error, self.data.answer_error);
         connect!(self.answer_word, self.data.answer_word);
-        connect!(self.read_valid, self.data.read_valid);
-        connect!(self.read_ready, self.data.read_ready);
-        connect!(self.read_line, self.data.read_line);
-        connect!(self.read_tag, self.data.read_tag);
-        connect!(self.response_valid, self.data.response_valid);
-        connect!(self.response_hart, self.data.response_hart);
-        connect!(self.response_data, self.data.response_data);
-        connect!(self.response_error, self.data.response_error);
+        connect!(self.read, self.data.read);
 
         // Devices
         connect!(self.device_valid, self.devices.start_valid);

@@ -7,7 +7,7 @@ use super::{
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
 use crate::memory::ReadMerge;
-use crate::ports::{RegisterAccess, UliAccess, WindowSelect};
+use crate::ports::{AtomicAnswer, LineRead, LineWrite, RegisterAccess, UliAccess, WindowSelect};
 use hermes_hdl::prelude::*;
 
 /// What a pipeline has on request.
@@ -74,44 +74,13 @@ pub struct CommandPipeline {
     /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
     #[count(windows)]
     pub window: Vec<Flipped<WindowSelect>>,
-    /// To memory: a line is to be read.
-    pub read_valid: Signal<Out, Bit>,
-    /// From memory: the read is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Tag for the answer.
-    pub read_tag: Signal<Out, Bits<7>>,
-    /// From memory: the answer of a read is here.
-    pub response_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub response_tag: Signal<In, Bits<7>>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// Memory could not read it.
-    pub response_error: Signal<In, Bit>,
-    /// To memory: a line is to be written.
-    pub write_valid: Signal<Out, Bit>,
-    /// From memory: the write is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Tag for the acknowledgement.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a write is performed, and every later read sees it.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
-    /// Of an atomic operation: the value for the register (one element with atomic instructions, as the next).
+    /// To memory: fetches and loads.
+    pub read: LineRead,
+    /// To memory: stores and atomic operations.
+    pub line_write: LineWrite,
+    /// What comes with the answer of an atomic operation (one element with atomic instructions).
     #[count(atomics)]
-    pub written_word: Vec<Signal<In, Bits<32>>>,
-    /// Of an atomic operation: the line could not be read.
-    #[count(atomics)]
-    pub written_error: Vec<Signal<In, Bit>>,
+    pub atomic_answer: Vec<AtomicAnswer>,
     /// To and from the channels of user-level interrupts (one element with channels).
     #[count(channels.min(1))]
     pub uli: Vec<UliAccess>,
@@ -157,6 +126,8 @@ pub struct CommandPipeline {
     _caches: usize,
     #[init(atomics)]
     _atomics: usize,
+    #[init(1 - atomics)]
+    _no_atomics: usize,
     #[init(windows)]
     _windows: usize,
 }
@@ -309,11 +280,9 @@ impl Logic for CommandPipeline {
             self.cached[i].look_address.next = self.execute.look_address.val();
             self.cached[i].result.next = result;
             self.cached[i].outcome.next = outcome;
-            self.cached[i].response_valid.next =
-                self.response_valid.val() & !self.response_tag.val().get_bit(6);
-            self.cached[i].response_hart.next = self.response_tag.val().get_bits::<3>(0);
-            self.cached[i].response_data.next = self.response_data.val();
-            self.cached[i].response_error.next = self.response_error.val();
+            connect!(self.read.response, self.cached[i].response);
+            self.cached[i].response.valid.next =
+                self.read.response.valid.val() & !self.read.response.tag.val().get_bit(6);
         }
         // What makes a hart wait: its operation, and the fill of its line
         let busy = self.long.under_way.val() | filling;
@@ -481,31 +450,12 @@ impl Logic for CommandPipeline {
         self.registers.debug_error.next = self.debug.error.val();
 
         // Memory
-        let fetched = self.response_tag.val().get_bit(6);
-        self.merge.fetch_valid.next = self.fetch.fetch_valid.val();
-        self.merge.fetch_line.next = self.fetch.fetch_line.val();
-        self.fetch.fetch_ready.next = self.merge.fetch_ready.val();
-        self.merge.data_valid.next = self.long.read_valid.val();
-        self.merge.data_line.next = self.long.read_line.val();
-        self.merge.data_tag.next = self.long.read_tag.val();
-        self.long.read_ready.next = self.merge.data_ready.val();
-        connect!(self.read_valid, self.merge.read_valid);
-        connect!(self.read_ready, self.merge.read_ready);
-        connect!(self.read_line, self.merge.read_line);
-        connect!(self.read_tag, self.merge.read_tag);
-        self.fetch.response_valid.next = self.response_valid.val() & fetched;
-        self.fetch.response_data.next = self.response_data.val();
-        self.fetch.response_error.next = self.response_error.val();
-        self.long.response_valid.next = self.response_valid.val() & !fetched;
-        self.long.response_hart.next = self.response_tag.val().get_bits::<3>(0);
-        self.long.response_data.next = self.response_data.val();
-        self.long.response_error.next = self.response_error.val();
-        self.write_valid.next = self.stores.write_valid.val();
-        self.stores.write_ready.next = self.write_ready.val();
-        self.write_line.next = self.stores.write_line.val();
-        self.write_data.next = self.stores.write_data.val();
-        self.write_strobe.next = self.stores.write_strobe.val();
-        self.write_tag.next = self.stores.write_tag.val();
+        connect!(self.fetch.fetch, self.merge.fetch);
+        connect!(self.long.read, self.merge.data);
+        connect!(self.read, self.merge.memory);
+        for _i in 0..self._no_atomics {
+            connect!(self.line_write, self.stores.write);
+        }
         self.long.atomic_busy.next = false;
         self.long.atomic_answer.next = false;
         self.long.atomic_hart.next = bits::<3>(0);
@@ -518,22 +468,9 @@ impl Logic for CommandPipeline {
             self.atomic[i].start_address.next = result.address;
             self.atomic[i].start_data.next = result.data;
             self.atomic[i].hold.next = hold;
-            self.atomic[i].store_valid.next = self.stores.write_valid.val();
-            self.stores.write_ready.next = self.atomic[i].store_ready.val();
-            self.atomic[i].store_line.next = self.stores.write_line.val();
-            self.atomic[i].store_data.next = self.stores.write_data.val();
-            self.atomic[i].store_strobe.next = self.stores.write_strobe.val();
-            self.atomic[i].store_tag.next = self.stores.write_tag.val();
-            self.write_valid.next = self.atomic[i].write_valid.val();
-            self.atomic[i].write_ready.next = self.write_ready.val();
-            self.write_line.next = self.atomic[i].write_line.val();
-            self.write_data.next = self.atomic[i].write_data.val();
-            self.write_strobe.next = self.atomic[i].write_strobe.val();
-            self.write_tag.next = self.atomic[i].write_tag.val();
-            self.atomic[i].written_valid.next = self.written_valid.val();
-            self.atomic[i].written_tag.next = self.written_tag.val();
-            self.atomic[i].written_word.next = self.written_word[i].val();
-            self.atomic[i].written_error.next = self.written_error[i].val();
+            connect!(self.stores.write, self.atomic[i].store);
+            connect!(self.line_write, self.atomic[i].write);
+            connect!(self.atomic_answer[i], self.atomic[i].atomic_answer);
             self.long.atomic_busy.next = self.atomic[i].busy.val();
             self.long.atomic_answer.next = self.atomic[i].answer_valid.val();
             self.long.atomic_hart.next = self.atomic[i].answer_hart.val();
@@ -541,8 +478,6 @@ impl Logic for CommandPipeline {
             self.long.atomic_error.next = self.atomic[i].answer_error.val();
             self.atomic[i].answer_ready.next = self.long.atomic_ready.val();
         }
-        connect!(self.written_valid, self.stores.written_valid);
-        connect!(self.written_tag, self.stores.written_tag);
 
         // User-level interrupts
         self.execute.asked.next = csr_value;

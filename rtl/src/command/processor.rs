@@ -3,7 +3,7 @@
 use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
-use crate::ports::{LineWrite, PageMove, RegisterAccess, WatchedRange, WindowSelect};
+use crate::ports::{AtomicAnswer, LineRead, LineWrite, PageMove, RegisterAccess, WatchedRange, WindowSelect};
 use hermes_hdl::prelude::*;
 
 /// A small CPU beside the shader cores: [`CommandPipeline`] with the channels of its user-level
@@ -42,30 +42,13 @@ pub struct CommandProcessor {
     /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
     #[count(usize::from(parts.window))]
     pub window: Vec<Flipped<WindowSelect>>,
-    /// To memory: a line is to be read.
-    pub read_valid: Signal<Out, Bit>,
-    /// From memory: the read is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Tag for the answer.
-    pub read_tag: Signal<Out, Bits<7>>,
-    /// From memory: the answer of a read is here.
-    pub response_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub response_tag: Signal<In, Bits<7>>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// Memory could not read it.
-    pub response_error: Signal<In, Bit>,
-    /// To memory: stores.
+    /// To memory: fetches and loads.
+    pub read: LineRead,
+    /// To memory: stores and atomic operations.
     pub write: LineWrite,
-    /// Of an atomic operation: the value for the register (one element with atomic instructions, as the next).
+    /// What comes with the answer of an atomic operation (one element with atomic instructions).
     #[count(usize::from(parts.atomics))]
-    pub written_word: Vec<Signal<In, Bits<32>>>,
-    /// Of an atomic operation: the line could not be read.
-    #[count(usize::from(parts.atomics))]
-    pub written_error: Vec<Signal<In, Bit>>,
+    pub atomic_answer: Vec<AtomicAnswer>,
     /// To the write monitors: what each channel watches, those of hart 0 first.
     #[count(harts * channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
@@ -140,25 +123,10 @@ impl Logic for CommandProcessor {
         for i in 0..self._windows {
             connect!(self.window[i], self.pipeline.window[i]);
         }
-        connect!(self.read_valid, self.pipeline.read_valid);
-        connect!(self.read_ready, self.pipeline.read_ready);
-        connect!(self.read_line, self.pipeline.read_line);
-        connect!(self.read_tag, self.pipeline.read_tag);
-        connect!(self.response_valid, self.pipeline.response_valid);
-        connect!(self.response_tag, self.pipeline.response_tag);
-        connect!(self.response_data, self.pipeline.response_data);
-        connect!(self.response_error, self.pipeline.response_error);
-        connect!(self.write.valid, self.pipeline.write_valid);
-        connect!(self.write.ready, self.pipeline.write_ready);
-        connect!(self.write.line, self.pipeline.write_line);
-        connect!(self.write.data, self.pipeline.write_data);
-        connect!(self.write.strobe, self.pipeline.write_strobe);
-        connect!(self.write.tag, self.pipeline.write_tag);
-        connect!(self.write.written_valid, self.pipeline.written_valid);
-        connect!(self.write.written_tag, self.pipeline.written_tag);
+        connect!(self.read, self.pipeline.read);
+        connect!(self.write, self.pipeline.line_write);
         for i in 0..self._atomics {
-            connect!(self.written_word[i], self.pipeline.written_word[i]);
-            connect!(self.written_error[i], self.pipeline.written_error[i]);
+            connect!(self.atomic_answer[i], self.pipeline.atomic_answer[i]);
         }
         for i in 0..self._traces {
             connect!(self.trace[i], self.pipeline.trace[i]);

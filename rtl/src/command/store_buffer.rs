@@ -2,6 +2,7 @@
 
 use crate::control::PriorityEncoder;
 use crate::memory::QueuePointers;
+use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 
 /// Stores that a hart may have outstanding, if there are at most four harts; of eight harts each may have four.
@@ -14,7 +15,7 @@ pub const STORES: usize = 8;
 ///    in front of it, and stays until it is accepted. It must not come while `full` of its hart is
 ///    high.
 /// 2. A store is outstanding from the edge of its `push_valid` to that of its acknowledgement
-///    (`written_valid`); these come in any order. `none` and `full` are registers' values.
+///    (`write.written.valid`); these come in any order. `none` and `full` are registers' values.
 /// 3. There is a place for each store that may be outstanding: the queue is never full, and waits
 ///    for nothing.
 /// 4. A store is one word with four strobes; the line repeats the word 16 times.
@@ -42,22 +43,8 @@ pub struct StoreBuffer {
     pub none: Signal<Out, Bits<8>>,
     /// Harts that have as many stores outstanding as they may.
     pub full: Signal<Out, Bits<8>>,
-    /// To memory: a store is on offer.
-    pub write_valid: Signal<Out, Bit>,
-    /// From memory: it is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Tag for the acknowledgement.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a store is performed, and every later read sees it.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// To memory: stores, with bit 5 of the tag low. Answers with bit 5 high are not theirs.
+    pub write: LineWrite,
     /// Tag (70:66), strobes (65:62), address (61:32), word (31:0).
     #[init(RamSizedAsync::new(places_log2))]
     entries: RamSizedAsync<71>,
@@ -119,12 +106,12 @@ impl Logic for StoreBuffer {
         let number = self.free.index.val().get_bits::<3>(0);
 
         let mut tag = (bit_cast::<5, 3>(self.push_hart.val()) << bits::<5>(3)) | bit_cast::<5, 3>(number);
-        let mut ended_hart = bit_cast::<3, 2>(self.written_tag.val().get_bits::<2>(3));
-        let mut ended_number = self.written_tag.val().get_bits::<3>(0);
+        let mut ended_hart = bit_cast::<3, 2>(self.write.written.tag.val().get_bits::<2>(3));
+        let mut ended_number = self.write.written.tag.val().get_bits::<3>(0);
         if self.eight_harts.val() {
             tag = (bit_cast::<5, 3>(self.push_hart.val()) << bits::<5>(2)) | bit_cast::<5, 3>(number);
-            ended_hart = self.written_tag.val().get_bits::<3>(2);
-            ended_number = bit_cast::<3, 2>(self.written_tag.val().get_bits::<2>(0));
+            ended_hart = self.write.written.tag.val().get_bits::<3>(2);
+            ended_number = bit_cast::<3, 2>(self.write.written.tag.val().get_bits::<2>(0));
         }
 
         // What is outstanding
@@ -134,8 +121,8 @@ impl Logic for StoreBuffer {
                 starts = self.free.one_hot.val().get_bits::<8>(0);
             }
             let mut ends = bits::<8>(0);
-            if self.written_valid.val()
-                & !self.written_tag.val().get_bit(5)
+            if self.write.written.valid.val()
+                & !self.write.written.tag.val().get_bit(5)
                 & (ended_hart == self.hart[h].val())
             {
                 ends = bits::<8>(1) << ended_number;
@@ -145,7 +132,7 @@ impl Logic for StoreBuffer {
 
         // The queue
         self.queue.push.next = self.push_valid.val();
-        self.queue.pop.next = !self.queue.empty.val() & self.write_ready.val();
+        self.queue.pop.next = !self.queue.empty.val() & self.write.ready.val();
         self.entries.write_enable.next = self.push_valid.val();
         self.entries.write_address.next = bit_cast::<16, 5>(self.queue.write_address.val());
         self.entries.write_data.next = (bit_cast::<71, 5>(tag) << bits::<7>(66))
@@ -156,20 +143,20 @@ impl Logic for StoreBuffer {
         let entry = self.entries.read_data.val();
 
         // The oldest store
-        self.write_valid.next = !self.queue.empty.val();
-        self.write_tag.next = bit_cast::<6, 5>(entry.get_bits::<5>(66));
-        self.write_line.next = entry.get_bits::<26>(36);
+        self.write.valid.next = !self.queue.empty.val();
+        self.write.tag.next = bit_cast::<6, 5>(entry.get_bits::<5>(66));
+        self.write.line.next = entry.get_bits::<26>(36);
         let pair = bit_cast::<64, 32>(entry.get_bits::<32>(0))
             | (bit_cast::<64, 32>(entry.get_bits::<32>(0)) << bits::<6>(32));
         let four = bit_cast::<128, 64>(pair) | (bit_cast::<128, 64>(pair) << bits::<7>(64));
         let eight = bit_cast::<256, 128>(four) | (bit_cast::<256, 128>(four) << bits::<8>(128));
-        self.write_data.next = bit_cast::<512, 256>(eight) | (bit_cast::<512, 256>(eight) << bits::<9>(256));
+        self.write.data.next = bit_cast::<512, 256>(eight) | (bit_cast::<512, 256>(eight) << bits::<9>(256));
         let mut strobe = bits::<64>(0);
         for word in 0..16 {
             if entry.get_bits::<4>(32) == bits::<4>(word) {
                 strobe = bit_cast::<64, 4>(entry.get_bits::<4>(62)) << bits::<6>(4 * word);
             }
         }
-        self.write_strobe.next = strobe;
+        self.write.strobe.next = strobe;
     }
 }

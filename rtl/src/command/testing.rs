@@ -171,51 +171,49 @@ impl AnyOrder {
 impl Memory for AnyOrder {
     fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64) {
         let read = self.reads.iter().position(|r| r.0 <= cycle).map(|i| self.reads.swap_remove(i));
-        cp.response_valid.next = read.is_some();
+        cp.read.response.valid.next = read.is_some();
         if let Some((_, tag, line)) = read {
-            cp.response_tag.next = tag.into();
-            cp.response_data.next = self.contents.line(line);
-            cp.response_error.next = self.failing.contains(&line);
+            cp.read.response.tag.next = tag.into();
+            cp.read.response.data.next = self.contents.line(line);
+            cp.read.response.error.next = self.failing.contains(&line);
         }
         let open = cycle >= self.silent_until;
         let written = self.writes.iter().position(|w| open && w.0 <= cycle);
         let written = written.map(|i| self.writes.swap_remove(i));
-        cp.written_valid.next = written.is_some();
-        cp.written_tag.next = written.map_or(0, |w| w.1).into();
-        for word in &mut cp.written_word {
-            word.next = u64::from(written.map_or(0, |w| w.2)).into();
+        cp.line_write.written.valid.next = written.is_some();
+        cp.line_write.written.tag.next = written.map_or(0, |w| w.1).into();
+        for answer in &mut cp.atomic_answer {
+            answer.word.next = u64::from(written.map_or(0, |w| w.2)).into();
+            answer.error.next = written.is_some_and(|w| w.3);
         }
-        for error in &mut cp.written_error {
-            error.next = written.is_some_and(|w| w.3);
-        }
-        cp.read_ready.next = self.rng.gen_bool(self.ready);
-        cp.write_ready.next = self.rng.gen_bool(self.ready);
+        cp.read.ready.next = self.rng.gen_bool(self.ready);
+        cp.line_write.ready.next = self.rng.gen_bool(self.ready);
         settle(cp);
         let due = cycle + self.rng.gen_range(self.latency.0..=self.latency.1);
-        if cp.read_valid.val() && cp.read_ready.next {
-            let tag = cp.read_tag.val().to_u64();
+        if cp.read.valid.val() && cp.read.ready.next {
+            let tag = cp.read.tag.val().to_u64();
             if tag & 0x40 == 0 {
                 let own = self.writes.iter().any(|w| self.hart_of(w.1) == tag);
                 assert!(!own, "cycle {cycle}: a load leaves before a store of its hart is performed");
                 self.loads += 1;
             } else {
-                self.fetched.insert(cp.read_line.val().to_u32());
+                self.fetched.insert(cp.read.line.val().to_u32());
             }
             assert!(self.reads.iter().all(|r| r.1 != tag), "cycle {cycle}: tag {tag:#x} twice");
-            self.reads.push((due, tag, cp.read_line.val().to_u32()));
+            self.reads.push((due, tag, cp.read.line.val().to_u32()));
         }
-        if cp.write_valid.val() && cp.write_ready.next {
-            let (line, strobe) = (cp.write_line.val().to_u32(), cp.write_strobe.val().to_u64());
-            let tag = cp.write_tag.val().to_u64();
+        if cp.line_write.valid.val() && cp.line_write.ready.next {
+            let (line, strobe) = (cp.line_write.line.val().to_u32(), cp.line_write.strobe.val().to_u64());
+            let tag = cp.line_write.tag.val().to_u64();
             let mut answer = (0, false);
             if tag & 0x20 != 0 {
                 assert!(
                     self.writes.iter().all(|w| self.hart_of(w.1) != tag & 7),
                     "cycle {cycle}: an atomic operation leaves before a store is performed"
                 );
-                answer = self.operate(line, cp.write_data.val(), strobe);
+                answer = self.operate(line, cp.line_write.data.val(), strobe);
             } else {
-                self.contents.write(line, cp.write_data.val(), strobe);
+                self.contents.write(line, cp.line_write.data.val(), strobe);
                 let address = line << 6 | (strobe.trailing_zeros() & 60);
                 self.written.push((address, self.contents.word(address)));
                 self.reserved = self.reserved.filter(|&reserved| reserved != line);
@@ -275,14 +273,14 @@ impl Memory for System {
     fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64) {
         settle(cp);
         let system = &mut self.system;
-        system.read_valid[0].next = cp.read_valid.val();
-        system.read_line[0].next = cp.read_line.val();
-        system.read_tag[0].next = cp.read_tag.val();
-        system.write_valid[0].next = cp.write_valid.val();
-        system.write_line[0].next = cp.write_line.val();
-        system.write_data[0].next = cp.write_data.val();
-        system.write_strobe[0].next = cp.write_strobe.val();
-        system.write_tag[0].next = cp.write_tag.val();
+        system.read[0].valid.next = cp.read.valid.val();
+        system.read[0].line.next = cp.read.line.val();
+        system.read[0].tag.next = cp.read.tag.val();
+        system.write[0].valid.next = cp.line_write.valid.val();
+        system.write[0].line.next = cp.line_write.line.val();
+        system.write[0].data.next = cp.line_write.data.val();
+        system.write[0].strobe.next = cp.line_write.strobe.val();
+        system.write[0].tag.next = cp.line_write.tag.val();
         let due = self.reads.iter().position(|r| r.0 <= cycle);
         if self.answering.is_none() {
             self.answering = due.map(|i| self.reads.remove(i)).map(|(_, id, line)| (id, line));
@@ -317,19 +315,17 @@ impl Memory for System {
             let line = system.m_axi[0].araddr.val().to_u32() >> 6;
             self.reads.push((cycle + self.latency, system.m_axi[0].arid.val().to_u64(), line));
         }
-        cp.read_ready.next = system.read_ready[0].val();
-        cp.write_ready.next = system.write_ready[0].val();
-        cp.response_valid.next = system.response_valid[0].val();
-        cp.response_tag.next = system.response_tag[0].val();
-        cp.response_data.next = system.response_data[0].val();
-        cp.response_error.next = system.response_error[0].val();
-        cp.written_valid.next = system.written_valid[0].val();
-        cp.written_tag.next = system.written_tag[0].val();
-        for word in &mut cp.written_word {
-            word.next = system.written_word[0].val();
-        }
-        for error in &mut cp.written_error {
-            error.next = system.written_error[0].val();
+        cp.read.ready.next = system.read[0].ready.val();
+        cp.line_write.ready.next = system.write[0].ready.val();
+        cp.read.response.valid.next = system.read[0].response.valid.val();
+        cp.read.response.tag.next = system.read[0].response.tag.val();
+        cp.read.response.data.next = system.read[0].response.data.val();
+        cp.read.response.error.next = system.read[0].response.error.val();
+        cp.line_write.written.valid.next = system.write[0].written.valid.val();
+        cp.line_write.written.tag.next = system.write[0].written.tag.val();
+        for answer in &mut cp.atomic_answer {
+            answer.word.next = system.atomic_answer[0].word.val();
+            answer.error.next = system.atomic_answer[0].error.val();
         }
         settle(cp);
     }

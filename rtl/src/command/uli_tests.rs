@@ -40,7 +40,7 @@ impl Bench {
         let mut cp = CommandProcessor::new(1, 2, 16, 1, true, CommandParts::default());
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
-        cp.read_ready.next = true;
+        cp.read.ready.next = true;
         cp.write.ready.next = true;
         cp.reset.next = true;
         let mut bench = Self {
@@ -66,21 +66,21 @@ impl Bench {
     fn cycle(&mut self) {
         let cp = &mut self.cp;
         let due = |at: u64| at + 3 <= self.cycle;
-        cp.response_valid.next = false;
+        cp.read.response.valid.next = false;
         if self.reads.front().is_some_and(|read| due(read.0)) {
             let (_, tag, line) = self.reads.pop_front().unwrap();
-            cp.response_valid.next = true;
-            cp.response_tag.next = tag.into();
-            cp.response_data.next = self.contents.line(line);
+            cp.read.response.valid.next = true;
+            cp.read.response.tag.next = tag.into();
+            cp.read.response.data.next = self.contents.line(line);
         }
-        cp.write.written_valid.next = false;
+        cp.write.written.valid.next = false;
         if self.writes.front().is_some_and(|write| due(write.0)) {
-            cp.write.written_valid.next = true;
-            cp.write.written_tag.next = self.writes.pop_front().unwrap().1.into();
+            cp.write.written.valid.next = true;
+            cp.write.written.tag.next = self.writes.pop_front().unwrap().1.into();
         }
         settle(cp);
-        if cp.read_valid.val() {
-            self.reads.push_back((self.cycle, cp.read_tag.val().to_u64(), cp.read_line.val().to_u32()));
+        if cp.read.valid.val() {
+            self.reads.push_back((self.cycle, cp.read.tag.val().to_u64(), cp.read.line.val().to_u32()));
         }
         if cp.write.valid.val() {
             let strobe = cp.write.strobe.val().to_u64();

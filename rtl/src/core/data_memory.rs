@@ -2,7 +2,7 @@
 
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
-use crate::ports::Look;
+use crate::ports::{AtomicAnswer, LineRead, LineWrite, Look};
 use hermes_hdl::prelude::*;
 
 /// The memories that the loads and stores of a core access: shared memory through the load/store
@@ -128,46 +128,15 @@ pub struct DataMemory<const LANES: usize> {
     pub atomic_done: Signal<Out, Bit>,
 
     // Reads of memory
-    /// A line is to be read.
-    pub read_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Tag of the read.
-    pub read_tag: Signal<Out, Bits<6>>,
-    /// A line is here, in any order (always accepted).
-    pub response_valid: Signal<In, Bit>,
-    /// Tag of its read.
-    pub response_tag: Signal<In, Bits<6>>,
-    /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
-    /// The memory could not read it.
-    pub response_error: Signal<In, Bit>,
+    /// Lines of the data cache, with tags below 64.
+    pub read: LineRead,
 
     // Writes of memory
-    /// A line is to be written, or an atomic operation to be made.
-    pub write_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0, or what describes the atomic operation.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Tag of the write: 0 to 31, or 32 + lane for an atomic operation.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// A write is done and every core sees it, in any order (always accepted).
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
-    /// The value that an atomic operation gives (one element with atomic instructions).
+    /// Stores, with tags 0 to 31, and atomic operations, with tag 32 + lane.
+    pub write: LineWrite,
+    /// What comes with the answer of an atomic operation (one element with atomic instructions).
     #[count(atomics)]
-    pub written_word: Vec<Signal<In, Bits<32>>>,
-    /// The line of an atomic operation could not be read (one element with atomic instructions).
-    #[count(atomics)]
-    pub written_error: Vec<Signal<In, Bit>>,
+    pub atomic_answer: Vec<AtomicAnswer>,
 
     // To the counters, each high for one cycle
     /// A data line was found in the data cache.
@@ -277,30 +246,17 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.data_cache.answer_ready.next = self.load_store.answer_ready.val();
         self.load_store.answer_data.next = self.data_cache.answer_data.val();
         self.load_store.answer_error.next = self.data_cache.answer_error.val();
-        self.read_valid.next = self.data_cache.read_valid.val();
-        self.data_cache.read_ready.next = self.read_ready.val();
-        self.read_line.next = self.data_cache.read_line.val();
-        self.read_tag.next = self.data_cache.read_tag.val();
-        self.data_cache.response_valid.next = self.response_valid.val();
-        self.data_cache.response_tag.next = self.response_tag.val();
-        self.data_cache.response_data.next = self.response_data.val();
-        self.data_cache.response_error.next = self.response_error.val();
+        connect!(self.read, self.data_cache.read);
         self.data_cache.drop.next = self.drop.val();
 
         // Writes, which the data cache observes
-        self.write_valid.next = self.load_store.write_valid.val();
-        self.load_store.write_ready.next = self.write_ready.val();
-        self.write_line.next = self.load_store.write_line.val();
-        self.write_data.next = self.load_store.write_data.val();
-        self.write_strobe.next = self.load_store.write_strobe.val();
-        self.write_tag.next = self.load_store.write_tag.val();
-        self.data_cache.store_valid.next = self.load_store.write_valid.val() & self.write_ready.val();
-        self.data_cache.store_line.next = self.load_store.write_line.val();
-        self.data_cache.store_tag.next = self.load_store.write_tag.val();
-        self.load_store.written_valid.next = self.written_valid.val();
-        self.load_store.written_tag.next = self.written_tag.val();
-        self.data_cache.written_valid.next = self.written_valid.val();
-        self.data_cache.written_tag.next = self.written_tag.val();
+        for _k in 0..self._no_atomics {
+            connect!(self.write, self.load_store.write);
+            self.data_cache.store_valid.next = self.load_store.write.valid.val() & self.write.ready.val();
+            self.data_cache.store_line.next = self.load_store.write.line.val();
+            self.data_cache.store_tag.next = self.load_store.write.tag.val();
+        }
+        connect!(self.write.written, self.data_cache.written);
 
         // Results
         self.result_valid[FROM_MEMORY].next = self.load_store.result_valid.val();
@@ -385,27 +341,12 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
                 self.stage.ready_next.next = false;
             }
 
-            self.atomic_path[k].store_valid.next = self.load_store.write_valid.val();
-            self.atomic_path[k].store_line.next = self.load_store.write_line.val();
-            self.atomic_path[k].store_data.next = self.load_store.write_data.val();
-            self.atomic_path[k].store_strobe.next = self.load_store.write_strobe.val();
-            self.atomic_path[k].store_tag.next = self.load_store.write_tag.val();
-            self.load_store.write_ready.next = self.atomic_path[k].store_ready.val();
-            self.atomic_path[k].write_ready.next = self.write_ready.val();
-            self.write_valid.next = self.atomic_path[k].write_valid.val();
-            self.write_line.next = self.atomic_path[k].write_line.val();
-            self.write_data.next = self.atomic_path[k].write_data.val();
-            self.write_strobe.next = self.atomic_path[k].write_strobe.val();
-            self.write_tag.next = self.atomic_path[k].write_tag.val();
-            self.data_cache.store_valid.next = self.atomic_path[k].write_valid.val() & self.write_ready.val();
-            self.data_cache.store_line.next = self.atomic_path[k].write_line.val();
-            self.data_cache.store_tag.next = self.atomic_path[k].write_tag.val();
-            self.load_store.written_valid.next =
-                self.written_valid.val() & !self.written_tag.val().get_bit(5);
-            self.atomic_path[k].written_valid.next = self.written_valid.val();
-            self.atomic_path[k].written_tag.next = self.written_tag.val();
-            self.atomic_path[k].written_word.next = self.written_word[k].val();
-            self.atomic_path[k].written_error.next = self.written_error[k].val();
+            connect!(self.load_store.write, self.atomic_path[k].store);
+            connect!(self.write, self.atomic_path[k].write);
+            connect!(self.atomic_answer[k], self.atomic_path[k].answer);
+            self.data_cache.store_valid.next = self.atomic_path[k].write.valid.val() & self.write.ready.val();
+            self.data_cache.store_line.next = self.atomic_path[k].write.line.val();
+            self.data_cache.store_tag.next = self.atomic_path[k].write.tag.val();
             if self.atomic_path[k].acquire.val() {
                 self.data_cache.drop.next = true;
             }

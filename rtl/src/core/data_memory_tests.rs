@@ -235,26 +235,24 @@ impl Bench {
     /// What memory does in this cycle.
     fn drive_memory(&mut self) {
         let (uut, rng) = (&mut self.uut, &mut self.rng);
-        uut.read_ready.next = rng.gen_bool(0.7);
-        uut.write_ready.next = rng.gen_bool(0.7);
+        uut.read.ready.next = rng.gen_bool(0.7);
+        uut.write.ready.next = rng.gen_bool(0.7);
         let response = (!self.reads.is_empty() && rng.gen_bool(0.6))
             .then(|| self.reads.swap_remove(rng.gen_range(0..self.reads.len())));
-        uut.response_valid.next = response.is_some();
+        uut.read.response.valid.next = response.is_some();
         if let Some((tag, line)) = response {
-            uut.response_tag.next = bits(tag);
-            uut.response_data.next = line_to_bits(&self.memory.read(line));
-            uut.response_error.next = fails(line);
+            uut.read.response.tag.next = bits(tag);
+            uut.read.response.data.next = line_to_bits(&self.memory.read(line));
+            uut.read.response.error.next = fails(line);
         }
         let answer = (!self.writes.is_empty() && rng.gen_bool(0.6))
             .then(|| self.writes.swap_remove(rng.gen_range(0..self.writes.len())));
-        uut.written_valid.next = answer.is_some();
+        uut.write.written.valid.next = answer.is_some();
         if let Some((tag, word, error)) = answer {
-            uut.written_tag.next = bits(tag);
-            for written in &mut uut.written_word {
-                written.next = bits(word.into());
-            }
-            for failed in &mut uut.written_error {
-                failed.next = error;
+            uut.write.written.tag.next = bits(tag);
+            for answer in &mut uut.atomic_answer {
+                answer.word.next = bits(word.into());
+                answer.error.next = error;
             }
         }
     }
@@ -262,13 +260,13 @@ impl Bench {
     /// Takes what the unit sends to memory in this cycle.
     fn take_requests(&mut self) {
         let uut = &self.uut;
-        if uut.read_valid.val() && uut.read_ready.val() {
-            self.reads.push((uut.read_tag.val().to_u64(), uut.read_line.val().to_u32()));
+        if uut.read.valid.val() && uut.read.ready.val() {
+            self.reads.push((uut.read.tag.val().to_u64(), uut.read.line.val().to_u32()));
             self.counts.reads += 1;
         }
-        if uut.write_valid.val() && uut.write_ready.val() {
-            let (tag, line) = (uut.write_tag.val().to_u64(), uut.write_line.val().to_u32());
-            let (data, strobe) = (bits_to_line(uut.write_data.val()), strobe(uut.write_strobe.val()));
+        if uut.write.valid.val() && uut.write.ready.val() {
+            let (tag, line) = (uut.write.tag.val().to_u64(), uut.write.line.val().to_u32());
+            let (data, strobe) = (bits_to_line(uut.write.data.val()), strobe(uut.write.strobe.val()));
             if tag < 32 {
                 self.memory.write(line, &data, strobe);
                 self.writes.push((tag, 0, false));
@@ -499,9 +497,9 @@ fn equals_its_verilog(atomics: bool) {
         }
         // Memory that answers much, and memory that answers little.
         let slow = cycle / 200 % 2 == 0;
-        unit.read_ready.next = !slow || random() % 8 == 0;
-        unit.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
-        unit.response_error.next = random() % 64 == 0;
+        unit.read.ready.next = !slow || random() % 8 == 0;
+        unit.read.response.valid.next = random() % 8 < if slow { 1 } else { 7 };
+        unit.read.response.error.next = random() % 64 == 0;
         unit.drop.next = random() % 256 == 0;
     });
 }

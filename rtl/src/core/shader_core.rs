@@ -8,7 +8,9 @@ use super::{
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
-use crate::ports::{CoreCounters, JobStart, LostCycleCounters, Trace, WrittenLine};
+use crate::ports::{
+    AtomicAnswer, CoreCounters, JobStart, LineRead, LineWrite, LostCycleCounters, Trace, WrittenLine,
+};
 use hermes_hdl::prelude::*;
 
 /// Bits of the cycle counter that end `wrs.sto` and `wrs.nto`: after 64 to 128, and 2048 to 4096 cycles.
@@ -98,44 +100,13 @@ pub struct ShaderCore<const LANES: usize> {
     pub fault_value: Signal<Out, Bits<32>>,
     /// To the fault collector: packetIdx of the lowest faulting lane.
     pub fault_packet: Signal<Out, Bits<32>>,
-    /// To memory: read a data or instruction line.
-    pub read_valid: Signal<Out, Bit>,
-    /// From memory.
-    pub read_ready: Signal<In, Bit>,
-    /// To memory: line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// To memory: tag of the read; bit 6 is 1 for an instruction line.
-    pub read_tag: Signal<Out, Bits<7>>,
-    /// From memory: a line arrived, in any order, always accepted.
-    pub response_valid: Signal<In, Bit>,
-    /// From memory: tag of its read.
-    pub response_tag: Signal<In, Bits<7>>,
-    /// From memory: the line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// From memory: it came with a bus error.
-    pub response_error: Signal<In, Bit>,
-    /// To memory: write a data line.
-    pub write_valid: Signal<Out, Bit>,
-    /// From memory.
-    pub write_ready: Signal<In, Bit>,
-    /// To memory: line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// To memory: the line.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// To memory: bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// To memory: tag of the write, 0 to 31; with atomic instructions, 32 + lane marks an atomic operation ([`DataMemory`]).
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a write is done and every core sees it, in any order, always accepted.
-    pub written_valid: Signal<In, Bit>,
-    /// From memory: its tag.
-    pub written_tag: Signal<In, Bits<6>>,
-    /// From memory: the value that an atomic operation gives (one element with atomic instructions).
-    #[count(atomics)]
-    pub written_word: Vec<Signal<In, Bits<32>>>,
-    /// From memory: the line of an atomic operation could not be read (one element with atomic instructions).
-    #[count(atomics)]
-    pub written_error: Vec<Signal<In, Bit>>,
+    /// To memory: reads of instruction and data lines.
+    pub line_read: LineRead,
+    /// To memory: stores and atomic operations.
+    pub line_write: LineWrite,
+    /// What comes with the answer of an atomic operation (one element with atomic instructions).
+    #[count(usize::from(options.atomics))]
+    pub atomic_answer: Vec<AtomicAnswer>,
     /// From warp issue and the thread spawner: what the warp that starts is (one element with a thread spawner, as the next).
     #[count(spawns)]
     pub start_job: Vec<JobStart>,
@@ -295,8 +266,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.data_memory.request_atomic[k].next = self.atomic_stage[k].atomic.val();
             self.data_memory.request_operation[k].next = self.atomic_stage[k].operation.val();
             self.data_memory.request_acquire[k].next = self.atomic_stage[k].acquire.val();
-            self.data_memory.written_word[k].next = self.written_word[k].val();
-            self.data_memory.written_error[k].next = self.written_error[k].val();
+            connect!(self.atomic_answer[k], self.data_memory.atomic_answer[k]);
             for i in 0..LANES {
                 self.atomic_stage[k].address[i].next = self.lane[i].address.val();
             }
@@ -404,9 +374,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.cache.lookup_word.next = self.front_end.lookup_word.val();
         self.cache.wanted.next = self.front_end.decode_valid.val() & !self.front_end.decode_boot.val();
         self.cache.flush.next = self.invalidate.val();
-        self.cache.response_valid.next = self.response_valid.val() & self.response_tag.val().get_bit(6);
-        self.cache.response_data.next = self.response_data.val();
-        self.cache.response_error.next = self.response_error.val();
 
         // D
         self.decode.advance.next = self.write.advance.val();
@@ -765,30 +732,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later. One
         // that orders no later read need not drop the data cache; with a network interface it does not.
         self.data_memory.drop.next = self.invalidate_data.val() | self.decode.fenced.val();
-        self.data_memory.response_valid.next =
-            self.response_valid.val() & !self.response_tag.val().get_bit(6);
-        self.data_memory.response_tag.next = self.response_tag.val().get_bits::<6>(0);
-        self.data_memory.response_data.next = self.response_data.val();
-        self.data_memory.response_error.next = self.response_error.val();
-        self.read_merge.fetch_valid.next = self.cache.fetch_valid.val();
-        self.cache.fetch_ready.next = self.read_merge.fetch_ready.val();
-        self.read_merge.fetch_line.next = self.cache.fetch_line.val();
-        self.read_merge.data_valid.next = self.data_memory.read_valid.val();
-        self.data_memory.read_ready.next = self.read_merge.data_ready.val();
-        self.read_merge.data_line.next = self.data_memory.read_line.val();
-        self.read_merge.data_tag.next = self.data_memory.read_tag.val();
-        self.read_valid.next = self.read_merge.read_valid.val();
-        self.read_merge.read_ready.next = self.read_ready.val();
-        self.read_line.next = self.read_merge.read_line.val();
-        self.read_tag.next = self.read_merge.read_tag.val();
-        self.write_valid.next = self.data_memory.write_valid.val();
-        self.data_memory.write_ready.next = self.write_ready.val();
-        self.write_line.next = self.data_memory.write_line.val();
-        self.write_data.next = self.data_memory.write_data.val();
-        self.write_strobe.next = self.data_memory.write_strobe.val();
-        self.write_tag.next = self.data_memory.write_tag.val();
-        self.data_memory.written_valid.next = self.written_valid.val();
-        self.data_memory.written_tag.next = self.written_tag.val();
+        connect!(self.cache.fetch, self.read_merge.fetch);
+        connect!(self.data_memory.read, self.read_merge.data);
+        connect!(self.line_read, self.read_merge.memory);
+        connect!(self.line_write, self.data_memory.write);
 
         // Loads that failed become faults of their lanes.
         self.load_errors.error_valid.next = self.late.write_error.val();

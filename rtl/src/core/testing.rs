@@ -204,36 +204,36 @@ impl<const LANES: usize> Bench<LANES> {
         // Of the answers that are due, the youngest goes first.
         let read = self.reads.iter().rposition(|r| r.0 <= now).map(|i| self.reads.remove(i));
         if let Some((_, tag, line)) = read {
-            self.core.response_data.next = self.line(line);
-            self.core.response_tag.next = tag;
-            self.core.response_error.next = self.failing.contains(&line);
+            self.core.line_read.response.data.next = self.line(line);
+            self.core.line_read.response.tag.next = tag;
+            self.core.line_read.response.error.next = self.failing.contains(&line);
         }
-        self.core.response_valid.next = read.is_some();
+        self.core.line_read.response.valid.next = read.is_some();
         let written = self.writes.iter().rposition(|w| w.0 <= now).map(|i| self.writes.remove(i));
         if let Some((_, tag)) = written {
-            self.core.written_tag.next = tag;
+            self.core.line_write.written.tag.next = tag;
         }
-        self.core.written_valid.next = written.is_some();
+        self.core.line_write.written.valid.next = written.is_some();
         self.core.cycle.next = now.into();
-        self.core.read_ready.next = now % 3 != 0;
-        self.core.write_ready.next = now % 5 != 0;
+        self.core.line_read.ready.next = now % 3 != 0;
+        self.core.line_write.ready.next = now % 5 != 0;
         self.core.finish_ready.next = now % 4 == 0;
         self.core.fault_ready.next = now % 3 == 0;
         assert!(simulate(&mut self.core, 100));
 
         let at = now + self.latency + now % 4;
-        if self.core.read_valid.val() && self.core.read_ready.next {
-            self.reads.push((at, self.core.read_tag.val(), self.core.read_line.val().to_u32()));
+        if self.core.line_read.valid.val() && self.core.line_read.ready.next {
+            self.reads.push((at, self.core.line_read.tag.val(), self.core.line_read.line.val().to_u32()));
         }
-        if self.core.write_valid.val() && self.core.write_ready.next {
-            let (data, strobe) = (self.core.write_data.val(), self.core.write_strobe.val());
-            let line = self.memory.entry(self.core.write_line.val().to_u32()).or_insert([0; 64]);
+        if self.core.line_write.valid.val() && self.core.line_write.ready.next {
+            let (data, strobe) = (self.core.line_write.data.val(), self.core.line_write.strobe.val());
+            let line = self.memory.entry(self.core.line_write.line.val().to_u32()).or_insert([0; 64]);
             for (i, byte) in line.iter_mut().enumerate() {
                 if strobe.get_bit(i) {
                     *byte = data.get_bits::<8>(8 * i).to_u8();
                 }
             }
-            self.writes.push((at, self.core.write_tag.val()));
+            self.writes.push((at, self.core.line_write.tag.val()));
         }
         if self.core.finish_valid.val() && self.core.finish_ready.next {
             self.finished.push(self.core.finish_slot.val().index());

@@ -1,6 +1,7 @@
 //! The answers of a bank that wait for their requesters.
 
 use crate::memory::QueuePointers;
+use crate::ports::{BankResponse, BankWritten};
 use hermes_hdl::prelude::*;
 
 /// Two queues of four: lines that were read, and writes that were done.
@@ -37,28 +38,10 @@ pub struct L2Answers {
     /// Tag of the write.
     pub write_tag: Signal<In, Bits<6>>,
 
-    /// To the response crossbar: the answer of a read is here.
-    pub response_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub response_ready: Signal<In, Bit>,
-    /// Its requester.
-    pub response_requester: Signal<Out, Bits<5>>,
-    /// Tag of the read.
-    pub response_tag: Signal<Out, Bits<7>>,
-    /// The line.
-    pub response_data: Signal<Out, Bits<512>>,
-    /// Memory could not read it.
-    pub response_error: Signal<Out, Bit>,
-    /// It came from memory.
-    pub response_missed: Signal<Out, Bit>,
-    /// To the response crossbar: the answer of a write is here.
-    pub written_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub written_ready: Signal<In, Bit>,
-    /// Its requester.
-    pub written_requester: Signal<Out, Bits<5>>,
-    /// Tag of the write.
-    pub written_tag: Signal<Out, Bits<6>>,
+    /// To the response crossbar: answers of reads.
+    pub response: BankResponse,
+    /// To the response crossbar: answers of writes.
+    pub written: BankWritten,
 
     responses: QueuePointers<2>,
     requesters: RamAsync<Bits<5>, 2>,
@@ -76,7 +59,7 @@ impl Logic for L2Answers {
     fn update(&mut self) {
         self.response_full.next = self.responses.full.val();
         self.responses.push.next = self.push_response.val();
-        self.responses.pop.next = !self.responses.empty.val() && self.response_ready.val();
+        self.responses.pop.next = !self.responses.empty.val() && self.response.ready.val();
         self.requesters.write_enable.next = self.push_response.val();
         self.requesters.write_address.next = self.responses.write_address.val();
         self.requesters.write_data.next = self.requester.val();
@@ -97,16 +80,16 @@ impl Logic for L2Answers {
         self.misses.write_address.next = self.responses.write_address.val();
         self.misses.write_data.next = self.missed.val();
         self.misses.read_address.next = self.responses.read_address.val();
-        self.response_valid.next = !self.responses.empty.val();
-        self.response_requester.next = self.requesters.read_data.val();
-        self.response_tag.next = self.tags.read_data.val();
-        self.response_data.next = self.lines.read_data.val();
-        self.response_error.next = self.errors.read_data.val();
-        self.response_missed.next = self.misses.read_data.val();
+        self.response.valid.next = !self.responses.empty.val();
+        self.response.requester.next = self.requesters.read_data.val();
+        self.response.tag.next = self.tags.read_data.val();
+        self.response.data.next = self.lines.read_data.val();
+        self.response.error.next = self.errors.read_data.val();
+        self.response.missed.next = self.misses.read_data.val();
 
         self.written_full.next = self.writes.full.val();
         self.writes.push.next = self.push_written.val();
-        self.writes.pop.next = !self.writes.empty.val() && self.written_ready.val();
+        self.writes.pop.next = !self.writes.empty.val() && self.written.ready.val();
         self.writers.write_enable.next = self.push_written.val();
         self.writers.write_address.next = self.writes.write_address.val();
         self.writers.write_data.next = self.writer.val();
@@ -115,8 +98,8 @@ impl Logic for L2Answers {
         self.write_tags.write_address.next = self.writes.write_address.val();
         self.write_tags.write_data.next = self.write_tag.val();
         self.write_tags.read_address.next = self.writes.read_address.val();
-        self.written_valid.next = !self.writes.empty.val();
-        self.written_requester.next = self.writers.read_data.val();
-        self.written_tag.next = self.write_tags.read_data.val();
+        self.written.valid.next = !self.writes.empty.val();
+        self.written.requester.next = self.writers.read_data.val();
+        self.written.tag.next = self.write_tags.read_data.val();
     }
 }

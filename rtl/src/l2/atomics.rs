@@ -2,6 +2,7 @@
 
 use super::AtomicAlu;
 use crate::memory::WordSelect;
+use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten};
 use hermes_hdl::prelude::*;
 
 /// What the unit does with the operation that it holds.
@@ -33,9 +34,9 @@ pub enum AtomicState {
 ///    other requests pass, but not atomic operations; if one of them wrote to the line, the line is
 ///    read once more and the bank is locked for it. The word is written when nothing more can come
 ///    between. A hit takes five cycles of the bank.
-/// 3. The answer comes with the tag on the port for writes: `written_word` is the word before the
-///    operation, of `sc.w` 0 if it stored and 1 if not. `written_error`: the line could not be
-///    read, and nothing was written.
+/// 3. The answer comes with the tag on the port for writes: `atomic_answer.word` is the word before
+///    the operation, of `sc.w` 0 if it stored and 1 if not. `atomic_answer.error`: the line could
+///    not be read, and nothing was written.
 /// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester,
 ///    warp, lane) until the thread executes `sc.w`, or `lr.w` on a line of another bank, or
 ///    anything writes to the line, or `patience` cycles have passed. Meanwhile `lr.w` of another
@@ -60,85 +61,26 @@ pub struct L2Atomics {
     pub reset: Signal<In, Bit>,
 
     // From the request crossbar
-    /// A request is here.
-    pub request_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub request_ready: Signal<Out, Bit>,
-    /// It is a write.
-    pub request_write: Signal<In, Bit>,
-    /// Its requester.
-    pub request_requester: Signal<In, Bits<5>>,
-    /// Tag of a read.
-    pub request_tag: Signal<In, Bits<7>>,
-    /// Tag of a write.
-    pub request_write_tag: Signal<In, Bits<6>>,
-    /// Line address.
-    pub request_line: Signal<In, Bits<26>>,
-    /// Line to write.
-    pub request_data: Signal<In, Bits<512>>,
-    /// Bytes to write.
-    pub request_strobe: Signal<In, Bits<64>>,
+    /// Requests of all requesters.
+    pub request: Flipped<BankRequest>,
 
     // To the bank
-    /// A request is here.
-    pub bank_valid: Signal<Out, Bit>,
-    /// The bank takes it at this edge.
-    pub bank_ready: Signal<In, Bit>,
-    /// It is a write.
-    pub bank_write: Signal<Out, Bit>,
-    /// Its requester.
-    pub bank_requester: Signal<Out, Bits<5>>,
-    /// Tag of a read.
-    pub bank_tag: Signal<Out, Bits<7>>,
-    /// Tag of a write.
-    pub bank_write_tag: Signal<Out, Bits<6>>,
-    /// Line address.
-    pub bank_line: Signal<Out, Bits<26>>,
-    /// Line to write.
-    pub bank_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub bank_strobe: Signal<Out, Bits<64>>,
+    /// Requests that pass, and those of atomic operations.
+    pub bank: BankRequest,
 
-    // Answers of reads; requester, tag, line and error of others go to the response crossbar
-    // directly
-    /// The bank's answer of a read is here.
-    pub bank_response_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub bank_response_ready: Signal<Out, Bit>,
-    /// Its requester.
-    pub bank_response_requester: Signal<In, Bits<5>>,
-    /// Its tag.
-    pub bank_response_tag: Signal<In, Bits<7>>,
-    /// The line.
-    pub bank_response_data: Signal<In, Bits<512>>,
-    /// Memory could not read it.
-    pub bank_response_error: Signal<In, Bit>,
-    /// It is for the requester.
-    pub response_valid: Signal<Out, Bit>,
-    /// The response crossbar takes it at this edge.
-    pub response_ready: Signal<In, Bit>,
+    // Answers of reads
+    /// From the bank.
+    pub bank_response: Flipped<BankResponse>,
+    /// To the response crossbar: those of other reads than for atomic operations.
+    pub response: BankResponse,
 
     // Answers of writes
-    /// The bank's answer of a write is here.
-    pub bank_written_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub bank_written_ready: Signal<Out, Bit>,
-    /// Its requester.
-    pub bank_written_requester: Signal<In, Bits<5>>,
-    /// Its tag.
-    pub bank_written_tag: Signal<In, Bits<6>>,
-    /// An answer of a write or atomic operation is here.
-    pub written_valid: Signal<Out, Bit>,
-    /// The response crossbar takes it at this edge.
-    pub written_ready: Signal<In, Bit>,
-    /// Its requester.
-    pub written_requester: Signal<Out, Bits<5>>,
-    /// Its tag.
-    pub written_tag: Signal<Out, Bits<6>>,
-    /// Of an atomic operation: the value for the register.
-    pub written_word: Signal<Out, Bits<32>>,
-    /// Of an atomic operation: memory could not read the line.
-    pub written_error: Signal<Out, Bit>,
+    /// From the bank.
+    pub bank_written: Flipped<BankWritten>,
+    /// To the response crossbar: those of writes and atomic operations.
+    pub written: BankWritten,
+    /// What comes with them of an atomic operation.
+    pub atomic_answer: Flipped<AtomicAnswer>,
     /// Of an atomic operation of 64 bits: the upper half of the value (one element with a network
     /// interface).
     #[count(networks)]
@@ -236,13 +178,13 @@ impl Logic for L2Atomics {
     #[hdl_gen]
     fn update(&mut self) {
         // The request at the head, and the requests that the unit itself makes.
-        let atomic = self.request_valid.val()
-            && self.request_write.val()
-            && self.request_write_tag.val().get_bit(5)
-            && (bit_cast::<6, 5>(self.request_requester.val()) < self.cores.val());
+        let atomic = self.request.valid.val()
+            && self.request.write.val()
+            && self.request.write_tag.val().get_bit(5)
+            && (bit_cast::<6, 5>(self.request.requester.val()) < self.cores.val());
         let starts = atomic && (self.state.q.val() == AtomicState::Idle);
         let locked = (self.state.q.val() == AtomicState::Here) || (self.state.q.val() == AtomicState::Again);
-        let passes = self.request_valid.val() && !atomic && !locked;
+        let passes = self.request.valid.val() && !atomic && !locked;
         let asks = (self.state.q.val() == AtomicState::Here) && self.stale.q.val();
         let mut wide = false;
         let mut keeps = false;
@@ -270,33 +212,33 @@ impl Logic for L2Atomics {
         let stores = changes && !keeps;
         let writes = (self.state.q.val() == AtomicState::Here) && !self.stale.q.val() && stores;
 
-        self.bank_valid.next = passes || starts || asks || writes;
-        self.bank_write.next = self.request_write.val();
-        self.bank_requester.next = self.request_requester.val();
-        self.bank_tag.next = self.request_tag.val();
-        self.bank_write_tag.next = self.request_write_tag.val();
-        self.bank_line.next = self.request_line.val();
-        self.bank_data.next = self.request_data.val();
-        self.bank_strobe.next = self.request_strobe.val();
+        self.bank.valid.next = passes || starts || asks || writes;
+        self.bank.write.next = self.request.write.val();
+        self.bank.requester.next = self.request.requester.val();
+        self.bank.tag.next = self.request.tag.val();
+        self.bank.write_tag.next = self.request.write_tag.val();
+        self.bank.line.next = self.request.line.val();
+        self.bank.data.next = self.request.data.val();
+        self.bank.strobe.next = self.request.strobe.val();
         if starts {
-            self.bank_write.next = false;
-            self.bank_tag.next =
-                bits::<7>(0x60) | bit_cast::<7, 5>(self.request_write_tag.val().get_bits::<5>(0));
+            self.bank.write.next = false;
+            self.bank.tag.next =
+                bits::<7>(0x60) | bit_cast::<7, 5>(self.request.write_tag.val().get_bits::<5>(0));
         }
         if locked {
-            self.bank_write.next = writes;
-            self.bank_requester.next = self.requester.q.val();
-            self.bank_tag.next = bits::<7>(0x60) | bit_cast::<7, 5>(self.tag.q.val().get_bits::<5>(0));
-            self.bank_write_tag.next = self.tag.q.val();
-            self.bank_line.next = self.line.q.val();
-            self.bank_data.next = self.result.y.val();
-            self.bank_strobe.next = self.strobe.q.val();
+            self.bank.write.next = writes;
+            self.bank.requester.next = self.requester.q.val();
+            self.bank.tag.next = bits::<7>(0x60) | bit_cast::<7, 5>(self.tag.q.val().get_bits::<5>(0));
+            self.bank.write_tag.next = self.tag.q.val();
+            self.bank.line.next = self.line.q.val();
+            self.bank.data.next = self.result.y.val();
+            self.bank.strobe.next = self.strobe.q.val();
         }
-        self.request_ready.next = (passes || starts) && self.bank_ready.val();
+        self.request.ready.next = (passes || starts) && self.bank.ready.val();
 
         // The word, and what the operation makes of it.
         self.select.enable.next = true;
-        self.select.line.next = self.bank_response_data.val();
+        self.select.line.next = self.bank_response.data.val();
         self.select.index.next = self.word_number.q.val();
         self.alu.operation.next = self.operation.q.val();
         self.alu.old.next = self.word.q.val();
@@ -306,7 +248,7 @@ impl Logic for L2Atomics {
         }
         for k in 0..self._networks {
             self.select_high[k].enable.next = true;
-            self.select_high[k].line.next = self.bank_response_data.val();
+            self.select_high[k].line.next = self.bank_response.data.val();
             self.select_high[k].index.next = self.word_number.q.val().replace_bit(0, true);
             self.written_word_high[k].next = self.word_high[k].q.val();
             // The lower half is that of an operation of 32 bits, whose carry is a sum below an addend.
@@ -325,51 +267,56 @@ impl Logic for L2Atomics {
         }
 
         // Answers
-        let mine = self.bank_response_valid.val()
+        self.response.requester.next = self.bank_response.requester.val();
+        self.response.tag.next = self.bank_response.tag.val();
+        self.response.data.next = self.bank_response.data.val();
+        self.response.error.next = self.bank_response.error.val();
+        self.response.missed.next = self.bank_response.missed.val();
+        let mine = self.bank_response.valid.val()
             && ((self.state.q.val() == AtomicState::Asked) || (self.state.q.val() == AtomicState::Again))
-            && (self.bank_response_requester.val() == self.requester.q.val())
-            && (self.bank_response_tag.val().get_bits::<2>(5) == bits::<2>(3));
-        self.response_valid.next = self.bank_response_valid.val() && !mine;
-        self.bank_response_ready.next = self.response_ready.val() || mine;
+            && (self.bank_response.requester.val() == self.requester.q.val())
+            && (self.bank_response.tag.val().get_bits::<2>(5) == bits::<2>(3));
+        self.response.valid.next = self.bank_response.valid.val() && !mine;
+        self.bank_response.ready.next = self.response.ready.val() || mine;
         let answered = (self.state.q.val() == AtomicState::Written)
-            && self.bank_written_valid.val()
-            && self.bank_written_tag.val().get_bit(5)
-            && (self.bank_written_requester.val() == self.requester.q.val());
-        self.written_valid.next = self.bank_written_valid.val();
-        self.bank_written_ready.next = self.written_ready.val();
-        self.written_requester.next = self.bank_written_requester.val();
-        self.written_tag.next = self.bank_written_tag.val();
+            && self.bank_written.valid.val()
+            && self.bank_written.tag.val().get_bit(5)
+            && (self.bank_written.requester.val() == self.requester.q.val());
+        self.written.valid.next = self.bank_written.valid.val();
+        self.bank_written.ready.next = self.written.ready.val();
+        self.written.requester.next = self.bank_written.requester.val();
+        self.written.tag.next = self.bank_written.tag.val();
         if self.state.q.val() == AtomicState::Answer {
-            self.written_valid.next = true;
-            self.bank_written_ready.next = false;
-            self.written_requester.next = self.requester.q.val();
-            self.written_tag.next = self.tag.q.val();
+            self.written.valid.next = true;
+            self.bank_written.ready.next = false;
+            self.written.requester.next = self.requester.q.val();
+            self.written.tag.next = self.tag.q.val();
         }
-        self.written_word.next = self.word.q.val();
-        self.written_error.next = self.error.q.val();
+        self.atomic_answer.word.next = self.word.q.val();
+        self.atomic_answer.error.next = self.error.q.val();
 
         // The course of an operation
         let mut performs = false;
-        if starts && self.bank_ready.val() {
+        if starts && self.bank.ready.val() {
             self.state.d.next = AtomicState::Asked;
             self.stale.d.next = false;
-            self.requester.d.next = self.request_requester.val();
-            self.tag.d.next = self.request_write_tag.val();
-            self.line.d.next = self.request_line.val();
-            self.strobe.d.next = self.request_strobe.val();
-            self.operand.d.next = self.request_data.val().get_bits::<32>(0);
-            self.warp.d.next = self.request_data.val().get_bits::<16>(32);
-            self.operation.d.next = self.request_data.val().get_bits::<5>(48);
-            self.word_number.d.next = self.request_data.val().get_bits::<4>(53);
+            self.requester.d.next = self.request.requester.val();
+            self.tag.d.next = self.request.write_tag.val();
+            self.line.d.next = self.request.line.val();
+            self.strobe.d.next = self.request.strobe.val();
+            self.operand.d.next = self.request.data.val().get_bits::<32>(0);
+            self.warp.d.next = self.request.data.val().get_bits::<16>(32);
+            self.operation.d.next = self.request.data.val().get_bits::<5>(48);
+            self.word_number.d.next = self.request.data.val().get_bits::<4>(53);
             for k in 0..self._networks {
-                self.operand_high[k].d.next = self.request_data.val().get_bits::<32>(64);
-                self.compare[k].d.next = self.request_data.val().get_bits::<64>(96);
+                self.operand_high[k].d.next = self.request.data.val().get_bits::<32>(64);
+                self.compare[k].d.next = self.request.data.val().get_bits::<64>(96);
             }
         }
         if passes
-            && self.bank_ready.val()
-            && self.request_write.val()
-            && (self.request_line.val() == self.line.q.val())
+            && self.bank.ready.val()
+            && self.request.write.val()
+            && (self.request.line.val() == self.line.q.val())
             && (self.state.q.val() == AtomicState::Asked)
         {
             self.stale.d.next = true;
@@ -377,21 +324,21 @@ impl Logic for L2Atomics {
         if mine {
             self.state.d.next = AtomicState::Here;
             self.word.d.next = self.select.word.val();
-            self.error.d.next = self.bank_response_error.val();
+            self.error.d.next = self.bank_response.error.val();
             for k in 0..self._networks {
                 self.word_high[k].d.next = self.select_high[k].word.val();
             }
         }
         if self.state.q.val() == AtomicState::Here {
             if self.stale.q.val() {
-                if self.bank_ready.val() {
+                if self.bank.ready.val() {
                     self.state.d.next = AtomicState::Again;
                     self.stale.d.next = false;
                 }
             } else if !stores {
                 performs = true;
                 self.state.d.next = AtomicState::Answer;
-            } else if self.bank_ready.val() {
+            } else if self.bank.ready.val() {
                 performs = true;
                 self.state.d.next = AtomicState::Written;
             }
@@ -402,10 +349,10 @@ impl Logic for L2Atomics {
                 self.word.d.next = bits::<32>(0);
             }
         }
-        if (self.state.q.val() == AtomicState::Answer) && self.written_ready.val() {
+        if (self.state.q.val() == AtomicState::Answer) && self.written.ready.val() {
             self.state.d.next = AtomicState::Idle;
         }
-        if answered && self.written_ready.val() {
+        if answered && self.written.ready.val() {
             self.state.d.next = AtomicState::Idle;
         }
 
@@ -417,9 +364,9 @@ impl Logic for L2Atomics {
         let mut breaks = (performs && conditional && owner)
             || (performs && changes && !(wide && keeps) && (self.line.q.val() == self.reserved_line.q.val()))
             || (passes
-                && self.bank_ready.val()
-                && self.request_write.val()
-                && (self.request_line.val() == self.reserved_line.q.val()));
+                && self.bank.ready.val()
+                && self.request.write.val()
+                && (self.request.line.val() == self.reserved_line.q.val()));
         for i in 0..self._banks {
             if self.other_valid[i].val()
                 && self.other[i].val()

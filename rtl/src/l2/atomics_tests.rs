@@ -80,46 +80,46 @@ impl Bench {
             }
             None => (0, None, 0, 0),
         };
-        self.uut.request_valid.next = self.head.is_some();
-        self.uut.request_requester.next = bits(requester);
-        self.uut.request_write.next = write.is_some();
-        self.uut.request_tag.next = bits(tag);
-        self.uut.request_line.next = bits(line.into());
+        self.uut.request.valid.next = self.head.is_some();
+        self.uut.request.requester.next = bits(requester);
+        self.uut.request.write.next = write.is_some();
+        self.uut.request.tag.next = bits(tag);
+        self.uut.request.line.next = bits(line.into());
         if let Some(write) = &write {
-            self.uut.request_write_tag.next = bits(write.tag);
-            self.uut.request_data.next = line_to_bits(&write.data);
-            self.uut.request_strobe.next = bits(write.strobe);
+            self.uut.request.write_tag.next = bits(write.tag);
+            self.uut.request.data.next = line_to_bits(&write.data);
+            self.uut.request.strobe.next = bits(write.strobe);
         }
         let response = self.reads.front().copied().filter(|_| self.rng.gen_bool(self.pace));
         let written = self.writes.front().copied().filter(|_| self.rng.gen_bool(self.pace));
-        self.uut.bank_response_valid.next = response.is_some();
+        self.uut.bank_response.valid.next = response.is_some();
         if let Some((requester, tag, line)) = response {
-            self.uut.bank_response_requester.next = bits(requester);
-            self.uut.bank_response_tag.next = bits(tag);
-            self.uut.bank_response_data.next = line_to_bits(&self.memory.read(line));
-            self.uut.bank_response_error.next = fails(line);
+            self.uut.bank_response.requester.next = bits(requester);
+            self.uut.bank_response.tag.next = bits(tag);
+            self.uut.bank_response.data.next = line_to_bits(&self.memory.read(line));
+            self.uut.bank_response.error.next = fails(line);
         }
-        self.uut.bank_written_valid.next = written.is_some();
+        self.uut.bank_written.valid.next = written.is_some();
         let (writer, write_tag) = written.unwrap_or_default();
-        self.uut.bank_written_requester.next = bits(writer);
-        self.uut.bank_written_tag.next = bits(write_tag);
+        self.uut.bank_written.requester.next = bits(writer);
+        self.uut.bank_written.tag.next = bits(write_tag);
         let bank_ready = self.chance();
-        self.uut.bank_ready.next = bank_ready;
-        self.uut.response_ready.next = self.chance();
-        self.uut.written_ready.next = self.chance();
+        self.uut.bank.ready.next = bank_ready;
+        self.uut.response.ready.next = self.chance();
+        self.uut.written.ready.next = self.chance();
         settle(&mut self.uut);
 
         // The answers that leave.
-        if self.uut.response_valid.val() && self.uut.response_ready.val() {
+        if self.uut.response.valid.val() && self.uut.response.ready.val() {
             self.responses += 1;
         }
-        if self.uut.written_valid.val() && self.uut.written_ready.val() {
+        if self.uut.written.valid.val() && self.uut.written.ready.val() {
             let (requester, tag) =
-                (self.uut.written_requester.val().to_u64(), self.uut.written_tag.val().to_u64());
+                (self.uut.written.requester.val().to_u64(), self.uut.written.tag.val().to_u64());
             match self.under_way.take_if(|(by, atomic, _)| (*by, 32 + atomic.lane) == (requester, tag)) {
                 Some((by, atomic, found)) => {
-                    let error = self.uut.written_error.val();
-                    let mut value = self.uut.written_word.val().to_u64();
+                    let error = self.uut.atomic_answer.error.val();
+                    let mut value = self.uut.atomic_answer.word.val().to_u64();
                     if atomic.wide.is_some() {
                         value |= self.uut.written_word_high[0].val().to_u64() << 32;
                     }
@@ -129,15 +129,15 @@ impl Bench {
                 None => self.written += 1,
             }
         }
-        if response.is_some() && self.uut.bank_response_ready.val() {
+        if response.is_some() && self.uut.bank_response.ready.val() {
             self.reads.pop_front();
         }
-        if written.is_some() && self.uut.bank_written_ready.val() {
+        if written.is_some() && self.uut.bank_written.ready.val() {
             self.writes.pop_front();
         }
 
         // What the bank takes; what is read is what is there now, since the bank answers in order.
-        let taken = self.uut.request_ready.val();
+        let taken = self.uut.request.ready.val();
         if taken {
             match self.head.take() {
                 Some((by, Request::Atomic(atomic))) => {
@@ -147,21 +147,21 @@ impl Bench {
                 head => assert!(head.is_some()),
             }
         }
-        if self.uut.bank_valid.val() && bank_ready {
-            let line = self.uut.bank_line.val().to_u32();
-            let by = self.uut.bank_requester.val().to_u64();
-            if self.uut.bank_write.val() {
-                let data = bits_to_line(self.uut.bank_data.val());
+        if self.uut.bank.valid.val() && bank_ready {
+            let line = self.uut.bank.line.val().to_u32();
+            let by = self.uut.bank.requester.val().to_u64();
+            if self.uut.bank.write.val() {
+                let data = bits_to_line(self.uut.bank.data.val());
                 let before = self.memory.read(line);
-                self.memory.write(line, &data, strobe(self.uut.bank_strobe.val()));
-                self.writes.push_back((by, self.uut.bank_write_tag.val().to_u64()));
+                self.memory.write(line, &data, strobe(self.uut.bank.strobe.val()));
+                self.writes.push_back((by, self.uut.bank.write_tag.val().to_u64()));
                 if let (false, Some((_, atomic, _))) = (taken, &self.under_way) {
                     assert_eq!(line, atomic.line);
                     let after = self.memory.read(line);
                     self.performed = Some((atomic.value(&before), atomic.value(&after)));
                 }
             } else {
-                self.reads.push_back((by, self.uut.bank_tag.val().to_u64(), line));
+                self.reads.push_back((by, self.uut.bank.tag.val().to_u64(), line));
             }
         }
         if let Some((_, atomic, found)) = &mut self.under_way {
@@ -428,21 +428,21 @@ fn reservations() {
 fn equal_their_verilog() {
     for network in [None, Some(2)] {
         check_with(L2Atomics::new(3, 1, 2, 20, network), 1_500, |uut, random, _| {
-            uut.request_write.next = random() % 4 != 0;
-            uut.request_requester.next = bits(random() % 4);
-            uut.request_line.next = bits(random() % 2);
+            uut.request.write.next = random() % 4 != 0;
+            uut.request.requester.next = bits(random() % 4);
+            uut.request.line.next = bits(random() % 2);
             // Values of few bits are equal, and operands 0, now and then.
-            for port in [&mut uut.request_data, &mut uut.bank_response_data] {
+            for port in [&mut uut.request.data, &mut uut.bank_response.data] {
                 if random() % 2 == 0 {
                     let operation = [0, 5, 8][(random() % 3) as usize] << 16;
                     port.next = bits::<512>(operation) << bits::<10>(32);
                 }
             }
             // The bank answers what it was asked, as often as chance has it.
-            uut.bank_response_requester.next = bits(random() % 4);
-            uut.bank_response_tag.next = bits(0x60 | (random() % 32));
-            uut.bank_written_requester.next = bits(random() % 4);
-            uut.bank_ready.next = random() % 4 != 0;
+            uut.bank_response.requester.next = bits(random() % 4);
+            uut.bank_response.tag.next = bits(0x60 | (random() % 32));
+            uut.bank_written.requester.next = bits(random() % 4);
+            uut.bank.ready.next = random() % 4 != 0;
             for port in uut.other_requester.iter_mut() {
                 port.next = bits(random() % 4);
             }

@@ -3,6 +3,7 @@
 use super::{L2Answers, L2Fetches, L2Lock, L2Stores, L2Way, NetworkSizes};
 use crate::control::indices;
 use crate::memory::IndexHash;
+use crate::ports::{BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten};
 use hermes_hdl::prelude::*;
 
 /// A part of a write-back cache of 64-byte lines. Misses do not block it: their fetches and
@@ -17,7 +18,7 @@ use hermes_hdl::prelude::*;
 /// 3. The request at the head waits, and with it all behind it, while its line is being fetched or
 ///    written back, while every place of its set is, or while a queue or pool is full.
 /// 4. `written` of a write comes when every later request sees it. Responses come in any order.
-/// 5. An error of a fetch is answered with `response_error`, and the line is not kept.
+/// 5. An error of a fetch is answered with `response.error`, and the line is not kept.
 /// 6. `clean` writes back every line that was written, `invalidate` also invalidates all lines, one
 ///    set at a time and before any request; `busy` is high until the last write-back is
 ///    acknowledged. After reset the bank takes a cycle for each set.
@@ -35,85 +36,23 @@ pub struct L2Bank {
     /// Synchronous reset, active high: every line is invalidated.
     pub reset: Signal<In, Bit>,
 
-    /// From the request crossbar, or the atomic unit: a request is here.
-    pub request_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub request_ready: Signal<Out, Bit>,
-    /// It is a write.
-    pub request_write: Signal<In, Bit>,
-    /// Its requester.
-    pub request_requester: Signal<In, Bits<5>>,
-    /// Tag of a read; bit 6 marks a fetch of instructions.
-    pub request_tag: Signal<In, Bits<7>>,
-    /// Tag of a write.
-    pub request_write_tag: Signal<In, Bits<6>>,
-    /// Line address.
-    pub request_line: Signal<In, Bits<26>>,
-    /// Line to write, byte 0 in bits 7:0.
-    pub request_data: Signal<In, Bits<512>>,
-    /// Bytes to write.
-    pub request_strobe: Signal<In, Bits<64>>,
+    /// From the request crossbar, or the atomic unit.
+    pub request: Flipped<BankRequest>,
 
-    /// To the response crossbar, or the atomic unit: the answer of a read is here.
-    pub response_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub response_ready: Signal<In, Bit>,
-    /// Its requester.
-    pub response_requester: Signal<Out, Bits<5>>,
-    /// Tag of the read.
-    pub response_tag: Signal<Out, Bits<7>>,
-    /// The line.
-    pub response_data: Signal<Out, Bits<512>>,
-    /// Memory could not read it.
-    pub response_error: Signal<Out, Bit>,
-    /// It came from memory.
-    pub response_missed: Signal<Out, Bit>,
-    /// To the response crossbar, or the atomic unit: the answer of a write is here.
-    pub written_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub written_ready: Signal<In, Bit>,
-    /// Its requester.
-    pub written_requester: Signal<Out, Bits<5>>,
-    /// Tag of the write.
-    pub written_tag: Signal<Out, Bits<6>>,
+    /// To the response crossbar, or the atomic unit: answers of reads.
+    pub response: BankResponse,
+    /// To the response crossbar, or the atomic unit: answers of writes.
+    pub written: BankWritten,
 
-    /// To the channel: a line is to be fetched.
-    pub fetch_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub fetch_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub fetch_line: Signal<Out, Bits<26>>,
-    /// Number of the fetch.
-    pub fetch_number: Signal<Out, Bits<6>>,
-    /// It holds instructions.
-    pub fetch_code: Signal<Out, Bit>,
-    /// From the channel: a fetched line is here.
-    pub fill_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub fill_ready: Signal<Out, Bit>,
-    /// Number of the fetch.
-    pub fill_number: Signal<In, Bits<6>>,
-    /// The line.
-    pub fill_data: Signal<In, Bits<512>>,
-    /// Memory could not read it.
-    pub fill_error: Signal<In, Bit>,
+    /// To the channel: lines to fetch.
+    pub fetch: BankFetch,
+    /// From the channel: fetched lines.
+    pub fill: BankFill,
 
-    /// To the channel: a line is to be written back.
-    pub store_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub store_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub store_line: Signal<Out, Bits<26>>,
-    /// The line.
-    pub store_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub store_strobe: Signal<Out, Bits<64>>,
-    /// Number of the write-back.
-    pub store_number: Signal<Out, Bits<6>>,
-    /// From the channel: a write-back is done (always accepted).
-    pub done_valid: Signal<In, Bit>,
-    /// Its number.
-    pub done_number: Signal<In, Bits<6>>,
+    /// To the channel: lines to write back.
+    pub write_back: BankStore,
+    /// From the channel: write-backs that are done.
+    pub done: BankStored,
 
     /// Writes back all changed lines (high for one cycle).
     pub clean: Signal<In, Bit>,
@@ -229,15 +168,15 @@ impl Logic for L2Bank {
         let mut decides = true;
         let mut idle = true;
         for k in 0..self._looks {
-            let same = self.looked_line[k].q.val() == self.request_line.val();
+            let same = self.looked_line[k].q.val() == self.request.line.val();
             decides = self.looked[k].q.val() && (walk || same);
-            idle = self.looked[k].q.val() || !self.request_valid.val();
-            self.looked[k].d.next = !self.looked[k].q.val() && (self.request_valid.val() || walk);
-            self.looked_line[k].d.next = self.request_line.val();
+            idle = self.looked[k].q.val() || !self.request.valid.val();
+            self.looked[k].d.next = !self.looked[k].q.val() && (self.request.valid.val() || walk);
+            self.looked_line[k].d.next = self.request.line.val();
         }
-        let is_read = self.request_valid.val() && !self.request_write.val() && !walk && decides;
-        let is_write = self.request_valid.val() && self.request_write.val() && !walk && decides;
-        self.hash.line.next = self.request_line.val();
+        let is_read = self.request.valid.val() && !self.request.write.val() && !walk && decides;
+        let is_write = self.request.valid.val() && self.request.write.val() && !walk && decides;
+        self.hash.line.next = self.request.line.val();
         let mut set = self.hash.index.val();
         if walk {
             set = self.walk_set.q.val();
@@ -260,7 +199,7 @@ impl Logic for L2Bank {
         let mut changed_fetched = false;
         for i in 0..self._ways {
             self.way[i].set.next = set;
-            self.way[i].line.next = self.request_line.val();
+            self.way[i].line.next = self.request.line.val();
             any_fetching = any_fetching || self.way[i].fetching.val();
             line_leaves = line_leaves || self.way[i].line_leaves.val();
             if self.way[i].hit.val() {
@@ -320,10 +259,10 @@ impl Logic for L2Bank {
 
         // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
-        self.fill_ready.next = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
-        self.fetches.fill_number.next = self.fill_number.val();
+        self.fill.ready.next = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
+        self.fetches.fill_number.next = self.fill.number.val();
         // Its turn is known before whether it is one of ours: the line is chosen by that.
-        let fill_turn = self.fill_valid.val()
+        let fill_turn = self.fill.valid.val()
             && !self.answers.response_full.val()
             && !(hit_waits && self.hit_first.q.val());
         let fill_take = fill_turn && self.fetches.known.val();
@@ -350,7 +289,7 @@ impl Logic for L2Bank {
         let walks = self.clearing.q.val()
             || (self.walking.q.val() && !changed_way.any() && !(self.walk_drops.q.val() && any_fetching));
         let walk_on = walks && decides;
-        self.request_ready.next = read_hit || read_miss || write_hit || write_miss;
+        self.request.ready.next = read_hit || read_miss || write_hit || write_miss;
         let store = read_part || (read_miss && victim_changed) || write_evict || walk_store;
         let drops = read_part || write_evict || (walk_store && (self.walk_drops.q.val() || !changed_fetched));
 
@@ -381,20 +320,20 @@ impl Logic for L2Bank {
             self.way[i].fetch.next = read_miss && used_way.get_bit(i);
             self.way[i].take.next = write_miss && used_way.get_bit(i);
             self.way[i].write.next = write_hit && used_way.get_bit(i);
-            self.way[i].strobe.next = self.request_strobe.val();
+            self.way[i].strobe.next = self.request.strobe.val();
             self.way[i].filled.next = fill_take && self.fetches.fill_way.val().get_bit(i);
             self.way[i].filled_set.next = self.fetches.fill_place.val();
             self.way[i].filled_toggle.next = self.fetches.fill_toggle.val();
-            self.way[i].filled_good.next = !self.fill_error.val();
+            self.way[i].filled_good.next = !self.fill.error.val();
             self.way[i].acknowledged.next =
                 self.stores.acknowledged.val() && self.stores.done_way.val().get_bit(i);
             self.way[i].acknowledged_set.next = self.stores.done_place.val();
             self.way[i].acknowledged_toggle.next = self.stores.done_toggle.val();
         }
         for k in 0..self._locks {
-            self.lock[k].line.next = self.request_line.val();
-            self.lock[k].requester.next = self.request_requester.val();
-            self.lock[k].phase.next = self.request_strobe.val().get_bit(1);
+            self.lock[k].line.next = self.request.line.val();
+            self.lock[k].requester.next = self.request.requester.val();
+            self.lock[k].phase.next = self.request.strobe.val().get_bit(1);
             self.lock[k].way.next = used_way;
             self.lock[k].written.next = write_hit || write_miss;
             self.lock[k].read.next = read_hit;
@@ -413,12 +352,12 @@ impl Logic for L2Bank {
 
         // Data: one line is read and one is written in a cycle, never the same.
         // A line that nobody wants may be read, too: it need not be known first who does.
-        self.data.read_enable.next = room && (self.request_valid.val() || walk);
+        self.data.read_enable.next = room && (self.request.valid.val() || walk);
         self.data.read_address.next = place;
-        self.data.write_enable.next = (fill_take && !self.fill_error.val()) || write_hit || write_miss;
+        self.data.write_enable.next = (fill_take && !self.fill.error.val()) || write_hit || write_miss;
         self.data.write_address.next = place;
-        self.data.write_data.next = self.request_data.val();
-        self.data.write_strobe.next = self.request_strobe.val();
+        self.data.write_data.next = self.request.data.val();
+        self.data.write_strobe.next = self.request.strobe.val();
         // A line that takes a new place takes all of it: nothing of the line before it leaves with
         // it, not even as bytes without strobe.
         if write_miss {
@@ -426,7 +365,7 @@ impl Logic for L2Bank {
         }
         if fill_turn {
             self.data.write_address.next = self.fetches.fill_place.val();
-            self.data.write_data.next = self.fill_data.val();
+            self.data.write_data.next = self.fill.data.val();
             self.data.write_strobe.next = !bits::<64>(0);
         }
         if room {
@@ -434,24 +373,20 @@ impl Logic for L2Bank {
         }
         if read_hit || store {
             self.out_stores.d.next = store;
-            self.out_requester.d.next = self.request_requester.val();
-            self.out_tag.d.next = self.request_tag.val();
+            self.out_requester.d.next = self.request.requester.val();
+            self.out_tag.d.next = self.request.tag.val();
         }
 
         // Outstanding fetches.
         self.fetches.begin.next = read_miss;
-        self.fetches.line.next = self.request_line.val();
-        self.fetches.requester.next = self.request_requester.val();
-        self.fetches.tag.next = self.request_tag.val();
+        self.fetches.line.next = self.request.line.val();
+        self.fetches.requester.next = self.request.requester.val();
+        self.fetches.tag.next = self.request.tag.val();
         self.fetches.place.next = place;
         self.fetches.way.next = used_way;
         self.fetches.toggle.next = used_fetch_toggle;
         self.fetches.end.next = fill_take;
-        self.fetch_valid.next = self.fetches.fetch_valid.val();
-        self.fetches.fetch_ready.next = self.fetch_ready.val();
-        self.fetch_line.next = self.fetches.fetch_line.val();
-        self.fetch_number.next = self.fetches.fetch_number.val();
-        self.fetch_code.next = self.fetches.fetch_code.val();
+        connect!(self.fetch, self.fetches.fetch);
 
         // Outstanding write-backs.
         self.stores.begin.next = store;
@@ -462,41 +397,26 @@ impl Logic for L2Bank {
         self.stores.toggle.next = used_leave_toggle;
         self.stores.push.next = self.read_out.q.val() && self.out_stores.q.val() && !self.stores.full.val();
         self.stores.data.next = self.data.read_data.val();
-        self.store_valid.next = self.stores.store_valid.val();
-        self.stores.store_ready.next = self.store_ready.val();
-        self.store_line.next = self.stores.store_line.val();
-        self.store_data.next = self.stores.store_data.val();
-        self.store_strobe.next = self.stores.store_strobe.val();
-        self.store_number.next = self.stores.store_number.val();
-        self.stores.done_valid.next = self.done_valid.val();
-        self.stores.done_number.next = self.done_number.val();
+        connect!(self.write_back, self.stores.store);
+        connect!(self.done, self.stores.done);
 
         // Answers.
         self.answers.push_response.next = fill_take || hit_push;
         self.answers.missed.next = fill_take;
-        self.answers.error.next = fill_take && self.fill_error.val();
+        self.answers.error.next = fill_take && self.fill.error.val();
         self.answers.requester.next = self.out_requester.q.val();
         self.answers.tag.next = self.out_tag.q.val();
         self.answers.data.next = self.data.read_data.val();
         if fill_turn {
             self.answers.requester.next = self.fetches.fill_requester.val();
             self.answers.tag.next = self.fetches.fill_tag.val();
-            self.answers.data.next = self.fill_data.val();
+            self.answers.data.next = self.fill.data.val();
         }
-        self.response_valid.next = self.answers.response_valid.val();
-        self.answers.response_ready.next = self.response_ready.val();
-        self.response_requester.next = self.answers.response_requester.val();
-        self.response_tag.next = self.answers.response_tag.val();
-        self.response_data.next = self.answers.response_data.val();
-        self.response_error.next = self.answers.response_error.val();
-        self.response_missed.next = self.answers.response_missed.val();
+        connect!(self.response, self.answers.response);
         self.answers.push_written.next = write_hit || write_miss;
-        self.answers.writer.next = self.request_requester.val();
-        self.answers.write_tag.next = self.request_write_tag.val();
-        self.written_valid.next = self.answers.written_valid.val();
-        self.answers.written_ready.next = self.written_ready.val();
-        self.written_requester.next = self.answers.written_requester.val();
-        self.written_tag.next = self.answers.written_tag.val();
+        self.answers.writer.next = self.request.requester.val();
+        self.answers.write_tag.next = self.request.write_tag.val();
+        connect!(self.written, self.answers.written);
 
         // The walk through all sets. At its end, the write-backs outstanding then are waited for.
         self.unacknowledged.d.next = self.unacknowledged.q.val() & self.stores.out.val();

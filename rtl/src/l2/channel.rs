@@ -3,6 +3,7 @@
 use super::Axi4Master;
 use crate::control::RoundRobin;
 use crate::memory::QueuePointers;
+use crate::ports::{BankFetch, BankFill, BankStore, BankStored};
 use hermes_hdl::prelude::*;
 
 /// The AXI4 master of up to 8 banks.
@@ -25,56 +26,18 @@ pub struct MemoryChannel {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// From each bank: a line is to be fetched.
+    /// From each bank: lines to fetch.
     #[count(banks)]
-    pub fetch_valid: Vec<Signal<In, Bit>>,
-    /// Accepted at this edge.
+    pub fetch: Vec<Flipped<BankFetch>>,
+    /// To each bank: fetched lines. Number, line and error are the same for all banks.
     #[count(banks)]
-    pub fetch_ready: Vec<Signal<Out, Bit>>,
-    /// Its line address.
+    pub fill: Vec<Flipped<BankFill>>,
+    /// From each bank: lines to write back.
     #[count(banks)]
-    pub fetch_line: Vec<Signal<In, Bits<26>>>,
-    /// Number of the fetch.
+    pub store: Vec<Flipped<BankStore>>,
+    /// To each bank: write-backs that are done. The number is the same for all banks.
     #[count(banks)]
-    pub fetch_number: Vec<Signal<In, Bits<6>>>,
-    /// It holds instructions.
-    #[count(banks)]
-    pub fetch_code: Vec<Signal<In, Bit>>,
-    /// To each bank: a fetched line of it is here.
-    #[count(banks)]
-    pub fill_valid: Vec<Signal<Out, Bit>>,
-    /// It is taken at this edge.
-    #[count(banks)]
-    pub fill_ready: Vec<Signal<In, Bit>>,
-    /// Number of the fetch, for all banks.
-    pub fill_number: Signal<Out, Bits<6>>,
-    /// The line, for all banks.
-    pub fill_data: Signal<Out, Bits<512>>,
-    /// Memory could not read it.
-    pub fill_error: Signal<Out, Bit>,
-    /// From each bank: a line is to be written back.
-    #[count(banks)]
-    pub store_valid: Vec<Signal<In, Bit>>,
-    /// Accepted at this edge.
-    #[count(banks)]
-    pub store_ready: Vec<Signal<Out, Bit>>,
-    /// Its line address.
-    #[count(banks)]
-    pub store_line: Vec<Signal<In, Bits<26>>>,
-    /// The line.
-    #[count(banks)]
-    pub store_data: Vec<Signal<In, Bits<512>>>,
-    /// Bytes to write.
-    #[count(banks)]
-    pub store_strobe: Vec<Signal<In, Bits<64>>>,
-    /// Number of the write-back.
-    #[count(banks)]
-    pub store_number: Vec<Signal<In, Bits<6>>>,
-    /// To each bank: a write-back of it is done.
-    #[count(banks)]
-    pub done_valid: Vec<Signal<Out, Bit>>,
-    /// Its number, for all banks.
-    pub done_number: Signal<Out, Bits<6>>,
+    pub done: Vec<Flipped<BankStored>>,
 
     /// Errors in the cycle before.
     pub bus_errors: Signal<Out, Bits<2>>,
@@ -134,8 +97,8 @@ impl Logic for MemoryChannel {
         let mut fetches = bits::<32>(0);
         let mut stores = bits::<32>(0);
         for i in 0..self._banks {
-            fetches = fetches.replace_bit(i, self.fetch_valid[i].val());
-            stores = stores.replace_bit(i, self.store_valid[i].val());
+            fetches = fetches.replace_bit(i, self.fetch[i].valid.val());
+            stores = stores.replace_bit(i, self.store[i].valid.val());
         }
 
         // Read requests.
@@ -146,7 +109,7 @@ impl Logic for MemoryChannel {
         let mut ar_bank = bits::<8>(0);
         for i in 0..self._banks {
             if self.fetch_arbiter.grant.val().get_bit(i) {
-                ar_number = self.fetch_number[i].val();
+                ar_number = self.fetch[i].number.val();
                 ar_bank = self.bank_id[i].val();
             }
         }
@@ -155,8 +118,8 @@ impl Logic for MemoryChannel {
             self.ar_id.d.next = ar_bank | bit_cast::<8, 6>(ar_number);
             for i in 0..self._banks {
                 if self.fetch_arbiter.grant.val().get_bit(i) {
-                    self.ar_line.d.next = self.fetch_line[i].val();
-                    self.ar_code.d.next = self.fetch_code[i].val();
+                    self.ar_line.d.next = self.fetch[i].line.val();
+                    self.ar_code.d.next = self.fetch[i].code.val();
                 }
             }
         }
@@ -176,7 +139,7 @@ impl Logic for MemoryChannel {
         let mut aw_bank = bits::<8>(0);
         for i in 0..self._banks {
             if self.store_arbiter.grant.val().get_bit(i) {
-                aw_number = self.store_number[i].val();
+                aw_number = self.store[i].number.val();
                 aw_bank = self.bank_id[i].val();
             }
         }
@@ -186,15 +149,15 @@ impl Logic for MemoryChannel {
             self.w_valid.d.next = true;
             for i in 0..self._banks {
                 if self.store_arbiter.grant.val().get_bit(i) {
-                    self.aw_line.d.next = self.store_line[i].val();
-                    self.w_data.d.next = self.store_data[i].val();
-                    self.w_strobe.d.next = self.store_strobe[i].val();
+                    self.aw_line.d.next = self.store[i].line.val();
+                    self.w_data.d.next = self.store[i].data.val();
+                    self.w_strobe.d.next = self.store[i].strobe.val();
                 }
             }
         }
         for i in 0..self._banks {
-            self.fetch_ready[i].next = ar_free && self.fetch_arbiter.grant.val().get_bit(i);
-            self.store_ready[i].next = aw_free && self.store_arbiter.grant.val().get_bit(i);
+            self.fetch[i].ready.next = ar_free && self.fetch_arbiter.grant.val().get_bit(i);
+            self.store[i].ready.next = aw_free && self.store_arbiter.grant.val().get_bit(i);
         }
 
         // Lines from memory, through the queue to their banks. An ID of no bank is an error of the
@@ -216,15 +179,15 @@ impl Logic for MemoryChannel {
         self.fills_error.write_data.next = r_error;
         self.fills_error.read_address.next = self.fills.read_address.val();
         let fill_id = self.fills_id.read_data.val();
-        self.fill_number.next = (fill_id & self.number_mask.val()).get_bits::<6>(0);
-        self.fill_data.next = self.fills_data.read_data.val();
-        self.fill_error.next = self.fills_error.read_data.val();
         let mut fill_taken = true;
         for i in 0..self._banks {
-            self.fill_valid[i].next = false;
+            self.fill[i].valid.next = false;
+            self.fill[i].number.next = (fill_id & self.number_mask.val()).get_bits::<6>(0);
+            self.fill[i].data.next = self.fills_data.read_data.val();
+            self.fill[i].error.next = self.fills_error.read_data.val();
             if (fill_id & !self.number_mask.val()) == self.bank_id[i].val() {
-                self.fill_valid[i].next = !self.fills.empty.val();
-                fill_taken = self.fill_ready[i].val();
+                self.fill[i].valid.next = !self.fills.empty.val();
+                fill_taken = self.fill[i].ready.val();
             }
         }
         self.fills.pop.next = !self.fills.empty.val() && fill_taken;
@@ -236,9 +199,9 @@ impl Logic for MemoryChannel {
             self.b_id.d.next = self.m_axi.bid.val();
         }
         let b_error = self.m_axi.bvalid.val() && self.m_axi.bresp.val().any();
-        self.done_number.next = (self.b_id.q.val() & self.number_mask.val()).get_bits::<6>(0);
         for i in 0..self._banks {
-            self.done_valid[i].next = self.b_valid.q.val()
+            self.done[i].number.next = (self.b_id.q.val() & self.number_mask.val()).get_bits::<6>(0);
+            self.done[i].valid.next = self.b_valid.q.val()
                 && ((self.b_id.q.val() & !self.number_mask.val()) == self.bank_id[i].val());
         }
 

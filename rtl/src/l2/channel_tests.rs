@@ -17,7 +17,7 @@ fn unit() -> MemoryChannel {
     uut.m_axi.wready.next = true;
     uut.m_axi.rlast.next = true;
     for bank in 0..BANKS {
-        uut.fill_ready[bank].next = true;
+        uut.fill[bank].ready.next = true;
     }
     tick!(uut);
     uut
@@ -51,13 +51,16 @@ fn every_error_of_the_bus_counts() {
             seen[errors as usize] += 1;
             // The line is at its bank with its error.
             let bank = (((cycle - 1) % 16) >> NUMBERS) as usize;
-            assert_eq!(uut.fill_valid[bank].val(), read, "cycle {cycle}");
+            assert_eq!(uut.fill[bank].valid.val(), read, "cycle {cycle}");
             if read {
-                assert_eq!(uut.fill_number.val().to_u64(), (cycle - 1) % 8);
-                assert_eq!((uut.fill_data.val(), uut.fill_error.val()), (bits(cycle - 1), failed));
+                assert_eq!(uut.fill[bank].number.val().to_u64(), (cycle - 1) % 8);
+                assert_eq!(
+                    (uut.fill[bank].data.val(), uut.fill[bank].error.val()),
+                    (bits(cycle - 1), failed)
+                );
             }
             let writer = (((cycle - 1) / 3 % 16) >> NUMBERS) as usize;
-            assert_eq!(uut.done_valid[writer].val(), write, "cycle {cycle}");
+            assert_eq!(uut.done[writer].valid.val(), write, "cycle {cycle}");
         }
         let failed = read_response != 0 || !last;
         let errors = u64::from(read && failed) + u64::from(write && write_response != 0);
@@ -76,17 +79,17 @@ fn instructions_are_marked() {
     for number in 0..400u64 {
         let (bank, code) = (rng.gen_range(0..BANKS), rng.gen());
         for other in 0..BANKS {
-            uut.fetch_valid[other].next = other == bank;
-            uut.fetch_code[other].next = if other == bank { code } else { !code };
-            uut.fetch_line[other].next = bits(number);
-            uut.fetch_number[other].next = bits(number % 8);
+            uut.fetch[other].valid.next = other == bank;
+            uut.fetch[other].code.next = if other == bank { code } else { !code };
+            uut.fetch[other].line.next = bits(number);
+            uut.fetch[other].number.next = bits(number % 8);
         }
         settle(&mut uut);
-        assert!(uut.fetch_ready[bank].val());
+        assert!(uut.fetch[bank].ready.val());
         tick!(uut);
         for other in 0..BANKS {
-            uut.fetch_valid[other].next = false;
-            uut.fetch_code[other].next = !code;
+            uut.fetch[other].valid.next = false;
+            uut.fetch[other].code.next = !code;
         }
         settle(&mut uut);
         assert!(uut.m_axi.arvalid.val());

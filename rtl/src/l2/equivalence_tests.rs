@@ -30,15 +30,15 @@ fn fetches_and_stores() {
     check_with(L2Fetches::new(2), 3_000, |unit, random, cycle| {
         unit.begin.next = cycle < 12 || random() % 2 == 0;
         unit.end.next = cycle >= 12 && random() % 2 == 0;
-        unit.fetch_ready.next = cycle < 12 || random() % 2 == 0;
+        unit.fetch.ready.next = cycle < 12 || random() % 2 == 0;
         unit.fill_number.next = bits(if cycle < 12 { 0 } else { random() % 4 });
     });
     check_with(L2Stores::new(3), 1_000, |unit, random, cycle| {
         unit.begin.next = cycle < 20 || random() % 2 == 0;
         unit.push.next = cycle < 20 || random() % 2 == 0;
-        unit.store_ready.next = cycle < 20 || random() % 2 == 0;
-        unit.done_valid.next = cycle >= 20 && random() % 2 == 0;
-        unit.done_number.next = bits(if cycle < 20 { 0 } else { random() % 8 });
+        unit.store.ready.next = cycle < 20 || random() % 2 == 0;
+        unit.done.valid.next = cycle >= 20 && random() % 2 == 0;
+        unit.done.number.next = bits(if cycle < 20 { 0 } else { random() % 8 });
     });
 }
 
@@ -82,8 +82,11 @@ fn channel() {
 fn response_crossbar() {
     for network in [None, Some(1)] {
         check_with(ResponseCrossbar::new(3, 2, true, network), 1_500, |unit, random, _| {
-            for requester in unit.bank_requester.iter_mut().chain(&mut unit.bank_written_requester) {
-                requester.next = bits(random() % 4);
+            for bank in &mut unit.bank {
+                bank.requester.next = bits(random() % 4);
+            }
+            for bank in &mut unit.bank_written {
+                bank.requester.next = bits(random() % 4);
             }
         });
     }
@@ -103,16 +106,15 @@ fn memory_system_of_a_network_interface() {
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1, queues: false }),
     };
     check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
-        for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
-            line.next = bits(random() % 16);
+        for read in &mut unit.read {
+            read.line.next = bits(random() % 16);
+            read.tag.next = bits(random() % 96);
         }
-        for tag in &mut unit.read_tag {
-            tag.next = bits(random() % 96);
-        }
-        for (tag, strobe) in unit.write_tag.iter_mut().zip(&mut unit.write_strobe) {
+        for write in &mut unit.write {
             // Words of atomic operations are in lines that were read.
-            tag.next = bits(random() % 64);
-            strobe.next = bits(u64::MAX);
+            write.line.next = bits(random() % 16);
+            write.tag.next = bits(random() % 64);
+            write.strobe.next = bits(u64::MAX);
         }
         for bus in &mut unit.m_axi {
             bus.arready.next = random() % 4 != 0;
@@ -149,11 +151,12 @@ fn memory_system() {
     };
     for looks in [false, true] {
         check_with(MemorySystem::new(sizes(looks)), 600, |unit, random, cycle| {
-            for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
-                line.next = bits(random() % 16);
+            for read in &mut unit.read {
+                read.line.next = bits(random() % 16);
             }
-            for strobe in &mut unit.write_strobe {
-                strobe.next = bits(u64::MAX);
+            for write in &mut unit.write {
+                write.line.next = bits(random() % 16);
+                write.strobe.next = bits(u64::MAX);
             }
             for bus in &mut unit.m_axi {
                 bus.arready.next = random() % 4 != 0;

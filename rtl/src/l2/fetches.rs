@@ -2,13 +2,14 @@
 
 use super::NumberPool;
 use crate::memory::QueuePointers;
+use crate::ports::BankFetch;
 use hermes_hdl::prelude::*;
 
 /// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes,
 /// and queues its request.
 ///
 /// 1. `begin` starts a fetch; it may be high only if `free` is. From the next cycle on the request
-///    is in a queue of four that ends in the `fetch_` ports.
+///    is in a queue of four that ends in `fetch`.
 /// 2. The `fill_` outputs describe the fetch `fill_number`, in the same cycle, if it is `known`;
 ///    `end` ends it.
 #[derive(Clone, Debug, LogicBlock)]
@@ -35,16 +36,8 @@ pub struct L2Fetches {
     /// Toggle of the place.
     pub toggle: Signal<In, Bit>,
 
-    /// To the channel: a request is here.
-    pub fetch_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub fetch_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub fetch_line: Signal<Out, Bits<26>>,
-    /// Its number.
-    pub fetch_number: Signal<Out, Bits<6>>,
-    /// It is for instructions.
-    pub fetch_code: Signal<Out, Bit>,
+    /// To the channel: requests.
+    pub fetch: BankFetch,
 
     /// Number of a fetch to look up.
     pub fill_number: Signal<In, Bits<6>>,
@@ -122,7 +115,7 @@ impl Logic for L2Fetches {
         self.fill_toggle.next = self.toggles.read_data.val();
 
         self.queue.push.next = self.begin.val();
-        self.queue.pop.next = !self.queue.empty.val() && self.fetch_ready.val();
+        self.queue.pop.next = !self.queue.empty.val() && self.fetch.ready.val();
         self.queue_line.write_enable.next = self.begin.val();
         self.queue_line.write_address.next = self.queue.write_address.val();
         self.queue_line.write_data.next = self.line.val();
@@ -135,9 +128,9 @@ impl Logic for L2Fetches {
         self.queue_code.write_address.next = self.queue.write_address.val();
         self.queue_code.write_data.next = self.tag.val().get_bit(6) && !self.tag.val().get_bit(5);
         self.queue_code.read_address.next = self.queue.read_address.val();
-        self.fetch_valid.next = !self.queue.empty.val();
-        self.fetch_line.next = self.queue_line.read_data.val();
-        self.fetch_number.next = self.queue_number.read_data.val();
-        self.fetch_code.next = self.queue_code.read_data.val();
+        self.fetch.valid.next = !self.queue.empty.val();
+        self.fetch.line.next = self.queue_line.read_data.val();
+        self.fetch.number.next = self.queue_number.read_data.val();
+        self.fetch.code.next = self.queue_code.read_data.val();
     }
 }

@@ -5,7 +5,9 @@ use super::{
 };
 use crate::config::Config;
 use crate::memory::IndexHash;
-use crate::ports::{L2Counters, LineLock, WatchedRange, WriteTap, WrittenLine};
+use crate::ports::{
+    AtomicAnswer, L2Counters, LineLock, LineRead, LineWrite, WatchedRange, WriteTap, WrittenLine,
+};
 use hermes_hdl::prelude::*;
 
 /// What the memory system is made of.
@@ -120,7 +122,7 @@ impl MemorySizes {
 /// 1. A requester's reads and writes travel separately. Requests of one requester to one line
 ///    through one port are performed in order; answers come in any order, one of each kind a cycle,
 ///    and are always accepted.
-/// 2. `written_valid` of a write comes when every later read of any requester sees it.
+/// 2. `written.valid` of a write comes when every later read of any requester sees it.
 /// 3. A line stands in bank `fold(line) mod banks` and moves through channel `bank mod channels`.
 /// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an
 ///    atomic operation ([`L2Atomics`]); its answer carries the word that was there. Such requesters
@@ -138,60 +140,15 @@ pub struct MemorySystem {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: every line is invalidated.
     pub reset: Signal<In, Bit>,
-    /// From each requester: a line is to be read.
+    /// The reads of each requester.
     #[count(sizes.requesters)]
-    pub read_valid: Vec<Signal<In, Bit>>,
-    /// Its line address.
+    pub read: Vec<Flipped<LineRead>>,
+    /// The writes of each requester.
     #[count(sizes.requesters)]
-    pub read_line: Vec<Signal<In, Bits<26>>>,
-    /// Tag for the answer; bit 6 marks a fetch of instructions.
-    #[count(sizes.requesters)]
-    pub read_tag: Vec<Signal<In, Bits<7>>>,
-    /// From each requester: a line is to be written.
-    #[count(sizes.requesters)]
-    pub write_valid: Vec<Signal<In, Bit>>,
-    /// Its line address.
-    #[count(sizes.requesters)]
-    pub write_line: Vec<Signal<In, Bits<26>>>,
-    /// The line, byte 0 in bits 7:0.
-    #[count(sizes.requesters)]
-    pub write_data: Vec<Signal<In, Bits<512>>>,
-    /// Bytes to write.
-    #[count(sizes.requesters)]
-    pub write_strobe: Vec<Signal<In, Bits<64>>>,
-    /// Tag for the answer.
-    #[count(sizes.requesters)]
-    pub write_tag: Vec<Signal<In, Bits<6>>>,
-    /// The read is accepted at this edge.
-    #[count(sizes.requesters)]
-    pub read_ready: Vec<Signal<Out, Bit>>,
-    /// The write is accepted at this edge.
-    #[count(sizes.requesters)]
-    pub write_ready: Vec<Signal<Out, Bit>>,
-    /// To each requester: the answer of a read is here.
-    #[count(sizes.requesters)]
-    pub response_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
-    #[count(sizes.requesters)]
-    pub response_tag: Vec<Signal<Out, Bits<7>>>,
-    /// The line.
-    #[count(sizes.requesters)]
-    pub response_data: Vec<Signal<Out, Bits<512>>>,
-    /// Memory could not read it.
-    #[count(sizes.requesters)]
-    pub response_error: Vec<Signal<Out, Bit>>,
-    /// To each requester: a write is performed, and every later read of any requester sees it.
-    #[count(sizes.requesters)]
-    pub written_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
-    #[count(sizes.requesters)]
-    pub written_tag: Vec<Signal<Out, Bits<6>>>,
-    /// The word for the register of an atomic operation; empty without these, as the next.
+    pub write: Vec<Flipped<LineWrite>>,
+    /// What comes with the answer of an atomic operation; empty without these.
     #[count(words)]
-    pub written_word: Vec<Signal<Out, Bits<32>>>,
-    /// The line of an atomic operation could not be read.
-    #[count(words)]
-    pub written_error: Vec<Signal<Out, Bit>>,
+    pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
     /// To the network interface: the upper half of the value of an atomic operation (one element
     /// with a network interface).
     #[count(networks)]
@@ -344,22 +301,18 @@ impl Logic for MemorySystem {
     #[hdl_gen]
     fn update(&mut self) {
         for i in 0..self._requesters {
-            self.requests.read_valid[i].next = self.read_valid[i].val();
-            self.requests.read_line[i].next = self.read_line[i].val();
-            self.requests.read_tag[i].next = self.read_tag[i].val();
-            self.requests.write_valid[i].next = self.write_valid[i].val();
-            self.requests.write_line[i].next = self.write_line[i].val();
-            self.requests.write_data[i].next = self.write_data[i].val();
-            self.requests.write_strobe[i].next = self.write_strobe[i].val();
-            self.requests.write_tag[i].next = self.write_tag[i].val();
-            self.read_ready[i].next = self.requests.read_ready[i].val();
-            self.write_ready[i].next = self.requests.write_ready[i].val();
-            self.response_valid[i].next = self.responses.response_valid[i].val();
-            self.response_tag[i].next = self.responses.response_tag[i].val();
-            self.response_data[i].next = self.responses.response_data[i].val();
-            self.response_error[i].next = self.responses.response_error[i].val();
-            self.written_valid[i].next = self.responses.written_valid[i].val();
-            self.written_tag[i].next = self.responses.written_tag[i].val();
+            connect!(self.read[i].valid, self.requests.read_valid[i]);
+            connect!(self.read[i].ready, self.requests.read_ready[i]);
+            connect!(self.read[i].line, self.requests.read_line[i]);
+            connect!(self.read[i].tag, self.requests.read_tag[i]);
+            connect!(self.read[i].response, self.responses.response[i]);
+            connect!(self.write[i].valid, self.requests.write_valid[i]);
+            connect!(self.write[i].ready, self.requests.write_ready[i]);
+            connect!(self.write[i].line, self.requests.write_line[i]);
+            connect!(self.write[i].data, self.requests.write_data[i]);
+            connect!(self.write[i].strobe, self.requests.write_strobe[i]);
+            connect!(self.write[i].tag, self.requests.write_tag[i]);
+            connect!(self.write[i].written, self.responses.written[i]);
             connect!(self.counters[i], self.responses.counters[i]);
         }
 
@@ -368,11 +321,6 @@ impl Logic for MemorySystem {
             self.bank[b].clean.next = self.clean.val();
             self.bank[b].invalidate.next = self.invalidate.val();
             any_busy = any_busy || self.bank[b].busy.val();
-            self.responses.bank_requester[b].next = self.bank[b].response_requester.val();
-            self.responses.bank_tag[b].next = self.bank[b].response_tag.val();
-            self.responses.bank_data[b].next = self.bank[b].response_data.val();
-            self.responses.bank_error[b].next = self.bank[b].response_error.val();
-            self.responses.bank_missed[b].next = self.bank[b].response_missed.val();
         }
         for c in 0..self._watched {
             let mut written = false;
@@ -383,77 +331,36 @@ impl Logic for MemorySystem {
             self.hit[c].next = written;
         }
         for b in 0..self._plain_monitors {
-            self.monitor[b].write.next = self.requests.request_valid[b].val()
-                & self.requests.request_write[b].val()
-                & self.bank[b].request_ready.val();
-            self.monitor[b].requester.next = self.requests.request_requester[b].val();
-            self.monitor[b].tag.next = self.requests.request_write_tag[b].val();
-            self.monitor[b].line.next = self.requests.request_line[b].val();
-            self.monitor[b].strobe.next = self.requests.request_strobe[b].val();
+            self.monitor[b].write.next = self.requests.request[b].valid.val()
+                & self.requests.request[b].write.val()
+                & self.bank[b].request.ready.val();
+            self.monitor[b].requester.next = self.requests.request[b].requester.val();
+            self.monitor[b].tag.next = self.requests.request[b].write_tag.val();
+            self.monitor[b].line.next = self.requests.request[b].line.val();
+            self.monitor[b].strobe.next = self.requests.request[b].strobe.val();
         }
         for b in 0..self._atomic_monitors {
-            self.monitor[b].write.next = self.atomics[b].bank_valid.val()
-                & self.atomics[b].bank_write.val()
-                & self.bank[b].request_ready.val();
-            self.monitor[b].requester.next = self.atomics[b].bank_requester.val();
-            self.monitor[b].tag.next = self.atomics[b].bank_write_tag.val();
-            self.monitor[b].line.next = self.atomics[b].bank_line.val();
-            self.monitor[b].strobe.next = self.atomics[b].bank_strobe.val();
+            self.monitor[b].write.next = self.atomics[b].bank.valid.val()
+                & self.atomics[b].bank.write.val()
+                & self.bank[b].request.ready.val();
+            self.monitor[b].requester.next = self.atomics[b].bank.requester.val();
+            self.monitor[b].tag.next = self.atomics[b].bank.write_tag.val();
+            self.monitor[b].line.next = self.atomics[b].bank.line.val();
+            self.monitor[b].strobe.next = self.atomics[b].bank.strobe.val();
         }
         for b in 0..self._plain_banks {
-            self.bank[b].request_valid.next = self.requests.request_valid[b].val();
-            self.bank[b].request_write.next = self.requests.request_write[b].val();
-            self.bank[b].request_requester.next = self.requests.request_requester[b].val();
-            self.bank[b].request_tag.next = self.requests.request_tag[b].val();
-            self.bank[b].request_write_tag.next = self.requests.request_write_tag[b].val();
-            self.bank[b].request_line.next = self.requests.request_line[b].val();
-            self.bank[b].request_data.next = self.requests.request_data[b].val();
-            self.bank[b].request_strobe.next = self.requests.request_strobe[b].val();
-            self.requests.request_ready[b].next = self.bank[b].request_ready.val();
-            self.responses.bank_valid[b].next = self.bank[b].response_valid.val();
-            self.bank[b].response_ready.next = self.responses.bank_ready[b].val();
-            self.responses.bank_written_valid[b].next = self.bank[b].written_valid.val();
-            self.responses.bank_written_requester[b].next = self.bank[b].written_requester.val();
-            self.responses.bank_written_tag[b].next = self.bank[b].written_tag.val();
-            self.bank[b].written_ready.next = self.responses.bank_written_ready[b].val();
+            connect!(self.requests.request[b], self.bank[b].request);
+            connect!(self.bank[b].response, self.responses.bank[b]);
+            connect!(self.bank[b].written, self.responses.bank_written[b]);
         }
         for b in 0..self._atomic_banks {
-            self.atomics[b].request_valid.next = self.requests.request_valid[b].val();
-            self.atomics[b].request_write.next = self.requests.request_write[b].val();
-            self.atomics[b].request_requester.next = self.requests.request_requester[b].val();
-            self.atomics[b].request_tag.next = self.requests.request_tag[b].val();
-            self.atomics[b].request_write_tag.next = self.requests.request_write_tag[b].val();
-            self.atomics[b].request_line.next = self.requests.request_line[b].val();
-            self.atomics[b].request_data.next = self.requests.request_data[b].val();
-            self.atomics[b].request_strobe.next = self.requests.request_strobe[b].val();
-            self.requests.request_ready[b].next = self.atomics[b].request_ready.val();
-            self.bank[b].request_valid.next = self.atomics[b].bank_valid.val();
-            self.bank[b].request_write.next = self.atomics[b].bank_write.val();
-            self.bank[b].request_requester.next = self.atomics[b].bank_requester.val();
-            self.bank[b].request_tag.next = self.atomics[b].bank_tag.val();
-            self.bank[b].request_write_tag.next = self.atomics[b].bank_write_tag.val();
-            self.bank[b].request_line.next = self.atomics[b].bank_line.val();
-            self.bank[b].request_data.next = self.atomics[b].bank_data.val();
-            self.bank[b].request_strobe.next = self.atomics[b].bank_strobe.val();
-            self.atomics[b].bank_ready.next = self.bank[b].request_ready.val();
-            self.atomics[b].bank_response_valid.next = self.bank[b].response_valid.val();
-            self.atomics[b].bank_response_requester.next = self.bank[b].response_requester.val();
-            self.atomics[b].bank_response_tag.next = self.bank[b].response_tag.val();
-            self.atomics[b].bank_response_data.next = self.bank[b].response_data.val();
-            self.atomics[b].bank_response_error.next = self.bank[b].response_error.val();
-            self.responses.bank_valid[b].next = self.atomics[b].response_valid.val();
-            self.atomics[b].response_ready.next = self.responses.bank_ready[b].val();
-            self.bank[b].response_ready.next = self.atomics[b].bank_response_ready.val();
-            self.atomics[b].bank_written_valid.next = self.bank[b].written_valid.val();
-            self.atomics[b].bank_written_requester.next = self.bank[b].written_requester.val();
-            self.atomics[b].bank_written_tag.next = self.bank[b].written_tag.val();
-            self.bank[b].written_ready.next = self.atomics[b].bank_written_ready.val();
-            self.responses.bank_written_valid[b].next = self.atomics[b].written_valid.val();
-            self.responses.bank_written_requester[b].next = self.atomics[b].written_requester.val();
-            self.responses.bank_written_tag[b].next = self.atomics[b].written_tag.val();
-            self.responses.bank_written_word[b].next = self.atomics[b].written_word.val();
-            self.responses.bank_written_error[b].next = self.atomics[b].written_error.val();
-            self.atomics[b].written_ready.next = self.responses.bank_written_ready[b].val();
+            connect!(self.requests.request[b], self.atomics[b].request);
+            connect!(self.atomics[b].bank, self.bank[b].request);
+            connect!(self.bank[b].response, self.atomics[b].bank_response);
+            connect!(self.atomics[b].response, self.responses.bank[b]);
+            connect!(self.bank[b].written, self.atomics[b].bank_written);
+            connect!(self.atomics[b].written, self.responses.bank_written[b]);
+            connect!(self.atomics[b].atomic_answer, self.responses.bank_answer[b]);
             for k in 0..self._atomic_banks {
                 self.atomics[b].other_valid[k].next = self.atomics[k].event_valid.val();
                 self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
@@ -461,31 +368,31 @@ impl Logic for MemorySystem {
             }
         }
         for b in 0..self._folds {
-            self.fold[b].line.next = self.atomics[b].bank_line.val();
+            self.fold[b].line.next = self.atomics[b].bank.line.val();
             // If a tap holds a write up, it may tell more than once, the last time as it is accepted.
-            self.written_q[b].d.next = self.atomics[b].bank_valid.val()
-                & self.atomics[b].bank_write.val()
-                & self.bank[b].request_ready.val();
+            self.written_q[b].d.next = self.atomics[b].bank.valid.val()
+                & self.atomics[b].bank.write.val()
+                & self.bank[b].request.ready.val();
             self.fold_q[b].d.next = self.fold[b].index.val().get_bits::<8>(0);
             self.written_line[b].valid.next = self.written_q[b].q.val();
             self.written_line[b].fold.next = self.fold_q[b].q.val();
         }
         for b in 0..self._taps {
             // Word 0 of an entry tells that it is published, by bit 8.
-            let publishes = self.atomics[b].bank_write.val() && self.atomics[b].bank_strobe.val().get_bit(1);
+            let publishes = self.atomics[b].bank.write.val() && self.atomics[b].bank.strobe.val().get_bit(1);
             let waits = publishes && self.tap[b].hold.val();
-            self.bank[b].request_valid.next = self.atomics[b].bank_valid.val() && !waits;
-            self.atomics[b].bank_ready.next = self.bank[b].request_ready.val() && !waits;
+            self.bank[b].request.valid.next = self.atomics[b].bank.valid.val() && !waits;
+            self.atomics[b].bank.ready.next = self.bank[b].request.ready.val() && !waits;
             self.tap[b].valid.next =
-                self.atomics[b].bank_valid.val() && self.bank[b].request_ready.val() && publishes && !waits;
-            self.tap[b].line.next = self.atomics[b].bank_line.val();
-            self.tap[b].phase.next = self.atomics[b].bank_data.val().get_bit(8);
+                self.atomics[b].bank.valid.val() && self.bank[b].request.ready.val() && publishes && !waits;
+            self.tap[b].line.next = self.atomics[b].bank.line.val();
+            self.tap[b].phase.next = self.atomics[b].bank.data.val().get_bit(8);
         }
         for b in 0..self._tapped_monitors {
-            self.monitor[b].write.next = self.atomics[b].bank_valid.val()
-                & self.atomics[b].bank_write.val()
-                & self.bank[b].request_ready.val()
-                & !(self.atomics[b].bank_strobe.val().get_bit(1) & self.tap[b].hold.val());
+            self.monitor[b].write.next = self.atomics[b].bank.valid.val()
+                & self.atomics[b].bank.write.val()
+                & self.bank[b].request.ready.val()
+                & !(self.atomics[b].bank.strobe.val().get_bit(1) & self.tap[b].hold.val());
         }
         for k in 0..self._networks {
             for b in 0..self._atomic_banks {
@@ -512,8 +419,7 @@ impl Logic for MemorySystem {
             self.line_lock[k].expired.next = self.expired_count[k].q.val();
         }
         for i in 0..self._answers_with_words {
-            self.written_word[i].next = self.responses.written_word[i].val();
-            self.written_error[i].next = self.responses.written_error[i].val();
+            connect!(self.atomic_answer[i], self.responses.atomic_answer[i]);
         }
         self.busy.next = any_busy;
 
@@ -535,62 +441,12 @@ impl Logic for MemorySystem {
                 write_events = write_events + 1;
             }
             for k in 0..self._channel_banks {
-                self.channel[c].fetch_valid[k].next = self.bank[c + k * self._channels].fetch_valid.val();
-                self.channel[c].fetch_line[k].next = self.bank[c + k * self._channels].fetch_line.val();
-                self.channel[c].fetch_number[k].next = self.bank[c + k * self._channels].fetch_number.val();
-                self.channel[c].fetch_code[k].next = self.bank[c + k * self._channels].fetch_code.val();
-                self.channel[c].store_valid[k].next = self.bank[c + k * self._channels].store_valid.val();
-                self.channel[c].store_line[k].next = self.bank[c + k * self._channels].store_line.val();
-                self.channel[c].store_data[k].next = self.bank[c + k * self._channels].store_data.val();
-                self.channel[c].store_strobe[k].next = self.bank[c + k * self._channels].store_strobe.val();
-                self.channel[c].store_number[k].next = self.bank[c + k * self._channels].store_number.val();
-                self.channel[c].fill_ready[k].next = self.bank[c + k * self._channels].fill_ready.val();
-                self.bank[c + k * self._channels].fetch_ready.next = self.channel[c].fetch_ready[k].val();
-                self.bank[c + k * self._channels].store_ready.next = self.channel[c].store_ready[k].val();
-                self.bank[c + k * self._channels].fill_valid.next = self.channel[c].fill_valid[k].val();
-                self.bank[c + k * self._channels].done_valid.next = self.channel[c].done_valid[k].val();
-                self.bank[c + k * self._channels].fill_number.next = self.channel[c].fill_number.val();
-                self.bank[c + k * self._channels].fill_data.next = self.channel[c].fill_data.val();
-                self.bank[c + k * self._channels].fill_error.next = self.channel[c].fill_error.val();
-                self.bank[c + k * self._channels].done_number.next = self.channel[c].done_number.val();
+                connect!(self.bank[c + k * self._channels].fetch, self.channel[c].fetch[k]);
+                connect!(self.bank[c + k * self._channels].fill, self.channel[c].fill[k]);
+                connect!(self.bank[c + k * self._channels].write_back, self.channel[c].store[k]);
+                connect!(self.bank[c + k * self._channels].done, self.channel[c].done[k]);
             }
-            self.m_axi[c].awid.next = self.channel[c].m_axi.awid.val();
-            self.m_axi[c].awaddr.next = self.channel[c].m_axi.awaddr.val();
-            self.m_axi[c].awlen.next = self.channel[c].m_axi.awlen.val();
-            self.m_axi[c].awsize.next = self.channel[c].m_axi.awsize.val();
-            self.m_axi[c].awburst.next = self.channel[c].m_axi.awburst.val();
-            self.m_axi[c].awlock.next = self.channel[c].m_axi.awlock.val();
-            self.m_axi[c].awcache.next = self.channel[c].m_axi.awcache.val();
-            self.m_axi[c].awprot.next = self.channel[c].m_axi.awprot.val();
-            self.m_axi[c].awqos.next = self.channel[c].m_axi.awqos.val();
-            self.m_axi[c].awvalid.next = self.channel[c].m_axi.awvalid.val();
-            self.m_axi[c].wdata.next = self.channel[c].m_axi.wdata.val();
-            self.m_axi[c].wstrb.next = self.channel[c].m_axi.wstrb.val();
-            self.m_axi[c].wlast.next = self.channel[c].m_axi.wlast.val();
-            self.m_axi[c].wvalid.next = self.channel[c].m_axi.wvalid.val();
-            self.m_axi[c].bready.next = self.channel[c].m_axi.bready.val();
-            self.m_axi[c].arid.next = self.channel[c].m_axi.arid.val();
-            self.m_axi[c].araddr.next = self.channel[c].m_axi.araddr.val();
-            self.m_axi[c].arlen.next = self.channel[c].m_axi.arlen.val();
-            self.m_axi[c].arsize.next = self.channel[c].m_axi.arsize.val();
-            self.m_axi[c].arburst.next = self.channel[c].m_axi.arburst.val();
-            self.m_axi[c].arlock.next = self.channel[c].m_axi.arlock.val();
-            self.m_axi[c].arcache.next = self.channel[c].m_axi.arcache.val();
-            self.m_axi[c].arprot.next = self.channel[c].m_axi.arprot.val();
-            self.m_axi[c].arqos.next = self.channel[c].m_axi.arqos.val();
-            self.m_axi[c].arvalid.next = self.channel[c].m_axi.arvalid.val();
-            self.m_axi[c].rready.next = self.channel[c].m_axi.rready.val();
-            self.channel[c].m_axi.awready.next = self.m_axi[c].awready.val();
-            self.channel[c].m_axi.wready.next = self.m_axi[c].wready.val();
-            self.channel[c].m_axi.bid.next = self.m_axi[c].bid.val();
-            self.channel[c].m_axi.bresp.next = self.m_axi[c].bresp.val();
-            self.channel[c].m_axi.bvalid.next = self.m_axi[c].bvalid.val();
-            self.channel[c].m_axi.arready.next = self.m_axi[c].arready.val();
-            self.channel[c].m_axi.rid.next = self.m_axi[c].rid.val();
-            self.channel[c].m_axi.rdata.next = self.m_axi[c].rdata.val();
-            self.channel[c].m_axi.rresp.next = self.m_axi[c].rresp.val();
-            self.channel[c].m_axi.rlast.next = self.m_axi[c].rlast.val();
-            self.channel[c].m_axi.rvalid.next = self.m_axi[c].rvalid.val();
+            Axi4Master::link(&mut self.m_axi[c], &mut self.channel[c].m_axi);
         }
         self.bus_errors.next = errors;
         self.read_count.d.next = self.read_count.q.val() + read_events;

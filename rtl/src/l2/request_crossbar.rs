@@ -3,6 +3,7 @@
 use crate::control::{indices, RoundRobin};
 use crate::memory::IndexHash;
 use crate::memory::QueuePointers;
+use crate::ports::BankRequest;
 use hermes_hdl::prelude::*;
 
 /// Routes the reads and writes of up to 32 requesters to the banks of the L2.
@@ -11,7 +12,7 @@ use hermes_hdl::prelude::*;
 ///    cycle into a queue of four: reads and writes alternate when both wait, and among each the
 ///    requesters are served round-robin.
 /// 2. A requester's reads of one bank stay in order, and so do its writes.
-/// 3. `request_` shows the oldest request of each bank, from the cycle after its acceptance on.
+/// 3. `request` shows the oldest request of each bank, from the cycle after its acceptance on.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(requesters: usize, banks: usize)]
 pub struct RequestCrossbar {
@@ -51,33 +52,9 @@ pub struct RequestCrossbar {
     #[count(requesters)]
     pub write_tag: Vec<Signal<In, Bits<6>>>,
 
-    /// To each bank: a request is here.
+    /// To each bank: the oldest request.
     #[count(banks)]
-    pub request_valid: Vec<Signal<Out, Bit>>,
-    /// The bank takes it at this edge.
-    #[count(banks)]
-    pub request_ready: Vec<Signal<In, Bit>>,
-    /// It is a write.
-    #[count(banks)]
-    pub request_write: Vec<Signal<Out, Bit>>,
-    /// Its requester.
-    #[count(banks)]
-    pub request_requester: Vec<Signal<Out, Bits<5>>>,
-    /// Its tag if it is a read.
-    #[count(banks)]
-    pub request_tag: Vec<Signal<Out, Bits<7>>>,
-    /// Its tag if it is a write.
-    #[count(banks)]
-    pub request_write_tag: Vec<Signal<Out, Bits<6>>>,
-    /// Its line address.
-    #[count(banks)]
-    pub request_line: Vec<Signal<Out, Bits<26>>>,
-    /// Line to write.
-    #[count(banks)]
-    pub request_data: Vec<Signal<Out, Bits<512>>>,
-    /// Bytes to write.
-    #[count(banks)]
-    pub request_strobe: Vec<Signal<Out, Bits<64>>>,
+    pub request: Vec<BankRequest>,
 
     #[init(hashes(requesters, banks))]
     read_bank: Vec<IndexHash>,
@@ -221,7 +198,7 @@ impl Logic for RequestCrossbar {
             // The oldest request. The line of the next one is looked at, and taken over when its turn comes.
             let next = self.queue[b].read_address.val() + 1;
             let only = (next == self.queue[b].write_address.val()) && !self.queue[b].full.val();
-            let pop = !self.queue[b].empty.val() && self.request_ready[b].val();
+            let pop = !self.queue[b].empty.val() && self.request[b].ready.val();
             if self.queue[b].empty.val() || (pop && only) {
                 self.oldest_line[b].d.next = line;
             } else if pop {
@@ -235,14 +212,14 @@ impl Logic for RequestCrossbar {
             self.queue_line[b].read_address.next = next;
             self.queue_data[b].read_address.next = self.queue[b].read_address.val();
             self.queue_strobe[b].read_address.next = self.queue[b].read_address.val();
-            self.request_valid[b].next = !self.queue[b].empty.val();
-            self.request_write[b].next = self.queue_write[b].read_data.val();
-            self.request_requester[b].next = self.queue_requester[b].read_data.val();
-            self.request_tag[b].next = self.queue_tag[b].read_data.val();
-            self.request_write_tag[b].next = self.queue_write_tag[b].read_data.val();
-            self.request_line[b].next = self.oldest_line[b].q.val();
-            self.request_data[b].next = self.queue_data[b].read_data.val();
-            self.request_strobe[b].next = self.queue_strobe[b].read_data.val();
+            self.request[b].valid.next = !self.queue[b].empty.val();
+            self.request[b].write.next = self.queue_write[b].read_data.val();
+            self.request[b].requester.next = self.queue_requester[b].read_data.val();
+            self.request[b].tag.next = self.queue_tag[b].read_data.val();
+            self.request[b].write_tag.next = self.queue_write_tag[b].read_data.val();
+            self.request[b].line.next = self.oldest_line[b].q.val();
+            self.request[b].data.next = self.queue_data[b].read_data.val();
+            self.request[b].strobe.next = self.queue_strobe[b].read_data.val();
         }
     }
 }

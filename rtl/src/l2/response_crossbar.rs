@@ -1,7 +1,7 @@
 //! From the banks to the requesters.
 
 use crate::control::{indices, RoundRobin};
-use crate::ports::L2Counters;
+use crate::ports::{AtomicAnswer, BankResponse, BankWritten, L2Counters, LineResponse, LineWritten};
 use hermes_hdl::prelude::*;
 
 /// Routes the answers of the banks to up to 32 requesters, and counts them.
@@ -21,73 +21,28 @@ pub struct ResponseCrossbar {
     /// Synchronous reset, active high: no answer stands, the counters are zero.
     pub reset: Signal<In, Bit>,
 
-    /// From each bank: the answer of a read is here.
+    /// From each bank: answers of reads.
     #[count(banks)]
-    pub bank_valid: Vec<Signal<In, Bit>>,
-    /// It is taken at this edge.
+    pub bank: Vec<Flipped<BankResponse>>,
+    /// From each bank: answers of writes.
     #[count(banks)]
-    pub bank_ready: Vec<Signal<Out, Bit>>,
-    /// Its requester.
-    #[count(banks)]
-    pub bank_requester: Vec<Signal<In, Bits<5>>>,
-    /// Its tag.
-    #[count(banks)]
-    pub bank_tag: Vec<Signal<In, Bits<7>>>,
-    /// The line.
-    #[count(banks)]
-    pub bank_data: Vec<Signal<In, Bits<512>>>,
-    /// Memory could not read it.
-    #[count(banks)]
-    pub bank_error: Vec<Signal<In, Bit>>,
-    /// It came from memory.
-    #[count(banks)]
-    pub bank_missed: Vec<Signal<In, Bit>>,
-    /// From each bank: the answer of a write is here.
-    #[count(banks)]
-    pub bank_written_valid: Vec<Signal<In, Bit>>,
-    /// It is taken at this edge.
-    #[count(banks)]
-    pub bank_written_ready: Vec<Signal<Out, Bit>>,
-    /// Its requester.
-    #[count(banks)]
-    pub bank_written_requester: Vec<Signal<In, Bits<5>>>,
-    /// Its tag.
-    #[count(banks)]
-    pub bank_written_tag: Vec<Signal<In, Bits<6>>>,
-    /// Its word; empty without words, as the three other vectors for them.
+    pub bank_written: Vec<Flipped<BankWritten>>,
+    /// What comes with them of an atomic operation; empty without words.
     #[count(word_banks)]
-    pub bank_written_word: Vec<Signal<In, Bits<32>>>,
-    /// Its error.
-    #[count(word_banks)]
-    pub bank_written_error: Vec<Signal<In, Bit>>,
+    pub bank_answer: Vec<AtomicAnswer>,
     /// Upper half of its value; empty without a network interface.
     #[count(high_banks)]
     pub bank_written_high: Vec<Signal<In, Bits<32>>>,
 
-    /// To each requester: the answer of a read is here.
+    /// To each requester: the answers of its reads.
     #[count(requesters)]
-    pub response_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
+    pub response: Vec<Flipped<LineResponse>>,
+    /// To each requester: the answers of its writes.
     #[count(requesters)]
-    pub response_tag: Vec<Signal<Out, Bits<7>>>,
-    /// The line.
-    #[count(requesters)]
-    pub response_data: Vec<Signal<Out, Bits<512>>>,
-    /// Memory could not read it.
-    #[count(requesters)]
-    pub response_error: Vec<Signal<Out, Bit>>,
-    /// To each requester: a write is done.
-    #[count(requesters)]
-    pub written_valid: Vec<Signal<Out, Bit>>,
-    /// Its tag.
-    #[count(requesters)]
-    pub written_tag: Vec<Signal<Out, Bits<6>>>,
-    /// Its word.
+    pub written: Vec<Flipped<LineWritten>>,
+    /// What comes with these of an atomic operation.
     #[count(words)]
-    pub written_word: Vec<Signal<Out, Bits<32>>>,
-    /// Its error.
-    #[count(words)]
-    pub written_error: Vec<Signal<Out, Bit>>,
+    pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
     /// To the network interface: the upper half of the value (one element with a network interface).
     #[count(highs)]
     pub written_high: Vec<Signal<Out, Bits<32>>>,
@@ -163,8 +118,8 @@ impl Logic for ResponseCrossbar {
     #[hdl_gen]
     fn update(&mut self) {
         for b in 0..self._banks {
-            self.bank_ready[b].next = false;
-            self.bank_written_ready[b].next = false;
+            self.bank[b].ready.next = false;
+            self.bank_written[b].ready.next = false;
         }
         for i in 0..self._requesters {
             // Reads.
@@ -173,12 +128,12 @@ impl Logic for ResponseCrossbar {
             for b in 0..self._banks {
                 waiting = waiting.replace_bit(
                     b,
-                    self.bank_valid[b].val() && (self.bank_requester[b].val() == self.number[i].val()),
+                    self.bank[b].valid.val() && (self.bank[b].requester.val() == self.number[i].val()),
                 );
                 waiting_writes = waiting_writes.replace_bit(
                     b,
-                    self.bank_written_valid[b].val()
-                        && (self.bank_written_requester[b].val() == self.number[i].val()),
+                    self.bank_written[b].valid.val()
+                        && (self.bank_written[b].requester.val() == self.number[i].val()),
                 );
             }
             self.arbiter[i].request.next = waiting;
@@ -187,11 +142,11 @@ impl Logic for ResponseCrossbar {
             if self.arbiter[i].any.val() {
                 for b in 0..self._banks {
                     if self.arbiter[i].grant.val().get_bit(b) {
-                        self.bank_ready[b].next = true;
-                        self.tag[i].d.next = self.bank_tag[b].val();
-                        self.data[i].d.next = self.bank_data[b].val();
-                        self.error[i].d.next = self.bank_error[b].val();
-                        if self.bank_missed[b].val() {
+                        self.bank[b].ready.next = true;
+                        self.tag[i].d.next = self.bank[b].tag.val();
+                        self.data[i].d.next = self.bank[b].data.val();
+                        self.error[i].d.next = self.bank[b].error.val();
+                        if self.bank[b].missed.val() {
                             self.miss_count[i].d.next = self.miss_count[i].q.val() + 1;
                         } else {
                             self.hit_count[i].d.next = self.hit_count[i].q.val() + 1;
@@ -199,10 +154,10 @@ impl Logic for ResponseCrossbar {
                     }
                 }
             }
-            self.response_valid[i].next = self.valid[i].q.val();
-            self.response_tag[i].next = self.tag[i].q.val();
-            self.response_data[i].next = self.data[i].q.val();
-            self.response_error[i].next = self.error[i].q.val();
+            self.response[i].valid.next = self.valid[i].q.val();
+            self.response[i].tag.next = self.tag[i].q.val();
+            self.response[i].data.next = self.data[i].q.val();
+            self.response[i].error.next = self.error[i].q.val();
 
             // Writes.
             self.written_arbiter[i].request.next = waiting_writes;
@@ -212,13 +167,13 @@ impl Logic for ResponseCrossbar {
                 self.write_count[i].d.next = self.write_count[i].q.val() + 1;
                 for b in 0..self._banks {
                     if self.written_arbiter[i].grant.val().get_bit(b) {
-                        self.bank_written_ready[b].next = true;
-                        self.done_tag[i].d.next = self.bank_written_tag[b].val();
+                        self.bank_written[b].ready.next = true;
+                        self.done_tag[i].d.next = self.bank_written[b].tag.val();
                     }
                 }
             }
-            self.written_valid[i].next = self.done[i].q.val();
-            self.written_tag[i].next = self.done_tag[i].q.val();
+            self.written[i].valid.next = self.done[i].q.val();
+            self.written[i].tag.next = self.done_tag[i].q.val();
             self.counters[i].read_hits.next = self.hit_count[i].q.val();
             self.counters[i].read_misses.next = self.miss_count[i].q.val();
             self.counters[i].writes.next = self.write_count[i].q.val();
@@ -226,12 +181,12 @@ impl Logic for ResponseCrossbar {
         for i in 0..self._words {
             for b in 0..self._banks {
                 if self.written_arbiter[i].grant.val().get_bit(b) {
-                    self.done_word[i].d.next = self.bank_written_word[b].val();
-                    self.done_error[i].d.next = self.bank_written_error[b].val();
+                    self.done_word[i].d.next = self.bank_answer[b].word.val();
+                    self.done_error[i].d.next = self.bank_answer[b].error.val();
                 }
             }
-            self.written_word[i].next = self.done_word[i].q.val();
-            self.written_error[i].next = self.done_error[i].q.val();
+            self.atomic_answer[i].word.next = self.done_word[i].q.val();
+            self.atomic_answer[i].error.next = self.done_error[i].q.val();
         }
         for k in 0..self._highs {
             for b in 0..self._banks {

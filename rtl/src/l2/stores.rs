@@ -2,6 +2,7 @@
 
 use super::NumberPool;
 use crate::memory::QueuePointers;
+use crate::ports::{BankStore, BankStored};
 use hermes_hdl::prelude::*;
 
 /// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues
@@ -11,8 +12,8 @@ use hermes_hdl::prelude::*;
 ///    a later cycle, before the next `begin` or together with it; `push` may be high only if `full`
 ///    is not.
 /// 2. From the cycle after `push` on, the write-back is in a queue of eight that ends in the
-///    `store_` ports.
-/// 3. `done_valid` ends the write-back `done_number`; `acknowledged` says, in the same cycle, that
+///    `store` ports.
+/// 3. `done.valid` ends the write-back `done.number`; `acknowledged` says, in the same cycle, that
 ///    it was outstanding, and the `done_` outputs describe it.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(numbers: usize)]
@@ -44,23 +45,11 @@ pub struct L2Stores {
     /// The numbers of the outstanding write-backs.
     pub out: Signal<Out, Bits<64>>,
 
-    /// To the channel: a line is to be written.
-    pub store_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub store_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub store_line: Signal<Out, Bits<26>>,
-    /// The line.
-    pub store_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub store_strobe: Signal<Out, Bits<64>>,
-    /// Number of the write-back.
-    pub store_number: Signal<Out, Bits<6>>,
+    /// To the channel: lines to write.
+    pub store: BankStore,
 
-    /// From the channel: a write-back ends.
-    pub done_valid: Signal<In, Bit>,
-    /// Its number.
-    pub done_number: Signal<In, Bits<6>>,
+    /// From the channel: write-backs that end.
+    pub done: BankStored,
     /// It was outstanding.
     pub acknowledged: Signal<Out, Bit>,
     /// Where the line was.
@@ -101,9 +90,9 @@ impl Logic for L2Stores {
         self.free.next = self.numbers.free.val();
         self.out.next = self.numbers.out.val();
         self.numbers.take.next = self.begin.val();
-        self.numbers.release.next = self.done_valid.val();
-        self.numbers.released.next = self.done_number.val();
-        self.acknowledged.next = self.done_valid.val() && self.numbers.known.val();
+        self.numbers.release.next = self.done.valid.val();
+        self.numbers.released.next = self.done.number.val();
+        self.acknowledged.next = self.done.valid.val() && self.numbers.known.val();
         if self.begin.val() {
             self.begun_line.d.next = self.line.val();
             self.begun_strobe.d.next = self.strobe.val();
@@ -113,22 +102,22 @@ impl Logic for L2Stores {
         self.places.write_enable.next = self.begin.val();
         self.places.write_address.next = self.numbers.number.val();
         self.places.write_data.next = self.place.val();
-        self.places.read_address.next = self.done_number.val();
+        self.places.read_address.next = self.done.number.val();
         self.done_place.next = self.places.read_data.val();
         self.ways.write_enable.next = self.begin.val();
         self.ways.write_address.next = self.numbers.number.val();
         self.ways.write_data.next = self.way.val();
-        self.ways.read_address.next = self.done_number.val();
+        self.ways.read_address.next = self.done.number.val();
         self.done_way.next = self.ways.read_data.val();
         self.toggles.write_enable.next = self.begin.val();
         self.toggles.write_address.next = self.numbers.number.val();
         self.toggles.write_data.next = self.toggle.val();
-        self.toggles.read_address.next = self.done_number.val();
+        self.toggles.read_address.next = self.done.number.val();
         self.done_toggle.next = self.toggles.read_data.val();
 
         self.full.next = self.queue.full.val();
         self.queue.push.next = self.push.val();
-        self.queue.pop.next = !self.queue.empty.val() && self.store_ready.val();
+        self.queue.pop.next = !self.queue.empty.val() && self.store.ready.val();
         self.queue_line.write_enable.next = self.push.val();
         self.queue_line.write_address.next = self.queue.write_address.val();
         self.queue_line.write_data.next = self.begun_line.q.val();
@@ -145,10 +134,10 @@ impl Logic for L2Stores {
         self.queue_data.write_address.next = self.queue.write_address.val();
         self.queue_data.write_data.next = self.data.val();
         self.queue_data.read_address.next = self.queue.read_address.val();
-        self.store_valid.next = !self.queue.empty.val();
-        self.store_line.next = self.queue_line.read_data.val();
-        self.store_strobe.next = self.queue_strobe.read_data.val();
-        self.store_number.next = self.queue_number.read_data.val();
-        self.store_data.next = self.queue_data.read_data.val();
+        self.store.valid.next = !self.queue.empty.val();
+        self.store.line.next = self.queue_line.read_data.val();
+        self.store.strobe.next = self.queue_strobe.read_data.val();
+        self.store.number.next = self.queue_number.read_data.val();
+        self.store.data.next = self.queue_data.read_data.val();
     }
 }

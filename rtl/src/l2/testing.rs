@@ -246,12 +246,12 @@ const INPUTS: [(&str, usize); 8] = [
 const OUTPUTS: [(&str, usize); 11] = [
     ("read_ready", 1),
     ("write_ready", 1),
-    ("response_valid", 1),
-    ("response_tag", 7),
-    ("response_data", 512),
-    ("response_error", 1),
-    ("written_valid", 1),
-    ("written_tag", 6),
+    ("read_response_valid", 1),
+    ("read_response_tag", 7),
+    ("read_response_data", 512),
+    ("read_response_error", 1),
+    ("write_written_valid", 1),
+    ("write_written_tag", 6),
     ("counters_read_hits", 32),
     ("counters_read_misses", 32),
     ("counters_writes", 32),
@@ -309,7 +309,8 @@ impl Bench {
             OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, n))).collect();
         if sizes.atomic_requesters > 0 {
             outputs.extend(
-                [("written_word", 32), ("written_error", 1)].map(|(name, w)| (name, output(name, w, n))),
+                [("atomic_answer_word", 32), ("atomic_answer_error", 1)]
+                    .map(|(name, w)| (name, output(name, w, n))),
             );
         }
         if sizes.network.is_some() {
@@ -407,12 +408,16 @@ impl Bench {
         }
         let out = |name: &str, i: usize| self.outputs[name].get(i);
         for i in 0..self.requesters.len() {
-            let response = (out("response_valid", i) == 1).then(|| {
-                (out("response_tag", i), self.outputs["response_data"].line(i), out("response_error", i) == 1)
+            let response = (out("read_response_valid", i) == 1).then(|| {
+                (
+                    out("read_response_tag", i),
+                    self.outputs["read_response_data"].line(i),
+                    out("read_response_error", i) == 1,
+                )
             });
-            let written = (out("written_valid", i) == 1).then(|| out("written_tag", i));
-            let word = match self.outputs.get("written_word") {
-                Some(word) => (word.get(i) as u32, out("written_error", i) == 1),
+            let written = (out("write_written_valid", i) == 1).then(|| out("write_written_tag", i));
+            let word = match self.outputs.get("atomic_answer_word") {
+                Some(word) => (word.get(i) as u32, out("atomic_answer_error", i) == 1),
                 None => (0, false),
             };
             let high = self.outputs.get("written_high").map_or(0, |high| high.get(0) as u32);

@@ -1,6 +1,6 @@
 //! Atomic operations of a core on their way to the L2.
 
-use crate::ports::Look;
+use crate::ports::{AtomicAnswer, LineWrite, Look};
 use hermes_hdl::prelude::*;
 
 /// Sends an atomic operation of a warp to the L2, lane by lane, and returns the values.
@@ -68,42 +68,14 @@ pub struct AtomicPath<const LANES: usize> {
     pub acquire: Signal<Out, Bit>,
 
     // From the store path
-    /// A line of a store is offered.
-    pub store_valid: Signal<In, Bit>,
-    /// It is accepted at this edge.
-    pub store_ready: Signal<Out, Bit>,
-    /// Its line address.
-    pub store_line: Signal<In, Bits<26>>,
-    /// The line.
-    pub store_data: Signal<In, Bits<512>>,
-    /// Bytes to write.
-    pub store_strobe: Signal<In, Bits<64>>,
-    /// Its tag, 0 to 31.
-    pub store_tag: Signal<In, Bits<6>>,
+    /// Stores, with tags 0 to 31.
+    pub store: Flipped<LineWrite>,
 
-    // To memory: stores and atomic operations
-    /// A write is offered.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, or what describes the atomic operation.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Its tag.
-    pub write_tag: Signal<Out, Bits<6>>,
-
-    // From memory
-    /// A write is done.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
-    /// Of an atomic operation: the value for the register.
-    pub written_word: Signal<In, Bits<32>>,
-    /// Of an atomic operation: the line could not be read.
-    pub written_error: Signal<In, Bit>,
+    // To and from memory: stores and atomic operations
+    /// Both, and their answers.
+    pub write: LineWrite,
+    /// What comes with the answer of an atomic operation.
+    pub answer: AtomicAnswer,
 
     // From the load path
     /// Values of loads are here; they pass.
@@ -225,8 +197,10 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
                 chosen_operand = chosen_operand | self.value[i].q.val();
                 chosen_tag = chosen_tag | self.number[i].val();
             }
-            arriving = arriving
-                .replace_bit(i, self.written_valid.val() && (self.written_tag.val() == self.number[i].val()));
+            arriving = arriving.replace_bit(
+                i,
+                self.write.written.valid.val() && (self.write.written.tag.val() == self.number[i].val()),
+            );
         }
         for i in 2..16 {
             self.words.x[i].next = bits::<32>(0);
@@ -235,28 +209,28 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         self.words.x[1].next = bit_cast::<32, 16>(self.warp_numbers.read_data.val())
             | (bit_cast::<32, 5>(self.held_operation.q.val()) << bits::<5>(16))
             | (bit_cast::<32, 4>(chosen_address.get_bits::<4>(0)) << bits::<5>(21));
-        self.write_valid.next = sends || self.store_valid.val();
-        self.store_ready.next = self.write_ready.val() && !sends;
-        self.store_waits.d.next = self.store_valid.val() && !sends && !self.write_ready.val();
-        self.write_line.next = self.store_line.val();
-        self.write_data.next = self.store_data.val();
-        self.write_strobe.next = self.store_strobe.val();
-        self.write_tag.next = self.store_tag.val();
+        self.write.valid.next = sends || self.store.valid.val();
+        self.store.ready.next = self.write.ready.val() && !sends;
+        self.store_waits.d.next = self.store.valid.val() && !sends && !self.write.ready.val();
+        self.write.line.next = self.store.line.val();
+        self.write.data.next = self.store.data.val();
+        self.write.strobe.next = self.store.strobe.val();
+        self.write.tag.next = self.store.tag.val();
         if sends {
-            self.write_line.next = chosen_address.get_bits::<26>(4);
-            self.write_data.next = self.words.y.val();
-            self.write_strobe.next =
+            self.write.line.next = chosen_address.get_bits::<26>(4);
+            self.write.data.next = self.words.y.val();
+            self.write.strobe.next =
                 bits::<64>(15) << (bit_cast::<6, 4>(chosen_address.get_bits::<4>(0)) << bits::<3>(2));
-            self.write_tag.next = chosen_tag;
+            self.write.tag.next = chosen_tag;
         }
-        if sends && self.write_ready.val() {
+        if sends && self.write.ready.val() {
             self.unsent.d.next = self.unsent.q.val() & !chosen;
         }
 
         // `amoor.w` with the operand 0. The slot stays as long as the operation.
         for k in 0..self._looks {
             self.looked[k].d.next = sends
-                && self.write_ready.val()
+                && self.write.ready.val()
                 && (self.held_operation.q.val() == bits::<5>(8))
                 && !chosen_operand.any();
             self.looked_line[k].d.next = chosen_address.get_bits::<26>(4);
@@ -266,8 +240,11 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         }
 
         // Answers
+        self.store.written.valid.next =
+            self.write.written.valid.val() & !self.write.written.tag.val().get_bit(5);
+        self.store.written.tag.next = self.write.written.tag.val();
         self.unanswered.d.next = self.unanswered.q.val() & !arriving;
-        if self.written_error.val() {
+        if self.answer.error.val() {
             self.failed.d.next = self.failed.q.val() | arriving;
         }
 
@@ -336,7 +313,7 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
                 self.value[i].d.next = self.request_data[i].val();
             }
             if arriving.get_bit(i) {
-                self.value[i].d.next = self.written_word.val();
+                self.value[i].d.next = self.answer.word.val();
             }
         }
     }
@@ -403,18 +380,19 @@ mod tests {
             for cycle in 0.. {
                 assert!(cycle < 500, "the operation does not end");
                 store = store.or_else(|| rng.gen_bool(0.3).then(|| rng.gen_range(0..32)));
-                uut.store_valid.next = store.is_some();
-                uut.store_tag.next = bits(store.unwrap_or(0));
-                uut.store_line.next = bits(store.unwrap_or(0) + 100);
-                uut.write_ready.next = rng.gen();
+                uut.store.valid.next = store.is_some();
+                uut.store.tag.next = bits(store.unwrap_or(0));
+                uut.store.line.next = bits(store.unwrap_or(0) + 100);
+                uut.write.ready.next = rng.gen();
                 let answer = (!unanswered.is_empty() && rng.gen_bool(0.4))
                     .then(|| unanswered.swap_remove(rng.gen_range(0..unanswered.len())));
                 let (word, error) = (rng.gen::<u32>(), rng.gen_bool(0.2));
                 // Answers of stores pass without effect.
-                uut.written_valid.next = answer.is_some() || rng.gen();
-                uut.written_tag.next = bits(answer.map_or(rng.gen_range(0..32), |lane| 32 + lane as u64));
-                uut.written_word.next = bits(word.into());
-                uut.written_error.next = error;
+                uut.write.written.valid.next = answer.is_some() || rng.gen();
+                uut.write.written.tag.next =
+                    bits(answer.map_or(rng.gen_range(0..32), |lane| 32 + lane as u64));
+                uut.answer.word.next = bits(word.into());
+                uut.answer.error.next = error;
                 let loads = rng.gen_bool(0.3);
                 uut.load_valid.next = loads;
                 let ready = rng.gen_bool(0.7);
@@ -425,28 +403,28 @@ mod tests {
                 assert!(uut.busy.val() && !uut.request_ready.val());
                 assert_eq!(uut.slot.val().to_u32(), slot);
 
-                let offer = uut.write_valid.val().then(|| uut.write_tag.val().to_u64());
+                let offer = uut.write.valid.val().then(|| uut.write.tag.val().to_u64());
                 assert!(standing.is_none() || standing == offer, "an offer changed");
-                standing = offer.filter(|_| !uut.write_ready.val());
+                standing = offer.filter(|_| !uut.write.ready.val());
                 match offer {
                     Some(tag) if tag >= 32 => {
                         let lane = to_send[0];
                         assert_eq!(tag, 32 + lane as u64);
-                        assert_eq!(uut.write_line.val().to_u32(), address[lane] >> 6);
-                        assert_eq!(strobe(uut.write_strobe.val()), 15 << (address[lane] & 63));
+                        assert_eq!(uut.write.line.val().to_u32(), address[lane] >> 6);
+                        assert_eq!(strobe(uut.write.strobe.val()), 15 << (address[lane] & 63));
                         let data =
                             expected_data(operand[lane], numbers[slot as usize], operation, address[lane]);
-                        assert_eq!(bits_to_line(uut.write_data.val()), data);
-                        assert!(!uut.store_ready.val());
-                        if uut.write_ready.val() {
+                        assert_eq!(bits_to_line(uut.write.data.val()), data);
+                        assert!(!uut.store.ready.val());
+                        if uut.write.ready.val() {
                             unanswered.push(to_send.remove(0));
                         }
                     }
                     Some(tag) => {
                         assert_eq!(Some(tag), store);
-                        assert_eq!(uut.write_line.val().to_u64(), tag + 100);
-                        assert_eq!(uut.store_ready.val(), uut.write_ready.val());
-                        if uut.write_ready.val() {
+                        assert_eq!(uut.write.line.val().to_u64(), tag + 100);
+                        assert_eq!(uut.store.ready.val(), uut.write.ready.val());
+                        if uut.write.ready.val() {
                             store = None;
                             stores += 1;
                         }
@@ -487,8 +465,8 @@ mod tests {
                     break;
                 }
             }
-            uut.store_valid.next = false;
-            uut.written_valid.next = false;
+            uut.store.valid.next = false;
+            uut.write.written.valid.next = false;
             uut.load_valid.next = false;
         }
         assert!(failures > 5 && stores > 20, "{failures} failures, {stores} stores");
@@ -504,7 +482,7 @@ mod tests {
                 uut.reset.next = cycle == 0;
                 uut.request_valid.next = false;
             }
-            uut.written_tag.next = bits(32 + random() % 4);
+            uut.write.written.tag.next = bits(32 + random() % 4);
             uut.load_valid.next = random() % 4 == 0;
         });
     }

@@ -2,6 +2,7 @@
 
 use super::{CacheTags, QueuePointers, QueueRam, ReorderBuffer};
 use crate::memory::IndexHash;
+use crate::ports::{LineRead, LineWritten};
 use hermes_hdl::prelude::*;
 
 /// Write-through, direct-mapped data cache of `2^lines_log2` lines with up to 64 outstanding
@@ -12,7 +13,7 @@ use hermes_hdl::prelude::*;
 ///
 /// 1. A request is accepted at the edge at which `request_valid` and `request_ready` are high. In
 ///    the next cycle at the earliest its tag is checked. A miss requests its line from memory at
-///    once (`read_valid` in the cycle after) and counts as present from then on.
+///    once (`read.valid` in the cycle after) and counts as present from then on.
 /// 2. Hits and misses wait in one queue of 256 entries. At its head a miss waits for its line;
 ///    `answer_valid` announces that the line of the oldest request can be had. After the edge at
 ///    which it meets `answer_ready`, `answer_data` and `answer_error` hold that line, until the
@@ -21,7 +22,7 @@ use hermes_hdl::prelude::*;
 /// 3. One request a cycle is sustained, hits and misses alike. A hit is announced two cycles after
 ///    its request was accepted, a miss two cycles after its response.
 /// 4. Stores bypass the cache: `store_valid` notifies it that a line was sent to memory under a
-///    tag, and when `written_valid` comes with the tag, it removes that line or any other at its
+///    tag, and when `written.valid` comes with the tag, it removes that line or any other at its
 ///    place. A load requested after that gets the line as it is written.
 /// 5. `drop` invalidates all lines, also those outstanding, an edge later. A load requested after
 ///    `drop` gets its line from memory.
@@ -58,22 +59,8 @@ pub struct DataCache {
     pub answer_error: Signal<Out, Bit>,
 
     // Reads from memory
-    /// A line is to be read.
-    pub read_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Tag of the read.
-    pub read_tag: Signal<Out, Bits<6>>,
-    /// A line is here, in any order (always accepted).
-    pub response_valid: Signal<In, Bit>,
-    /// Tag of its read.
-    pub response_tag: Signal<In, Bits<6>>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// The memory could not read it.
-    pub response_error: Signal<In, Bit>,
+    /// Reads lines, with tags below 64.
+    pub read: LineRead,
 
     // Stores, which bypass the cache
     /// A write is accepted by memory at this edge.
@@ -83,9 +70,7 @@ pub struct DataCache {
     /// Its tag.
     pub store_tag: Signal<In, Bits<6>>,
     /// A line is written.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    pub written: LineWritten,
 
     // To the counters
     /// A request found its line (one cycle).
@@ -181,14 +166,14 @@ impl Logic for DataCache {
         self.read_tags.write_address.next = self.reads.write_address.val();
         self.read_tags.write_data.next = self.reorder.tag.val();
         self.read_tags.read_address.next = self.reads.read_address.val();
-        self.read_valid.next = !self.reads.empty.val();
-        self.read_line.next = self.read_lines.read_data.val();
-        self.read_tag.next = self.read_tags.read_data.val();
-        self.reads.pop.next = !self.reads.empty.val() && self.read_ready.val();
-        self.reorder.response_valid.next = self.response_valid.val();
-        self.reorder.response_tag.next = self.response_tag.val();
-        self.reorder.response_data.next = self.response_data.val();
-        self.reorder.response_error.next = self.response_error.val();
+        self.read.valid.next = !self.reads.empty.val();
+        self.read.line.next = self.read_lines.read_data.val();
+        self.read.tag.next = bit_cast::<7, 6>(self.read_tags.read_data.val());
+        self.reads.pop.next = !self.reads.empty.val() && self.read.ready.val();
+        self.reorder.response_valid.next = self.read.response.valid.val();
+        self.reorder.response_tag.next = self.read.response.tag.val().get_bits::<6>(0);
+        self.reorder.response_data.next = self.read.response.data.val();
+        self.reorder.response_error.next = self.read.response.error.val();
 
         // Answer to the oldest request. A hit at the place of the line taken last wants that line
         // once more.
@@ -236,8 +221,8 @@ impl Logic for DataCache {
         self.store_places.write_enable.next = self.store_valid.val();
         self.store_places.write_address.next = self.store_tag.val();
         self.store_places.write_data.next = self.store_hash.index.val();
-        self.store_places.read_address.next = self.written_tag.val();
-        self.tags.remove_valid.next = self.written_valid.val();
+        self.store_places.read_address.next = self.written.tag.val();
+        self.tags.remove_valid.next = self.written.valid.val();
         self.tags.remove_index.next = self.store_places.read_data.val();
         self.dropping.d.next = self.drop.val() || (self.fill.q.val() && self.held_error.q.val());
         self.tags.drop.next = self.dropping.q.val();

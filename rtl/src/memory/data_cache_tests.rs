@@ -78,7 +78,7 @@ impl Bench {
         uut.request_valid.next = line.is_some();
         uut.request_line.next = bits(line.unwrap_or(0));
         uut.answer_ready.next = self.rng.gen_bool(0.9);
-        uut.read_ready.next = self.rng.gen_bool(0.8);
+        uut.read.ready.next = self.rng.gen_bool(0.8);
         // A store of the memory changes it at some time before it is acknowledged.
         for (_, line, performed) in &mut self.stores {
             if !*performed && self.rng.gen_bool(0.1) {
@@ -88,21 +88,21 @@ impl Bench {
         }
         let written = (!self.stores.is_empty() && self.rng.gen_bool(self.pace[1]))
             .then(|| self.stores.swap_remove(self.rng.gen_range(0..self.stores.len())));
-        uut.written_valid.next = written.is_some();
+        uut.written.valid.next = written.is_some();
         if let Some((tag, line, performed)) = written {
             let versions = self.memory.entry(line).or_default();
             versions.performed += u64::from(!performed);
-            uut.written_tag.next = bits(tag);
+            uut.written.tag.next = bits(tag);
         }
         let response = (!self.reads.is_empty() && self.rng.gen_bool(self.pace[1]))
             .then(|| self.reads.swap_remove(self.rng.gen_range(0..self.reads.len())));
-        uut.response_valid.next = response.is_some();
+        uut.read.response.valid.next = response.is_some();
         if let Some((tag, line, version)) = response {
             let version = version.unwrap_or(self.memory.get(&line).map_or(0, |v| v.performed));
-            uut.response_tag.next = bits(tag);
-            uut.response_data.next =
+            uut.read.response.tag.next = bits(tag);
+            uut.read.response.data.next =
                 Bits::<512>::from(line) | (Bits::<512>::from(version) << Bits::<9>::from(480));
-            uut.response_error.next = self.failing.contains(&line);
+            uut.read.response.error.next = self.failing.contains(&line);
         }
         // A store whose tag is free passes by.
         let store = store.filter(|_| self.stores.len() < 32).map(|line| {
@@ -138,14 +138,15 @@ impl Bench {
         }
         let offer = self
             .uut
-            .read_valid
+            .read
+            .valid
             .val()
-            .then(|| (self.uut.read_tag.val().to_u64(), self.uut.read_line.val().to_u64()));
+            .then(|| (self.uut.read.tag.val().to_u64(), self.uut.read.line.val().to_u64()));
         if self.last_read.is_some() {
             assert_eq!(offer, self.last_read, "read request changed before it was accepted");
         }
         self.last_read = offer;
-        if let Some((tag, line)) = offer.filter(|_| self.uut.read_ready.val()) {
+        if let Some((tag, line)) = offer.filter(|_| self.uut.read.ready.val()) {
             assert!(self.reads.iter().all(|r| r.0 != tag), "tag {tag} is taken");
             // The memory reads at once or when it answers.
             let version = self.rng.gen::<bool>().then(|| self.version(line));
@@ -288,7 +289,7 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
         tick!(uut);
     }
     uut.answer_ready.next = true;
-    uut.read_ready.next = true;
+    uut.read.ready.next = true;
     // Eight lines that miss, then the same lines over and over: a memory that answers in the next
     // cycle.
     let mut asked: VecDeque<u64> = VecDeque::new();
@@ -297,18 +298,18 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
         let line = if cycle < 100 { cycle } else { cycle % 8 };
         uut.request_valid.next = true;
         uut.request_line.next = bits(line);
-        uut.response_valid.next = false;
+        uut.read.response.valid.next = false;
         if let Some((tag, line)) = read.take() {
-            uut.response_valid.next = true;
-            uut.response_tag.next = tag;
-            uut.response_data.next = bits(line);
+            uut.read.response.valid.next = true;
+            uut.read.response.tag.next = tag;
+            uut.read.response.data.next = bits(line);
         }
         settle(&mut uut);
         assert!(uut.request_ready.val(), "cycle {cycle}");
         assert_eq!(uut.hit.val(), cycle > 108, "cycle {cycle}");
         asked.push_back(line);
-        if uut.read_valid.val() {
-            read = Some((uut.read_tag.val(), uut.read_line.val().to_u64()));
+        if uut.read.valid.val() {
+            read = Some((uut.read.tag.val(), uut.read.line.val().to_u64()));
         }
         if let Some(line) = announced {
             assert_eq!(uut.answer_data.val(), bits(line));

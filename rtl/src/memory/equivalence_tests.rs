@@ -49,8 +49,8 @@ fn load_path() {
 fn store_path() {
     check_with(StorePath::<4>::default(), CYCLES, |uut, random, cycle| {
         let slow = cycle / 200 % 2 == 0;
-        uut.write_ready.next = !slow || random() % 8 == 0;
-        uut.written_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.write.ready.next = !slow || random() % 8 == 0;
+        uut.write.written.valid.next = random() % 8 < if slow { 1 } else { 7 };
     });
 }
 
@@ -62,9 +62,9 @@ fn load_store_unit() {
         }
         let slow = cycle / 200 % 2 == 0;
         uut.read_ready.next = !slow || random() % 8 == 0;
-        uut.write_ready.next = !slow || random() % 8 == 0;
+        uut.write.ready.next = !slow || random() % 8 == 0;
         uut.answer_valid.next = random() % 8 < if slow { 1 } else { 7 };
-        uut.written_valid.next = random() % 2 == 0;
+        uut.write.written.valid.next = random() % 2 == 0;
         uut.result_ready.next = random() % 8 != 0;
     });
 }
@@ -77,10 +77,10 @@ fn data_cache() {
         uut.request_line.next = bits(random() % 12);
         uut.store_line.next = bits(random() % 12);
         uut.drop.next = random() % 256 == 0;
-        uut.written_valid.next = random() % 8 == 0;
-        uut.read_ready.next = !slow || random() % 8 == 0;
-        uut.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
-        uut.response_error.next = random() % 64 == 0;
+        uut.written.valid.next = random() % 8 == 0;
+        uut.read.ready.next = !slow || random() % 8 == 0;
+        uut.read.response.valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.read.response.error.next = random() % 64 == 0;
         uut.answer_ready.next = random() % 4 != 0;
     });
 }
@@ -132,7 +132,7 @@ fn instruction_cache() {
             uut.stall.next = random() % 4 == 0;
             uut.wanted.next = random() % 8 != 0;
             uut.flush.next = random() % 128 == 0;
-            uut.response_error.next = random() % 8 == 0;
+            uut.fetch.response.error.next = random() % 8 == 0;
         });
     }
 }

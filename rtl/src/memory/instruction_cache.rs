@@ -1,5 +1,6 @@
 //! The instruction cache of a core.
 
+use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
 
 /// What the fill machine is doing.
@@ -77,18 +78,8 @@ pub struct InstructionCache {
     pub filled: Signal<Out, Bit>,
 
     // To and from the memory master
-    /// A line is requested.
-    pub fetch_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub fetch_ready: Signal<In, Bit>,
-    /// Line address.
-    pub fetch_line: Signal<Out, Bits<26>>,
-    /// The line is here (always accepted).
-    pub response_valid: Signal<In, Bit>,
-    /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
-    /// The memory could not read it.
-    pub response_error: Signal<In, Bit>,
+    /// Requests lines, one at a time.
+    pub fetch: LineRead,
 
     // To the counters
     /// A fill starts (one cycle).
@@ -212,8 +203,10 @@ impl Logic for InstructionCache {
         self.filled.next = self.wake.q.val();
 
         // Fill machine.
-        self.fetch_valid.next = false;
-        self.fetch_line.next = self.fill_line.q.val();
+        self.fetch.valid.next = false;
+        // Bit 6: a fetch
+        self.fetch.tag.next = bits::<7>(0x40);
+        self.fetch.line.next = self.fill_line.q.val();
         self.fetch_miss.next = false;
         let mut word_write = false;
         let word_address = (bit_cast::<16, 12>(self.fill_line.q.val().get_bits::<12>(0)) << bits::<4>(4))
@@ -262,19 +255,19 @@ impl Logic for InstructionCache {
                 }
             }
             FillState::Request => {
-                self.fetch_valid.next = true;
-                if self.fetch_ready.val() {
+                self.fetch.valid.next = true;
+                if self.fetch.ready.val() {
                     self.state.d.next = FillState::Wait;
                 }
             }
             FillState::Wait => {
                 self.count.d.next = bits::<4>(0);
-                if self.response_valid.val() {
-                    self.fill_error.d.next = self.response_error.val();
-                    if self.response_error.val() {
+                if self.fetch.response.valid.val() {
+                    self.fill_error.d.next = self.fetch.response.error.val();
+                    if self.fetch.response.error.val() {
                         self.buffer.d.next = bits::<512>(0);
                     } else {
-                        self.buffer.d.next = self.response_data.val();
+                        self.buffer.d.next = self.fetch.response.data.val();
                     }
                     self.state.d.next = FillState::Fill;
                 }

@@ -70,10 +70,10 @@ fn run(ways: usize, cycles: usize) {
             uut.lookup_slot.next = bits(slot as u64);
             uut.lookup_word.next = bits((slots[slot].0 >> 2).into());
         }
-        uut.fetch_ready.next = true;
-        uut.response_valid.next = request.is_some();
+        uut.fetch.ready.next = true;
+        uut.fetch.response.valid.next = request.is_some();
         if let Some(line) = request.take() {
-            uut.response_data.next = line_to_bits(&memory.read(line));
+            uut.fetch.response.data.next = line_to_bits(&memory.read(line));
         }
         settle(&mut uut);
         if uut.filled.val() {
@@ -90,8 +90,8 @@ fn run(ways: usize, cycles: usize) {
             }
         }
         looked_up = lookup.map(|slot| (slot, slots[slot].0));
-        if uut.fetch_valid.val() {
-            request = Some(uut.fetch_line.val().to_u32());
+        if uut.fetch.valid.val() {
+            request = Some(uut.fetch.line.val().to_u32());
         }
         // The edge, and what the memories give after it.
         let given: Vec<_> = (0..ways)

@@ -76,12 +76,12 @@ impl Bench {
             self.uut.lookup_slot.next = bits(slot as u64);
             self.uut.lookup_word.next = bits((pc >> 2).into());
         }
-        self.uut.fetch_ready.next = self.rng.gen_bool(0.7);
+        self.uut.fetch.ready.next = self.rng.gen_bool(0.7);
         let respond = self.request.filter(|_| self.rng.gen_bool(self.latency));
-        self.uut.response_valid.next = respond.is_some();
+        self.uut.fetch.response.valid.next = respond.is_some();
         if let Some(line) = respond {
-            self.uut.response_data.next = line_to_bits(&self.memory.read(line));
-            self.uut.response_error.next = fails(line);
+            self.uut.fetch.response.data.next = line_to_bits(&self.memory.read(line));
+            self.uut.fetch.response.error.next = fails(line);
             self.request = None;
         }
         settle(&mut self.uut);
@@ -115,9 +115,9 @@ impl Bench {
         if self.uut.fetch_miss.val() {
             self.fetches += 1;
         }
-        if self.uut.fetch_valid.val() && self.uut.fetch_ready.val() {
+        if self.uut.fetch.valid.val() && self.uut.fetch.ready.val() {
             assert!(self.request.is_none() && respond.is_none());
-            self.request = Some(self.uut.fetch_line.val().to_u32());
+            self.request = Some(self.uut.fetch.line.val().to_u32());
         }
         tick!(self.uut);
     }

@@ -1,6 +1,7 @@
 //! The load/store unit of a core.
 
 use super::{Coalescer, LoadPath, StorePath};
+use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 
 /// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the words
@@ -18,8 +19,8 @@ use hermes_hdl::prelude::*;
 /// 3. Where several lanes store to the same byte, the highest lane wins.
 /// 4. A load line appears on `read_valid` one cycle after its operation was accepted (first line),
 ///    its values on `result_valid` two cycles after the answer was accepted. A store line of up to
-///    four lanes in a row appears on `write_valid` three cycles after its operation was accepted;
-///    `stored_valid` follows `written_valid` of its last line by two cycles.
+///    four lanes in a row appears on `write.valid` three cycles after its operation was accepted;
+///    `stored_valid` follows `write.written.valid` of its last line by two cycles.
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be
 ///    written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
@@ -65,18 +66,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub read_ready: Signal<In, Bit>,
     /// Line address.
     pub read_line: Signal<Out, Bits<26>>,
-    /// A line is to be written.
-    pub write_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Tag of the write, 0 to 31.
-    pub write_tag: Signal<Out, Bits<6>>,
+    /// Writes lines, with tags 0 to 31.
+    pub write: LineWrite,
 
     // From data cache and memory
     /// The line of the oldest read can be had.
@@ -87,10 +78,6 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub answer_data: Signal<In, Bits<512>>,
     /// The memory could not read it.
     pub answer_error: Signal<In, Bit>,
-    /// A line is written (always accepted).
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
 
     // To register write-back
     /// Values of lanes are here.
@@ -198,14 +185,7 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.store.slot.next = self.coalescer.slot.val();
         self.store.entry.next = self.coalescer.entry.val();
         self.store.size.next = self.coalescer.size.val();
-        self.write_valid.next = self.store.write_valid.val();
-        self.write_line.next = self.store.write_line.val();
-        self.write_data.next = self.store.write_data.val();
-        self.write_strobe.next = self.store.write_strobe.val();
-        self.store.write_ready.next = self.write_ready.val();
-        self.write_tag.next = self.store.write_tag.val();
-        self.store.written_valid.next = self.written_valid.val();
-        self.store.written_tag.next = self.written_tag.val();
+        connect!(self.write, self.store.write);
         self.stored_valid.next = self.store.stored_valid.val();
         self.stored_slot.next = self.store.stored_slot.val();
 
@@ -223,6 +203,6 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.result_size.next = self.load.result_size.val();
         self.result_signed.next = self.load.result_signed.val();
 
-        self.line_write.next = self.store.write_valid.val() && self.write_ready.val();
+        self.line_write.next = self.store.write.valid.val() && self.write.ready.val();
     }
 }

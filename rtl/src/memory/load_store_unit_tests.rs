@@ -163,7 +163,7 @@ impl<const LANES: usize> Bench<LANES> {
     /// One clock cycle with the operation offered.
     fn cycle(&mut self) {
         self.uut.read_ready.next = self.rng.gen_bool(self.pace);
-        self.uut.write_ready.next = self.rng.gen_bool(self.pace);
+        self.uut.write.ready.next = self.rng.gen_bool(self.pace);
         self.uut.result_ready.next = self.uut.result_ready_next.val();
         self.uut.result_ready_next.next = self.rng.gen_bool(self.pace);
         // An announcement stays until it is accepted; then its line follows.
@@ -176,9 +176,9 @@ impl<const LANES: usize> Bench<LANES> {
         // Writes are done in any order.
         let done = (!self.writes.is_empty() && self.rng.gen_bool(self.pace))
             .then(|| self.writes.swap_remove(self.rng.gen_range(0..self.writes.len())));
-        self.uut.written_valid.next = done.is_some();
+        self.uut.write.written.valid.next = done.is_some();
         if let Some((_, tag)) = done {
-            self.uut.written_tag.next = tag;
+            self.uut.write.written.tag.next = tag;
         }
         settle(&mut self.uut);
 
@@ -187,15 +187,15 @@ impl<const LANES: usize> Bench<LANES> {
         if self.last_read_offer.is_some() {
             assert_eq!(self.last_read_offer, read_offer, "read request changed before it was accepted");
         }
-        let write_offer = self.uut.write_valid.val().then(|| {
+        let write_offer = self.uut.write.valid.val().then(|| {
             let u = &self.uut;
-            (u.write_line.val().to_u64(), bits_to_line(u.write_data.val()), strobe(u.write_strobe.val()))
+            (u.write.line.val().to_u64(), bits_to_line(u.write.data.val()), strobe(u.write.strobe.val()))
         });
         if self.last_write_offer.is_some() {
             assert_eq!(self.last_write_offer, write_offer, "write request changed before it was accepted");
         }
         let read = read_offer.filter(|_| self.uut.read_ready.val());
-        let write = write_offer.filter(|_| self.uut.write_ready.val());
+        let write = write_offer.filter(|_| self.uut.write.ready.val());
         self.last_read_offer = if read.is_some() { None } else { read_offer };
         self.last_write_offer = if write.is_some() { None } else { write_offer };
         assert_eq!(self.uut.line_write.val(), write.is_some());
@@ -210,7 +210,7 @@ impl<const LANES: usize> Bench<LANES> {
         }
         if let Some((line, data, strobes)) = write {
             self.memory.write(line as u32, &data, strobes);
-            let tag = self.uut.write_tag.val();
+            let tag = self.uut.write.tag.val();
             assert!(self.writes.iter().all(|w| w.1 != tag), "tag {tag:?} is taken");
             self.writes.push((line as u32, tag));
             self.line_writes += 1;

@@ -1,57 +1,51 @@
 //! One read port for data and instructions.
 
+use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
 
 /// Merges a core's fetches of instruction lines and reads of data lines.
 ///
-/// The fetch goes first, unless a data read is offered already. Tag bit 6 is 1 for a fetch; a data
-/// read has its own tag in bits 5:0. The offer is combinational; the readies depend on
-/// `read_ready`.
+/// The fetch goes first, unless a data read is offered already. Tags pass: bit 6 is 1 in that of a
+/// fetch and 0 in that of a data read, and an answer goes where it says. The offer is
+/// combinational, and so are the answers; the readies depend on `memory.ready`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ReadMerge {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From the instruction cache: a line is requested.
-    pub fetch_valid: Signal<In, Bit>,
-    /// To the instruction cache: the fetch is accepted at this edge.
-    pub fetch_ready: Signal<Out, Bit>,
-    /// Its line address.
-    pub fetch_line: Signal<In, Bits<26>>,
-    /// From the data cache: a line is requested.
-    pub data_valid: Signal<In, Bit>,
-    /// To the data cache: the read is accepted at this edge.
-    pub data_ready: Signal<Out, Bit>,
-    /// Its line address.
-    pub data_line: Signal<In, Bits<26>>,
-    /// Its tag.
-    pub data_tag: Signal<In, Bits<6>>,
-    /// To memory: one of them is offered.
-    pub read_valid: Signal<Out, Bit>,
-    /// From memory: it is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Tag.
-    pub read_tag: Signal<Out, Bits<7>>,
+    /// From the instruction cache.
+    pub fetch: Flipped<LineRead>,
+    /// From the data cache.
+    pub data: Flipped<LineRead>,
+    /// To memory.
+    pub memory: LineRead,
     data_waits: Register<Bit>,
 }
 
 impl Logic for ReadMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        let fetches = self.fetch_valid.val() && !self.data_waits.q.val();
-        self.data_waits.d.next = self.data_valid.val() && !fetches && !self.read_ready.val();
-        self.read_valid.next = self.fetch_valid.val() || self.data_valid.val();
-        self.read_line.next = self.data_line.val();
-        self.read_tag.next = bit_cast::<7, 6>(self.data_tag.val());
+        let fetches = self.fetch.valid.val() && !self.data_waits.q.val();
+        self.data_waits.d.next = self.data.valid.val() && !fetches && !self.memory.ready.val();
+        self.memory.valid.next = self.fetch.valid.val() || self.data.valid.val();
+        self.memory.line.next = self.data.line.val();
+        self.memory.tag.next = self.data.tag.val();
         if fetches {
-            self.read_line.next = self.fetch_line.val();
-            self.read_tag.next = bits::<7>(0x40);
+            self.memory.line.next = self.fetch.line.val();
+            self.memory.tag.next = self.fetch.tag.val();
         }
-        self.fetch_ready.next = self.read_ready.val() && fetches;
-        self.data_ready.next = self.read_ready.val() && !fetches;
+        self.fetch.ready.next = self.memory.ready.val() && fetches;
+        self.data.ready.next = self.memory.ready.val() && !fetches;
+        let fetched = self.memory.response.tag.val().get_bit(6);
+        self.fetch.response.valid.next = self.memory.response.valid.val() && fetched;
+        self.fetch.response.tag.next = self.memory.response.tag.val();
+        self.fetch.response.data.next = self.memory.response.data.val();
+        self.fetch.response.error.next = self.memory.response.error.val();
+        self.data.response.valid.next = self.memory.response.valid.val() && !fetched;
+        self.data.response.tag.next = self.memory.response.tag.val();
+        self.data.response.data.next = self.memory.response.data.val();
+        self.data.response.error.next = self.memory.response.error.val();
     }
 }
 
@@ -75,26 +69,36 @@ mod tests {
             data = data.or_else(|| {
                 rng.gen_bool(0.6).then(|| (rng.gen_range(0..1u64 << 26), rng.gen_range(0..64u64)))
             });
-            uut.fetch_valid.next = fetch.is_some();
-            uut.fetch_line.next = bits(fetch.unwrap_or(0));
-            uut.data_valid.next = data.is_some();
-            uut.data_line.next = bits(data.map_or(0, |d| d.0));
-            uut.data_tag.next = bits(data.map_or(0, |d| d.1));
-            uut.read_ready.next = rng.gen();
+            uut.fetch.valid.next = fetch.is_some();
+            uut.fetch.line.next = bits(fetch.unwrap_or(0));
+            uut.fetch.tag.next = bits(0x40);
+            uut.data.valid.next = data.is_some();
+            uut.data.line.next = bits(data.map_or(0, |d| d.0));
+            uut.data.tag.next = bits(data.map_or(0, |d| d.1));
+            uut.memory.ready.next = rng.gen();
+            let (answer, tag) = (rng.gen(), rng.gen_range(0..128u64));
+            uut.memory.response.valid.next = answer;
+            uut.memory.response.tag.next = bits(tag);
             settle(&mut uut);
-            let offer =
-                uut.read_valid.val().then(|| (uut.read_line.val().to_u64(), uut.read_tag.val().to_u64()));
+            let answered = [uut.fetch.response.valid.val(), uut.data.response.valid.val()];
+            assert_eq!(answered, [answer && tag >= 64, answer && tag < 64]);
+            assert_eq!(uut.data.response.tag.val(), bits(tag));
+            let offer = uut
+                .memory
+                .valid
+                .val()
+                .then(|| (uut.memory.line.val().to_u64(), uut.memory.tag.val().to_u64()));
             if standing.is_some() {
                 assert_eq!(offer, standing);
             }
-            standing = offer.filter(|_| !uut.read_ready.val());
+            standing = offer.filter(|_| !uut.memory.ready.val());
             assert_eq!(offer.is_some(), fetch.is_some() || data.is_some());
-            let taken = offer.filter(|_| uut.read_ready.val());
-            assert!(!(uut.fetch_ready.val() && uut.data_ready.val()));
-            if fetch.is_some() && uut.fetch_ready.val() {
+            let taken = offer.filter(|_| uut.memory.ready.val());
+            assert!(!(uut.fetch.ready.val() && uut.data.ready.val()));
+            if fetch.is_some() && uut.fetch.ready.val() {
                 assert_eq!(taken, fetch.take().map(|line| (line, 0x40)));
                 accepted[0] += 1;
-            } else if data.is_some() && uut.data_ready.val() {
+            } else if data.is_some() && uut.data.ready.val() {
                 assert_eq!(taken, data.take());
                 accepted[1] += 1;
             } else {

@@ -1,6 +1,7 @@
 //! From a coalesced store to write requests and their completion.
 
 use super::{QueuePointers, StoreAlign, StoreMerge};
+use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 
 /// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the
@@ -12,12 +13,12 @@ const GROUP: usize = 4;
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next
 ///    cycle on its data is merged from `size`, `address` and `data` of `held_entry`, which must
-///    stand while `held_valid` is high; in the cycle after that `write_valid` offers it.
+///    stand while `held_valid` is high; in the cycle after that `write.valid` offers it.
 /// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle
 ///    for each such group of which a lane writes to it. Where several lanes write the same byte,
 ///    the highest lane wins.
-/// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is
-///    written: in any order, in the cycle after its request was accepted at the earliest.
+/// 3. Every line has a tag of its own, 0 to 31. `write.written.valid` with the tag says that the
+///    line is written: in any order, in the cycle after its request was accepted at the earliest.
 ///    Operations complete in the order of their acceptance, one a cycle: `stored_valid` is high for
 ///    one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
@@ -56,22 +57,8 @@ pub struct StorePath<const LANES: usize> {
     /// To the coalescer: entry of the operation of this line.
     pub held_entry: Signal<Out, Bits<3>>,
 
-    /// To memory: a write is requested.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Its tag, 0 to 31.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a line is written.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// To memory, with tags 0 to 31.
+    pub write: LineWrite,
 
     /// To the hazard check: a store operation is complete.
     pub stored_valid: Signal<Out, Bit>,
@@ -169,7 +156,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         let finishes = !rest.any();
 
         // Offer to memory, merge stage, and the line that comes from the coalescer.
-        let move_on = !self.out_valid.q.val() || self.write_ready.val();
+        let move_on = !self.out_valid.q.val() || self.write.ready.val();
         let space = (!self.merging.q.val() || (move_on && finishes)) && !self.waiting.full.val();
         let take = self.line_valid.val() && space;
         self.line_ready.next = space;
@@ -218,11 +205,11 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
             self.merge.lane_word[s].next = self.align[s].word.val();
         }
 
-        self.write_valid.next = self.out_valid.q.val();
-        self.write_line.next = self.out_line.q.val();
-        self.write_data.next = self.out_data.line.val();
-        self.write_strobe.next = self.out_strobe.q.val();
-        self.write_tag.next = bit_cast::<6, 5>(self.out_tag.q.val());
+        self.write.valid.next = self.out_valid.q.val();
+        self.write.line.next = self.out_line.q.val();
+        self.write.data.next = self.out_data.line.val();
+        self.write.strobe.next = self.out_strobe.q.val();
+        self.write.tag.next = bit_cast::<6, 5>(self.out_tag.q.val());
 
         // Lines that are not written yet, or behind such a line; the place in this queue is the
         // tag.
@@ -236,8 +223,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.waiting_last.write_data.next = self.last.val();
         self.waiting_last.read_address.next = self.waiting.read_address.val();
         let mut arriving = bits::<32>(0);
-        if self.written_valid.val() {
-            arriving = bits::<32>(1) << self.written_tag.val().get_bits::<5>(0);
+        if self.write.written.valid.val() {
+            arriving = bits::<32>(1) << self.write.written.tag.val().get_bits::<5>(0);
         }
         let complete = !self.waiting.empty.val()
             && self.written.q.val().get_bit(self.waiting.read_address.val().index());
@@ -276,28 +263,28 @@ mod tests {
         uut.data[0].next = bits(0xaaaa_1234);
         uut.data[1].next = bits(0xbbbb_5678);
         settle(&mut uut);
-        assert!(uut.line_ready.val() && !uut.write_valid.val());
+        assert!(uut.line_ready.val() && !uut.write.valid.val());
         tick!(uut);
         uut.line_valid.next = false;
         settle(&mut uut);
-        assert!(!uut.write_valid.val() && uut.held_valid.val());
+        assert!(!uut.write.valid.val() && uut.held_valid.val());
         assert_eq!(uut.held_entry.val().to_u32(), 2);
         tick!(uut);
-        assert!(uut.write_valid.val() && !uut.held_valid.val());
-        assert_eq!(uut.write_line.val().to_u32(), 77);
+        assert!(uut.write.valid.val() && !uut.held_valid.val());
+        assert_eq!(uut.write.line.val().to_u32(), 77);
         let mut line = [0; 64];
         line[6..8].copy_from_slice(&[0x34, 0x12]);
         line[62..].copy_from_slice(&[0x78, 0x56]);
-        assert_eq!(bits_to_line(uut.write_data.val()), line);
-        assert_eq!(strobe(uut.write_strobe.val()), 0b11 << 6 | 0b11 << 62);
+        assert_eq!(bits_to_line(uut.write.data.val()), line);
+        assert_eq!(strobe(uut.write.strobe.val()), 0b11 << 6 | 0b11 << 62);
 
-        uut.write_ready.next = true;
+        uut.write.ready.next = true;
         tick!(uut);
-        uut.written_valid.next = true;
+        uut.write.written.valid.next = true;
         settle(&mut uut);
-        assert!(!uut.write_valid.val() && !uut.stored_valid.val());
+        assert!(!uut.write.valid.val() && !uut.stored_valid.val());
         tick!(uut);
-        uut.written_valid.next = false;
+        uut.write.written.valid.next = false;
         settle(&mut uut);
         assert!(!uut.stored_valid.val());
         tick!(uut);
@@ -312,7 +299,7 @@ mod tests {
     fn groups_of_lanes_are_merged_one_after_the_other() {
         let mut uut = StorePath::<32>::default();
         reset!(uut);
-        uut.write_ready.next = true;
+        uut.write.ready.next = true;
         uut.size.next = bits(2);
         for i in 0..32 {
             uut.address[i].next = bits(4 * (i as u64 % 16));
@@ -338,13 +325,13 @@ mod tests {
             uut.line_valid.next = false;
             settle(&mut uut);
             let mut taken = 0;
-            while !uut.write_valid.val() {
+            while !uut.write.valid.val() {
                 tick!(uut);
                 taken += 1;
             }
             assert_eq!(taken, cycles, "{lanes:#x}");
-            assert_eq!(bits_to_line(uut.write_data.val()).to_vec(), words(expected), "{lanes:#x}");
-            assert_eq!(strobe(uut.write_strobe.val()), u64::MAX);
+            assert_eq!(bits_to_line(uut.write.data.val()).to_vec(), words(expected), "{lanes:#x}");
+            assert_eq!(strobe(uut.write.strobe.val()), u64::MAX);
             tick!(uut);
         }
     }
@@ -356,7 +343,7 @@ mod tests {
         reset!(uut);
         uut.line_valid.next = true;
         uut.lanes.next = bits(1);
-        uut.write_ready.next = true;
+        uut.write.ready.next = true;
         let mut tags = vec![];
         for cycle in 0..40 {
             // Every fourth line completes an operation.
@@ -364,8 +351,8 @@ mod tests {
             uut.slot.next = bits(cycle / 4);
             settle(&mut uut);
             assert_eq!(uut.line_ready.val(), cycle < 32);
-            if uut.write_valid.val() {
-                tags.push(uut.write_tag.val());
+            if uut.write.valid.val() {
+                tags.push(uut.write.tag.val());
             }
             tick!(uut);
         }
@@ -376,8 +363,8 @@ mod tests {
         let mut written = [false; 32];
         let mut stored = 0;
         for n in 0..70 {
-            uut.written_valid.next = n < 32;
-            uut.written_tag.next = tags[n.min(31)];
+            uut.write.written.valid.next = n < 32;
+            uut.write.written.tag.next = tags[n.min(31)];
             settle(&mut uut);
             if uut.stored_valid.val() {
                 assert!(written[..4 * stored + 4].iter().all(|&w| w), "operation {stored}");

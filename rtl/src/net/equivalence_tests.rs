@@ -85,7 +85,7 @@ fn payload_writer() {
         uut.place.next.bytes = bits(1 + random() % 300);
         uut.read_ready.next = random() % 4 != 0;
         uut.write.ready.next = random() % 4 != 0;
-        uut.write.written_tag.next = bits(if random() % 4 == 0 { random() % 64 } else { cycle % 64 });
+        uut.write.written.tag.next = bits(if random() % 4 == 0 { random() % 64 } else { cycle % 64 });
     });
 }
 
@@ -178,11 +178,11 @@ fn payload_reader() {
         }
         uut.read.ready.next = random() % 4 != 0;
         let answers = !open.is_empty() && random() % 4 != 0;
-        uut.read.response_valid.next = answers;
+        uut.read.response.valid.next = answers;
         if answers {
-            uut.read.response_tag.next = bits(open.swap_remove(random() as usize % open.len()));
+            uut.read.response.tag.next = bits(open.swap_remove(random() as usize % open.len()));
         }
-        uut.read.response_error.next = random() % 32 == 0;
+        uut.read.response.error.next = random() % 32 == 0;
         uut.line_ready.next = random() % 4 != 0;
     });
 }

@@ -8,7 +8,9 @@ use super::{
 };
 use crate::config::Config;
 use crate::host::registers::network::NetControl;
-use crate::ports::{CommandStage, LineRead, LineWrite, StreamIn, StreamOut, WindowPosts, WriteTap};
+use crate::ports::{
+    AtomicAnswer, CommandStage, LineRead, LineWrite, StreamIn, StreamOut, WindowPosts, WriteTap,
+};
 use crate::queues::CommandQueues;
 use hermes_hdl::prelude::*;
 
@@ -48,12 +50,10 @@ pub struct NetInterface {
     pub write: LineWrite,
     /// To memory.
     pub read: LineRead,
-    /// With the answer of an atomic operation: what was there, bits 31:0.
-    pub written_word: Signal<In, Bits<32>>,
+    /// What comes with the answer of an atomic operation: of what was there bits 31:0.
+    pub atomic_answer: AtomicAnswer,
     /// Bits 63:32 of it.
     pub written_high: Signal<In, Bits<32>>,
-    /// Its line could not be read.
-    pub written_error: Signal<In, Bit>,
     /// What happened in this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
     pub events: Signal<Out, Bits<22>>,
     pairs: QueuePairs,
@@ -284,11 +284,11 @@ impl Logic for NetInterface {
         self.read.tag.next = self.reader.read.tag.val();
         self.reader.read.ready.next = self.read.ready.val();
         // Commands have tags from 32 on.
-        self.reader.read.response_valid.next =
-            self.read.response_valid.val() && !self.read.response_tag.val().get_bit(5);
-        connect!(self.read.response_tag, self.reader.read.response_tag);
-        connect!(self.read.response_data, self.reader.read.response_data);
-        connect!(self.read.response_error, self.reader.read.response_error);
+        self.reader.read.response.valid.next =
+            self.read.response.valid.val() && !self.read.response.tag.val().get_bit(5);
+        connect!(self.read.response.tag, self.reader.read.response.tag);
+        connect!(self.read.response.data, self.reader.read.response.data);
+        connect!(self.read.response.error, self.reader.read.response.error);
         connect!(self.queue.pop_valid, self.builder.head_valid);
         connect!(self.queue.pop, self.builder.head);
         connect!(self.builder.head_ready, self.queue.pop_ready);
@@ -372,14 +372,14 @@ impl Logic for NetInterface {
         }
         self.atomics.write_ready.next = self.write.ready.val();
         self.writer.write.ready.next = self.write.ready.val() && !operates && !notes;
-        let is_result = self.write.written_tag.val().get_bit(5);
-        let is_note = self.write.written_tag.val().get_bit(4);
-        self.writer.write.written_valid.next = self.write.written_valid.val() && !is_result && !is_note;
-        self.writer.write.written_tag.next = self.write.written_tag.val();
-        self.atomics.written.next = self.write.written_valid.val() && is_result;
-        self.atomics.value.next =
-            (bit_cast::<64, 32>(self.written_high.val()) << 32) | bit_cast::<64, 32>(self.written_word.val());
-        connect!(self.written_error, self.atomics.error);
+        let is_result = self.write.written.tag.val().get_bit(5);
+        let is_note = self.write.written.tag.val().get_bit(4);
+        self.writer.write.written.valid.next = self.write.written.valid.val() && !is_result && !is_note;
+        self.writer.write.written.tag.next = self.write.written.tag.val();
+        self.atomics.written.next = self.write.written.valid.val() && is_result;
+        self.atomics.value.next = (bit_cast::<64, 32>(self.written_high.val()) << 32)
+            | bit_cast::<64, 32>(self.atomic_answer.word.val());
+        connect!(self.atomic_answer.error, self.atomics.error);
         connect!(self.receiver.mark_valid, self.acknowledge.mark_valid);
         connect!(self.receiver.mark, self.acknowledge.mark);
         connect!(self.acknowledge.mark_ready, self.receiver.mark_ready);
@@ -465,10 +465,10 @@ impl Logic for NetInterface {
             }
             self.queues[i].read_ready.next = self.read.ready.val();
             self.queues[i].response_valid.next =
-                self.read.response_valid.val() && self.read.response_tag.val().get_bit(5);
-            self.queues[i].response_buffer.next = self.read.response_tag.val().get_bits::<4>(0);
-            self.queues[i].response_data.next = self.read.response_data.val();
-            self.queues[i].response_error.next = self.read.response_error.val();
+                self.read.response.valid.val() && self.read.response.tag.val().get_bit(5);
+            self.queues[i].response_buffer.next = self.read.response.tag.val().get_bits::<4>(0);
+            self.queues[i].response_data.next = self.read.response.data.val();
+            self.queues[i].response_error.next = self.read.response.error.val();
             was_fetched = self.queues[i].fetched.val();
         }
 

@@ -144,16 +144,16 @@ impl Node {
         uut.write.ready.next = rng.gen_bool(0.7);
         let done = (!self.outstanding.is_empty() && rng.gen_bool(0.5))
             .then(|| self.outstanding.remove(rng.gen_range(0..self.outstanding.len())).unwrap());
-        uut.write.written_valid.next = done.is_some();
-        uut.write.written_tag.next = done.unwrap_or(0).into();
+        uut.write.written.valid.next = done.is_some();
+        uut.write.written.tag.next = done.unwrap_or(0).into();
         uut.read.ready.next = rng.gen_bool(0.7);
         let answered = (!self.reads.is_empty() && rng.gen_bool(0.5))
             .then(|| self.reads.swap_remove(rng.gen_range(0..self.reads.len())));
-        uut.read.response_valid.next = answered.is_some();
-        uut.read.response_tag.next = answered.map_or(0, |read| read.0).into();
+        uut.read.response.valid.next = answered.is_some();
+        uut.read.response.tag.next = answered.map_or(0, |read| read.0).into();
         let line = answered.map_or(0, |read| read.1);
         let data = std::array::from_fn(|i| source(line * 64 + i as u32));
-        uut.read.response_data.next = line_to_bits(&data);
+        uut.read.response.data.next = line_to_bits(&data);
         settle(uut);
         let mut gone = None;
         if uut.tx.tvalid.val() && uut.tx.tready.val() {

@@ -143,11 +143,11 @@ impl Logic for PayloadReader {
         }
 
         // Lines that came
-        let came = self.read.response_valid.val();
-        let came_tag = self.read.response_tag.val().get_bits::<5>(0);
+        let came = self.read.response.valid.val();
+        let came_tag = self.read.response.tag.val().get_bits::<5>(0);
         self.lines.write_enable.next = came;
         self.lines.write_address.next = came_tag;
-        self.lines.write_data.next = self.read.response_data.val();
+        self.lines.write_data.next = self.read.response.data.val();
         let mut marks = self.arrived.q.val();
         let mut broken = self.errors.q.val();
         if issued {
@@ -155,7 +155,7 @@ impl Logic for PayloadReader {
         }
         if came {
             marks = marks.replace_bit(came_tag.index(), true);
-            broken = broken.replace_bit(came_tag.index(), self.read.response_error.val());
+            broken = broken.replace_bit(came_tag.index(), self.read.response.error.val());
         }
         self.arrived.d.next = marks;
         self.errors.d.next = broken;

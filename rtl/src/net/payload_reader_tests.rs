@@ -71,12 +71,12 @@ fn payloads_of_any_length() {
         uut.fault_ready.next = rng.gen_bool(0.3);
         let answered = (!reads.is_empty() && rng.gen_bool(if slow { 0.1 } else { 0.9 }))
             .then(|| reads.swap_remove(rng.gen_range(0..reads.len())));
-        uut.read.response_valid.next = answered.is_some();
-        uut.read.response_tag.next = answered.map_or(rng.gen_range(0..128), |read| read.0).into();
+        uut.read.response.valid.next = answered.is_some();
+        uut.read.response.tag.next = answered.map_or(rng.gen_range(0..128), |read| read.0).into();
         let line = answered.map_or(0, |read| read.1);
         let data = std::array::from_fn(|i| byte(line * 64 + i as u32));
-        uut.read.response_data.next = line_to_bits(&data);
-        uut.read.response_error.next = is_broken(line);
+        uut.read.response.data.next = line_to_bits(&data);
+        uut.read.response.error.next = is_broken(line);
         settle(&mut uut);
 
         // Those that have payloads of memory here, or a fault
@@ -147,8 +147,8 @@ fn lines_without_pause() {
     let mut lines = vec![];
     for cycle in 0..60 {
         let answered = way.pop_front().unwrap();
-        uut.read.response_valid.next = answered.is_some();
-        uut.read.response_tag.next = answered.unwrap_or((0, 0)).0.into();
+        uut.read.response.valid.next = answered.is_some();
+        uut.read.response.tag.next = answered.unwrap_or((0, 0)).0.into();
         settle(&mut uut);
         way.push_back(
             uut.read.valid.val().then(|| (uut.read.tag.val().to_u64(), uut.read.line.val().to_u64())),

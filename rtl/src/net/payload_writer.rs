@@ -207,8 +207,8 @@ impl Logic for PayloadWriter {
         self.write.valid.next = self.window.write_valid.val();
         self.window.write_ready.next = self.write.ready.val();
         self.write.tag.next = self.window.write_tag.val();
-        self.window.written_valid.next = self.write.written_valid.val();
-        self.window.written_tag.next = self.write.written_tag.val();
+        self.window.written_valid.next = self.write.written.valid.val();
+        self.window.written_tag.next = self.write.written.tag.val();
         self.performed.next = self.window.completed.val();
         let inside = self.busy.q.val() || self.here_1.q.val() || self.here_2.q.val() || wants;
         self.idle.next = !inside && self.window.empty.val();

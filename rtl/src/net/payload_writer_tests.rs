@@ -52,8 +52,8 @@ fn write(cases: &[(usize, usize, u32)], pause: u32) -> u64 {
         uut.write.ready.next = !rng.gen_ratio(pause, 100);
         let done = (!outstanding.is_empty() && !rng.gen_ratio(pause, 100))
             .then(|| outstanding.remove(rng.gen_range(0..outstanding.len())).unwrap());
-        uut.write.written_valid.next = done.is_some();
-        uut.write.written_tag.next = done.unwrap_or(0).into();
+        uut.write.written.valid.next = done.is_some();
+        uut.write.written.tag.next = done.unwrap_or(0).into();
         settle(&mut uut);
         if uut.read_enable.val() && uut.read_ready.val() {
             read = Some(buffer[uut.read_beat.val().index()]);
@@ -72,7 +72,7 @@ fn write(cases: &[(usize, usize, u32)], pause: u32) -> u64 {
         tick!(uut);
     }
     for _ in 0..3 {
-        uut.write.written_valid.next = false;
+        uut.write.written.valid.next = false;
         tick!(uut);
     }
     assert!(uut.idle.val());

@@ -2,28 +2,8 @@
 
 use hermes_hdl::prelude::*;
 
-/// The write port of a requester of the L2, and its answer.
-#[derive(Ports)]
-pub struct LineWrite {
-    /// A line is to be written.
-    pub valid: Signal<Out, Bit>,
-    /// The write is accepted at this edge.
-    pub ready: Signal<In, Bit>,
-    /// Its line address.
-    pub line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0.
-    pub data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub strobe: Signal<Out, Bits<64>>,
-    /// Tag for the answer.
-    pub tag: Signal<Out, Bits<6>>,
-    /// A write is performed, and every later read of any requester sees it.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
-}
-
-/// The read port of a requester of the L2, and its answer.
+/// The read port of a requester of the L2. Every unit between a requester and the L2 has the whole
+/// tag.
 #[derive(Ports)]
 pub struct LineRead {
     /// A line is to be read.
@@ -32,14 +12,58 @@ pub struct LineRead {
     pub ready: Signal<In, Bit>,
     /// Its line address.
     pub line: Signal<Out, Bits<26>>,
-    /// Tag for the answer.
+    /// Tag for the answer; bit 6 marks a fetch of instructions.
     pub tag: Signal<Out, Bits<7>>,
-    /// A line comes; it cannot wait.
-    pub response_valid: Signal<In, Bit>,
+    /// Its answer.
+    pub response: LineResponse,
+}
+
+/// The answer of a read. Answers come in any order and cannot wait.
+#[derive(Ports)]
+pub struct LineResponse {
+    /// A line comes.
+    pub valid: Signal<In, Bit>,
     /// The tag of its read.
-    pub response_tag: Signal<In, Bits<7>>,
+    pub tag: Signal<In, Bits<7>>,
     /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
+    pub data: Signal<In, Bits<512>>,
     /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    pub error: Signal<In, Bit>,
+}
+
+/// The write port of a requester of the L2.
+#[derive(Ports)]
+pub struct LineWrite {
+    /// A line is to be written, or an atomic operation to be performed.
+    pub valid: Signal<Out, Bit>,
+    /// The write is accepted at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its line address.
+    pub line: Signal<Out, Bits<26>>,
+    /// The line, byte 0 in bits 7:0, or what describes the atomic operation.
+    pub data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub strobe: Signal<Out, Bits<64>>,
+    /// Tag for the answer; bit 5 marks an atomic operation.
+    pub tag: Signal<Out, Bits<6>>,
+    /// Its answer.
+    pub written: LineWritten,
+}
+
+/// The answer of a write. Answers come in any order and cannot wait.
+#[derive(Ports)]
+pub struct LineWritten {
+    /// A write is performed, and every later read of any requester sees it.
+    pub valid: Signal<In, Bit>,
+    /// Its tag.
+    pub tag: Signal<In, Bits<6>>,
+}
+
+/// What comes with the answer of a write if it was an atomic operation.
+#[derive(Ports)]
+pub struct AtomicAnswer {
+    /// The value for the register.
+    pub word: Signal<In, Bits<32>>,
+    /// The line could not be read.
+    pub error: Signal<In, Bit>,
 }

@@ -4,6 +4,7 @@
 //! Those of the registers are declared with the registers: see [`crate::host::registers`].
 
 mod axi_lite;
+mod bank;
 mod command_stage;
 mod line;
 mod line_lock;
@@ -24,8 +25,9 @@ mod written_line;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
+pub use bank::{BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten};
 pub use command_stage::CommandStage;
-pub use line::{LineRead, LineWrite};
+pub use line::{AtomicAnswer, LineRead, LineResponse, LineWrite, LineWritten};
 pub use line_lock::LineLock;
 pub use look::Look;
 pub use memory_byte::MemoryByte;

@@ -11,7 +11,8 @@ pub struct StreamIn {
     pub tkeep: Signal<In, Bits<64>>,
     /// Last beat of the frame.
     pub tlast: Signal<In, Bit>,
-    /// Bit 31 in the last beat: the frame is damaged.
+    /// Bits 30:0 in the first beat: input port, for packet ports. Bit 31 in the last beat: the
+    /// frame is damaged.
     pub tuser: Signal<In, Bits<32>>,
     /// A beat is offered.
     pub tvalid: Signal<In, Bit>,
@@ -28,7 +29,7 @@ pub struct StreamOut {
     pub tkeep: Signal<Out, Bits<64>>,
     /// Last beat of the frame.
     pub tlast: Signal<Out, Bit>,
-    /// Bit 31 in the last beat: the frame is damaged.
+    /// Bits 30:0: output port, of packet ports. Bit 31 in the last beat: the frame is damaged.
     pub tuser: Signal<Out, Bits<32>>,
     /// A beat is offered.
     pub tvalid: Signal<Out, Bit>,

@@ -97,7 +97,7 @@ impl Logic for CompletionWriter {
         }
 
         // It is there.
-        let written = self.write.written_valid.val() & (self.write.written_tag.val() == bits::<6>(31));
+        let written = self.write.written.valid.val() & (self.write.written.tag.val() == bits::<6>(31));
         let ends = self.under_way.q.val() & (self.silent.q.val() | written);
         self.freed_valid.next = ends;
         self.freed_slot.next = self.slot.q.val();
@@ -142,9 +142,9 @@ mod tests {
         let mut write = None;
         for cycle in 0.. {
             unit.write.ready.next = random.gen_bool(0.4);
-            unit.write.written_valid.next = random.gen();
+            unit.write.written.valid.next = random.gen();
             let ours = write.is_some() && random.gen();
-            unit.write.written_tag.next = if ours { 31 } else { random.gen_range(0..31) }.into();
+            unit.write.written.tag.next = if ours { 31 } else { random.gen_range(0..31) }.into();
             settle!(*unit);
             assert!(!unit.end_taken.val(), "one job at a time");
             assert_eq!(unit.write.valid.val(), !silent && write.is_none(), "cycle {cycle}");
@@ -158,13 +158,13 @@ mod tests {
                     write = Some((unit.write.line.val().to_u32() * 64 + byte, value));
                 }
             }
-            let ends = silent || (unit.write.written_valid.val() && ours);
+            let ends = silent || (unit.write.written.valid.val() && ours);
             assert_eq!(unit.freed_valid.val(), ends, "cycle {cycle}");
             assert!(!ends || unit.freed_slot.val().to_u64() == slot);
             tick!(*unit);
             if ends {
                 unit.ended.next = 0.into();
-                unit.write.written_valid.next = false;
+                unit.write.written.valid.next = false;
                 settle!(*unit);
                 return write;
             }

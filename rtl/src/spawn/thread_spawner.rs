@@ -314,8 +314,8 @@ mod tests {
             unit.begins.next = starting.is_some();
             unit.begins_job.next = (starting.map_or(0, |s| s.0) as u64).into();
             unit.write.ready.next = random.gen_bool(0.5);
-            unit.write.written_valid.next = acknowledged == Some(0);
-            unit.write.written_tag.next = 31.into();
+            unit.write.written.valid.next = acknowledged == Some(0);
+            unit.write.written.tag.next = 31.into();
             settle!(unit);
 
             // What starts has the words of its job.

@@ -43,11 +43,11 @@ impl Logic for WriteMerge {
         }
         self.stays.d.next = self.stores.valid.val() & !completion & !self.memory.ready.val();
         // COMPLETION_TAG
-        let of_completion = self.memory.written_tag.val() == bits::<6>(31);
-        self.stores.written_valid.next = self.memory.written_valid.val() & !of_completion;
-        self.stores.written_tag.next = self.memory.written_tag.val();
-        self.completions.written_valid.next = self.memory.written_valid.val() & of_completion;
-        self.completions.written_tag.next = self.memory.written_tag.val();
+        let of_completion = self.memory.written.tag.val() == bits::<6>(31);
+        self.stores.written.valid.next = self.memory.written.valid.val() & !of_completion;
+        self.stores.written.tag.next = self.memory.written.tag.val();
+        self.completions.written.valid.next = self.memory.written.valid.val() & of_completion;
+        self.completions.written.tag.next = self.memory.written.tag.val();
     }
 }
 
@@ -84,8 +84,8 @@ mod tests {
             unit.completions.line.next = completions.front().copied().unwrap_or(0).into();
             unit.completions.tag.next = u64::from(COMPLETION_TAG).into();
             unit.memory.ready.next = random.gen_bool(0.6);
-            unit.memory.written_valid.next = random.gen();
-            unit.memory.written_tag.next = random.gen_range(28..32u64).into();
+            unit.memory.written.valid.next = random.gen();
+            unit.memory.written.tag.next = random.gen_range(28..32u64).into();
             settle!(unit);
             let offered = unit.memory.valid.val().then(|| unit.memory.line.val().to_u64());
             assert_eq!(offered.is_some(), !stores.is_empty() || !completions.is_empty());
@@ -103,10 +103,10 @@ mod tests {
                 assert_eq!(source.pop_front(), offered, "cycle {cycle}");
                 passed[kind] += 1;
             }
-            let is_completion = unit.memory.written_tag.val().to_u64() == 31;
-            let written = unit.memory.written_valid.val();
-            assert_eq!(unit.stores.written_valid.val(), written && !is_completion);
-            assert_eq!(unit.completions.written_valid.val(), written && is_completion);
+            let is_completion = unit.memory.written.tag.val().to_u64() == 31;
+            let written = unit.memory.written.valid.val();
+            assert_eq!(unit.stores.written.valid.val(), written && !is_completion);
+            assert_eq!(unit.completions.written.valid.val(), written && is_completion);
             tick!(unit);
         }
         assert!(passed[0] > 1_000 && passed[1] > 500, "{passed:?}");

@@ -1,6 +1,7 @@
 //! Committed packets from the packet ring to an AXI4-Stream.
 
 use super::{FrameSender, SlotReader, VerdictReader};
+use crate::ports::{LineRead, StreamOut};
 use hermes_hdl::prelude::*;
 
 /// Sends the frames of committed packets in the order of packetIdx, each to the port of its
@@ -36,36 +37,12 @@ pub struct Egress {
     pub committed: Signal<In, Bits<32>>,
 
     // To and from memory
-    /// A line is requested.
-    pub read_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Its tag.
-    pub read_tag: Signal<Out, Bits<7>>,
-    /// A line is here.
-    pub response_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub response_tag: Signal<In, Bits<7>>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    /// Lines of verdicts and slots.
+    pub read: LineRead,
 
     // Frames
-    /// A beat is offered.
-    pub tx_tvalid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub tx_tready: Signal<In, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub tx_tdata: Signal<Out, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub tx_tkeep: Signal<Out, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub tx_tlast: Signal<Out, Bit>,
-    /// Bits 30:0: output port. Bit 31 in the last beat: a line of the frame could not be read.
-    pub tx_tuser: Signal<Out, Bits<32>>,
+    /// Beats of frames; a frame is damaged if a line of it could not be read.
+    pub tx: StreamOut,
 
     /// packetIdx of the oldest packet whose slot is in use.
     pub freed: Signal<Out, Bits<32>>,
@@ -120,50 +97,42 @@ impl Logic for Egress {
         self.sender.frame_bytes.next = self.slots.frame_bytes.val();
         self.sender.frame_port.next = self.slots.frame_port.val();
         self.slots.line_ready.next = self.sender.line_ready.val();
-        self.tx_tvalid.next = self.sender.tx_tvalid.val();
-        self.tx_tdata.next = self.sender.tx_tdata.val();
-        self.tx_tkeep.next = self.sender.tx_tkeep.val();
-        self.tx_tlast.next = self.sender.tx_tlast.val();
-        self.tx_tuser.next = self.sender.tx_tuser.val();
-        self.sender.tx_tready.next = self.tx_tready.val();
+        connect!(self.tx, self.sender.tx);
 
         // Reads: verdicts are few and much waits for them; then what is nearest to being sent.
-        let free = !self.out_valid.q.val() || self.read_ready.val();
-        let body = self.slots.body_valid.val() && !self.verdicts.read_valid.val();
-        let head = !self.slots.body_valid.val() && !self.verdicts.read_valid.val();
-        self.verdicts.read_ready.next = free;
-        self.slots.body_ready.next = free && !self.verdicts.read_valid.val();
-        self.slots.head_ready.next = free && head;
+        let free = !self.out_valid.q.val() || self.read.ready.val();
+        let body = self.slots.body.valid.val() && !self.verdicts.read.valid.val();
+        let head = !self.slots.body.valid.val() && !self.verdicts.read.valid.val();
+        self.verdicts.read.ready.next = free;
+        self.slots.body.ready.next = free && !self.verdicts.read.valid.val();
+        self.slots.head.ready.next = free && head;
         if free {
             self.out_valid.d.next =
-                self.verdicts.read_valid.val() || self.slots.body_valid.val() || self.slots.head_valid.val();
-            if self.verdicts.read_valid.val() {
-                self.out_line.d.next = self.verdicts.read_line.val();
-                self.out_tag.d.next = bit_cast::<7, 2>(self.verdicts.read_tag.val()) | 48;
+                self.verdicts.read.valid.val() || self.slots.body.valid.val() || self.slots.head.valid.val();
+            if self.verdicts.read.valid.val() {
+                self.out_line.d.next = self.verdicts.read.line.val();
+                self.out_tag.d.next = self.verdicts.read.tag.val();
             } else if body {
-                self.out_line.d.next = self.slots.body_line.val();
-                self.out_tag.d.next = bit_cast::<7, 5>(self.slots.body_tag.val());
+                self.out_line.d.next = self.slots.body.line.val();
+                self.out_tag.d.next = self.slots.body.tag.val();
             } else {
-                self.out_line.d.next = self.slots.head_line.val();
-                self.out_tag.d.next = bit_cast::<7, 4>(self.slots.head_tag.val()) | 32;
+                self.out_line.d.next = self.slots.head.line.val();
+                self.out_tag.d.next = self.slots.head.tag.val();
             }
         }
-        self.read_valid.next = self.out_valid.q.val();
-        self.read_line.next = self.out_line.q.val();
-        self.read_tag.next = self.out_tag.q.val();
+        self.read.valid.next = self.out_valid.q.val();
+        self.read.line.next = self.out_line.q.val();
+        self.read.tag.next = self.out_tag.q.val();
 
-        let of_verdicts = self.response_tag.val().get_bit(5) && self.response_tag.val().get_bit(4);
-        self.verdicts.response_valid.next = self.response_valid.val() && of_verdicts;
-        self.verdicts.response_tag.next = self.response_tag.val().get_bits::<2>(0);
-        self.verdicts.response_data.next = self.response_data.val();
-        self.verdicts.response_error.next = self.response_error.val();
-        self.slots.head_response.next = self.response_valid.val()
-            && self.response_tag.val().get_bit(5)
-            && !self.response_tag.val().get_bit(4);
-        self.slots.body_response.next = self.response_valid.val() && !self.response_tag.val().get_bit(5);
-        self.slots.response_tag.next = self.response_tag.val().get_bits::<5>(0);
-        self.slots.response_data.next = self.response_data.val();
-        self.slots.response_error.next = self.response_error.val();
+        let of_heads = self.read.response.tag.val().get_bit(5) && !self.read.response.tag.val().get_bit(4);
+        let of_verdicts = self.read.response.tag.val().get_bit(5) && self.read.response.tag.val().get_bit(4);
+        connect!(self.read.response, self.verdicts.read.response);
+        connect!(self.read.response, self.slots.head.response);
+        connect!(self.read.response, self.slots.body.response);
+        self.verdicts.read.response.valid.next = self.read.response.valid.val() && of_verdicts;
+        self.slots.head.response.valid.next = self.read.response.valid.val() && of_heads;
+        self.slots.body.response.valid.next =
+            self.read.response.valid.val() && !self.read.response.tag.val().get_bit(5);
 
         // Slots in use begin at packet `oldest`; all follow the commits while nothing is to be
         // sent.
@@ -191,7 +160,7 @@ impl Logic for Egress {
         if self.slots.length_error.val() {
             self.length_error_count.d.next = self.length_error_count.q.val() + 1;
         }
-        if self.response_valid.val() && self.response_error.val() {
+        if self.read.response.valid.val() && self.read.response.error.val() {
             self.read_error_count.d.next = self.read_error_count.q.val() + 1;
         }
         self.frames.next = self.frame_count.q.val();

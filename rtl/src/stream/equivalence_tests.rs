@@ -39,9 +39,9 @@ fn task_merge() {
 #[test]
 fn line_builder() {
     check_with(LineBuilder::default(), 2_000, |uut, random, cycle| {
-        uut.rx_tkeep.next = keep(random);
-        uut.rx_tlast.next = random() % 3 == 0;
-        uut.rx_tuser.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tlast.next = random() % 3 == 0;
+        uut.rx.tuser.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
         uut.slot_bytes_log2.next = bits(7 + cycle / 256 % 4);
         uut.slot_free.next = random() % 4 != 0;
         uut.next_slot_free.next = random() % 4 != 0;
@@ -81,11 +81,12 @@ fn slot_reader() {
         uut.slot_bytes_log2.next = bits(7 + cycle / 512 % 4);
         uut.follow.next = random() % 128 == 0 && uut.idle.val();
         uut.verdict.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
-        uut.response_data.next = if random() % 8 == 0 { bits(random()) } else { bits(random() % 300) };
+        uut.head.response.data.next = if random() % 8 == 0 { bits(random()) } else { bits(random() % 300) };
         let head = random() % 2 == 0;
-        uut.head_response.next = head;
-        uut.body_response.next = !head;
-        uut.response_error.next = random() % 16 == 0;
+        uut.head.response.valid.next = head;
+        uut.body.response.valid.next = !head;
+        uut.head.response.error.next = random() % 16 == 0;
+        uut.body.response.error.next = random() % 16 == 0;
     });
 }
 
@@ -98,7 +99,7 @@ fn frame_sender() {
             left = 0;
         }
         uut.line_valid.next = random() % 8 != 0;
-        uut.tx_tready.next = random() % 4 != 0;
+        uut.tx.tready.next = random() % 4 != 0;
         uut.line_start.next = left == 0;
         let bytes = 1 + random() % 300;
         uut.frame_bytes.next = bits(bytes);
@@ -116,13 +117,13 @@ fn frame_sender() {
 fn ingress() {
     check_with(Ingress::default(), 2_000, |uut, random, cycle| {
         uut.enable.next = cycle % 512 > 8;
-        uut.rx_tkeep.next = keep(random);
-        uut.rx_tlast.next = random() % 3 == 0;
-        uut.rx_tuser.next = bits(random() >> 33);
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tlast.next = random() % 3 == 0;
+        uut.rx.tuser.next = bits(random() >> 33);
         uut.ring_slots_log2.next = bits(1 + cycle / 512 % 4);
         uut.slot_bytes_log2.next = bits(7);
         uut.freed.next = bits(cycle / 4);
-        uut.written_tag.next = bits(cycle % 64);
+        uut.write.written.tag.next = bits(cycle % 64);
     });
 }
 
@@ -133,9 +134,9 @@ fn egress() {
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 2);
-        uut.response_tag.next = bits(random() % 64);
-        uut.response_data.next = bits(random() % 200);
-        uut.response_error.next = random() % 16 == 0;
+        uut.read.response.tag.next = bits(random() % 64);
+        uut.read.response.data.next = bits(random() % 200);
+        uut.read.response.error.next = random() % 16 == 0;
     });
 }
 
@@ -146,10 +147,10 @@ fn packet_ports() {
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 4);
-        uut.rx_tkeep.next = keep(random);
-        uut.rx_tuser.next = bits(random() >> 33);
-        uut.written_tag.next = bits(cycle % 64);
-        uut.response_tag.next = bits(random() % 64);
-        uut.response_data.next = bits(random() % 200);
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tuser.next = bits(random() >> 33);
+        uut.write.written.tag.next = bits(cycle % 64);
+        uut.read.response.tag.next = bits(random() % 64);
+        uut.read.response.data.next = bits(random() % 200);
     });
 }

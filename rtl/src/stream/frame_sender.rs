@@ -1,5 +1,6 @@
 //! From the lines of ring slots to AXI4-Stream beats.
 
+use crate::ports::StreamOut;
 use hermes_hdl::prelude::*;
 
 /// Takes the frame out of the lines of its slot, where it begins at byte 18, and sends it.
@@ -33,18 +34,8 @@ pub struct FrameSender {
     /// With line 0: output port.
     pub frame_port: Signal<In, Bits<31>>,
 
-    /// A beat is offered.
-    pub tx_tvalid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub tx_tready: Signal<In, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub tx_tdata: Signal<Out, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub tx_tkeep: Signal<Out, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub tx_tlast: Signal<Out, Bit>,
-    /// Bits 30:0: output port. Bit 31 in the last beat: a line of the frame could not be read.
-    pub tx_tuser: Signal<Out, Bits<32>>,
+    /// Beats of frames; the frame is damaged if a line of it could not be read.
+    pub tx: StreamOut,
 
     /// A frame is complete with the beat that is offered from the next cycle on.
     pub sent: Signal<Out, Bit>,
@@ -78,7 +69,7 @@ impl Logic for FrameSender {
     fn update(&mut self) {
         // Line 0 of a frame makes no beat; it may be taken when no frame is in progress or its last
         // bytes go.
-        let move_on = !self.out_valid.q.val() || self.tx_tready.val();
+        let move_on = !self.out_valid.q.val() || self.tx.tready.val();
         let ready = move_on || !self.open.q.val();
         self.line_ready.next = ready;
         let take = self.line_valid.val() && ready;
@@ -133,10 +124,10 @@ impl Logic for FrameSender {
         }
         self.idle.next = !self.open.q.val() && !self.out_valid.q.val();
 
-        self.tx_tvalid.next = self.out_valid.q.val();
-        self.tx_tdata.next = self.out_data.q.val();
-        self.tx_tkeep.next = self.out_keep.q.val();
-        self.tx_tlast.next = self.out_last.q.val();
-        self.tx_tuser.next = self.out_user.q.val();
+        self.tx.tvalid.next = self.out_valid.q.val();
+        self.tx.tdata.next = self.out_data.q.val();
+        self.tx.tkeep.next = self.out_keep.q.val();
+        self.tx.tlast.next = self.out_last.q.val();
+        self.tx.tuser.next = self.out_user.q.val();
     }
 }

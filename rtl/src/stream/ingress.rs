@@ -1,12 +1,13 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{LineBuilder, RingPosition, WriteWindow};
+use crate::ports::{LineWrite, StreamIn};
 use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
 ///
 /// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them,
-///    and which are dropped as malformed: those take no slot. `rx_tready` is low while no slot is
+///    and which are dropped as malformed: those take no slot. `rx.tready` is low while no slot is
 ///    free: no frame is lost.
 /// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are
 ///    performed. Frames that complete while a count waits for `task_ready` go together into the
@@ -19,7 +20,7 @@ use hermes_hdl::prelude::*;
 ///    pushes. `enable` may fall only while the unit is not `busy` and no frame comes. The ring's
 ///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
 ///    rises no more.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock)]
 pub struct Ingress {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -39,34 +40,12 @@ pub struct Ingress {
     pub slot_bytes_log2: Signal<In, Bits<5>>,
 
     // Frames
-    /// A beat is offered.
-    pub rx_tvalid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub rx_tready: Signal<Out, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub rx_tdata: Signal<In, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub rx_tkeep: Signal<In, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub rx_tlast: Signal<In, Bit>,
-    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
-    pub rx_tuser: Signal<In, Bits<32>>,
+    /// Beats of frames.
+    pub rx: StreamIn,
 
     // To and from memory
-    /// A line is to be written.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// Its bytes; all are written.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Its tag.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// A write is performed, in any order.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// Lines of frames; all bytes are written.
+    pub write: LineWrite,
 
     // To the task FIFO, and what the host pushes to it
     /// A number of packets is ready.
@@ -110,18 +89,17 @@ pub struct Ingress {
     byte_count: Register<Bits<32>>,
     dropped_count: Register<Bits<32>>,
     cut_count: Register<Bits<32>>,
+    #[init(Constant::new(u64::MAX.into()))]
+    all_bytes: Constant<Bits<64>>,
 }
 
 impl Logic for Ingress {
     #[hdl_gen]
     fn update(&mut self) {
         // Frames to lines.
-        self.builder.rx_tvalid.next = self.rx_tvalid.val() && self.enable.val();
-        self.rx_tready.next = self.builder.rx_tready.val() && self.enable.val();
-        self.builder.rx_tdata.next = self.rx_tdata.val();
-        self.builder.rx_tkeep.next = self.rx_tkeep.val();
-        self.builder.rx_tlast.next = self.rx_tlast.val();
-        self.builder.rx_tuser.next = self.rx_tuser.val();
+        connect!(self.rx, self.builder.rx);
+        self.builder.rx.tvalid.next = self.rx.tvalid.val() && self.enable.val();
+        self.rx.tready.next = self.builder.rx.tready.val() && self.enable.val();
         self.builder.cycle.next = self.cycle.val();
         self.builder.slot_bytes_log2.next = self.slot_bytes_log2.val();
         self.builder.slot_line.next = self.position.line.val();
@@ -160,13 +138,14 @@ impl Logic for Ingress {
         self.window.line_valid.next = self.builder.line_valid.val();
         self.builder.line_ready.next = self.window.line_ready.val();
         self.window.line_end.next = self.builder.line_end.val();
-        self.write_valid.next = self.window.write_valid.val();
-        self.window.write_ready.next = self.write_ready.val();
-        self.write_line.next = self.builder.line_address.val();
-        self.write_data.next = self.builder.line_data.val();
-        self.write_tag.next = self.window.write_tag.val();
-        self.window.written_valid.next = self.written_valid.val();
-        self.window.written_tag.next = self.written_tag.val();
+        self.write.valid.next = self.window.write_valid.val();
+        self.window.write_ready.next = self.write.ready.val();
+        self.write.line.next = self.builder.line_address.val();
+        self.write.data.next = self.builder.line_data.val();
+        self.write.strobe.next = self.all_bytes.val();
+        self.write.tag.next = self.window.write_tag.val();
+        self.window.written_valid.next = self.write.written.valid.val();
+        self.window.written_tag.next = self.write.written.tag.val();
 
         // Counts to the task FIFO.
         let mut waiting = self.ready_frames.q.val();

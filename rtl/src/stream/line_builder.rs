@@ -1,6 +1,7 @@
 //! From AXI4-Stream beats to the lines of ring slots.
 
 use super::{KeepCount, KeepMask};
+use crate::ports::StreamIn;
 use hermes_hdl::prelude::*;
 
 /// What the line builder does next with the frame in progress.
@@ -38,18 +39,8 @@ pub struct LineBuilder {
     pub reset: Signal<In, Bit>,
 
     // Frames
-    /// A beat is offered.
-    pub rx_tvalid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub rx_tready: Signal<Out, Bit>,
-    /// Its bytes, the first in bits 7:0.
-    pub rx_tdata: Signal<In, Bits<512>>,
-    /// Which of them count, the first in bit 0.
-    pub rx_tkeep: Signal<In, Bits<64>>,
-    /// It is the last beat of its frame.
-    pub rx_tlast: Signal<In, Bit>,
-    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
-    pub rx_tuser: Signal<In, Bits<32>>,
+    /// Beats of frames.
+    pub rx: StreamIn,
 
     // Where they go
     /// Cycles since reset, modulo 2^32.
@@ -135,15 +126,15 @@ impl Logic for LineBuilder {
             && self.beats.q.val().any()
             && move_on;
         let space = !self.held.q.val() || take_first || take_more;
-        self.rx_tready.next = space;
+        self.rx.tready.next = space;
         if space {
-            self.held.d.next = self.rx_tvalid.val();
+            self.held.d.next = self.rx.tvalid.val();
         }
-        if space && self.rx_tvalid.val() {
-            self.held_data.d.next = self.rx_tdata.val();
-            self.held_keep.d.next = self.rx_tkeep.val();
-            self.held_last.d.next = self.rx_tlast.val();
-            self.held_user.d.next = self.rx_tuser.val();
+        if space && self.rx.tvalid.val() {
+            self.held_data.d.next = self.rx.tdata.val();
+            self.held_keep.d.next = self.rx.tkeep.val();
+            self.held_last.d.next = self.rx.tlast.val();
+            self.held_user.d.next = self.rx.tuser.val();
         }
 
         // The descriptor of a whole frame, of which `beats` beats were taken.

@@ -17,11 +17,11 @@ fn descriptor(uut: &mut LineBuilder, length: usize, port: u32, leap: bool) -> ([
             uut.beats.q.next = bits(count.min(4_095));
             sent += left_out;
         }
-        uut.rx_tvalid.next = sent < beats;
-        uut.rx_tlast.next = sent + 1 == beats;
-        uut.rx_tuser.next = bits(if sent == 0 { port.into() } else { 0 });
+        uut.rx.tvalid.next = sent < beats;
+        uut.rx.tlast.next = sent + 1 == beats;
+        uut.rx.tuser.next = bits(if sent == 0 { port.into() } else { 0 });
         let bytes = if sent + 1 == beats { length - 64 * sent } else { 64 };
-        uut.rx_tkeep.next = bits(u64::MAX >> (64 - bytes));
+        uut.rx.tkeep.next = bits(u64::MAX >> (64 - bytes));
         settle(uut);
         if uut.done.val() {
             end = Some((uut.done_cut.val(), uut.done_bytes.val().to_u64()));
@@ -34,7 +34,7 @@ fn descriptor(uut: &mut LineBuilder, length: usize, port: u32, leap: bool) -> ([
             tick!(*uut);
             return ([0, 4, 8, 12].map(word), cut, bytes);
         }
-        sent += usize::from(uut.rx_tvalid.val() && uut.rx_tready.val());
+        sent += usize::from(uut.rx.tvalid.val() && uut.rx.tready.val());
         tick!(*uut);
     }
     panic!("a frame of {length} bytes has no line 0");

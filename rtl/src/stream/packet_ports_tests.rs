@@ -167,32 +167,32 @@ impl Bench {
     fn step(&mut self) {
         // Inputs of this cycle
         self.uut.cycle.next = bits(self.cycle);
-        if !self.uut.rx_tvalid.val() && !self.to_send.is_empty() && self.goes() {
+        if !self.uut.rx.tvalid.val() && !self.to_send.is_empty() && self.goes() {
             let beat = self.to_send[0].beat;
-            self.uut.rx_tvalid.next = true;
-            self.uut.rx_tdata.next = line_to_bits(&beat.data);
-            self.uut.rx_tkeep.next = bits(beat.keep);
-            self.uut.rx_tlast.next = beat.last;
-            self.uut.rx_tuser.next = bits(beat.user.into());
+            self.uut.rx.tvalid.next = true;
+            self.uut.rx.tdata.next = line_to_bits(&beat.data);
+            self.uut.rx.tkeep.next = bits(beat.keep);
+            self.uut.rx.tlast.next = beat.last;
+            self.uut.rx.tuser.next = bits(beat.user.into());
         }
-        self.uut.tx_tready.next = self.goes();
+        self.uut.tx.tready.next = self.goes();
         self.uut.task_ready.next = self.goes();
-        self.uut.read_ready.next = self.goes();
-        self.uut.write_ready.next = self.goes();
-        self.uut.response_valid.next = false;
+        self.uut.read.ready.next = self.goes();
+        self.uut.write.ready.next = self.goes();
+        self.uut.read.response.valid.next = false;
         if self.goes() {
             if let Some((tag, line, fails)) = self.memory.respond(&mut self.rng) {
-                self.uut.response_error.next = fails;
-                self.uut.response_valid.next = true;
-                self.uut.response_tag.next = bits(tag);
-                self.uut.response_data.next = line_to_bits(&line);
+                self.uut.read.response.error.next = fails;
+                self.uut.read.response.valid.next = true;
+                self.uut.read.response.tag.next = bits(tag);
+                self.uut.read.response.data.next = line_to_bits(&line);
             }
         }
-        self.uut.written_valid.next = false;
+        self.uut.write.written.valid.next = false;
         if self.goes() {
             if let Some(tag) = self.memory.perform(&mut self.rng) {
-                self.uut.written_valid.next = true;
-                self.uut.written_tag.next = bits(tag);
+                self.uut.write.written.valid.next = true;
+                self.uut.write.written.tag.next = bits(tag);
             }
         }
         if self.processed < self.pushed && self.goes() {
@@ -210,11 +210,11 @@ impl Bench {
         self.uut.committed.next = bits(self.committed);
 
         settle(&mut self.uut);
-        let taken = self.uut.rx_tvalid.val() && self.uut.rx_tready.val();
+        let taken = self.uut.rx.tvalid.val() && self.uut.rx.tready.val();
         self.observe(taken);
         tick!(self.uut);
         if taken {
-            self.uut.rx_tvalid.next = false;
+            self.uut.rx.tvalid.next = false;
             settle(&mut self.uut);
         }
         self.cycle += 1;
@@ -223,21 +223,21 @@ impl Bench {
     /// What the outputs of this cycle do.
     fn observe(&mut self, beat_accepted: bool) {
         let uut = &mut self.uut;
-        if uut.read_valid.val() && uut.read_ready.val() {
-            self.memory.read(uut.read_tag.val().to_u64(), uut.read_line.val().to_u32());
+        if uut.read.valid.val() && uut.read.ready.val() {
+            self.memory.read(uut.read.tag.val().to_u64(), uut.read.line.val().to_u32());
         }
-        if uut.write_valid.val() && uut.write_ready.val() {
-            let (tag, line) = (uut.write_tag.val().to_u64(), uut.write_line.val().to_u32());
-            self.memory.write(tag, line, bits_to_line(uut.write_data.val()), uut.write_strobe.val().to_u64());
+        if uut.write.valid.val() && uut.write.ready.val() {
+            let (tag, line) = (uut.write.tag.val().to_u64(), uut.write.line.val().to_u32());
+            self.memory.write(tag, line, bits_to_line(uut.write.data.val()), uut.write.strobe.val().to_u64());
         }
         let pushes = (uut.task_valid.val() && uut.task_ready.val()).then(|| uut.task_count.val().to_u64());
-        let beat = uut.tx_tvalid.val().then(|| Beat {
-            data: bits_to_line(uut.tx_tdata.val()),
-            keep: uut.tx_tkeep.val().to_u64(),
-            last: uut.tx_tlast.val(),
-            user: uut.tx_tuser.val().to_u32(),
+        let beat = uut.tx.tvalid.val().then(|| Beat {
+            data: bits_to_line(uut.tx.tdata.val()),
+            keep: uut.tx.tkeep.val().to_u64(),
+            last: uut.tx.tlast.val(),
+            user: uut.tx.tuser.val().to_u32(),
         });
-        let beat_taken = uut.tx_tready.val();
+        let beat_taken = uut.tx.tready.val();
         self.drops_of_caches += u64::from(uut.drop_caches.val());
         if let Some((before, false)) = self.offered {
             assert_eq!(beat, Some(before), "a beat that was not taken changed");
@@ -366,7 +366,7 @@ impl Bench {
             );
         }
         let uut = &self.uut;
-        assert!(!uut.control.busy.val() && !uut.tx_tvalid.val() && self.arrived.is_empty());
+        assert!(!uut.control.busy.val() && !uut.tx.tvalid.val() && self.arrived.is_empty());
         let counters = [
             (uut.counters.frames_in.val(), frames),
             (uut.counters.bytes_in.val(), self.bytes_in),

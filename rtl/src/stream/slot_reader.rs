@@ -2,6 +2,7 @@
 
 use super::RingPosition;
 use crate::memory::QueuePointers;
+use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
 
 /// Reads the slots of packets with a forward verdict and hands out their lines, frame by frame.
@@ -40,32 +41,10 @@ pub struct SlotReader {
     /// The verdict: a port unless bit 31 is set.
     pub verdict: Signal<In, Bits<32>>,
 
-    /// To memory: line 0 of a slot is requested.
-    pub head_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub head_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub head_line: Signal<Out, Bits<26>>,
-    /// Its tag.
-    pub head_tag: Signal<Out, Bits<4>>,
-    /// To memory: another line is requested.
-    pub body_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub body_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub body_line: Signal<Out, Bits<26>>,
-    /// Its tag.
-    pub body_tag: Signal<Out, Bits<5>>,
-    /// From memory: line 0 of a slot is here.
-    pub head_response: Signal<In, Bit>,
-    /// From memory: another line is here.
-    pub body_response: Signal<In, Bit>,
-    /// Its tag; bit 4 does not count for line 0.
-    pub response_tag: Signal<In, Bits<5>>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    /// To memory: line 0 of slots, with tags 32 to 47.
+    pub head: LineRead,
+    /// To memory: their other lines, with tags 0 to 31.
+    pub body: LineRead,
 
     /// To the frame sender: the next line is here.
     pub line_valid: Signal<Out, Bit>,
@@ -127,11 +106,11 @@ impl Logic for SlotReader {
         // A verdict: a packet that is to be sent requests line 0 in the same cycle.
         let passes = self.verdict.val().get_bit(31);
         let allocate =
-            self.verdict_valid.val() && !self.packets.full.val() && (passes || self.head_ready.val());
-        self.verdict_ready.next = !self.packets.full.val() && (passes || self.head_ready.val());
-        self.head_valid.next = self.verdict_valid.val() && !self.packets.full.val() && !passes;
-        self.head_line.next = self.position.line.val();
-        self.head_tag.next = self.packets.write_address.val();
+            self.verdict_valid.val() && !self.packets.full.val() && (passes || self.head.ready.val());
+        self.verdict_ready.next = !self.packets.full.val() && (passes || self.head.ready.val());
+        self.head.valid.next = self.verdict_valid.val() && !self.packets.full.val() && !passes;
+        self.head.line.next = self.position.line.val();
+        self.head.tag.next = bit_cast::<7, 4>(self.packets.write_address.val()) | 32;
         self.skipped.next = allocate && passes;
         self.packets.push.next = allocate;
         self.to_measure.push.next = allocate;
@@ -152,44 +131,46 @@ impl Logic for SlotReader {
         self.position.advance.next = allocate;
 
         // Answers. A packet that is skipped waits for none.
-        self.packet_head.write_enable.next = self.head_response.val();
-        self.packet_head.write_address.next = self.response_tag.val().get_bits::<4>(0);
-        self.packet_head.write_data.next = self.response_data.val();
-        self.packet_length.write_enable.next = self.head_response.val();
-        self.packet_length.write_address.next = self.response_tag.val().get_bits::<4>(0);
-        self.packet_length.write_data.next = self.response_data.val().get_bits::<32>(0);
-        self.packet_failed.write_enable.next = self.head_response.val();
-        self.packet_failed.write_address.next = self.response_tag.val().get_bits::<4>(0);
-        self.packet_failed.write_data.next = self.response_error.val();
+        let head_tag = self.head.response.tag.val().get_bits::<4>(0);
+        let body_tag = self.body.response.tag.val().get_bits::<5>(0);
+        self.packet_head.write_enable.next = self.head.response.valid.val();
+        self.packet_head.write_address.next = head_tag;
+        self.packet_head.write_data.next = self.head.response.data.val();
+        self.packet_length.write_enable.next = self.head.response.valid.val();
+        self.packet_length.write_address.next = head_tag;
+        self.packet_length.write_data.next = self.head.response.data.val().get_bits::<32>(0);
+        self.packet_failed.write_enable.next = self.head.response.valid.val();
+        self.packet_failed.write_address.next = head_tag;
+        self.packet_failed.write_data.next = self.head.response.error.val();
         let mut head_marks = self.head_arrived.q.val();
         if allocate {
             head_marks = head_marks.replace_bit(self.packets.write_address.val().index(), passes);
         }
-        if self.head_response.val() {
-            head_marks = head_marks.replace_bit(self.response_tag.val().get_bits::<4>(0).index(), true);
+        if self.head.response.valid.val() {
+            head_marks = head_marks.replace_bit(head_tag.index(), true);
         }
         self.head_arrived.d.next = head_marks;
-        self.body_data.write_enable.next = self.body_response.val();
-        self.body_data.write_address.next = self.response_tag.val();
-        self.body_data.write_data.next = self.response_data.val();
-        self.body_failed.write_enable.next = self.body_response.val();
-        self.body_failed.write_address.next = self.response_tag.val();
-        self.body_failed.write_data.next = self.response_error.val();
+        self.body_data.write_enable.next = self.body.response.valid.val();
+        self.body_data.write_address.next = body_tag;
+        self.body_data.write_data.next = self.body.response.data.val();
+        self.body_failed.write_enable.next = self.body.response.valid.val();
+        self.body_failed.write_address.next = body_tag;
+        self.body_failed.write_data.next = self.body.response.error.val();
 
         // Further lines of the packet that was measured last.
         let ask = self.asking.q.val().any() && !self.bodies.full.val();
-        self.body_valid.next = ask;
-        self.body_line.next = self.asking_line.q.val();
-        self.body_tag.next = self.bodies.write_address.val();
-        self.bodies.push.next = ask && self.body_ready.val();
+        self.body.valid.next = ask;
+        self.body.line.next = self.asking_line.q.val();
+        self.body.tag.next = bit_cast::<7, 5>(self.bodies.write_address.val());
+        self.bodies.push.next = ask && self.body.ready.val();
         let mut body_marks = self.body_arrived.q.val();
-        if ask && self.body_ready.val() {
+        if ask && self.body.ready.val() {
             self.asking.d.next = self.asking.q.val() - 1;
             self.asking_line.d.next = self.asking_line.q.val() + 1;
             body_marks = body_marks.replace_bit(self.bodies.write_address.val().index(), false);
         }
-        if self.body_response.val() {
-            body_marks = body_marks.replace_bit(self.response_tag.val().index(), true);
+        if self.body.response.valid.val() {
+            body_marks = body_marks.replace_bit(body_tag.index(), true);
         }
         self.body_arrived.d.next = body_marks;
 
@@ -199,7 +180,7 @@ impl Logic for SlotReader {
         self.packet_slot.read_address.next = self.to_measure.read_address.val();
         let measure = !self.to_measure.empty.val()
             && self.head_arrived.q.val().get_bit(self.to_measure.read_address.val().index())
-            && (!self.asking.q.val().any() || ((self.asking.q.val() == 1) && ask && self.body_ready.val()));
+            && (!self.asking.q.val().any() || ((self.asking.q.val() == 1) && ask && self.body.ready.val()));
         self.packet_passes.read_address.next = self.to_measure.read_address.val();
         let capacity = (bits::<32>(1) << self.slot_bytes_log2.val()) - 18;
         let mut length = self.packet_length.read_data.val();

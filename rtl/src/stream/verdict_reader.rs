@@ -1,6 +1,7 @@
 //! The verdicts of committed packets, in their order.
 
 use crate::memory::{QueuePointers, WordSelect};
+use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
 
 /// Reads lines of the verdict array and hands out the words of committed packets, one after the
@@ -31,22 +32,8 @@ pub struct VerdictReader {
     /// Register RING_SLOTS_LOG2.
     pub ring_slots_log2: Signal<In, Bits<5>>,
 
-    /// To memory: a line is requested; the request may be withdrawn.
-    pub read_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
-    /// Its tag.
-    pub read_tag: Signal<Out, Bits<2>>,
-    /// From memory: a line is here, in any order.
-    pub response_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub response_tag: Signal<In, Bits<2>>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub response_error: Signal<In, Bit>,
+    /// To memory: lines of verdicts, with tags 48 to 51; a request may be withdrawn.
+    pub read: LineRead,
 
     /// To the slot reader: the verdict of the next packet is here.
     pub verdict_valid: Signal<Out, Bit>,
@@ -94,11 +81,11 @@ impl Logic for VerdictReader {
             && open.any()
             && !self.lines.full.val()
             && (self.lines.empty.val() || !beyond.get_bit(32));
-        self.read_valid.next = ask;
-        self.read_line.next =
+        self.read.valid.next = ask;
+        self.read.line.next =
             self.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(slot.get_bits::<28>(4));
-        self.read_tag.next = self.lines.write_address.val();
-        let accept = ask && self.read_ready.val();
+        self.read.tag.next = bit_cast::<7, 2>(self.lines.write_address.val()) | 48;
+        let accept = ask && self.read.ready.val();
         if accept {
             self.asked.d.next = self.asked.q.val() + bit_cast::<32, 5>(count);
         } else if self.follow.val() {
@@ -114,18 +101,19 @@ impl Logic for VerdictReader {
         self.line_count.write_data.next = count;
 
         // Lines come in any order.
-        self.line_data.write_enable.next = self.response_valid.val();
-        self.line_data.write_address.next = self.response_tag.val();
-        self.line_data.write_data.next = self.response_data.val();
-        if self.response_error.val() {
+        let came_tag = self.read.response.tag.val().get_bits::<2>(0);
+        self.line_data.write_enable.next = self.read.response.valid.val();
+        self.line_data.write_address.next = came_tag;
+        self.line_data.write_data.next = self.read.response.data.val();
+        if self.read.response.error.val() {
             self.line_data.write_data.next = self.all_faults.val();
         }
         let mut marks = self.arrived.q.val();
         if accept {
             marks = marks.replace_bit(self.lines.write_address.val().index(), false);
         }
-        if self.response_valid.val() {
-            marks = marks.replace_bit(self.response_tag.val().index(), true);
+        if self.read.response.valid.val() {
+            marks = marks.replace_bit(came_tag.index(), true);
         }
         self.arrived.d.next = marks;
 

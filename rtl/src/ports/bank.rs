@@ -1,0 +1,114 @@
+//! Ports of a bank of the L2.
+
+use hermes_hdl::prelude::*;
+
+/// A request to a bank, as the request crossbar or the atomic unit makes it.
+#[derive(Ports)]
+pub struct BankRequest {
+    /// A request is here.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// It is a write.
+    pub write: Signal<Out, Bit>,
+    /// Its requester.
+    pub requester: Signal<Out, Bits<5>>,
+    /// Tag of a read; bit 6 marks a fetch of instructions.
+    pub tag: Signal<Out, Bits<7>>,
+    /// Tag of a write.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// Line address.
+    pub line: Signal<Out, Bits<26>>,
+    /// Line to write, byte 0 in bits 7:0.
+    pub data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub strobe: Signal<Out, Bits<64>>,
+}
+
+/// The answer of a read, as a bank gives it.
+#[derive(Ports)]
+pub struct BankResponse {
+    /// An answer is here.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its requester.
+    pub requester: Signal<Out, Bits<5>>,
+    /// Tag of the read.
+    pub tag: Signal<Out, Bits<7>>,
+    /// The line.
+    pub data: Signal<Out, Bits<512>>,
+    /// Memory could not read it.
+    pub error: Signal<Out, Bit>,
+    /// It came from memory.
+    pub missed: Signal<Out, Bit>,
+}
+
+/// The answer of a write, as a bank gives it.
+#[derive(Ports)]
+pub struct BankWritten {
+    /// An answer is here.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its requester.
+    pub requester: Signal<Out, Bits<5>>,
+    /// Tag of the write.
+    pub tag: Signal<Out, Bits<6>>,
+}
+
+/// A fetch, from a bank to its channel.
+#[derive(Ports)]
+pub struct BankFetch {
+    /// A line is to be fetched.
+    pub valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its line address.
+    pub line: Signal<Out, Bits<26>>,
+    /// Number of the fetch.
+    pub number: Signal<Out, Bits<6>>,
+    /// It holds instructions.
+    pub code: Signal<Out, Bit>,
+}
+
+/// A fetched line, from the channel to the bank.
+#[derive(Ports)]
+pub struct BankFill {
+    /// The line is here.
+    pub valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<Out, Bit>,
+    /// Number of the fetch.
+    pub number: Signal<In, Bits<6>>,
+    /// The line.
+    pub data: Signal<In, Bits<512>>,
+    /// Memory could not read it.
+    pub error: Signal<In, Bit>,
+}
+
+/// A write-back, from a bank to its channel.
+#[derive(Ports)]
+pub struct BankStore {
+    /// A line is to be written back.
+    pub valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its line address.
+    pub line: Signal<Out, Bits<26>>,
+    /// The line.
+    pub data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub strobe: Signal<Out, Bits<64>>,
+    /// Number of the write-back.
+    pub number: Signal<Out, Bits<6>>,
+}
+
+/// The end of a write-back, from the channel to the bank. It cannot wait.
+#[derive(Ports)]
+pub struct BankStored {
+    /// A write-back is done.
+    pub valid: Signal<In, Bit>,
+    /// Its number.
+    pub number: Signal<In, Bits<6>>,
+}
