@@ -124,8 +124,9 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
     let values = ports.iter().map(|p| &p.value);
     let random: Vec<_> =
         ports.iter().filter(|p| p.way == inputs || p.way == Way::Both).map(|p| p.ident).collect();
-    let connections = [name, other]
-        .map(|that| connection(&input.generics, &quote!(#name #ty_generics), &quote!(#that #ty_generics), &fields));
+    let connections = [name, other].map(|that| {
+        connection(&input.generics, &quote!(#name #ty_generics), &quote!(#that #ty_generics), &fields)
+    });
     quote! {
         impl #impl_generics Default for #name #ty_generics #where_clause {
             fn default() -> Self {

@@ -5,11 +5,14 @@
 
 mod axi_lite;
 mod command_stage;
+mod fault;
+mod kernel;
 mod line;
 mod line_lock;
 mod look;
 mod memory_byte;
 mod monitor;
+mod pipeline;
 mod queue_control;
 mod register_access;
 mod registers;
@@ -17,6 +20,7 @@ mod retire;
 mod spawn;
 mod stream;
 mod uli;
+mod warp;
 mod window_posts;
 mod window_select;
 mod write_tap;
@@ -25,11 +29,17 @@ mod written_line;
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
 pub use command_stage::CommandStage;
+pub use fault::WarpFault;
+pub use kernel::{IssueControl, KernelSetup, PacketRing, ReadWindows, ThreadPlaces};
 pub use line::{LineRead, LineWrite};
 pub use line_lock::LineLock;
 pub use look::Look;
 pub use memory_byte::MemoryByte;
 pub use monitor::WatchedRange;
+pub use pipeline::{
+    Arithmetic, Controls, Counted, Forwards, HazardQuery, InFlight, LaneOutcome, LaneValues, LateResult,
+    Lookup, MemoryRequest, Operands, PathContext, WarpContext,
+};
 pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
@@ -37,6 +47,9 @@ pub use retire::{LateWrite, Retire, Trace};
 pub use spawn::{JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
+pub use warp::{
+    CommitEntry, FormedWarp, SlotStart, StartingWarp, TaskCount, WarpEvent, WarpFinish, WarpStart, WarpTrace,
+};
 pub use window_posts::WindowPosts;
 pub use window_select::WindowSelect;
 pub use write_tap::WriteTap;
