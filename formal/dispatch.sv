@@ -23,7 +23,7 @@ module dispatch_formal (
     wire [5:0]  start_count, issue_count, commit_count;
     wire [1:0]  task_level;
     dispatch dut (
-        .clk(clk), .rst(rst), .run(run), .eager(eager), .mcw(mcw), .timeout(timeout), .kernel_class(1'b0),
+        .clk(clk), .rst(rst), .control_run(run), .control_eager(eager), .control_mcw(mcw), .control_timeout(timeout), .control_kernel_class(1'b0),
         .task_valid(task_valid), .task_ready(task_ready), .task_count(task_count), .start_valid(start_valid),
         .start_slot(start_slot), .start_packet(start_packet), .start_count(start_count), .finish_valid(finish_valid),
         .finish_ready(finish_ready), .finish_slot(finish_slot), .trace_issue_valid(issue), .trace_issue_core(issue_core),
@@ -31,8 +31,8 @@ module dispatch_formal (
         .trace_finish_valid(finish), .trace_finish_core(finish_core), .trace_finish_slot(finished_slot),
         .trace_commit_valid(commit), .trace_commit_core(commit_core), .trace_commit_slot(commit_slot),
         .trace_commit_packet(commit_packet), .trace_commit_count(commit_count), .task_level(task_level),
-        .pending(pending), .issued_warps(issued_warps), .committed_warps(committed_warps),
-        .committed_packets(committed_packets)
+        .progress_pending(pending), .progress_issued_warps(issued_warps), .progress_committed_warps(committed_warps),
+        .progress_committed_packets(committed_packets)
     );
     (* hierconn *) wire \dut.former.formed ;
 

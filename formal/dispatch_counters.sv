@@ -16,11 +16,11 @@ module dispatch_counters_formal (
     wire [5:0]  issue_count, commit_count;
     wire [31:0] issue_packet, commit_packet, issued_warps, committed_warps, committed_packets;
     dispatch dut (
-        .clk(clk), .rst(rst), .run(run), .eager(eager), .mcw(mcw), .timeout(timeout), .kernel_class(kernel_class),
+        .clk(clk), .rst(rst), .control_run(run), .control_eager(eager), .control_mcw(mcw), .control_timeout(timeout), .control_kernel_class(kernel_class),
         .task_valid(task_valid), .task_count(task_count), .finish_valid(finish_valid), .finish_slot(finish_slot),
         .trace_issue_valid(issue), .trace_issue_packet(issue_packet), .trace_issue_count(issue_count),
         .trace_commit_valid(commit), .trace_commit_packet(commit_packet), .trace_commit_count(commit_count),
-        .issued_warps(issued_warps), .committed_warps(committed_warps), .committed_packets(committed_packets)
+        .progress_issued_warps(issued_warps), .progress_committed_warps(committed_warps), .progress_committed_packets(committed_packets)
     );
     (* hierconn *) wire \dut.former.formed ;
     (* hierconn *) wire [31:0] \dut.former.formed_packet ;

@@ -13,8 +13,8 @@ module fault_collector_formal (
     wire [31:0] faults;
     fault_collector dut (
         .clk(clk), .rst(rst), .fault_valid(fault_valid), .fault_ready(fault_ready), .fault_cause(15'd0), .fault_slot(15'd0),
-        .fault_threads(fault_threads), .fault_pc(96'd0), .fault_address(96'd0), .fault_packet(96'd0), .pop(pop), .level(level),
-        .dropped(dropped), .faults(faults)
+        .fault_threads(fault_threads), .fault_pc(96'd0), .fault_value(96'd0), .fault_packet(96'd0), .registers_pop(pop), .registers_level(level),
+        .registers_dropped(dropped), .registers_faults(faults)
     );
     (* hierconn *) wire \dut.fifo.shown ;
     (* hierconn *) wire [31:0] \dut.arbiter.above ;

@@ -64,7 +64,7 @@ module front_end_formal (
     (* hierconn *) wire [4:0] \dut.counters.sequential.tracked ;
     (* hierconn *) wire [4:0] \dut.counters.replay.tracked ;
     (* hierconn *) wire [4:0] \dut.counters.jump.tracked ;
-    (* hierconn *) wire [4:0] \dut.start.tracked ;
+    (* hierconn *) wire [4:0] \dut.starts.tracked ;
     (* hierconn *) wire [4:0] \dut.depth.tracked ;
     (* hierconn *) wire [4:0] \dut.active.tracked ;
     (* hierconn *) wire [4:0] \dut.alive.tracked ;
@@ -72,7 +72,7 @@ module front_end_formal (
     assign \dut.counters.sequential.tracked = warp;
     assign \dut.counters.replay.tracked = warp;
     assign \dut.counters.jump.tracked = warp;
-    assign \dut.start.tracked = warp;
+    assign \dut.starts.tracked = warp;
     assign \dut.depth.tracked = warp;
     assign \dut.active.tracked = warp;
     assign \dut.alive.tracked = warp;
@@ -82,12 +82,12 @@ module front_end_formal (
     (* hierconn *) wire [29:0] \dut.counters.jump.word ;
     (* hierconn *) wire [31:0] \dut.counters.replayed ;
     (* hierconn *) wire [31:0] \dut.counters.jumped ;
-    (* hierconn *) wire [37:0] \dut.start.word ;
+    (* hierconn *) wire [37:0] \dut.starts.word ;
     (* hierconn *) wire [5:0] \dut.depth.word ;
     (* hierconn *) wire [1:0] \dut.active.word ;
     (* hierconn *) wire [1:0] \dut.alive.word ;
     (* hierconn *) wire [35:0] \dut.waiting.word ;
-    (* hierconn *) wire [37:0] \dut.start_read_data ;
+    (* hierconn *) wire [37:0] \dut.starts_read_data ;
     (* hierconn *) wire [5:0] \dut.depth_read_data ;
     (* hierconn *) wire [1:0] \dut.active_read_data ;
     (* hierconn *) wire [1:0] \dut.alive_read_data ;
@@ -272,9 +272,9 @@ module front_end_formal (
             && known && expected == \dut.jump_pc );
         state_returns: assert (\dut.flush_valid_2 || !\dut.again_valid_2 );
         if (flushes) state_flush: assert (choosing != returns && (!returns || jumps) && !held && !in_r && !in_x && !in_w);
-        if (in_c) state_c: assert (\dut.start_read_data == start && \dut.initial_ [warp] == untouched && (untouched
+        if (in_c) state_c: assert (\dut.starts_read_data == start && \dut.initial_ [warp] == untouched && (untouched
             || {\dut.depth_read_data , \dut.active_read_data , \dut.alive_read_data , \dut.waiting_read_data } == context));
-        if (occupied) state_context: assert (\dut.start.word == start && (\dut.initial_ [warp] && !jumps) == untouched && (untouched
+        if (occupied) state_context: assert (\dut.starts.word == start && (\dut.initial_ [warp] && !jumps) == untouched && (untouched
             ? context == {6'd0, {2{2'd3 >> (2'd2 - start[33:32])}}, 36'hfffffffff} && (start[37:32] == 1 || start[37:32] == 2)
             : {\dut.depth.word , \dut.active.word , \dut.alive.word , \dut.waiting.word } == context));
 

@@ -25,8 +25,8 @@ module hazards_formal (
     (* anyconst *) reg [4:0] warp;
     (* anyconst *) reg [4:0] number;
     hazards dut (
-        .clk(clk), .rst(rst), .slot(slot), .rs1(rs1), .rs2(rs2), .rd(rd), .load(load), .store(store), .exit(exit),
-        .fence(fence), .divide(divide), .atomic(atomic), .read_valid(read_valid), .read_slot(read_slot), .read_rd(read_rd),
+        .clk(clk), .rst(rst), .slot(slot), .decode_rs1(rs1), .decode_rs2(rs2), .decode_rd(rd), .decode_load(load), .decode_store(store), .decode_exit(exit),
+        .decode_fence(fence), .decode_divide(divide), .decode_atomic(atomic), .read_valid(read_valid), .read_slot(read_slot), .read_rd(read_rd),
         .read_load(read_load), .read_store(read_store), .read_multiply(read_multiply), .read_divide(read_divide),
         .read_atomic(read_atomic), .execute_atomic(execute_atomic), .write_atomic(write_atomic),
         .atomic_busy(atomic_busy), .atomic_slot(atomic_slot), .atomic_refused(atomic_refused), .execute_valid(execute_valid), .execute_slot(execute_slot),
@@ -38,9 +38,9 @@ module hazards_formal (
         .scratchpad_stored(scratchpad_stored), .scratchpad_slot(scratchpad_slot), .divided_valid(divided_valid),
         .late_valid(late_valid), .late_slot(late_slot), .late_rd(late_rd), .stored_valid(stored_valid),
         .stored_slot(stored_slot), .divide_busy(divide_busy), .divide_slot(divide_slot), .blocked(blocked), .waits(waits),
-        .rs1_in_read(rs1_in_read), .rs2_in_read(rs2_in_read),
-        .rs1_in_execute(rs1_in_execute), .rs1_in_write(rs1_in_write), .rs2_in_execute(rs2_in_execute),
-        .rs2_in_write(rs2_in_write), .stores_busy(stores_busy), .write_warp_late(write_warp_late)
+        .forward_rs1_in_read(rs1_in_read), .forward_rs2_in_read(rs2_in_read),
+        .forward_rs1_in_execute(rs1_in_execute), .forward_rs1_in_write(rs1_in_write), .forward_rs2_in_execute(rs2_in_execute),
+        .forward_rs2_in_write(rs2_in_write), .stores_busy(stores_busy), .write_warp_late(write_warp_late)
     );
     (* hierconn *) wire [4:0] \dut.scoreboard.set_asked.tracked ;
     (* hierconn *) wire [4:0] \dut.scoreboard.set_changed.tracked ;

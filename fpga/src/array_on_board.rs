@@ -81,8 +81,8 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
 
         connect!(self.byte, self.memory.byte);
 
-        self.timer.issued.next = self.array.trace_issue_valid.val();
-        self.timer.committed.next = self.array.trace_commit_valid.val();
+        self.timer.issued.next = self.array.trace_issue.valid.val();
+        self.timer.committed.next = self.array.trace_commit.valid.val();
         self.busy_cycles.next = self.timer.busy_cycles.val();
         self.busy.next = self.timer.busy.val();
         self.heartbeat.next = self.timer.heartbeat.val();

@@ -14,6 +14,7 @@
 //! | `queues` | the command queues of warps: noticed, fetched, counted |
 //! | `board` | what stands around the array on a board: serial line, packet memory |
 //! | `ports` | port groups: what passes between two units |
+//! | `types` | names of widths |
 //! | `artefacts` | what a hardware project wants beside the Verilog |
 //!
 //! [`top`] puts them together.
@@ -33,6 +34,7 @@ pub mod queues;
 pub mod spawn;
 pub mod stream;
 pub mod top;
+pub mod types;
 
 #[cfg(test)]
 mod unit_equivalence;

@@ -7,7 +7,7 @@ use crate::core::ShaderCore;
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
 use crate::net::{InterfaceSizes, NetInterface, NetWindow};
-use crate::ports::{AxiLite, StreamIn, StreamOut, Trace};
+use crate::ports::{AxiLite, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace};
 use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
 use hermes_hdl::emit::{emit_prefixed, Design, EmitError};
@@ -60,31 +60,11 @@ pub struct HermesTop<const LANES: usize> {
 
     // Trace: one-cycle events
     /// A warp was issued.
-    pub trace_issue_valid: Signal<Out, Bit>,
-    /// Its core.
-    pub trace_issue_core: Signal<Out, Bits<5>>,
-    /// Its warp slot.
-    pub trace_issue_slot: Signal<Out, Bits<5>>,
-    /// packetIdx of its first packet.
-    pub trace_issue_packet: Signal<Out, Bits<32>>,
-    /// Its packets.
-    pub trace_issue_count: Signal<Out, Bits<6>>,
+    pub trace_issue: WarpTrace,
     /// A warp finished.
-    pub trace_finish_valid: Signal<Out, Bit>,
-    /// Its core.
-    pub trace_finish_core: Signal<Out, Bits<5>>,
-    /// Its warp slot.
-    pub trace_finish_slot: Signal<Out, Bits<5>>,
+    pub trace_finish: WarpEvent,
     /// A warp was committed.
-    pub trace_commit_valid: Signal<Out, Bit>,
-    /// Its core.
-    pub trace_commit_core: Signal<Out, Bits<5>>,
-    /// Its warp slot.
-    pub trace_commit_slot: Signal<Out, Bits<5>>,
-    /// packetIdx of its first packet.
-    pub trace_commit_packet: Signal<Out, Bits<32>>,
-    /// Its packets.
-    pub trace_commit_count: Signal<Out, Bits<6>>,
+    pub trace_commit: WarpTrace,
 
     /// The warp that was issued is one of spawned threads, and the packetIdx the number of its first one: only with a thread
     /// spawner, as the next.
@@ -241,32 +221,13 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         connect!(self.s_axil, self.registers.axil);
 
         // Control path
-        self.dispatch.run.next = self.registers.configuration.run.val();
-        self.dispatch.eager.next = self.registers.configuration.eager.val();
-        self.dispatch.mcw.next = self.registers.configuration.mcw.val();
-        self.dispatch.timeout.next = self.registers.configuration.timeout.val();
-        self.dispatch.kernel_class.next = self.registers.configuration.kernel_class.val();
-        self.dispatch.task_valid.next = self.registers.tasks.valid.val();
-        self.dispatch.task_count.next = self.registers.tasks.count.val();
-        self.registers.tasks.ready.next = self.dispatch.task_ready.val();
+        connect!(self.registers.configuration, self.dispatch.control);
+        connect!(self.registers.tasks, self.dispatch.task);
         self.registers.tasks.level.next = self.dispatch.task_level.val();
-        self.registers.progress.pending.next = self.dispatch.pending.val();
-        self.registers.progress.issued_warps.next = self.dispatch.issued_warps.val();
-        self.registers.progress.committed_warps.next = self.dispatch.committed_warps.val();
-        self.registers.progress.committed_packets.next = self.dispatch.committed_packets.val();
-        self.trace_issue_valid.next = self.dispatch.trace_issue_valid.val();
-        self.trace_issue_core.next = self.dispatch.trace_issue_core.val();
-        self.trace_issue_slot.next = self.dispatch.trace_issue_slot.val();
-        self.trace_issue_packet.next = self.dispatch.trace_issue_packet.val();
-        self.trace_issue_count.next = self.dispatch.trace_issue_count.val();
-        self.trace_finish_valid.next = self.dispatch.trace_finish_valid.val();
-        self.trace_finish_core.next = self.dispatch.trace_finish_core.val();
-        self.trace_finish_slot.next = self.dispatch.trace_finish_slot.val();
-        self.trace_commit_valid.next = self.dispatch.trace_commit_valid.val();
-        self.trace_commit_core.next = self.dispatch.trace_commit_core.val();
-        self.trace_commit_slot.next = self.dispatch.trace_commit_slot.val();
-        self.trace_commit_packet.next = self.dispatch.trace_commit_packet.val();
-        self.trace_commit_count.next = self.dispatch.trace_commit_count.val();
+        connect!(self.registers.progress, self.dispatch.progress);
+        connect!(self.trace_issue, self.dispatch.trace_issue);
+        connect!(self.trace_finish, self.dispatch.trace_finish);
+        connect!(self.trace_commit, self.dispatch.trace_commit);
 
         // Packet ports: they stand between the host's packet counts and the task FIFO, and are the last requester of memory.
         let mut drop_lines = self.registers.memory.data.val();
@@ -274,17 +235,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             connect!(self.registers.packet_ports[i], self.ports[i].control);
             connect!(self.registers.port_counters[i], self.ports[i].counters);
             self.ports[i].cycle.next = self.registers.time.cycle.val().get_bits::<32>(0);
-            self.ports[i].ring_base.next = self.registers.configuration.ring_base.val();
-            self.ports[i].ring_slots_log2.next = self.registers.configuration.ring_slots_log2.val();
-            self.ports[i].slot_bytes_log2.next = self.registers.configuration.slot_bytes_log2.val();
-            self.ports[i].verdict_base.next = self.registers.configuration.verdict_base.val();
-            self.ports[i].committed.next = self.dispatch.committed_packets.val();
-            self.ports[i].host_task_valid.next = self.registers.tasks.valid.val();
-            self.ports[i].host_task_count.next = self.registers.tasks.count.val();
-            self.registers.tasks.ready.next = self.ports[i].host_task_ready.val();
-            self.dispatch.task_valid.next = self.ports[i].task_valid.val();
-            self.dispatch.task_count.next = self.ports[i].task_count.val();
-            self.ports[i].task_ready.next = self.dispatch.task_ready.val();
+            connect!(self.registers.configuration, self.ports[i].ring);
+            self.ports[i].committed.next = self.dispatch.progress.committed_packets.val();
+            connect!(self.registers.tasks, self.ports[i].host_task);
+            connect!(self.ports[i].task, self.dispatch.task);
             drop_lines = self.registers.memory.data.val() || self.ports[i].drop_caches.val();
             connect!(self.s_axis_rx[i], self.ports[i].rx);
             connect!(self.m_axis_tx[i], self.ports[i].tx);
@@ -394,21 +348,21 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             // Packets that wait and that are committed
             self.registers.host_link[k].push_count.next = self.registers.tasks.count.val();
             self.registers.host_link[k].push.next =
-                self.registers.tasks.valid.val() & self.dispatch.task_ready.val();
+                self.registers.tasks.valid.val() & self.dispatch.task.ready.val();
             for p in 0..self._ports {
-                self.registers.host_link[k].push_count.next = self.ports[p].task_count.val();
+                self.registers.host_link[k].push_count.next = self.ports[p].task.count.val();
                 self.registers.host_link[k].push.next =
-                    self.ports[p].task_valid.val() & self.dispatch.task_ready.val();
+                    self.ports[p].task.valid.val() & self.dispatch.task.ready.val();
             }
-            self.registers.host_link[k].issue.next = self.dispatch.trace_issue_valid.val();
-            self.registers.host_link[k].issue_count.next = self.dispatch.trace_issue_count.val();
-            self.registers.host_link[k].committed.next = self.dispatch.committed_packets.val();
+            self.registers.host_link[k].issue.next = self.dispatch.trace_issue.valid.val();
+            self.registers.host_link[k].issue_count.next = self.dispatch.trace_issue.count.val();
+            self.registers.host_link[k].committed.next = self.dispatch.progress.committed_packets.val();
             // Events of the thread spawner and of the cores
             self.registers.host_link[k].slot_freed.next = false;
             self.registers.host_link[k].spawn_errors.next = bits::<4>(0);
             for j in 0..self._spawns {
                 self.registers.host_link[k].issue.next =
-                    self.dispatch.trace_issue_valid.val() & !self.dispatch.start_spawned[j].val();
+                    self.dispatch.trace_issue.valid.val() & !self.dispatch.start_spawned[j].val();
                 self.registers.host_link[k].slot_freed.next = self.spawner[j].trace_complete_valid.val();
                 self.registers.host_link[k].spawn_errors.next =
                     bit_cast::<4, 2>(self.spawner[j].control.overruns.val().get_bits::<2>(0))
@@ -417,7 +371,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             }
             let mut faulted = false;
             for i in 0..self._cores {
-                faulted = faulted || self.core[i].fault_valid.val();
+                faulted = faulted || self.core[i].fault.valid.val();
             }
             self.registers.host_link[k].fault.next = faulted;
             self.command[k].invalidate.next = self.registers.memory.instructions.val();
@@ -460,26 +414,16 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         }
 
         // Faults and bus errors
-        self.faults.pop.next = self.registers.faults.pop.val();
+        connect!(self.registers.faults, self.faults.registers);
         for k in 0..self._commands {
             // Only its owner removes a record.
-            self.faults.pop.next = self.registers.faults.pop.val()
+            self.faults.registers.pop.next = self.registers.faults.pop.val()
                 & (self.registers.was_by_command[k].val() == self.registers.command[k].firmware_faults.val());
         }
-        self.registers.faults.faults.next = self.faults.faults.val();
-        self.registers.faults.level.next = self.faults.level.val();
-        self.registers.faults.dropped.next = self.faults.dropped.val();
-        self.registers.faults.cause.next = self.faults.oldest_cause.val();
-        self.registers.faults.core.next = self.faults.oldest_core.val();
-        self.registers.faults.slot.next = self.faults.oldest_slot.val();
-        self.registers.faults.threads.next = self.faults.oldest_threads.val();
-        self.registers.faults.pc.next = self.faults.oldest_pc.val();
-        self.registers.faults.address.next = self.faults.oldest_address.val();
-        self.registers.faults.packet.next = self.faults.oldest_packet.val();
         self.bus_errors.d.next = self.bus_errors.q.val() + bit_cast::<32, 4>(self.memory.bus_errors.val());
         self.registers.memory.bus_errors.next = self.bus_errors.q.val();
         for k in 0..self._fault_outputs {
-            self.fault[k].next = self.faults.faults.val().any() | self.bus_errors.q.val().any();
+            self.fault[k].next = self.faults.registers.faults.val().any() | self.bus_errors.q.val().any();
         }
         self.memory.clean.next = self.registers.memory.l2_clean.val();
         self.memory.invalidate.next = self.registers.memory.l2_invalidate.val();
@@ -496,41 +440,15 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for i in 0..self._cores {
             self.core[i].core.next = self.number[i].val();
             self.core[i].cycle.next = self.registers.time.cycle.val();
-            self.core[i].small_registers.next = self.registers.configuration.kernel_class.val();
-            self.core[i].kernel_entry.next = self.registers.configuration.kernel_entry.val();
-            self.core[i].argument.next = self.registers.configuration.argument.val();
-            self.core[i].ring_base.next = self.registers.configuration.ring_base.val();
-            self.core[i].ring_slots_log2.next = self.registers.configuration.ring_slots_log2.val();
-            self.core[i].slot_bytes_log2.next = self.registers.configuration.slot_bytes_log2.val();
-            self.core[i].verdict_base.next = self.registers.configuration.verdict_base.val();
-            self.core[i].stack_base.next = self.registers.configuration.stack_base.val();
-            self.core[i].stack_bytes_log2.next = self.registers.configuration.stack_bytes_log2.val();
+            connect!(self.registers.configuration, self.core[i].setup);
             self.core[i].watchdog_limit.next = self.registers.configuration.watchdog.val();
-            self.core[i].read_window_base[0].next = self.registers.windows.read_0_base.val();
-            self.core[i].read_window_base[1].next = self.registers.windows.read_1_base.val();
-            self.core[i].read_window_size[0].next = self.registers.windows.read_0_size.val();
-            self.core[i].read_window_size[1].next = self.registers.windows.read_1_size.val();
-            self.core[i].write_window_base[0].next = self.registers.windows.write_0_base.val();
-            self.core[i].write_window_base[1].next = self.registers.windows.write_1_base.val();
-            self.core[i].write_window_size[0].next = self.registers.windows.write_0_size.val();
-            self.core[i].write_window_size[1].next = self.registers.windows.write_1_size.val();
+            connect!(self.registers.windows, self.core[i].windows);
             self.core[i].invalidate.next = self.registers.memory.instructions.val();
             self.core[i].invalidate_data.next = drop_lines;
-            self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
-            self.core[i].start_slot.next = self.dispatch.start_slot.val();
-            self.core[i].start_packet.next = self.dispatch.start_packet.val();
-            self.core[i].start_count.next = self.dispatch.start_count.val();
-            self.dispatch.finish_valid[i].next = self.core[i].finish_valid.val();
-            self.dispatch.finish_slot[i].next = self.core[i].finish_slot.val();
-            self.core[i].finish_ready.next = self.dispatch.finish_ready[i].val();
-            self.faults.fault_valid[i].next = self.core[i].fault_valid.val();
-            self.faults.fault_cause[i].next = self.core[i].fault_cause.val();
-            self.faults.fault_slot[i].next = self.core[i].fault_slot.val();
-            self.faults.fault_threads[i].next = self.core[i].fault_threads.val();
-            self.faults.fault_pc[i].next = self.core[i].fault_pc.val();
-            self.faults.fault_address[i].next = self.core[i].fault_value.val();
-            self.faults.fault_packet[i].next = self.core[i].fault_packet.val();
-            self.core[i].fault_ready.next = self.faults.fault_ready[i].val();
+            connect!(self.dispatch.start, self.core[i].start);
+            self.core[i].start.valid.next = self.dispatch.start_valid[i].val();
+            connect!(self.core[i].finish, self.dispatch.finish[i]);
+            connect!(self.core[i].fault, self.faults.fault[i]);
             connect!(self.core[i].line_read, self.memory.read[i]);
             connect!(self.core[i].line_write, self.memory.write[i]);
             for k in 0..self._spawns {

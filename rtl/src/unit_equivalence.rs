@@ -105,10 +105,10 @@ units! {
     decode_stage: core::DecodeStage::new(8, 1, 1, 1);
     front_end: core::FrontEnd::<4>::new(false, 1, 1);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
-        unit.operation.next = random_control(random());
-        unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
-        unit.rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
-        unit.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
+        unit.arithmetic.operation.next = random_control(random());
+        unit.arithmetic.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
+        unit.operands.rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
+        unit.operands.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
     };
     path_selector: core::PathSelector::<4>::default();
     atomic_turns: core::AtomicTurns::default(), 20_000, |unit, random, cycle| {
@@ -175,7 +175,7 @@ units! {
     watchdog: core::Watchdog::new(1, 1), 10_000, |unit, random, cycle| {
         unit.cycle.next = ((cycle + 0xffff_e000) & 0xffff_ffff).into();
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
-        unit.start_valid.next = random() % 16 == 0;
+        unit.start.valid.next = random() % 16 == 0;
     };
     load_value: memory::LoadValue::default();
     word_select: memory::WordSelect::default();

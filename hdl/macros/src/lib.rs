@@ -43,7 +43,9 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
 ///   which has it as `Flipped<Name>`, with inputs and outputs exchanged.
 /// - `Default`, `Clone`, `Debug`; a field has the value of its `#[init(value)]`, else its default. A `Vec` needs a `#[count(N)]`
 ///   that gives it its length.
-#[proc_macro_derive(Ports, attributes(init, count))]
+/// - `#[part_of(Group)]` at the struct: each of its ports is also one of that group, and `connect!` connects the two, or one with
+///   the other end of the other. The ports of the group that the part does not have are left out.
+#[proc_macro_derive(Ports, attributes(init, count, part_of))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     ports::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()

@@ -1,8 +1,8 @@
 //! `#[derive(Ports)]`: groups of ports.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
-use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Result, Type};
+use quote::{format_ident, quote, ToTokens};
+use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Generics, Result, Type};
 
 use crate::constructor;
 use crate::describe::doc;
@@ -74,6 +74,46 @@ fn flipped(input: &DeriveInput, name: &Ident, ports: &[Port]) -> TokenStream {
     }
 }
 
+/// `connect!` between one type and another: each of `fields`, by its name in both.
+fn connection(generics: &Generics, one: &TokenStream, other: &TokenStream, fields: &[&Ident]) -> TokenStream {
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let names = fields.iter().map(ToString::to_string);
+    quote! {
+        impl #impl_generics unit_info::Connect<#other> for #one #where_clause {
+            #[allow(unused_variables)]
+            fn connect(&mut self, other: &mut #other) {
+                #(unit_info::Connect::connect(&mut self.#fields, &mut other.#fields);)*
+            }
+            #[allow(unused_variables)]
+            fn connections(&self, other: &#other, links: &mut unit_info::Links) {
+                #(
+                    let ends = links.enter(#names);
+                    unit_info::Connect::connections(&self.#fields, &other.#fields, links);
+                    links.leave(ends);
+                )*
+            }
+        }
+    }
+}
+
+/// The groups that `#[part_of(Group)]` names, and how the part is connected with each of them and with its other end.
+fn wholes(input: &DeriveInput, ports: &[Port], names: [&Ident; 2]) -> Result<TokenStream> {
+    let (_, ty_generics, _) = input.generics.split_for_impl();
+    let fields: Vec<_> = ports.iter().map(|p| p.ident).collect();
+    let mut all = TokenStream::new();
+    for attribute in input.attrs.iter().filter(|a| a.path().is_ident("part_of")) {
+        let whole: Type = attribute.parse_args()?;
+        for whole in [whole.to_token_stream(), quote!(unit_info::Flipped<#whole>)] {
+            for part in names {
+                let part = quote!(#part #ty_generics);
+                all.extend(connection(&input.generics, &whole, &part, &fields));
+                all.extend(connection(&input.generics, &part, &whole, &fields));
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// What a group needs: to be made, to stand in a unit, to be connected, to be described, to be driven in tests.
 fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, inputs: Way) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
@@ -85,22 +125,7 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
     let random: Vec<_> =
         ports.iter().filter(|p| p.way == inputs || p.way == Way::Both).map(|p| p.ident).collect();
     let connections = [name, other].map(|that| {
-        quote! {
-            impl #impl_generics unit_info::Connect<#that #ty_generics> for #name #ty_generics #where_clause {
-                #[allow(unused_variables)]
-                fn connect(&mut self, other: &mut #that #ty_generics) {
-                    #(unit_info::Connect::connect(&mut self.#fields, &mut other.#fields);)*
-                }
-                #[allow(unused_variables)]
-                fn connections(&self, other: &#that #ty_generics, links: &mut unit_info::Links) {
-                    #(
-                        let ends = links.enter(#names);
-                        unit_info::Connect::connections(&self.#fields, &other.#fields, links);
-                        links.leave(ends);
-                    )*
-                }
-            }
-        }
+        connection(&input.generics, &quote!(#name #ty_generics), &quote!(#that #ty_generics), &fields)
     });
     quote! {
         impl #impl_generics Default for #name #ty_generics #where_clause {
@@ -174,5 +199,6 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let there = implement(input, &ports, name, &other, Way::In);
     let back = implement(input, &ports, &other, name, Way::Out);
     let flipped = flipped(input, &other, &ports);
-    Ok(quote!(#there #flipped #back))
+    let wholes = wholes(input, &ports, [name, &other])?;
+    Ok(quote!(#there #flipped #back #wholes))
 }

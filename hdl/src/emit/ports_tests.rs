@@ -172,6 +172,71 @@ impl Logic for Pair {
     }
 }
 
+/// What is offered, for who only looks.
+#[derive(Ports)]
+#[part_of(Order)]
+pub struct Offer {
+    /// There is one.
+    pub valid: Signal<In, Bit>,
+    /// How far.
+    pub step: Signal<In, Bits<4>>,
+}
+
+/// The sum of what is offered.
+#[derive(LogicBlock, Default)]
+pub struct Watcher {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub offer: Offer,
+    pub total: Signal<Out, Bits<4>>,
+    sum: Register<Bits<4>>,
+}
+
+impl Logic for Watcher {
+    #[hdl_gen]
+    fn update(&mut self) {
+        if self.offer.valid.val() {
+            self.sum.d.next = self.sum.q.val() + self.offer.step.val();
+        }
+        self.total.next = self.sum.q.val();
+    }
+}
+
+/// Parts of groups: of one from outside, of a child's, and of one that is made of a part.
+#[derive(LogicBlock)]
+pub struct Parts {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub order: Order,
+    /// The order of the giver, as it is seen.
+    pub seen: Flipped<Offer>,
+    #[count(2)]
+    pub totals: Vec<Signal<Out, Bits<4>>>,
+    #[count(2)]
+    watcher: Vec<Watcher>,
+    giver: Giver,
+    counter: Counter,
+}
+
+impl Logic for Parts {
+    #[hdl_gen]
+    fn update(&mut self) {
+        connect!(self.order, self.watcher[0].offer);
+        connect!(self.giver.message, self.counter.message);
+        connect!(self.watcher[1].offer, self.giver.message.order);
+        connect!(self.seen, self.giver.message.order);
+        self.order.ready.next = self.counter.total.val().get_bit(0);
+        for i in 0..2 {
+            self.totals[i].next = self.watcher[i].total.val();
+        }
+    }
+}
+
+#[test]
+fn parts_of_groups_are_connected_as_in_rust() {
+    check(Parts::default());
+}
+
 #[test]
 fn groups_are_connected_as_in_rust() {
     check(Groups::default());

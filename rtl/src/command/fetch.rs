@@ -98,9 +98,9 @@ impl Logic for CommandFetch {
         // F
         let outside = self.issue_pc.val().get_bits::<12>(18).all() & !self.issue_debug.val();
         self.cache.stall.next = self.stall.val();
-        self.cache.lookup_enable.next = self.issue_valid.val() & !outside & !self.issue_debug.val();
-        self.cache.lookup_slot.next = bit_cast::<5, 3>(self.issue_hart.val());
-        self.cache.lookup_word.next = self.issue_pc.val();
+        self.cache.lookup.enable.next = self.issue_valid.val() & !outside & !self.issue_debug.val();
+        self.cache.lookup.slot.next = bit_cast::<5, 3>(self.issue_hart.val());
+        self.cache.lookup.word.next = self.issue_pc.val();
         self.cache.flush.next = self.flush.val();
         let live = self.valid_d.q.val() & !self.drop_decoded.val().get_bit(self.hart_d.q.val().index());
         let fetched = self.valid_i.q.val() & !self.drop_fetched.val().get_bit(self.hart_i.q.val().index());

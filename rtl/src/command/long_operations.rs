@@ -180,9 +180,9 @@ impl Logic for LongOperations {
         // under way.
         self.data.withdrawn.next = self.devices.withdrawn.val();
         self.data.late_valid.next =
-            self.devices.answer_valid.val() | self.atomic_answer.val() | self.divider.result_valid.val();
+            self.devices.answer_valid.val() | self.atomic_answer.val() | self.divider.result.valid.val();
         self.data.late_error.next = self.devices.answer_valid.val() & self.devices.answer_error.val();
-        self.data.late_hart.next = self.divider.result_slot.val().get_bits::<3>(0);
+        self.data.late_hart.next = self.divider.result.slot.val().get_bits::<3>(0);
         self.data.late_value.next = bits::<32>(0);
         for i in 0..1 {
             self.data.late_value.next = self.divider.result_data[i].val();

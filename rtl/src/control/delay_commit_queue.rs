@@ -1,19 +1,20 @@
 //! The delay commit queue: warps finish in any order and commit in the order of their issue
 //! (Hermes, section 3.3.1).
 
+use crate::ports::{CommitEntry, WarpTrace};
 use hermes_hdl::prelude::*;
 
 /// Queue of `2^A` issued warps (1,024 in the array: `DelayCommitQueue<10>`).
 ///
 /// 1. An entry is allocated at the tail; `allocate_index` names it in the same cycle.
-///    `allocate_ready` is low while the queue is full. In the first `2^A` allocations after reset
+///    `allocate.ready` is low while the queue is full. In the first `2^A` allocations after reset
 ///    it is low too while `done_valid` is high, so that both share the write port of the flags.
 /// 2. `done_valid` marks the entry `done_index` as finished, at most once for each allocation and
 ///    not in the cycle of the allocation. It is always accepted.
 /// 3. The entry at the head leaves in the first cycle in which it is known as finished, which is at
-///    the earliest the cycle after `done_valid`; the `commit_` outputs report it in the cycle after
+///    the earliest the cycle after `done_valid`; `commit` reports it in the cycle after
 ///    that, for one cycle. One entry a cycle leaves while finished ones stand at the head.
-/// 4. `commit_packet` sums the counts of all warps committed before, from 0 after reset, modulo
+/// 4. `commit.packet` sums the counts of all warps committed before, from 0 after reset, modulo
 ///    2^32.
 ///
 /// A flag is not a plain "done": it holds the lap (odd or even) in which its entry was last
@@ -27,14 +28,8 @@ pub struct DelayCommitQueue<const A: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: empties the queue.
     pub reset: Signal<In, Bit>,
-    /// From the warp issue: a warp is issued.
-    pub allocate_valid: Signal<In, Bit>,
-    /// To the warp issue: an entry is free.
-    pub allocate_ready: Signal<Out, Bit>,
-    /// Core of the warp.
-    pub allocate_core: Signal<In, Bits<5>>,
-    /// Slot of the warp.
-    pub allocate_slot: Signal<In, Bits<5>>,
+    /// From the warp issue.
+    pub allocate: CommitEntry,
     /// Packets of the warp.
     pub allocate_count: Signal<In, Bits<6>>,
     /// To the lookup tables: the entry that an allocation in this cycle gets.
@@ -43,17 +38,9 @@ pub struct DelayCommitQueue<const A: usize> {
     pub done_valid: Signal<In, Bit>,
     /// Its entry.
     pub done_index: Signal<In, Bits<A>>,
-    /// A warp commits in this cycle.
-    pub commit_valid: Signal<Out, Bit>,
-    /// Core of the warp; undefined, as the slot and the count, while `commit_valid` is low.
-    pub commit_core: Signal<Out, Bits<5>>,
-    /// Slot of the warp.
-    pub commit_slot: Signal<Out, Bits<5>>,
-    /// packetIdx of the warp's first packet; always the number of packets committed before this
-    /// cycle.
-    pub commit_packet: Signal<Out, Bits<32>>,
-    /// Packets of the warp.
-    pub commit_count: Signal<Out, Bits<6>>,
+    /// A warp commits in this cycle. `packet` is always the number of packets committed before this
+    /// cycle; core, slot and count are undefined while `valid` is low.
+    pub commit: WarpTrace,
     warps: RamSync<Bits<16>, A>,
     flags: RamAsync<Bit, A>,
     head: Register<Bits<A>>,
@@ -84,26 +71,26 @@ impl<const A: usize> Logic for DelayCommitQueue<A> {
         let room = ((self.head.q.val() != self.tail.q.val())
             | (self.head_lap.q.val() == self.tail_lap.q.val()))
             & !(self.first_lap.q.val() & self.done_valid.val());
-        self.allocate_ready.next = room;
+        self.allocate.ready.next = room;
         self.allocate_index.next = self.tail.q.val();
-        let allocate = self.allocate_valid.val() & room;
-        if allocate {
+        let allocates = self.allocate.valid.val() & room;
+        if allocates {
             self.tail.d.next = self.tail.q.val() + 1;
             if self.tail.q.val().all() {
                 self.tail_lap.d.next = !self.tail_lap.q.val();
                 self.first_lap.d.next = false;
             }
         }
-        self.warps.write_enable.next = allocate;
+        self.warps.write_enable.next = allocates;
         self.warps.write_address.next = self.tail.q.val();
-        self.warps.write_data.next = bit_cast::<16, 5>(self.allocate_core.val())
-            | (bit_cast::<16, 5>(self.allocate_slot.val()) << 5)
+        self.warps.write_data.next = bit_cast::<16, 5>(self.allocate.core.val())
+            | (bit_cast::<16, 5>(self.allocate.slot.val()) << 5)
             | (bit_cast::<16, 6>(self.allocate_count.val()) << 10);
 
         // Entries from the head to the end of the RAM are in the head's lap, those below in the
         // next.
         let done_lap = self.head_lap.q.val() ^ (self.done_index.val() < self.head.q.val());
-        self.flags.write_enable.next = self.done_valid.val() | (allocate & self.first_lap.q.val());
+        self.flags.write_enable.next = self.done_valid.val() | (allocates & self.first_lap.q.val());
         self.flags.write_address.next = self.tail.q.val();
         // The first lap is even: odd means not finished.
         self.flags.write_data.next = true;
@@ -131,11 +118,11 @@ impl<const A: usize> Logic for DelayCommitQueue<A> {
         if self.committing.q.val() {
             self.packets.d.next = self.packets.q.val() + bit_cast::<32, 6>(warp.get_bits::<6>(10));
         }
-        self.commit_valid.next = self.committing.q.val();
-        self.commit_core.next = warp.get_bits::<5>(0);
-        self.commit_slot.next = warp.get_bits::<5>(5);
-        self.commit_count.next = warp.get_bits::<6>(10);
-        self.commit_packet.next = self.packets.q.val();
+        self.commit.valid.next = self.committing.q.val();
+        self.commit.core.next = warp.get_bits::<5>(0);
+        self.commit.slot.next = warp.get_bits::<5>(5);
+        self.commit.count.next = warp.get_bits::<6>(10);
+        self.commit.packet.next = self.packets.q.val();
     }
 }
 
@@ -181,9 +168,9 @@ mod tests {
                 [(0.9, 0.3), (0.3, 0.9), (1.0, 1.0), (0.5, 0.5)][(cycle >> (A + 4)) as usize % 4];
             let (core, slot) = (random.gen_range(0..32u64), random.gen_range(0..32u64));
             let count = random.gen_range(1..=32u64);
-            unit.allocate_valid.next = random.gen_bool(feed);
-            unit.allocate_core.next = core.into();
-            unit.allocate_slot.next = slot.into();
+            unit.allocate.valid.next = random.gen_bool(feed);
+            unit.allocate.core.next = core.into();
+            unit.allocate.slot.next = slot.into();
             unit.allocate_count.next = count.into();
             let open: Vec<usize> = (0..queue.len()).filter(|&i| queue[i].done.is_none()).collect();
             let done =
@@ -197,12 +184,12 @@ mod tests {
             settle!(unit);
 
             // Commit: in order, exactly once, complete.
-            assert_eq!(unit.commit_valid.val(), leaving.is_some(), "cycle {cycle}");
-            assert_eq!(unit.commit_packet.val().to_u64(), packets, "cycle {cycle}");
+            assert_eq!(unit.commit.valid.val(), leaving.is_some(), "cycle {cycle}");
+            assert_eq!(unit.commit.packet.val().to_u64(), packets, "cycle {cycle}");
             if let Some(warp) = leaving.take() {
-                assert_eq!(unit.commit_core.val().to_u64(), warp.core, "cycle {cycle}");
-                assert_eq!(unit.commit_slot.val().to_u64(), warp.slot, "cycle {cycle}");
-                assert_eq!(unit.commit_count.val().to_u64(), warp.count, "cycle {cycle}");
+                assert_eq!(unit.commit.core.val().to_u64(), warp.core, "cycle {cycle}");
+                assert_eq!(unit.commit.slot.val().to_u64(), warp.slot, "cycle {cycle}");
+                assert_eq!(unit.commit.count.val().to_u64(), warp.count, "cycle {cycle}");
                 packets = (packets + warp.count) % (1 << 32);
                 committed += 1;
             }
@@ -211,7 +198,7 @@ mod tests {
             let full = queue.len() == 1 << A;
             was_full += usize::from(full);
             let waits = allocated < 1 << A && done.is_some();
-            assert_eq!(unit.allocate_ready.val(), !full && !waits, "cycle {cycle}");
+            assert_eq!(unit.allocate.ready.val(), !full && !waits, "cycle {cycle}");
             // Not finished before its finish, and at once after it.
             if queue.front().and_then(|w| w.done).is_some_and(|done| done < cycle) {
                 leaving = queue.pop_front();
@@ -221,7 +208,7 @@ mod tests {
                 queue.iter_mut().find(|w| w.index == index).unwrap().done = Some(cycle);
                 assert!(position < 1 << A);
             }
-            if unit.allocate_valid.val() && unit.allocate_ready.val() {
+            if unit.allocate.valid.val() && unit.allocate.ready.val() {
                 let index = unit.allocate_index.val().index();
                 assert_eq!(index as u64, allocated % (1 << A), "cycle {cycle}");
                 queue.push_back(Warp { index, core, slot, count, done: None });
@@ -251,25 +238,25 @@ mod tests {
     fn sustains_one_warp_a_cycle() {
         let mut unit = DelayCommitQueue::<4>::default();
         start!(unit);
-        unit.allocate_valid.next = true;
+        unit.allocate.valid.next = true;
         unit.allocate_count.next = 32.into();
         settle!(unit);
         // Fill the first lap, then finish one entry a cycle while the queue refills.
         for _ in 0..16 {
-            assert!(unit.allocate_ready.val());
+            assert!(unit.allocate.ready.val());
             tick!(unit);
         }
-        assert!(!unit.allocate_ready.val());
+        assert!(!unit.allocate.ready.val());
         unit.done_valid.next = true;
         let mut commits = 0;
         for cycle in 0..100u64 {
             unit.done_index.next = (cycle % 16).into();
             settle!(unit);
-            assert_eq!(unit.commit_valid.val(), cycle >= 2, "cycle {cycle}");
-            commits += usize::from(unit.commit_valid.val());
+            assert_eq!(unit.commit.valid.val(), cycle >= 2, "cycle {cycle}");
+            commits += usize::from(unit.commit.valid.val());
             tick!(unit);
         }
         assert_eq!(commits, 98);
-        assert_eq!(unit.commit_packet.val().to_u64(), 98 * 32);
+        assert_eq!(unit.commit.packet.val().to_u64(), 98 * 32);
     }
 }

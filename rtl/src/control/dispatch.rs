@@ -1,7 +1,10 @@
 //! The whole control path between the host's registers and the cores.
 
 use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
-use crate::ports::{SpawnedFinish, SpawnedWarp};
+use crate::host::registers::progress::Progress;
+use crate::ports::{
+    IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent, WarpFinish, WarpTrace,
+};
 use hermes_hdl::prelude::*;
 
 /// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue,
@@ -10,15 +13,14 @@ use hermes_hdl::prelude::*;
 /// The task FIFO and the delay commit queue have `2^A` entries each (1,024 in the array:
 /// `Dispatch<10, 11>`); `L` is `A + 1`.
 ///
-/// 1. A warp's life on the ports is `start_valid`, then `finish_valid` of its core and slot, then
-///    `trace_commit_valid`, in the order of packetIdx.
-/// 2. The `trace_issue_` outputs report what starts in this cycle; `trace_finish_valid` follows the
-///    transfer of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two
-///    cycles or more.
+/// 1. A warp's life on the ports is `start_valid`, then `finish` of its core and slot, then
+///    `trace_commit`, in the order of packetIdx.
+/// 2. `trace_issue` reports what starts in this cycle; `trace_finish` follows the transfer of a
+///    finish by one cycle; `trace_commit` follows `trace_finish` by two cycles or more.
 /// 3. The counters change in the cycle after the event they count.
 /// 4. With a thread spawner warps of spawned threads pass by the delay commit queue: they start as
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
-///    in the cycle of `trace_finish_valid`. No counter here counts them.
+///    in the cycle of `trace_finish`. No counter here counts them.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, warps: usize, spawns: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
@@ -27,80 +29,32 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// Register CONTROL, bit 0: warps are formed and issued.
-    pub run: Signal<In, Bit>,
-    /// Register CONTROL, bit 1: partial warps are formed at once for idle slots.
-    pub eager: Signal<In, Bit>,
-    /// Register MCW: warps on a core at a time.
-    pub mcw: Signal<In, Bits<6>>,
-    /// Register TIMEOUT, in cycles.
-    pub timeout: Signal<In, Bits<32>>,
-    /// Register KERNEL_CLASS.
-    pub kernel_class: Signal<In, Bit>,
+    /// From the registers: how warps are formed and issued.
+    pub control: IssueControl,
 
-    /// From the host: a packet count is offered.
-    pub task_valid: Signal<In, Bit>,
-    /// To the host: the task FIFO has room; depends on no input.
-    pub task_ready: Signal<Out, Bit>,
-    /// From the host: packets that became ready.
-    pub task_count: Signal<In, Bits<32>>,
+    /// From the host or the packet ports; `ready` depends on no input.
+    pub task: TaskCount,
 
     /// To each core: a warp starts there in this cycle.
     #[count(cores)]
     pub start_valid: Vec<Signal<Out, Bit>>,
-    /// To the cores: its slot.
-    pub start_slot: Signal<Out, Bits<5>>,
-    /// To the cores: packetIdx of its first packet.
-    pub start_packet: Signal<Out, Bits<32>>,
-    /// To the cores: its packets, 1 to `lanes`.
-    pub start_count: Signal<Out, Bits<6>>,
-    /// From each core: a warp finished.
+    /// To the cores: the warp.
+    pub start: Flipped<StartingWarp>,
+    /// From each core; `ready` depends on every `valid`.
     #[count(cores)]
-    pub finish_valid: Vec<Signal<In, Bit>>,
-    /// To each core: its finish is taken; depends on every `finish_valid`.
-    #[count(cores)]
-    pub finish_ready: Vec<Signal<Out, Bit>>,
-    /// From each core: the slot of the warp.
-    #[count(cores)]
-    pub finish_slot: Vec<Signal<In, Bits<5>>>,
+    pub finish: Vec<Flipped<WarpFinish>>,
 
     /// A warp starts.
-    pub trace_issue_valid: Signal<Out, Bit>,
-    /// Its core.
-    pub trace_issue_core: Signal<Out, Bits<5>>,
-    /// Its slot.
-    pub trace_issue_slot: Signal<Out, Bits<5>>,
-    /// packetIdx of its first packet.
-    pub trace_issue_packet: Signal<Out, Bits<32>>,
-    /// Its packets.
-    pub trace_issue_count: Signal<Out, Bits<6>>,
+    pub trace_issue: WarpTrace,
     /// A warp finished.
-    pub trace_finish_valid: Signal<Out, Bit>,
-    /// Its core.
-    pub trace_finish_core: Signal<Out, Bits<5>>,
-    /// Its slot.
-    pub trace_finish_slot: Signal<Out, Bits<5>>,
-    /// A warp commits.
-    pub trace_commit_valid: Signal<Out, Bit>,
-    /// Its core; undefined, as the slot and the count, while `trace_commit_valid` is low.
-    pub trace_commit_core: Signal<Out, Bits<5>>,
-    /// Its slot.
-    pub trace_commit_slot: Signal<Out, Bits<5>>,
-    /// packetIdx of its first packet.
-    pub trace_commit_packet: Signal<Out, Bits<32>>,
-    /// Its packets.
-    pub trace_commit_count: Signal<Out, Bits<6>>,
+    pub trace_finish: WarpEvent,
+    /// A warp commits; core, slot and count are undefined while `valid` is low.
+    pub trace_commit: WarpTrace,
 
     /// Entries in the task FIFO.
     pub task_level: Signal<Out, Bits<L>>,
-    /// Packets in the warp former that wait for a warp.
-    pub pending: Signal<Out, Bits<32>>,
-    /// Warps issued since reset, modulo 2^32.
-    pub issued_warps: Signal<Out, Bits<32>>,
-    /// Warps committed since reset, modulo 2^32.
-    pub committed_warps: Signal<Out, Bits<32>>,
-    /// Packets committed since reset, modulo 2^32.
-    pub committed_packets: Signal<Out, Bits<32>>,
+    /// To the registers: what waits, and what was issued and committed since reset.
+    pub progress: Progress,
 
     /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
     /// ports).
@@ -112,7 +66,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// To the thread spawner: a warp of spawned threads finished.
     #[count(spawns)]
     pub spawned_finish: Vec<Flipped<SpawnedFinish>>,
-    /// To the cores: the warp that starts is one of spawned threads, `start_packet` the number of
+    /// To the cores: the warp that starts is one of spawned threads, `start.packet` the number of
     /// its first one.
     #[count(spawns)]
     pub start_spawned: Vec<Signal<Out, Bit>>,
@@ -132,7 +86,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[init(WarpIssue::new(cores, warps, spawns))]
     issue: WarpIssue,
     #[init(FinishArbiter::new(cores, spawns))]
-    finish: FinishArbiter,
+    finishes: FinishArbiter,
     #[init((0..cores).map(|_| LookupTable::new(spawns)).collect())]
     tables: Vec<LookupTable<A>>,
     commit: DelayCommitQueue<A>,
@@ -165,87 +119,65 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
     #[hdl_gen]
     fn update(&mut self) {
         // Host to task FIFO to warp former.
-        self.tasks.push_valid.next = self.task_valid.val();
-        self.tasks.push_data.next = self.task_count.val();
-        self.task_ready.next = self.tasks.push_ready.val();
-        self.former.task_valid.next = self.tasks.pop_valid.val();
-        self.former.task_count.next = self.tasks.pop_data.val();
-        self.tasks.pop_ready.next = self.former.task_ready.val();
-        self.former.run.next = self.run.val();
-        self.former.eager.next = self.eager.val();
-        self.former.timeout.next = self.timeout.val();
+        self.tasks.push_valid.next = self.task.valid.val();
+        self.tasks.push_data.next = self.task.count.val();
+        self.task.ready.next = self.tasks.push_ready.val();
+        self.former.task.valid.next = self.tasks.pop_valid.val();
+        self.former.task.count.next = self.tasks.pop_data.val();
+        self.tasks.pop_ready.next = self.former.task.ready.val();
+        self.former.run.next = self.control.run.val();
+        self.former.eager.next = self.control.eager.val();
+        self.former.timeout.next = self.control.timeout.val();
         self.former.idle_slot.next = self.issue.idle_slot.val();
 
         // Warp former to warp issue, which allocates in the delay commit queue.
-        self.issue.run.next = self.run.val();
-        self.issue.mcw.next = self.mcw.val();
-        self.issue.kernel_class.next = self.kernel_class.val();
-        self.issue.warp_valid.next = self.former.warp_valid.val();
-        self.issue.warp_packet.next = self.former.warp_packet.val();
-        self.issue.warp_count.next = self.former.warp_count.val();
-        self.former.warp_ready.next = self.issue.warp_ready.val();
-        self.commit.allocate_valid.next = self.issue.allocate_valid.val();
-        self.commit.allocate_core.next = self.issue.allocate_core.val();
-        self.commit.allocate_slot.next = self.issue.allocate_slot.val();
-        self.commit.allocate_count.next = self.former.warp_count.val();
-        self.issue.allocate_ready.next = self.commit.allocate_ready.val();
-        let allocated = self.issue.allocate_valid.val() & self.commit.allocate_ready.val();
+        self.issue.run.next = self.control.run.val();
+        self.issue.mcw.next = self.control.mcw.val();
+        self.issue.kernel_class.next = self.control.kernel_class.val();
+        connect!(self.former.warp, self.issue.warp);
+        connect!(self.issue.allocate, self.commit.allocate);
+        self.commit.allocate_count.next = self.former.warp.count.val();
+        let allocated = self.issue.allocate.valid.val() & self.commit.allocate.ready.val();
 
         // A finish frees the slot and marks the entry that the core's table holds for it.
-        self.issue.free_valid.next = self.finish.event_valid.val();
-        self.issue.free_core.next = self.finish.event_core.val();
-        self.issue.free_slot.next = self.finish.event_slot.val();
+        connect!(self.finishes.event, self.issue.free);
         let mut done_index = self.tables[0].read_index.val();
         for i in 0..self._cores {
-            self.tables[i].write.next = allocated & (self.issue.allocate_core.val() == self.index[i].val());
-            self.tables[i].write_slot.next = self.issue.allocate_slot.val();
+            self.tables[i].write.next = allocated & (self.issue.allocate.core.val() == self.index[i].val());
+            self.tables[i].write_slot.next = self.issue.allocate.slot.val();
             self.tables[i].write_index.next = self.commit.allocate_index.val();
-            self.tables[i].read_slot.next = self.finish.event_slot.val();
-            if self.finish.event_core.val() == self.index[i].val() {
+            self.tables[i].read_slot.next = self.finishes.event.slot.val();
+            if self.finishes.event.core.val() == self.index[i].val() {
                 done_index = self.tables[i].read_index.val();
             }
         }
-        self.commit.done_valid.next = self.finish.event_valid.val();
+        self.commit.done_valid.next = self.finishes.event.valid.val();
         self.commit.done_index.next = done_index;
 
         // The cores.
-        self.start_slot.next = self.issue.start_slot.val();
-        self.start_packet.next = self.issue.start_packet.val();
-        self.start_count.next = self.issue.start_count.val();
-        for i in 0..self._cores {
-            self.start_valid[i].next = self.issue.start_valid[i].val();
-            self.finish.finish_valid[i].next = self.finish_valid[i].val();
-            self.finish.finish_slot[i].next = self.finish_slot[i].val();
-            self.finish_ready[i].next = self.finish.finish_ready[i].val();
-        }
+        connect!(self.start, self.issue.start);
+        connect!(self.start_valid, self.issue.start_valid);
+        connect!(self.finish, self.finishes.finish);
 
         // Events and counters.
-        self.trace_issue_valid.next = self.issue.start_any.val();
-        self.trace_issue_core.next = self.issue.start_core.val();
-        self.trace_issue_slot.next = self.issue.start_slot.val();
-        self.trace_issue_packet.next = self.issue.start_packet.val();
-        self.trace_issue_count.next = self.issue.start_count.val();
-        self.trace_finish_valid.next = self.finish.event_valid.val();
-        self.trace_finish_core.next = self.finish.event_core.val();
-        self.trace_finish_slot.next = self.finish.event_slot.val();
-        self.trace_commit_valid.next = self.commit.commit_valid.val();
-        self.trace_commit_core.next = self.commit.commit_core.val();
-        self.trace_commit_slot.next = self.commit.commit_slot.val();
-        self.trace_commit_packet.next = self.commit.commit_packet.val();
-        self.trace_commit_count.next = self.commit.commit_count.val();
+        connect!(self.trace_issue, self.issue.start);
+        self.trace_issue.valid.next = self.issue.start_any.val();
+        self.trace_issue.core.next = self.issue.start_core.val();
+        connect!(self.trace_finish, self.finishes.event);
+        connect!(self.trace_commit, self.commit.commit);
         for _i in 0..self._packets_alone {
             if self.issue.start_any.val() {
                 self.issued.d.next = self.issued.q.val() + 1;
             }
         }
-        if self.commit.commit_valid.val() {
+        if self.commit.commit.valid.val() {
             self.committed.d.next = self.committed.q.val() + 1;
         }
         self.task_level.next = self.tasks.level.val();
-        self.pending.next = self.former.pending.val();
-        self.issued_warps.next = self.issued.q.val();
-        self.committed_warps.next = self.committed.q.val();
-        self.committed_packets.next = self.commit.commit_packet.val();
+        self.progress.pending.next = self.former.pending.val();
+        self.progress.issued_warps.next = self.issued.q.val();
+        self.progress.committed_warps.next = self.committed.q.val();
+        self.progress.committed_packets.next = self.commit.commit.packet.val();
 
         // Warps of spawned threads: no entry in the delay commit queue, and in no counter.
         for k in 0..self._spawns {
@@ -261,16 +193,16 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
                     self.tables[i].write_slot.next = self.issue.spawn_slot[k].val();
                     self.tables[i].write_index.next = bit_cast::<A, 4>(self.spawn[k].job.val());
                 }
-                if self.finish.event_core.val() == self.index[i].val() {
+                if self.finishes.event.core.val() == self.index[i].val() {
                     was_spawned = self.tables[i].read_spawned[k].val();
                 }
-                self.finish.finish_faulted[i].next = self.finish_faulted[i].val();
+                self.finishes.finish_faulted[i].next = self.finish_faulted[i].val();
             }
-            self.commit.done_valid.next = self.finish.event_valid.val() & !was_spawned;
-            self.spawned_finish[k].valid.next = self.finish.event_valid.val() & was_spawned;
+            self.commit.done_valid.next = self.finishes.event.valid.val() & !was_spawned;
+            self.spawned_finish[k].valid.next = self.finishes.event.valid.val() & was_spawned;
             self.spawned_finish[k].job.next = bit_cast::<4, A>(done_index);
-            self.spawned_finish[k].faulted.next = self.finish.event_faulted[k].val();
-            self.trace_finish_spawned[k].next = self.finish.event_valid.val() & was_spawned;
+            self.spawned_finish[k].faulted.next = self.finishes.event_faulted[k].val();
+            self.trace_finish_spawned[k].next = self.finishes.event.valid.val() & was_spawned;
             if self.issue.start_any.val() & !self.issue.start_spawned[k].val() {
                 self.issued.d.next = self.issued.q.val() + 1;
             }
@@ -314,50 +246,50 @@ mod tests {
         let (mut warps_started, mut warps_committed) = (0u64, 0u64);
         let (mut out_of_order, mut fifo_full, mut queue_full) = (0, 0, 0);
         let mut count = 0;
-        unit.run.next = true;
+        unit.control.run.next = true;
         for cycle in 0..cycles + 20_000 {
             let feeding = cycle < cycles;
             if cycle % 512 == 0 {
-                unit.mcw.next = random.gen_range(1..=32).into();
-                unit.kernel_class.next = random.gen();
-                unit.eager.next = random.gen();
-                unit.timeout.next = random.gen_range(0..50).into();
+                unit.control.mcw.next = random.gen_range(1..=32).into();
+                unit.control.kernel_class.next = random.gen();
+                unit.control.eager.next = random.gen();
+                unit.control.timeout.next = random.gen_range(0..50).into();
             }
             if !feeding {
-                unit.mcw.next = 4.into();
-                unit.timeout.next = 20.into();
+                unit.control.mcw.next = 4.into();
+                unit.control.timeout.next = 20.into();
             }
             let longest = if cycle / 1024 % 2 == 0 { 20 } else { 300 };
-            if !unit.task_valid.val() {
-                unit.task_valid.next = feeding && random.gen_bool(0.5);
+            if !unit.task.valid.val() {
+                unit.task.valid.next = feeding && random.gen_bool(0.5);
                 count = random.gen_range(0..=2 * lanes as u64);
-                unit.task_count.next = count.into();
+                unit.task.count.next = count.into();
             }
             for core in 0..cores {
                 if finishing[core].is_none() {
                     let ended = |slot: &usize| running[core][*slot].is_some_and(|end| end <= cycle);
                     finishing[core] = (0..32).find(ended);
                 }
-                unit.finish_valid[core].next = finishing[core].is_some();
-                unit.finish_slot[core].next = (finishing[core].unwrap_or(31) as u64).into();
+                unit.finish[core].valid.next = finishing[core].is_some();
+                unit.finish[core].slot.next = (finishing[core].unwrap_or(31) as u64).into();
             }
             settle!(unit);
 
-            assert_eq!(unit.committed_packets.val().to_u64(), committed, "cycle {cycle}");
-            assert_eq!(unit.committed_warps.val().to_u64(), warps_committed, "cycle {cycle}");
-            assert_eq!(unit.issued_warps.val().to_u64(), warps_started, "cycle {cycle}");
-            fifo_full += usize::from(!unit.task_ready.val());
+            assert_eq!(unit.progress.committed_packets.val().to_u64(), committed, "cycle {cycle}");
+            assert_eq!(unit.progress.committed_warps.val().to_u64(), warps_committed, "cycle {cycle}");
+            assert_eq!(unit.progress.issued_warps.val().to_u64(), warps_started, "cycle {cycle}");
+            fifo_full += usize::from(!unit.task.ready.val());
             queue_full += usize::from(in_flight.len() == 1 << A);
-            if unit.trace_issue_valid.val() {
+            if unit.trace_issue.valid.val() {
                 let warp = Warp {
-                    core: unit.trace_issue_core.val().index(),
-                    slot: unit.trace_issue_slot.val().index(),
-                    packet: unit.trace_issue_packet.val().to_u64(),
-                    count: unit.trace_issue_count.val().index(),
+                    core: unit.trace_issue.core.val().index(),
+                    slot: unit.trace_issue.slot.val().index(),
+                    packet: unit.trace_issue.packet.val().to_u64(),
+                    count: unit.trace_issue.count.val().index(),
                 };
-                assert_eq!(unit.start_slot.val(), unit.trace_issue_slot.val());
-                assert_eq!(unit.start_packet.val(), unit.trace_issue_packet.val());
-                assert_eq!(unit.start_count.val(), unit.trace_issue_count.val());
+                assert_eq!(unit.start.slot.val(), unit.trace_issue.slot.val());
+                assert_eq!(unit.start.packet.val(), unit.trace_issue.packet.val());
+                assert_eq!(unit.start.count.val(), unit.trace_issue.count.val());
                 assert!((1..=lanes).contains(&warp.count), "cycle {cycle}: {warp:?}");
                 assert_eq!(warp.packet, started, "cycle {cycle}: packets are consecutive");
                 assert!(running[warp.core][warp.slot].is_none(), "cycle {cycle}: busy slot {warp:?}");
@@ -368,9 +300,9 @@ mod tests {
                 in_flight.push_back((warp, false));
             }
             for core in 0..cores {
-                let expected = unit.trace_issue_valid.val() && unit.trace_issue_core.val().index() == core;
+                let expected = unit.trace_issue.valid.val() && unit.trace_issue.core.val().index() == core;
                 assert_eq!(unit.start_valid[core].val(), expected, "cycle {cycle}");
-                if unit.finish_valid[core].val() && unit.finish_ready[core].val() {
+                if unit.finish[core].valid.val() && unit.finish[core].ready.val() {
                     let slot = finishing[core].take().unwrap();
                     running[core][slot] = None;
                     let position =
@@ -379,30 +311,30 @@ mod tests {
                     in_flight[position.unwrap()].1 = true;
                 }
             }
-            if unit.trace_commit_valid.val() {
+            if unit.trace_commit.valid.val() {
                 let (warp, done) = in_flight.pop_front().expect("nothing commits that was not issued");
                 assert!(done, "cycle {cycle}: {warp:?} has not finished");
                 let got = Warp {
-                    core: unit.trace_commit_core.val().index(),
-                    slot: unit.trace_commit_slot.val().index(),
-                    packet: unit.trace_commit_packet.val().to_u64(),
-                    count: unit.trace_commit_count.val().index(),
+                    core: unit.trace_commit.core.val().index(),
+                    slot: unit.trace_commit.slot.val().index(),
+                    packet: unit.trace_commit.packet.val().to_u64(),
+                    count: unit.trace_commit.count.val().index(),
                 };
                 assert_eq!(got, warp, "cycle {cycle}");
                 committed += warp.count as u64;
                 warps_committed += 1;
             }
-            let transfer = unit.task_valid.val() && unit.task_ready.val();
+            let transfer = unit.task.valid.val() && unit.task.ready.val();
             tick!(unit);
             if transfer {
                 pushed += count;
-                unit.task_valid.next = false;
+                unit.task.valid.next = false;
                 settle!(unit);
             }
         }
         assert_eq!(started, pushed, "every packet starts");
         assert_eq!(committed, pushed, "every packet commits");
-        assert!(in_flight.is_empty() && !unit.task_level.val().any() && !unit.pending.val().any());
+        assert!(in_flight.is_empty() && !unit.task_level.val().any() && !unit.progress.pending.val().any());
         assert!(A > 3 || fifo_full > 0, "the FIFO was never full");
         assert!(A > 3 || cores * warps <= 1 << A || queue_full > 0, "the queue was never full");
         assert!(cores * warps == 1 || out_of_order > 100, "{out_of_order}");

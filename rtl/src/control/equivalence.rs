@@ -44,9 +44,9 @@ fn warp_former() {
             (_, true) => 20,
             _ => 2,
         };
-        unit.task_valid.next = below(random, one_in) == 0;
+        unit.task.valid.next = below(random, one_in) == 0;
         let count = if below(random, 500) == 0 { 0xffff_ffff } else { below(random, 9) };
-        unit.task_count.next = count.into();
+        unit.task.count.next = count.into();
         unit.timeout.next = if long { 140 } else { cycle / 1_000 * 3 }.into();
         if long {
             unit.eager.next = false;
@@ -73,26 +73,26 @@ fn check_warp_issue(spawns: usize) {
         if unit.reset.next {
             busy = [[false; 32]; 3];
         } else if unit.start_any.val() {
-            busy[unit.start_core.val().index()][unit.start_slot.val().index()] = true;
+            busy[unit.start_core.val().index()][unit.start.slot.val().index()] = true;
         }
         let (core, slot) = (below(random, 3), below(random, 20));
         // The cores fill up to the last slot of the class for some time, then they have room.
         let filling = cycle / 150 % 2 == 0;
         if cycle / 300 % 2 == 0 && filling {
             unit.kernel_class.next = true;
-            unit.warp_valid.next = true;
-            unit.allocate_ready.next = true;
+            unit.warp.valid.next = true;
+            unit.allocate.ready.next = true;
         }
         let chosen = &mut busy[core as usize][slot as usize];
         let free = *chosen && (!filling || below(random, 16) == 0);
-        unit.free_valid.next = free;
+        unit.free.valid.next = free;
         *chosen &= !free;
         if cycle / 300 % 3 != 2 {
             unit.mcw.next = 63.into();
             unit.run.next = true;
         }
-        unit.free_core.next = core.into();
-        unit.free_slot.next = slot.into();
+        unit.free.core.next = core.into();
+        unit.free.slot.next = slot.into();
     });
 }
 
@@ -118,7 +118,7 @@ fn delay_commit_queue() {
             let chosen = below(random, open.len() as u64) as usize;
             unit.done_index.next = open.swap_remove(chosen).into();
         }
-        if unit.allocate_valid.next && !unit.reset.next {
+        if unit.allocate.valid.next && !unit.reset.next {
             allocating = Some(unit.allocate_index.val().to_u64());
         }
     });
@@ -143,11 +143,11 @@ fn check_dispatch(spawns: usize) {
             running = [[false; 32]; 2];
             finishing = [None; 2];
         } else {
-            if unit.trace_issue_valid.val() {
-                running[unit.trace_issue_core.val().index()][unit.trace_issue_slot.val().index()] = true;
+            if unit.trace_issue.valid.val() {
+                running[unit.trace_issue.core.val().index()][unit.trace_issue.slot.val().index()] = true;
             }
-            if unit.trace_finish_valid.val() {
-                finishing[unit.trace_finish_core.val().index()] = None;
+            if unit.trace_finish.valid.val() {
+                finishing[unit.trace_finish.core.val().index()] = None;
             }
         }
         // The cores fill up to the last slot for some time, then they have room.
@@ -158,17 +158,17 @@ fn check_dispatch(spawns: usize) {
                 running[core][slot] = false;
                 finishing[core] = Some(slot as u64);
             }
-            unit.finish_valid[core].next = finishing[core].is_some();
-            unit.finish_slot[core].next = finishing[core].unwrap_or(0).into();
+            unit.finish[core].valid.next = finishing[core].is_some();
+            unit.finish[core].slot.next = finishing[core].unwrap_or(0).into();
         }
-        unit.run.next = below(random, 50) != 0;
-        unit.mcw.next = if filling { 63 } else { cycle / 600 % 40 }.into();
-        unit.kernel_class.next = cycle / 600 % 3 != 0;
-        unit.timeout.next = below(random, 16).into();
+        unit.control.run.next = below(random, 50) != 0;
+        unit.control.mcw.next = if filling { 63 } else { cycle / 600 % 40 }.into();
+        unit.control.kernel_class.next = cycle / 600 % 3 != 0;
+        unit.control.timeout.next = below(random, 16).into();
         // Few packets now and then, so that time-outs count, and seldom very many, which then last
         // to the next reset.
-        unit.task_valid.next &= cycle / 1_000 % 4 != 3 || below(random, 8) == 0;
+        unit.task.valid.next &= cycle / 1_000 % 4 != 3 || below(random, 8) == 0;
         let count = if below(random, 1 << 9) == 0 { below(random, 1 << 32) } else { below(random, 8) };
-        unit.task_count.next = count.into();
+        unit.task.count.next = count.into();
     });
 }

@@ -1,6 +1,8 @@
 //! Collects the faults of all cores for the host.
 
 use super::{RoundRobin, SyncFifo};
+use crate::host::registers::faults::FaultRecords;
+use crate::ports::WarpFault;
 use hermes_hdl::prelude::*;
 
 /// What the host learns about one fault of a warp.
@@ -24,11 +26,11 @@ pub struct FaultRecord {
 
 /// Collects the cores' fault records, round-robin, in a FIFO of 32 that the host reads.
 ///
-/// 1. In each cycle one of the cores with `fault_valid` gets `fault_ready`, round-robin: a core
+/// 1. In each cycle one of the cores that offer a record is served, round-robin: a core
 ///    waits for at most one record of each other core, never for the host.
 /// 2. A record that finds the FIFO full is dropped and counted in `dropped`; its threads count in
 ///    `faults` like those of any record, two cycles after the record was taken.
-/// 3. The `oldest_` outputs show the oldest record, zero if there is none; `pop` removes it. A
+/// 3. `registers` shows the oldest record, zero if there is none; `pop` removes it. A
 ///    record shows at the earliest four cycles after it was taken.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, jobs: usize)]
@@ -37,52 +39,12 @@ pub struct FaultCollector {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From each core: threads of a warp faulted.
+    /// From each core; `ready` depends on every `valid`.
     #[count(cores)]
-    pub fault_valid: Vec<Signal<In, Bit>>,
-    /// To each core: the record is taken; depends on every `fault_valid`.
-    #[count(cores)]
-    pub fault_ready: Vec<Signal<Out, Bit>>,
-    /// From each core: cause.
-    #[count(cores)]
-    pub fault_cause: Vec<Signal<In, Bits<5>>>,
-    /// From each core: warp slot.
-    #[count(cores)]
-    pub fault_slot: Vec<Signal<In, Bits<5>>>,
-    /// From each core: threads of the warp that the fault ended.
-    #[count(cores)]
-    pub fault_threads: Vec<Signal<In, Bits<6>>>,
-    /// From each core: address of the instruction.
-    #[count(cores)]
-    pub fault_pc: Vec<Signal<In, Bits<32>>>,
-    /// From each core: what RISC-V writes to mtval.
-    #[count(cores)]
-    pub fault_address: Vec<Signal<In, Bits<32>>>,
-    /// From each core: packetIdx of the lowest faulting lane.
-    #[count(cores)]
-    pub fault_packet: Vec<Signal<In, Bits<32>>>,
-    /// From the host: the oldest record is removed; without effect if there is none.
-    pub pop: Signal<In, Bit>,
-    /// Records in the FIFO.
-    pub level: Signal<Out, Bits<16>>,
-    /// Records dropped since reset, modulo 2^16.
-    pub dropped: Signal<Out, Bits<16>>,
-    /// Threads ended by a fault since reset, modulo 2^32.
-    pub faults: Signal<Out, Bits<32>>,
-    /// Of the oldest record: cause.
-    pub oldest_cause: Signal<Out, Bits<5>>,
-    /// Of the oldest record: core.
-    pub oldest_core: Signal<Out, Bits<5>>,
-    /// Of the oldest record: warp slot.
-    pub oldest_slot: Signal<Out, Bits<5>>,
-    /// Of the oldest record: threads of the warp that the fault ended.
-    pub oldest_threads: Signal<Out, Bits<6>>,
-    /// Of the oldest record: address of the instruction.
-    pub oldest_pc: Signal<Out, Bits<32>>,
-    /// Of the oldest record: what RISC-V writes to mtval.
-    pub oldest_address: Signal<Out, Bits<32>>,
-    /// Of the oldest record: packetIdx of the lowest faulting lane.
-    pub oldest_packet: Signal<Out, Bits<32>>,
+    pub fault: Vec<Flipped<WarpFault>>,
+    /// The registers: the oldest record, which `pop` removes if there is one, and how many there
+    /// were.
+    pub registers: FaultRecords,
     /// From each core: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads
     /// (only with a thread spawner, as the next).
     #[count(jobs)]
@@ -125,21 +87,21 @@ impl Logic for FaultCollector {
         // Take one core's record.
         let mut request = bits::<32>(0);
         for i in 0..self._cores {
-            request = request.replace_bit(i, self.fault_valid[i].val());
+            request = request.replace_bit(i, self.fault[i].valid.val());
         }
         self.arbiter.request.next = request;
         self.arbiter.advance.next = self.arbiter.any.val();
         self.taken.d.next = self.arbiter.any.val();
         self.record.d.next.core = self.arbiter.index.val();
         for i in 0..self._cores {
-            self.fault_ready[i].next = self.arbiter.grant.val().get_bit(i);
+            self.fault[i].ready.next = self.arbiter.grant.val().get_bit(i);
             if self.arbiter.grant.val().get_bit(i) {
-                self.record.d.next.cause = self.fault_cause[i].val();
-                self.record.d.next.slot = self.fault_slot[i].val();
-                self.record.d.next.threads = self.fault_threads[i].val();
-                self.record.d.next.pc = self.fault_pc[i].val();
-                self.record.d.next.address = self.fault_address[i].val();
-                self.record.d.next.packet = self.fault_packet[i].val();
+                self.record.d.next.cause = self.fault[i].cause.val();
+                self.record.d.next.slot = self.fault[i].slot.val();
+                self.record.d.next.threads = self.fault[i].threads.val();
+                self.record.d.next.pc = self.fault[i].pc.val();
+                self.record.d.next.address = self.fault[i].value.val();
+                self.record.d.next.packet = self.fault[i].packet.val();
             }
         }
 
@@ -152,27 +114,27 @@ impl Logic for FaultCollector {
                 self.drops.d.next = self.drops.q.val() + 1;
             }
         }
-        self.faults.next = self.threads.q.val();
-        self.dropped.next = self.drops.q.val();
+        self.registers.faults.next = self.threads.q.val();
+        self.registers.dropped.next = self.drops.q.val();
 
         // Show the oldest.
-        self.fifo.pop_ready.next = self.pop.val();
-        self.level.next = bit_cast::<16, 6>(self.fifo.level.val());
-        self.oldest_cause.next = bits::<5>(0);
-        self.oldest_core.next = bits::<5>(0);
-        self.oldest_slot.next = bits::<5>(0);
-        self.oldest_threads.next = bits::<6>(0);
-        self.oldest_pc.next = bits::<32>(0);
-        self.oldest_address.next = bits::<32>(0);
-        self.oldest_packet.next = bits::<32>(0);
+        self.fifo.pop_ready.next = self.registers.pop.val();
+        self.registers.level.next = bit_cast::<16, 6>(self.fifo.level.val());
+        self.registers.cause.next = bits::<5>(0);
+        self.registers.core.next = bits::<5>(0);
+        self.registers.slot.next = bits::<5>(0);
+        self.registers.threads.next = bits::<6>(0);
+        self.registers.pc.next = bits::<32>(0);
+        self.registers.address.next = bits::<32>(0);
+        self.registers.packet.next = bits::<32>(0);
         if self.fifo.pop_valid.val() {
-            self.oldest_cause.next = self.fifo.pop_data.val().cause;
-            self.oldest_core.next = self.fifo.pop_data.val().core;
-            self.oldest_slot.next = self.fifo.pop_data.val().slot;
-            self.oldest_threads.next = self.fifo.pop_data.val().threads;
-            self.oldest_pc.next = self.fifo.pop_data.val().pc;
-            self.oldest_address.next = self.fifo.pop_data.val().address;
-            self.oldest_packet.next = self.fifo.pop_data.val().packet;
+            self.registers.cause.next = self.fifo.pop_data.val().cause;
+            self.registers.core.next = self.fifo.pop_data.val().core;
+            self.registers.slot.next = self.fifo.pop_data.val().slot;
+            self.registers.threads.next = self.fifo.pop_data.val().threads;
+            self.registers.pc.next = self.fifo.pop_data.val().pc;
+            self.registers.address.next = self.fifo.pop_data.val().address;
+            self.registers.packet.next = self.fifo.pop_data.val().packet;
         }
 
         for k in 0..self._spawns {
@@ -183,7 +145,7 @@ impl Logic for FaultCollector {
             }
             self.job_fifo[k].push_valid.next = self.taken.q.val();
             self.job_fifo[k].push_data.next = self.job[k].q.val();
-            self.job_fifo[k].pop_ready.next = self.pop.val();
+            self.job_fifo[k].pop_ready.next = self.registers.pop.val();
             self.oldest_job[k].next = bits::<5>(0);
             if self.job_fifo[k].pop_valid.val() {
                 self.oldest_job[k].next = self.job_fifo[k].pop_data.val();
@@ -201,13 +163,13 @@ mod tests {
 
     fn oldest(unit: &FaultCollector) -> FaultRecord {
         FaultRecord {
-            cause: unit.oldest_cause.val(),
-            core: unit.oldest_core.val(),
-            slot: unit.oldest_slot.val(),
-            threads: unit.oldest_threads.val(),
-            pc: unit.oldest_pc.val(),
-            address: unit.oldest_address.val(),
-            packet: unit.oldest_packet.val(),
+            cause: unit.registers.cause.val(),
+            core: unit.registers.core.val(),
+            slot: unit.registers.slot.val(),
+            threads: unit.registers.threads.val(),
+            pc: unit.registers.pc.val(),
+            address: unit.registers.address.val(),
+            packet: unit.registers.packet.val(),
         }
     }
 
@@ -236,25 +198,25 @@ mod tests {
                         });
                     }
                     let record = slot.unwrap_or_default();
-                    unit.fault_valid[core].next = slot.is_some();
-                    unit.fault_cause[core].next = record.cause;
-                    unit.fault_slot[core].next = record.slot;
-                    unit.fault_threads[core].next = record.threads;
-                    unit.fault_pc[core].next = record.pc;
-                    unit.fault_address[core].next = record.address;
-                    unit.fault_packet[core].next = record.packet;
+                    unit.fault[core].valid.next = slot.is_some();
+                    unit.fault[core].cause.next = record.cause;
+                    unit.fault[core].slot.next = record.slot;
+                    unit.fault[core].threads.next = record.threads;
+                    unit.fault[core].pc.next = record.pc;
+                    unit.fault[core].value.next = record.address;
+                    unit.fault[core].packet.next = record.packet;
                 }
-                unit.pop.next = random.gen_bool(drain);
+                unit.registers.pop.next = random.gen_bool(drain);
                 settle!(unit);
 
-                assert_eq!(unit.level.val().index(), model.len(), "cycle {cycle}");
-                assert_eq!(unit.dropped.val().to_u64(), drops % (1 << 16), "cycle {cycle}");
-                assert_eq!(unit.faults.val().to_u64(), threads, "cycle {cycle}");
+                assert_eq!(unit.registers.level.val().index(), model.len(), "cycle {cycle}");
+                assert_eq!(unit.registers.dropped.val().to_u64(), drops % (1 << 16), "cycle {cycle}");
+                assert_eq!(unit.registers.faults.val().to_u64(), threads, "cycle {cycle}");
                 let room = model.len() < 32;
-                let visible = unit.oldest_threads.val().any();
+                let visible = unit.registers.threads.val().any();
                 if visible {
                     assert_eq!(oldest(&unit), model[0], "cycle {cycle}");
-                    if unit.pop.val() {
+                    if unit.registers.pop.val() {
                         model.pop_front();
                         shown += 1;
                     }
@@ -271,7 +233,7 @@ mod tests {
                         drops += 1;
                     }
                 }
-                let ready: Vec<usize> = (0..cores).filter(|&c| unit.fault_ready[c].val()).collect();
+                let ready: Vec<usize> = (0..cores).filter(|&c| unit.fault[c].ready.val()).collect();
                 assert_eq!(ready.len(), usize::from(waiting.iter().any(Option::is_some)), "cycle {cycle}");
                 taken = ready.first().map(|&core| waiting[core].take().expect("only a valid one is taken"));
                 tick!(unit);

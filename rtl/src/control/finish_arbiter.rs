@@ -1,11 +1,12 @@
 //! Takes the finished warps of all cores, one a cycle.
 
 use super::RoundRobin;
+use crate::ports::{WarpEvent, WarpFinish};
 use hermes_hdl::prelude::*;
 
 /// Round-robin arbiter of the cores' finish ports.
 ///
-/// 1. In each cycle one of the cores with `finish_valid` gets `finish_ready`, round-robin.
+/// 1. In each cycle one of the cores that offer a warp is served, round-robin.
 /// 2. The event outputs report it in the next cycle, for one cycle. In that cycle the lookup table
 ///    is read and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
 #[derive(Clone, Debug, LogicBlock)]
@@ -15,21 +16,11 @@ pub struct FinishArbiter {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From each core: a warp finished.
+    /// From each core; `ready` depends on every `valid`.
     #[count(cores)]
-    pub finish_valid: Vec<Signal<In, Bit>>,
-    /// To each core: it is taken; depends on every `finish_valid`.
-    #[count(cores)]
-    pub finish_ready: Vec<Signal<Out, Bit>>,
-    /// From each core: the slot of the warp.
-    #[count(cores)]
-    pub finish_slot: Vec<Signal<In, Bits<5>>>,
+    pub finish: Vec<Flipped<WarpFinish>>,
     /// A warp finished.
-    pub event_valid: Signal<Out, Bit>,
-    /// Its core.
-    pub event_core: Signal<Out, Bits<5>>,
-    /// Its slot.
-    pub event_slot: Signal<Out, Bits<5>>,
+    pub event: WarpEvent,
     /// From each core: one of the warp's threads ended with a fault (only with a thread spawner, as the next).
     #[count(faulting)]
     pub finish_faulted: Vec<Signal<In, Bit>>,
@@ -65,21 +56,21 @@ impl Logic for FinishArbiter {
     fn update(&mut self) {
         let mut request = bits::<32>(0);
         for i in 0..self._cores {
-            request = request.replace_bit(i, self.finish_valid[i].val());
+            request = request.replace_bit(i, self.finish[i].valid.val());
         }
         self.arbiter.request.next = request;
         self.arbiter.advance.next = self.arbiter.any.val();
         self.valid.d.next = self.arbiter.any.val();
         self.core.d.next = self.arbiter.index.val();
         for i in 0..self._cores {
-            self.finish_ready[i].next = self.arbiter.grant.val().get_bit(i);
+            self.finish[i].ready.next = self.arbiter.grant.val().get_bit(i);
             if self.arbiter.grant.val().get_bit(i) {
-                self.slot.d.next = self.finish_slot[i].val();
+                self.slot.d.next = self.finish[i].slot.val();
             }
         }
-        self.event_valid.next = self.valid.q.val();
-        self.event_core.next = self.core.q.val();
-        self.event_slot.next = self.slot.q.val();
+        self.event.valid.next = self.valid.q.val();
+        self.event.core.next = self.core.q.val();
+        self.event.slot.next = self.slot.q.val();
         for k in 0..self._spawns {
             for i in 0..self._cores {
                 if self.arbiter.grant.val().get_bit(i) {
@@ -113,16 +104,17 @@ mod tests {
                         waiting[core] = Some(random.gen_range(0..32));
                         waited[core] = 0;
                     }
-                    unit.finish_valid[core].next = waiting[core].is_some();
-                    unit.finish_slot[core].next = waiting[core].unwrap_or(random.gen_range(0..32)).into();
+                    unit.finish[core].valid.next = waiting[core].is_some();
+                    unit.finish[core].slot.next = waiting[core].unwrap_or(random.gen_range(0..32)).into();
                 }
                 settle!(unit);
                 let got = unit
-                    .event_valid
+                    .event
+                    .valid
                     .val()
-                    .then(|| (unit.event_core.val().index(), unit.event_slot.val().to_u64()));
+                    .then(|| (unit.event.core.val().index(), unit.event.slot.val().to_u64()));
                 assert_eq!(got, event, "cycle {cycle}");
-                let taken: Vec<usize> = (0..cores).filter(|&c| unit.finish_ready[c].val()).collect();
+                let taken: Vec<usize> = (0..cores).filter(|&c| unit.finish[c].ready.val()).collect();
                 assert_eq!(taken.len(), usize::from(waiting.iter().any(Option::is_some)), "cycle {cycle}");
                 event = taken.first().map(|&core| (core, waiting[core].expect("only a valid one is taken")));
                 events += taken.len();

@@ -1,5 +1,6 @@
 //! Forms warps from the packets that the host announces (Hermes, section 3.3).
 
+use crate::ports::{FormedWarp, TaskCount};
 use hermes_hdl::prelude::*;
 
 /// Takes packet counts from the task FIFO and forms warps of packets with consecutive packetIdx.
@@ -21,12 +22,8 @@ pub struct WarpFormer {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From the task FIFO: a count is offered.
-    pub task_valid: Signal<In, Bit>,
-    /// To the task FIFO: the count is taken; depends on no input.
-    pub task_ready: Signal<Out, Bit>,
-    /// From the task FIFO: packets that became ready.
-    pub task_count: Signal<In, Bits<32>>,
+    /// From the task FIFO; `ready` depends on no input.
+    pub task: TaskCount,
     /// Register CONTROL, bit 0: warps are formed.
     pub run: Signal<In, Bit>,
     /// Register CONTROL, bit 1: partial warps are formed at once for idle slots.
@@ -35,14 +32,8 @@ pub struct WarpFormer {
     pub timeout: Signal<In, Bits<32>>,
     /// From the warp issue: some core could take a warp now.
     pub idle_slot: Signal<In, Bit>,
-    /// To the warp issue: a warp is formed.
-    pub warp_valid: Signal<Out, Bit>,
-    /// From the warp issue: it is taken.
-    pub warp_ready: Signal<In, Bit>,
-    /// packetIdx of the warp's first packet.
-    pub warp_packet: Signal<Out, Bits<32>>,
-    /// Packets of the warp, 1 to `lanes`.
-    pub warp_count: Signal<Out, Bits<6>>,
+    /// To the warp issue.
+    pub warp: FormedWarp,
     /// Packets that wait for a warp, at most 2^32 - 1 shown.
     pub pending: Signal<Out, Bits<32>>,
     waiting: Register<Bits<33>>,
@@ -74,14 +65,14 @@ impl Logic for WarpFormer {
     #[hdl_gen]
     fn update(&mut self) {
         // The packets that wait: at most 2 * lanes - 1 + (2^32 - 1), which fits 33 bits.
-        self.task_ready.next = self.waiting.q.val() < self.plenty.val();
-        let take = self.task_valid.val() & (self.waiting.q.val() < self.plenty.val());
+        self.task.ready.next = self.waiting.q.val() < self.plenty.val();
+        let take = self.task.valid.val() & (self.waiting.q.val() < self.plenty.val());
         let full = self.waiting.q.val() >= self.enough.val();
         let some = self.waiting.q.val().any();
         let expired = self.age.q.val() >= self.timeout.val();
         let at_once = self.eager.val() & self.idle_slot.val() & !self.formed.q.val();
         let form = self.run.val()
-            & (!self.formed.q.val() | self.warp_ready.val())
+            & (!self.formed.q.val() | self.warp.ready.val())
             & (full | (some & (expired | at_once)));
         let mut packets = bit_cast::<6, 33>(self.waiting.q.val());
         if full {
@@ -93,7 +84,7 @@ impl Logic for WarpFormer {
         }
         self.waiting.d.next = left;
         if take {
-            self.waiting.d.next = left + bit_cast::<33, 32>(self.task_count.val());
+            self.waiting.d.next = left + bit_cast::<33, 32>(self.task.count.val());
         }
 
         // Stopping at the time-out keeps the age from wrapping.
@@ -104,7 +95,7 @@ impl Logic for WarpFormer {
         }
 
         // The formed warp.
-        if self.warp_ready.val() {
+        if self.warp.ready.val() {
             self.formed.d.next = false;
         }
         if form {
@@ -113,9 +104,9 @@ impl Logic for WarpFormer {
             self.formed_count.d.next = packets;
             self.next_packet.d.next = self.next_packet.q.val() + bit_cast::<32, 6>(packets);
         }
-        self.warp_valid.next = self.formed.q.val();
-        self.warp_packet.next = self.formed_packet.q.val();
-        self.warp_count.next = self.formed_count.q.val();
+        self.warp.valid.next = self.formed.q.val();
+        self.warp.packet.next = self.formed_packet.q.val();
+        self.warp.count.next = self.formed_count.q.val();
 
         self.pending.next = bit_cast::<32, 33>(self.waiting.q.val());
         if self.waiting.q.val().get_bit(32) {
@@ -141,12 +132,12 @@ mod tests {
 
     /// Offers `count` until it is taken.
     fn push(unit: &mut WarpFormer, count: u32) {
-        unit.task_valid.next = true;
-        unit.task_count.next = u64::from(count).into();
+        unit.task.valid.next = true;
+        unit.task.count.next = u64::from(count).into();
         settle!(*unit);
-        assert!(unit.task_ready.val());
+        assert!(unit.task.ready.val());
         tick!(*unit);
-        unit.task_valid.next = false;
+        unit.task.valid.next = false;
         settle!(*unit);
     }
 
@@ -172,29 +163,29 @@ mod tests {
                 let limit = [lanes as u32, 3, 3 * lanes as u32 + 2][random.gen_range(0..3)];
                 offered.push_back(random.gen_range(0..=limit));
             }
-            unit.task_valid.next = !offered.is_empty();
-            unit.task_count.next = u64::from(offered.front().copied().unwrap_or(7)).into();
-            unit.warp_ready.next = random.gen_bool(drain);
+            unit.task.valid.next = !offered.is_empty();
+            unit.task.count.next = u64::from(offered.front().copied().unwrap_or(7)).into();
+            unit.warp.ready.next = random.gen_bool(drain);
             unit.idle_slot.next = random.gen();
             unit.run.next = random.gen_bool(0.95);
             settle!(unit);
 
             assert_eq!(unit.pending.val().index(), arrivals.len(), "cycle {cycle}");
-            assert_eq!(unit.warp_valid.val(), expected.is_some(), "cycle {cycle}");
+            assert_eq!(unit.warp.valid.val(), expected.is_some(), "cycle {cycle}");
             if let Some((packet, count)) = expected {
-                assert_eq!(unit.warp_packet.val().to_u64(), packet, "cycle {cycle}");
-                assert_eq!(unit.warp_count.val().index(), count, "cycle {cycle}");
+                assert_eq!(unit.warp.packet.val().to_u64(), packet, "cycle {cycle}");
+                assert_eq!(unit.warp.count.val().index(), count, "cycle {cycle}");
             }
             // What must happen at this edge.
-            let room = expected.is_none() || unit.warp_ready.val();
+            let room = expected.is_none() || unit.warp.ready.val();
             let waited = cycle - oldest_since;
             let eager = unit.eager.val() && unit.idle_slot.val() && expected.is_none();
             let form = unit.run.val()
                 && room
                 && (arrivals.len() >= lanes || (!arrivals.is_empty() && (waited >= timeout || eager)));
             let taken =
-                (unit.task_valid.val() && unit.task_ready.val()).then(|| offered.pop_front().unwrap());
-            assert!(unit.task_ready.val() || arrivals.len() >= lanes, "cycle {cycle}: starved");
+                (unit.task.valid.val() && unit.task.ready.val()).then(|| offered.pop_front().unwrap());
+            assert!(unit.task.ready.val() || arrivals.len() >= lanes, "cycle {cycle}: starved");
             if room {
                 expected = None;
             }
@@ -214,12 +205,12 @@ mod tests {
             tick!(unit);
             // Changing the time-out may not shorten a count that already stopped: start afresh.
             if cycle % 256 == 255 {
-                unit.warp_ready.next = true;
+                unit.warp.ready.next = true;
                 unit.run.next = true;
                 unit.timeout.next = 0.into();
-                unit.task_valid.next = false;
+                unit.task.valid.next = false;
                 settle!(unit);
-                while unit.pending.val().any() || unit.warp_valid.val() {
+                while unit.pending.val().any() || unit.warp.valid.val() {
                     tick!(unit);
                 }
                 next += arrivals.len() as u64;
@@ -246,13 +237,13 @@ mod tests {
             push(&mut unit, 5);
             // The count was taken in cycle 0; this is cycle 1.
             let mut cycle = 1;
-            while !unit.warp_valid.val() {
+            while !unit.warp.valid.val() {
                 assert!(cycle < 1_000);
                 tick!(unit);
                 cycle += 1;
             }
             assert_eq!(cycle, 2 + timeout);
-            assert_eq!(unit.warp_count.val().index(), 5);
+            assert_eq!(unit.warp.count.val().index(), 5);
         }
     }
 
@@ -260,23 +251,23 @@ mod tests {
     fn remainder_of_a_full_warp_waits_anew() {
         let mut unit = former(4);
         unit.timeout.next = 50.into();
-        unit.warp_ready.next = true;
+        unit.warp.ready.next = true;
         push(&mut unit, 3);
         for _ in 0..40 {
             tick!(unit);
         }
         push(&mut unit, 2);
         tick!(unit);
-        assert!(unit.warp_valid.val());
-        assert_eq!(unit.warp_count.val().index(), 4);
+        assert!(unit.warp.valid.val());
+        assert_eq!(unit.warp.count.val().index(), 4);
         for _ in 0..50 {
             tick!(unit);
-            assert!(!unit.warp_valid.val());
+            assert!(!unit.warp.valid.val());
         }
         tick!(unit);
-        assert!(unit.warp_valid.val());
-        assert_eq!(unit.warp_packet.val().index(), 4);
-        assert_eq!(unit.warp_count.val().index(), 1);
+        assert!(unit.warp.valid.val());
+        assert_eq!(unit.warp.packet.val().index(), 4);
+        assert_eq!(unit.warp.count.val().index(), 1);
     }
 
     #[test]
@@ -284,13 +275,13 @@ mod tests {
         let mut unit = former(32);
         push(&mut unit, 31);
         push(&mut unit, u32::MAX);
-        assert!(!unit.task_ready.val());
+        assert!(!unit.task.ready.val());
         assert_eq!(unit.pending.val().to_u64(), 0xffff_ffff, "shown saturated");
         tick!(unit);
         // The first warp is formed: 2^32 - 1 + 31 - 32 wait.
         assert_eq!(unit.pending.val().to_u64(), 0xffff_fffe);
-        assert!(unit.warp_valid.val());
-        assert_eq!(unit.warp_count.val().index(), 32);
+        assert!(unit.warp.valid.val());
+        assert_eq!(unit.warp.count.val().index(), 32);
     }
 
     #[test]
@@ -304,25 +295,25 @@ mod tests {
         push(&mut unit, 6);
         for _ in 0..20 {
             tick!(unit);
-            assert!(!unit.warp_valid.val());
-            assert!(!unit.task_ready.val(), "counts wait in the FIFO");
+            assert!(!unit.warp.valid.val());
+            assert!(!unit.task.ready.val(), "counts wait in the FIFO");
         }
         unit.run.next = true;
         tick!(unit);
-        assert!(unit.warp_valid.val());
+        assert!(unit.warp.valid.val());
     }
 
     #[test]
     fn packet_index_wraps() {
         let mut unit = former(32);
-        unit.warp_ready.next = true;
+        unit.warp.ready.next = true;
         push(&mut unit, 64);
         // Close to the wrap by hand: 2^27 warps would take too long.
         unit.next_packet.q.next = 0xffff_fff0.into();
         settle!(unit);
         tick!(unit);
-        assert_eq!(unit.warp_packet.val().to_u64(), 0xffff_fff0);
+        assert_eq!(unit.warp.packet.val().to_u64(), 0xffff_fff0);
         tick!(unit);
-        assert_eq!(unit.warp_packet.val().to_u64(), 0x10);
+        assert_eq!(unit.warp.packet.val().to_u64(), 0x10);
     }
 }

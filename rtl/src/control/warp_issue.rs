@@ -1,7 +1,7 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
 use super::{indices, CoreSlots, RoundRobin};
-use crate::ports::SpawnedWarp;
+use crate::ports::{CommitEntry, FormedWarp, SpawnedWarp, StartingWarp, WarpEvent};
 use hermes_hdl::prelude::*;
 
 /// Issues each formed warp to the next core, round-robin, that can take one.
@@ -31,30 +31,14 @@ pub struct WarpIssue {
     pub mcw: Signal<In, Bits<6>>,
     /// Register KERNEL_CLASS.
     pub kernel_class: Signal<In, Bit>,
-    /// From the warp former: a warp is formed.
-    pub warp_valid: Signal<In, Bit>,
-    /// To the warp former: it is taken; does not depend on `warp_valid`.
-    pub warp_ready: Signal<Out, Bit>,
-    /// packetIdx of its first packet.
-    pub warp_packet: Signal<In, Bits<32>>,
-    /// Its packets.
-    pub warp_count: Signal<In, Bits<6>>,
+    /// From the warp former.
+    pub warp: Flipped<FormedWarp>,
     /// To the warp former: some core can take a warp.
     pub idle_slot: Signal<Out, Bit>,
-    /// To the delay commit queue: allocate an entry for this warp.
-    pub allocate_valid: Signal<Out, Bit>,
-    /// From the delay commit queue: there is room.
-    pub allocate_ready: Signal<In, Bit>,
-    /// The core that gets the warp.
-    pub allocate_core: Signal<Out, Bits<5>>,
-    /// The slot that gets the warp.
-    pub allocate_slot: Signal<Out, Bits<5>>,
+    /// To the delay commit queue: an entry for this warp.
+    pub allocate: Flipped<CommitEntry>,
     /// From the finish arbiter: a slot becomes idle.
-    pub free_valid: Signal<In, Bit>,
-    /// Its core.
-    pub free_core: Signal<In, Bits<5>>,
-    /// The slot.
-    pub free_slot: Signal<In, Bits<5>>,
+    pub free: Flipped<WarpEvent>,
     /// To each core: a warp starts there in this cycle.
     #[count(cores)]
     pub start_valid: Vec<Signal<Out, Bit>>,
@@ -62,12 +46,8 @@ pub struct WarpIssue {
     pub start_any: Signal<Out, Bit>,
     /// The core.
     pub start_core: Signal<Out, Bits<5>>,
-    /// The slot.
-    pub start_slot: Signal<Out, Bits<5>>,
-    /// packetIdx of the warp's first packet.
-    pub start_packet: Signal<Out, Bits<32>>,
-    /// The warp's packets.
-    pub start_count: Signal<Out, Bits<6>>,
+    /// The warp.
+    pub start: Flipped<StartingWarp>,
     /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
     /// ports).
     #[count(spawns)]
@@ -176,17 +156,17 @@ impl Logic for WarpIssue {
         self.idle_slot.next = self.arbiter.any.val();
 
         // The warp moves on.
-        self.warp_ready.next = self.run.val() & self.arbiter.any.val() & self.allocate_ready.val();
-        self.allocate_valid.next = self.run.val() & self.arbiter.any.val() & self.warp_valid.val();
-        self.allocate_core.next = self.arbiter.index.val();
-        self.allocate_slot.next = slot;
+        self.warp.ready.next = self.run.val() & self.arbiter.any.val() & self.allocate.ready.val();
+        self.allocate.valid.next = self.run.val() & self.arbiter.any.val() & self.warp.valid.val();
+        self.allocate.core.next = self.arbiter.index.val();
+        self.allocate.slot.next = slot;
         let issue =
-            self.run.val() & self.arbiter.any.val() & self.warp_valid.val() & self.allocate_ready.val();
+            self.run.val() & self.arbiter.any.val() & self.warp.valid.val() & self.allocate.ready.val();
         self.arbiter.advance.next = issue;
         for i in 0..self._cores {
             self.slots[i].take.next = issue & self.arbiter.grant.val().get_bit(i);
-            self.slots[i].free.next = self.free_valid.val() & (self.free_core.val() == self.index[i].val());
-            self.slots[i].free_slot.next = self.free_slot.val();
+            self.slots[i].free.next = self.free.valid.val() & (self.free.core.val() == self.index[i].val());
+            self.slots[i].free_slot.next = self.free.slot.val();
         }
 
         // And starts in the next cycle.
@@ -194,8 +174,8 @@ impl Logic for WarpIssue {
         if issue {
             self.issued_core.d.next = self.arbiter.index.val();
             self.issued_slot.d.next = slot;
-            self.issued_packet.d.next = self.warp_packet.val();
-            self.issued_count.d.next = self.warp_count.val();
+            self.issued_packet.d.next = self.warp.packet.val();
+            self.issued_count.d.next = self.warp.count.val();
         }
         for i in 0..self._cores {
             self.start_valid[i].next =
@@ -203,9 +183,9 @@ impl Logic for WarpIssue {
         }
         self.start_any.next = self.issued.q.val();
         self.start_core.next = self.issued_core.q.val();
-        self.start_slot.next = self.issued_slot.q.val();
-        self.start_packet.next = self.issued_packet.q.val();
-        self.start_count.next = self.issued_count.q.val();
+        self.start.slot.next = self.issued_slot.q.val();
+        self.start.packet.next = self.issued_packet.q.val();
+        self.start.count.next = self.issued_count.q.val();
 
         // A warp of spawned threads takes the cycle from a packet warp.
         for k in 0..self._spawns {
@@ -230,8 +210,8 @@ impl Logic for WarpIssue {
             self.spawn_slot[k].next = slot_of_core;
             self.issued_spawned[k].d.next = takes;
             if takes {
-                self.warp_ready.next = false;
-                self.allocate_valid.next = false;
+                self.warp.ready.next = false;
+                self.allocate.valid.next = false;
                 self.arbiter.advance.next = false;
                 self.issued.d.next = true;
                 self.issued_core.d.next = self.spawn_arbiter[k].index.val();
@@ -282,21 +262,21 @@ mod tests {
             let on = |core: usize| busy.iter().filter(|w| w.0 == core).count();
             let next = (1..=cores).map(|d| (last + d) % cores).find(|&c| on(c) < limit);
             unit.run.next = random.gen_bool(0.95);
-            unit.warp_valid.next = random.gen_bool(0.8);
-            unit.warp_packet.next = packet.into();
-            unit.warp_count.next = (packet % 33).into();
-            unit.allocate_ready.next = random.gen_bool(0.8);
+            unit.warp.valid.next = random.gen_bool(0.8);
+            unit.warp.packet.next = packet.into();
+            unit.warp.count.next = (packet % 33).into();
+            unit.allocate.ready.next = random.gen_bool(0.8);
             let freed = busy.iter().copied().choose(&mut random).filter(|_| random.gen_bool(0.7));
-            unit.free_valid.next = freed.is_some();
+            unit.free.valid.next = freed.is_some();
             let shown = freed.unwrap_or((random.gen_range(0..cores), random.gen_range(0..32)));
-            unit.free_core.next = (shown.0 as u64).into();
-            unit.free_slot.next = (shown.1 as u64).into();
+            unit.free.core.next = (shown.0 as u64).into();
+            unit.free.slot.next = (shown.1 as u64).into();
             settle!(unit);
 
             assert_eq!(unit.idle_slot.val(), next.is_some(), "cycle {cycle}");
             let can = unit.run.val() && next.is_some();
-            assert_eq!(unit.warp_ready.val(), can && unit.allocate_ready.val(), "cycle {cycle}");
-            assert_eq!(unit.allocate_valid.val(), can && unit.warp_valid.val(), "cycle {cycle}");
+            assert_eq!(unit.warp.ready.val(), can && unit.allocate.ready.val(), "cycle {cycle}");
+            assert_eq!(unit.allocate.valid.val(), can && unit.warp.valid.val(), "cycle {cycle}");
             assert_eq!(unit.start_any.val(), starting.is_some(), "cycle {cycle}");
             for core in 0..cores {
                 assert_eq!(
@@ -308,19 +288,19 @@ mod tests {
             if let Some(expected) = starting.take() {
                 let got = (
                     unit.start_core.val().index(),
-                    unit.start_slot.val().index(),
-                    unit.start_packet.val().to_u64(),
-                    unit.start_count.val().to_u64(),
+                    unit.start.slot.val().index(),
+                    unit.start.packet.val().to_u64(),
+                    unit.start.count.val().to_u64(),
                 );
                 assert_eq!(got, expected, "cycle {cycle}");
             }
             let mut taken = None;
-            if unit.warp_ready.val() && unit.warp_valid.val() {
+            if unit.warp.ready.val() && unit.warp.valid.val() {
                 let core = next.unwrap();
                 let slot = (0..32).find(|&s| !busy.contains(&(core, s))).unwrap();
                 assert!(slot < class.min(warps), "cycle {cycle}");
-                assert_eq!(unit.allocate_core.val().index(), core, "cycle {cycle}");
-                assert_eq!(unit.allocate_slot.val().index(), slot, "cycle {cycle}");
+                assert_eq!(unit.allocate.core.val().index(), core, "cycle {cycle}");
+                assert_eq!(unit.allocate.slot.val().index(), slot, "cycle {cycle}");
                 starting = Some((core, slot, packet, packet % 33));
                 taken = Some((core, slot));
                 last = core;
@@ -353,16 +333,16 @@ mod tests {
             unit.mcw.next = (warps as u64 / 2).into();
             unit.spawn_mcw[0].next = (warps as u64 / 2).into();
             unit.run.next = true;
-            unit.allocate_ready.next = true;
+            unit.allocate.ready.next = true;
             // Of each busy slot: whether its warp is one of spawned threads.
             let mut busy: std::collections::BTreeMap<(usize, usize), bool> = Default::default();
             let mut starting = None;
             let (mut packet, mut thread, mut waited) = (0u64, 0u64, [0; 2]);
             for cycle in 0..4_000u64 {
                 let pause = cycle / 500 % 2 == 1;
-                unit.warp_valid.next = !pause || random.gen();
-                unit.warp_packet.next = packet.into();
-                unit.warp_count.next = 4.into();
+                unit.warp.valid.next = !pause || random.gen();
+                unit.warp.packet.next = packet.into();
+                unit.warp.count.next = 4.into();
                 unit.spawn[0].valid.next = !pause || random.gen();
                 unit.spawn[0].thread.next = thread.into();
                 unit.spawn[0].count.next = 3.into();
@@ -370,25 +350,25 @@ mod tests {
                 let allowed = if pause { random.gen_range(1..1u64 << cores) } else { u64::MAX >> 32 };
                 unit.spawn[0].cores.next = allowed.into();
                 let freed = busy.keys().copied().choose(&mut random).filter(|_| random.gen_bool(0.9));
-                unit.free_valid.next = freed.is_some();
+                unit.free.valid.next = freed.is_some();
                 let shown = freed.unwrap_or((0, 0));
-                unit.free_core.next = (shown.0 as u64).into();
-                unit.free_slot.next = (shown.1 as u64).into();
+                unit.free.core.next = (shown.0 as u64).into();
+                unit.free.slot.next = (shown.1 as u64).into();
                 settle!(unit);
 
                 let on = |core, spawned| busy.iter().filter(|(w, &s)| w.0 == core && s == spawned).count();
                 let room = |spawned| (0..cores).filter(|&c| on(c, spawned) < warps / 2).collect::<Vec<_>>();
                 let spawn_room = room(true).iter().any(|c| allowed >> c & 1 == 1);
                 let takes = unit.spawn_take[0].val();
-                let issues = unit.warp_valid.val() && unit.warp_ready.val();
+                let issues = unit.warp.valid.val() && unit.warp.ready.val();
                 assert!(
                     !(takes && issues) && takes == (unit.spawn[0].valid.val() && unit.spawn[0].ready.val())
                 );
-                assert_eq!(unit.allocate_valid.val(), issues, "cycle {cycle}");
+                assert_eq!(unit.allocate.valid.val(), issues, "cycle {cycle}");
                 assert!(!takes || spawn_room);
                 // A warp that a core has room for waits for one warp of the other kind at most.
                 for (kind, (valid, room, taken)) in [
-                    (unit.warp_valid.val(), !room(false).is_empty(), issues),
+                    (unit.warp.valid.val(), !room(false).is_empty(), issues),
                     (unit.spawn[0].valid.val(), spawn_room, takes),
                 ]
                 .into_iter()
@@ -400,9 +380,9 @@ mod tests {
                 let started = unit.start_any.val().then(|| {
                     let core = unit.start_core.val().index();
                     assert!((0..cores).all(|c| unit.start_valid[c].val() == (c == core)));
-                    let number = (unit.start_packet.val().to_u64(), unit.start_count.val().to_u64());
+                    let number = (unit.start.packet.val().to_u64(), unit.start.count.val().to_u64());
                     let job = unit.start_spawned[0].val().then(|| unit.start_job[0].val().to_u64());
-                    (core, unit.start_slot.val().index(), number, job)
+                    (core, unit.start.slot.val().index(), number, job)
                 });
                 assert_eq!(started, starting.take(), "cycle {cycle}");
                 if let Some(warp) = freed {
@@ -415,7 +395,7 @@ mod tests {
                     starting = Some((core, slot, (thread, 3), Some(thread % 16)));
                     thread += 1;
                 } else if issues {
-                    let (core, slot) = (unit.allocate_core.val().index(), unit.allocate_slot.val().index());
+                    let (core, slot) = (unit.allocate.core.val().index(), unit.allocate.slot.val().index());
                     assert!(busy.insert((core, slot), false).is_none());
                     starting = Some((core, slot, (packet, 4), None));
                     packet += 1;
@@ -432,35 +412,36 @@ mod tests {
         start!(unit);
         unit.run.next = true;
         unit.mcw.next = 3.into();
-        unit.warp_valid.next = true;
-        unit.allocate_ready.next = true;
+        unit.warp.valid.next = true;
+        unit.allocate.ready.next = true;
         settle!(unit);
         let mut order = vec![];
         for _ in 0..8 {
             order.push(
-                unit.warp_ready
+                unit.warp
+                    .ready
                     .val()
-                    .then(|| (unit.allocate_core.val().index(), unit.allocate_slot.val().index())),
+                    .then(|| (unit.allocate.core.val().index(), unit.allocate.slot.val().index())),
             );
             tick!(unit);
         }
         let all = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)];
         assert_eq!(order[..6], all.map(Some));
         assert_eq!(order[6..], [None, None], "both cores have MCW warps");
-        unit.free_valid.next = true;
-        unit.free_core.next = 1.into();
-        unit.free_slot.next = 1.into();
+        unit.free.valid.next = true;
+        unit.free.core.next = 1.into();
+        unit.free.slot.next = 1.into();
         tick!(unit);
-        unit.free_valid.next = false;
+        unit.free.valid.next = false;
         settle!(unit);
-        assert!(unit.warp_ready.val());
-        assert_eq!((unit.allocate_core.val().index(), unit.allocate_slot.val().index()), (1, 1));
+        assert!(unit.warp.ready.val());
+        assert_eq!((unit.allocate.core.val().index(), unit.allocate.slot.val().index()), (1, 1));
         // A lower MCW holds at once, a higher one too.
         unit.mcw.next = 2.into();
         settle!(unit);
-        assert!(!unit.warp_ready.val());
+        assert!(!unit.warp.ready.val());
         unit.mcw.next = 4.into();
         settle!(unit);
-        assert!(unit.warp_ready.val());
+        assert!(unit.warp.ready.val());
     }
 }

@@ -1,6 +1,7 @@
 //! Atomic instructions in stages R to W.
 
 use super::{AccessWindow, AddressRegion, WINDOWS};
+use crate::ports::ReadWindows;
 use hermes_hdl::prelude::*;
 
 /// Tracks atomic instructions from stage D to stage W, and finds which of their lanes may not
@@ -26,12 +27,8 @@ pub struct AtomicStage<const LANES: usize> {
     /// Stage X: address of each lane.
     #[count(LANES)]
     pub address: Vec<Signal<In, Bits<32>>>,
-    /// READ_WINDOW_BASE registers, bits 31:6.
-    #[count(WINDOWS)]
-    pub read_window_base: Vec<Signal<In, Bits<26>>>,
-    /// READ_WINDOW_SIZE registers, bits 31:6.
-    #[count(WINDOWS)]
-    pub read_window_size: Vec<Signal<In, Bits<26>>>,
+    /// From the registers: where kernels may load.
+    pub windows: ReadWindows,
     /// Stage R: atomic.
     pub read_atomic: Signal<Out, Bit>,
     /// Stage X: atomic.
@@ -81,12 +78,14 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
         self.stores.next =
             self.code_w.q.val().get_bit(6) & (self.code_w.q.val().get_bits::<5>(1) != bits::<5>(2));
 
+        self.window[0].read_base.next = self.windows.read_0_base.val();
+        self.window[0].read_size.next = self.windows.read_0_size.val();
+        self.window[1].read_base.next = self.windows.read_1_base.val();
+        self.window[1].read_size.next = self.windows.read_1_size.val();
         for i in 0..WINDOWS {
             self.window[i].advance.next = true;
             self.window[i].store.next = false;
             self.window[i].immediate.next = bits::<32>(0);
-            self.window[i].read_base.next = self.read_window_base[i].val();
-            self.window[i].read_size.next = self.read_window_size[i].val();
             self.window[i].write_base.next = bits::<26>(0);
             self.window[i].write_size.next = bits::<26>(0);
         }
@@ -120,8 +119,8 @@ mod tests {
     #[test]
     fn controls_and_lanes_that_are_refused() {
         let mut unit = AtomicStage::<4>::default();
-        unit.read_window_base[1].next = bits(0x100);
-        unit.read_window_size[1].next = bits(2);
+        unit.windows.read_1_base.next = bits(0x100);
+        unit.windows.read_1_size.next = bits(2);
         for (address, value) in
             unit.address.iter_mut().zip([0x4000, 0x407c, 0x4080, u64::from(SCRATCHPAD_ADDRESS) + 4])
         {
@@ -158,7 +157,8 @@ mod tests {
             for address in &mut unit.address {
                 address.next = bits((random() & 0xfff) | ((random() & 1) * u64::from(SCRATCHPAD_ADDRESS)));
             }
-            for port in unit.read_window_base.iter_mut().chain(&mut unit.read_window_size) {
+            let ReadWindows { read_0_base, read_0_size, read_1_base, read_1_size } = &mut unit.windows;
+            for port in [read_0_base, read_0_size, read_1_base, read_1_size] {
                 port.next = bits(random() % 64);
             }
         });

@@ -2,7 +2,7 @@
 
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
-use crate::ports::{AtomicAnswer, LineRead, LineWrite, Look};
+use crate::ports::{AtomicAnswer, LateResult, LineRead, LineWrite, Look, MemoryRequest, SlotStart};
 use hermes_hdl::prelude::*;
 
 /// The memories that the loads and stores of a core access: shared memory through the load/store
@@ -34,32 +34,13 @@ pub struct DataMemory<const LANES: usize> {
     pub drop: Signal<In, Bit>,
 
     // From warp issue
-    /// A warp starts (one element with atomic instructions).
+    /// From warp issue (one element with atomic instructions).
     #[count(atomics)]
-    pub start_valid: Vec<Signal<In, Bit>>,
-    /// Its slot (one element with atomic instructions).
-    #[count(atomics)]
-    pub start_slot: Vec<Signal<In, Bits<5>>>,
+    pub start: Vec<SlotStart>,
 
     // From stage W
-    /// An operation is offered.
-    pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; a register.
-    pub request_ready: Signal<Out, Bit>,
-    /// It goes to the scratchpad, else to shared memory.
-    pub request_scratchpad: Signal<In, Bit>,
-    /// Warp slot.
-    pub request_slot: Signal<In, Bits<5>>,
-    /// Store (else load); of no meaning for an atomic operation.
-    pub request_store: Signal<In, Bit>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub request_size: Signal<In, Bits<2>>,
-    /// Loads: extend by the sign.
-    pub request_signed: Signal<In, Bit>,
-    /// Loads and atomic operations: destination register.
-    pub request_rd: Signal<In, Bits<5>>,
-    /// Lanes that take part; at least one.
-    pub request_mask: Signal<In, Bits<LANES>>,
+    /// An operation.
+    pub request: MemoryRequest<LANES>,
     /// Byte address of each lane, a multiple of the size.
     #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
@@ -80,26 +61,14 @@ pub struct DataMemory<const LANES: usize> {
     // To register write-back, from shared memory and from the scratchpad
     /// The scratchpad has values of lanes in the next cycle.
     pub scratchpad_next: Signal<Out, Bit>,
-    /// Values of lanes are here.
+    /// Values of lanes, by where they come from.
     #[count(2)]
-    pub result_valid: Vec<Signal<Out, Bit>>,
+    pub result: Vec<LateResult<LANES>>,
     /// Those from shared memory are taken at this edge if they are here; those from the scratchpad
     /// always are.
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
-    /// Warp slot.
-    #[count(2)]
-    pub result_slot: Vec<Signal<Out, Bits<5>>>,
-    /// Destination register.
-    #[count(2)]
-    pub result_rd: Vec<Signal<Out, Bits<5>>>,
-    /// Lanes whose values are here.
-    #[count(2)]
-    pub result_lanes: Vec<Signal<Out, Bits<LANES>>>,
-    /// The operation is complete with them.
-    #[count(2)]
-    pub result_last: Vec<Signal<Out, Bit>>,
     /// Of those from shared memory: the line could not be read; the values are whatever the bus
     /// carried.
     pub result_error: Signal<Out, Bit>,
@@ -203,15 +172,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // Operations to the unit that makes them
-        self.stage.request_valid.next = self.request_valid.val();
-        self.request_ready.next = self.stage.request_ready.val();
-        self.stage.request_scratchpad.next = self.request_scratchpad.val();
-        self.stage.request_slot.next = self.request_slot.val();
-        self.stage.request_store.next = self.request_store.val();
-        self.stage.request_size.next = self.request_size.val();
-        self.stage.request_signed.next = self.request_signed.val();
-        self.stage.request_rd.next = self.request_rd.val();
-        self.stage.request_mask.next = self.request_mask.val();
+        connect!(self.request, self.stage.request);
         self.stage.memory_ready.next = self.load_store.request_ready.val();
         self.stage.scratchpad_ready.next = self.scratchpad.request_ready.val();
         self.stage.ready_next.next = self.load_store.ready_next.val() & self.scratchpad.ready_next.val();
@@ -259,21 +220,21 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         connect!(self.write.written, self.data_cache.written);
 
         // Results
-        self.result_valid[FROM_MEMORY].next = self.load_store.result_valid.val();
+        self.result[FROM_MEMORY].valid.next = self.load_store.result_valid.val();
         self.load_store.result_ready.next = self.result_ready.val();
         self.load_store.result_ready_next.next = self.result_ready_next.val();
-        self.result_slot[FROM_MEMORY].next = self.load_store.result_slot.val();
-        self.result_rd[FROM_MEMORY].next = self.load_store.result_rd.val();
-        self.result_lanes[FROM_MEMORY].next = self.load_store.result_mask.val();
-        self.result_last[FROM_MEMORY].next = self.load_store.result_last.val();
+        self.result[FROM_MEMORY].slot.next = self.load_store.result_slot.val();
+        self.result[FROM_MEMORY].rd.next = self.load_store.result_rd.val();
+        self.result[FROM_MEMORY].lanes.next = self.load_store.result_mask.val();
+        self.result[FROM_MEMORY].last.next = self.load_store.result_last.val();
         self.result_error.next = self.load_store.result_error.val();
         self.result_line.next = self.load_store.result_line.val();
         self.scratchpad_next.next = self.scratchpad.result_next.val();
-        self.result_valid[FROM_SCRATCHPAD].next = self.scratchpad.result_valid.val();
-        self.result_slot[FROM_SCRATCHPAD].next = self.scratchpad.result_slot.val();
-        self.result_rd[FROM_SCRATCHPAD].next = self.scratchpad.result_rd.val();
-        self.result_lanes[FROM_SCRATCHPAD].next = self.scratchpad.result_mask.val();
-        self.result_last[FROM_SCRATCHPAD].next = self.scratchpad.result_last.val();
+        self.result[FROM_SCRATCHPAD].valid.next = self.scratchpad.result_valid.val();
+        self.result[FROM_SCRATCHPAD].slot.next = self.scratchpad.result_slot.val();
+        self.result[FROM_SCRATCHPAD].rd.next = self.scratchpad.result_rd.val();
+        self.result[FROM_SCRATCHPAD].lanes.next = self.scratchpad.result_mask.val();
+        self.result[FROM_SCRATCHPAD].last.next = self.scratchpad.result_last.val();
         self.loaded_valid.next =
             self.load_store.result_valid.val() & self.load_store.result_last.val() & self.result_ready.val();
         self.stored_valid.next = self.load_store.stored_valid.val();
@@ -317,8 +278,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             connect!(self.look[k], self.atomic_path[k].look[0]);
         }
         for k in 0..self._atomics {
-            self.atomic_path[k].start_valid.next = self.start_valid[k].val();
-            self.atomic_path[k].start_slot.next = self.start_slot[k].val();
+            self.atomic_path[k].start_valid.next = self.start[k].valid.val();
+            self.atomic_path[k].start_slot.next = self.start[k].slot.val();
             self.stage.request_atomic[k].next = self.request_atomic[k].val();
             self.stage.request_operation[k].next = self.request_operation[k].val();
             self.stage.request_acquire[k].next = self.request_acquire[k].val();
@@ -359,11 +320,11 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             self.atomic_path[k].load_error.next = self.load_store.result_error.val();
             self.atomic_path[k].load_line.next = self.load_store.result_line.val();
             self.atomic_path[k].result_ready.next = self.result_ready.val();
-            self.result_valid[FROM_MEMORY].next = self.atomic_path[k].result_valid.val();
-            self.result_slot[FROM_MEMORY].next = self.atomic_path[k].result_slot.val();
-            self.result_rd[FROM_MEMORY].next = self.atomic_path[k].result_rd.val();
-            self.result_lanes[FROM_MEMORY].next = self.atomic_path[k].result_mask.val();
-            self.result_last[FROM_MEMORY].next = self.atomic_path[k].result_last.val();
+            self.result[FROM_MEMORY].valid.next = self.atomic_path[k].result_valid.val();
+            self.result[FROM_MEMORY].slot.next = self.atomic_path[k].result_slot.val();
+            self.result[FROM_MEMORY].rd.next = self.atomic_path[k].result_rd.val();
+            self.result[FROM_MEMORY].lanes.next = self.atomic_path[k].result_mask.val();
+            self.result[FROM_MEMORY].last.next = self.atomic_path[k].result_last.val();
             self.result_error.next = self.atomic_path[k].result_error.val();
             self.result_line.next = self.atomic_path[k].result_line.val();
             self.atomic_busy.next = self.atomic_path[k].busy.val();

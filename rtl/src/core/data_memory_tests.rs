@@ -211,14 +211,14 @@ impl Bench {
 
     fn offer(&mut self, operation: Operation) {
         let uut = &mut self.uut;
-        uut.request_valid.next = true;
-        uut.request_scratchpad.next = operation.scratchpad;
-        uut.request_slot.next = bits(SLOTS[operation.warp] as u64);
-        uut.request_store.next = operation.kind == Kind::Store;
-        uut.request_size.next = bits(operation.size);
-        uut.request_signed.next = operation.signed;
-        uut.request_rd.next = bits(operation.rd);
-        uut.request_mask.next = bits(operation.mask);
+        uut.request.valid.next = true;
+        uut.request.scratchpad.next = operation.scratchpad;
+        uut.request.slot.next = bits(SLOTS[operation.warp] as u64);
+        uut.request.store.next = operation.kind == Kind::Store;
+        uut.request.size.next = bits(operation.size);
+        uut.request.signed.next = operation.signed;
+        uut.request.rd.next = bits(operation.rd);
+        uut.request.mask.next = bits(operation.mask);
         for lane in 0..LANES {
             uut.request_address[lane].next = bits(operation.address[lane].into());
             uut.request_data[lane].next = bits(operation.data[lane].into());
@@ -297,13 +297,13 @@ impl Bench {
     /// Values that are taken are those of the operation; whether it is complete, and its kind.
     fn check_result(&mut self, source: usize) -> (bool, Kind) {
         let uut = &self.uut;
-        let place = &mut self.under_way[Self::warp(uut.result_slot[source].val())];
+        let place = &mut self.under_way[Self::warp(uut.result[source].slot.val())];
         let under_way = place.as_mut().expect("an operation under way");
         let operation = &under_way.operation;
         assert_eq!(operation.scratchpad, source == FROM_SCRATCHPAD);
         assert_ne!(operation.kind, Kind::Store);
-        assert_eq!(uut.result_rd[source].val().to_u64(), operation.rd);
-        let lanes = uut.result_lanes[source].val().to_u64();
+        assert_eq!(uut.result[source].rd.val().to_u64(), operation.rd);
+        let lanes = uut.result[source].lanes.val().to_u64();
         assert!(lanes != 0 && lanes & !under_way.missing == 0, "{lanes:#b} of {:#b}", under_way.missing);
         under_way.missing &= !lanes;
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
@@ -318,7 +318,7 @@ impl Bench {
             }
         }
         let (last, kind) = (under_way.missing == 0, operation.kind);
-        assert_eq!(uut.result_last[source].val(), last);
+        assert_eq!(uut.result[source].last.val(), last);
         if last {
             *place = None;
             self.counts.done += 1;
@@ -339,7 +339,7 @@ impl Bench {
         self.uut.result_ready.next = free;
         settle(&mut self.uut);
         // Values of memory wait for those of the scratchpad, and must not show through.
-        assert!(!(free && self.uut.result_valid[FROM_SCRATCHPAD].val()));
+        assert!(!(free && self.uut.result[FROM_SCRATCHPAD].valid.val()));
         self.uut.result_ready_next.next = !self.uut.scratchpad_next.val() && self.rng.gen_bool(0.7);
         settle(&mut self.uut);
 
@@ -355,7 +355,7 @@ impl Bench {
         let before = self.taken;
         let (mut loaded, mut added, mut taken) = (false, false, false);
         for source in [FROM_MEMORY, FROM_SCRATCHPAD] {
-            if self.uut.result_valid[source].val() && (source == FROM_SCRATCHPAD || free) {
+            if self.uut.result[source].valid.val() && (source == FROM_SCRATCHPAD || free) {
                 taken = true;
                 let (last, kind) = self.check_result(source);
                 loaded |= last && kind == Kind::Load && source == FROM_MEMORY;
@@ -372,7 +372,7 @@ impl Bench {
             self.check_stored(self.uut.scratchpad_slot.val(), true);
         }
         self.take_requests();
-        if self.uut.request_ready.val() {
+        if self.uut.request.ready.val() {
             if let Some(operation) = self.offered.take() {
                 let values = self.golden.make(&operation);
                 let (warp, missing) = (operation.warp, operation.mask);
@@ -384,7 +384,7 @@ impl Bench {
             }
         }
         tick!(self.uut);
-        self.uut.request_valid.next = self.offered.is_some();
+        self.uut.request.valid.next = self.offered.is_some();
         self.uut.drop.next = false;
     }
 
@@ -480,20 +480,18 @@ fn equals_its_verilog(atomics: bool) {
         if fills {
             scratchpad = true;
             unit.reset.next = cycle < 2;
-            unit.request_valid.next = true;
-            unit.request_store.next = true;
-            unit.request_size.next = bits(2);
-            unit.request_mask.next = bits((1 << LANES) - 1);
+            unit.request.valid.next = true;
+            unit.request.store.next = true;
+            unit.request.size.next = bits(2);
+            unit.request.mask.next = bits((1 << LANES) - 1);
         }
-        unit.request_scratchpad.next = scratchpad;
+        unit.request.scratchpad.next = scratchpad;
         for atomic in &mut unit.request_atomic {
             atomic.next = !scratchpad && random() % 4 == 0;
         }
-        for start in &mut unit.start_valid {
-            start.next = fills || random() % 8 == 0;
-        }
-        for slot in &mut unit.start_slot {
-            slot.next = bits(cycle % 32);
+        for start in &mut unit.start {
+            start.valid.next = fills || random() % 8 == 0;
+            start.slot.next = bits(cycle % 32);
         }
         // Memory that answers much, and memory that answers little.
         let slow = cycle / 200 % 2 == 0;

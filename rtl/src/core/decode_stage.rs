@@ -1,14 +1,14 @@
 //! Stage D: from the instruction to the controls of stages R and X.
 
 use super::{AluControl, AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
-use crate::ports::JobStart;
+use crate::ports::{Arithmetic, Controls, Forwards, HazardQuery, JobStart, KernelSetup, Operands};
 use hermes_hdl::prelude::*;
 
 /// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage
 /// R.
 ///
-/// All `read_*` outputs are registers that take the instruction of stage D at the edge at which
-/// `advance` is high. In the cycle after that edge the stage reports what becomes of the warp: an
+/// All outputs of stage R (`read`, `read_base`, ...) are registers that take the instruction of stage
+/// D at the edge at which `advance` is high. In the cycle after that edge the stage reports what becomes of the warp: an
 /// instruction that missed in the cache (`miss_valid`) or is blocked by a hazard leaves as a bubble
 /// and is replayed (`replay_valid`), later if `wait_valid` is high; behind one on which the next
 /// path depends (`control_valid`) the warp does not issue until stage W knows the path. If stage W
@@ -42,18 +42,8 @@ pub struct DecodeStage {
     pub blocked: Signal<In, Bit>,
     /// From the hazard check: it waits until an operation of its warp completes.
     pub waits: Signal<In, Bit>,
-    /// From the hazard check: `rs1` is the result of the instruction in stage R.
-    pub rs1_in_read: Signal<In, Bit>,
-    /// From the hazard check: `rs2` is the result of the instruction in stage R.
-    pub rs2_in_read: Signal<In, Bit>,
-    /// From the hazard check: `rs1` is the result in stage X.
-    pub rs1_in_execute: Signal<In, Bit>,
-    /// From the hazard check: `rs1` is the result in stage W.
-    pub rs1_in_write: Signal<In, Bit>,
-    /// From the hazard check: `rs2` is the result in stage X.
-    pub rs2_in_execute: Signal<In, Bit>,
-    /// From the hazard check: `rs2` is the result in stage W.
-    pub rs2_in_write: Signal<In, Bit>,
+    /// From the hazard check.
+    pub forward: Forwards,
     /// From stage W: the younger instructions of a warp are flushed.
     pub flush_valid: Signal<In, Bit>,
     /// From stage W: slot of that warp.
@@ -80,24 +70,8 @@ pub struct DecodeStage {
     pub core: Signal<In, Bits<5>>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<64>>,
-    /// KERNEL_CLASS register: the kernel has 16 registers.
-    pub small_registers: Signal<In, Bit>,
-    /// KERNEL_ENTRY register.
-    pub kernel_entry: Signal<In, Bits<32>>,
-    /// RING_BASE register.
-    pub ring_base: Signal<In, Bits<32>>,
-    /// RING_SLOTS_LOG2 register.
-    pub ring_slots_log2: Signal<In, Bits<5>>,
-    /// SLOT_BYTES_LOG2 register.
-    pub slot_bytes_log2: Signal<In, Bits<5>>,
-    /// VERDICT_BASE register.
-    pub verdict_base: Signal<In, Bits<32>>,
-    /// ARGUMENT register.
-    pub argument: Signal<In, Bits<32>>,
-    /// STACK_BASE register.
-    pub stack_base: Signal<In, Bits<32>>,
-    /// STACK_BYTES_LOG2 register.
-    pub stack_bytes_log2: Signal<In, Bits<5>>,
+    /// From the registers: what the threads of the kernel start with.
+    pub setup: KernelSetup,
     /// The instruction that was in stage D a cycle ago missed in the cache. Its slot and PC are
     /// those of stage R.
     pub miss_valid: Signal<Out, Bit>,
@@ -116,99 +90,18 @@ pub struct DecodeStage {
     /// And it is a `fence` that the data cache must drop its lines for: with a network interface one
     /// that orders later reads, without it any.
     pub fenced: Signal<Out, Bit>,
-    /// To the lanes: register `rs1`, in stage D.
-    pub rs1: Signal<Out, Bits<5>>,
-    /// To the lanes: register `rs2`, in stage D.
-    pub rs2: Signal<Out, Bits<5>>,
-    /// To the hazard check: destination register, in stage D. This and the following outputs follow
-    /// from the form of the word: whether it is legal is known too late for the check. A fault
-    /// waits in stage W for the long-latency results of its warp.
-    pub rd: Signal<Out, Bits<5>>,
-    /// To the hazard check: load, in stage D.
-    pub load: Signal<Out, Bit>,
-    /// To the hazard check: store, in stage D.
-    pub store: Signal<Out, Bit>,
-    /// To the hazard check: EXIT, in stage D.
-    pub exit: Signal<Out, Bit>,
-    /// To the hazard check: `fence`, in stage D.
-    pub fence: Signal<Out, Bit>,
-    /// To the hazard check: division, in stage D.
-    pub divide: Signal<Out, Bit>,
-    /// Atomic instruction, in stage D.
-    pub atomic: Signal<Out, Bit>,
+    /// To the hazard check, and registers `rs1` and `rs2` to the lanes, in stage D.
+    pub query: Flipped<HazardQuery>,
     /// The instruction word, in stage D.
     pub word: Signal<Out, Bits<32>>,
-    /// Stage R holds an instruction.
-    pub read_valid: Signal<Out, Bit>,
-    /// Where the value of `rs1` is.
-    pub read_rs1_source: Signal<Out, OperandSource>,
-    /// Where the value of `rs2` is.
-    pub read_rs2_source: Signal<Out, OperandSource>,
-    /// Destination register, 0 for none.
-    pub read_rd: Signal<Out, Bits<5>>,
-    /// Arithmetic operation.
-    pub read_operation: Signal<Out, AluControl>,
-    /// `funct3`.
-    pub read_funct3: Signal<Out, Bits<3>>,
-    /// Source of the second operand.
-    pub read_b_source: Signal<Out, BSource>,
-    /// Immediate.
-    pub read_immediate: Signal<Out, Bits<32>>,
+    /// Stage R.
+    pub read: Flipped<Controls>,
     /// Added to the immediate, with anything but 0 only where there is no register `rs1`.
     pub read_base: Signal<Out, Bits<32>>,
-    /// Offset of the lane: bits of the lane index that count. Where there is no register `rs1`, the
-    /// offset is the first operand; for this and the next three see
-    /// [`ThreadIndex`](super::ThreadIndex).
-    pub read_offset_lanes: Signal<Out, Bits<5>>,
-    /// Offset of the lane: last lane that does not wrap around.
-    pub read_offset_last: Signal<Out, Bits<5>>,
-    /// Offset of the lane: distance of two lanes.
-    pub read_offset_step: Signal<Out, Bits<32>>,
-    /// Offset of the lane: bits of the offset that count.
-    pub read_offset_mask: Signal<Out, Bits<32>>,
-    /// Multiplication.
-    pub read_multiply: Signal<Out, Bit>,
-    /// Division.
-    pub read_divide: Signal<Out, Bit>,
-    /// AES step.
-    pub read_aes: Signal<Out, Bit>,
-    /// Byte of `rs2` that an AES step takes.
-    pub read_byte_select: Signal<Out, Bits<2>>,
-    /// The AES step decrypts.
-    pub read_aes_decrypt: Signal<Out, Bit>,
-    /// The AES step mixes columns.
-    pub read_aes_middle: Signal<Out, Bit>,
-    /// The next path depends on the instruction.
-    pub read_control: Signal<Out, Bit>,
-    /// Conditional branch.
-    pub read_branch: Signal<Out, Bit>,
-    /// `jal`.
-    pub read_jump: Signal<Out, Bit>,
-    /// `jalr`.
-    pub read_jump_register: Signal<Out, Bit>,
-    /// Load.
-    pub read_load: Signal<Out, Bit>,
-    /// Store.
-    pub read_store: Signal<Out, Bit>,
-    /// One call level deeper.
-    pub read_call: Signal<Out, Bit>,
-    /// One call level up.
-    pub read_ret: Signal<Out, Bit>,
-    /// EXIT: the lanes end.
-    pub read_exit: Signal<Out, Bit>,
-    /// The instruction belongs to the boot sequence and is not counted.
-    pub read_boot: Signal<Out, Bit>,
-    /// Every lane faults.
-    pub read_fault: Signal<Out, Bit>,
-    /// Cause of that fault.
-    pub read_cause: Signal<Out, Bits<5>>,
-    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch
-    /// error.
-    pub read_fault_value: Signal<Out, Bits<32>>,
-    /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `read_immediate`.
-    pub read_next: Signal<Out, Bits<30>>,
-    /// PC of the instruction, bits 31:2.
-    pub read_pc: Signal<Out, Bits<30>>,
+    /// Stage R: to the lanes, a stage later.
+    pub read_arithmetic: Flipped<Arithmetic>,
+    /// To the lanes.
+    pub read_operands: Flipped<Operands>,
     /// What the warp started with (one element with a thread spawner).
     #[count(spawns)]
     pub job: Vec<JobStart>,
@@ -341,15 +234,15 @@ impl Logic for DecodeStage {
         self.decoder.voided.next = voided;
         self.decoder.aes_enabled.next = self.aes_enabled.val();
         self.decoder.atomics_enabled.next = self.atomics_enabled.val();
-        self.decoder.small_registers.next = self.small_registers.val();
-        self.rs1.next = self.decoder.rs1.val();
-        self.rs2.next = self.decoder.rs2.val();
-        self.load.next = self.decoder.load_form.val();
-        self.store.next = self.decoder.store_form.val();
-        self.exit.next = self.exit_d.q.val();
-        self.fence.next = self.decoder.fence_form.val();
-        self.divide.next = self.decoder.divide_form.val();
-        self.atomic.next = self.decoder.atomic.val();
+        self.decoder.small_registers.next = self.setup.kernel_class.val();
+        self.query.rs1.next = self.decoder.rs1.val();
+        self.query.rs2.next = self.decoder.rs2.val();
+        self.query.load.next = self.decoder.load_form.val();
+        self.query.store.next = self.decoder.store_form.val();
+        self.query.exit.next = self.exit_d.q.val();
+        self.query.fence.next = self.decoder.fence_form.val();
+        self.query.divide.next = self.decoder.divide_form.val();
+        self.query.atomic.next = self.decoder.atomic.val();
 
         self.thread_index.number.next = self.word_d.q.val().get_bits::<12>(20);
         self.thread_index.exit.next = self.exit_d.q.val();
@@ -358,13 +251,7 @@ impl Logic for DecodeStage {
         self.thread_index.slot.next = self.slot.val();
         self.thread_index.instructions.next = self.instructions.val();
         self.thread_index.cycle.next = self.cycle.val();
-        self.thread_index.ring_base.next = self.ring_base.val();
-        self.thread_index.ring_slots_log2.next = self.ring_slots_log2.val();
-        self.thread_index.slot_bytes_log2.next = self.slot_bytes_log2.val();
-        self.thread_index.verdict_base.next = self.verdict_base.val();
-        self.thread_index.argument.next = self.argument.val();
-        self.thread_index.stack_base.next = self.stack_base.val();
-        self.thread_index.stack_bytes_log2.next = self.stack_bytes_log2.val();
+        connect!(self.setup, self.thread_index.setup);
 
         let mut fault = self.decoder.fault.val() | (self.decoder.csr.val() & !self.thread_index.known.val());
         let mut cause = self.decoder.cause.val();
@@ -372,7 +259,7 @@ impl Logic for DecodeStage {
             fault = true;
             cause = bits::<5>(1);
         }
-        let mut bad_entry = self.end_of_boot_d.q.val() & self.kernel_entry.val().get_bits::<2>(0).any();
+        let mut bad_entry = self.end_of_boot_d.q.val() & self.setup.kernel_entry.val().get_bits::<2>(0).any();
         for k in 0..self._spawns {
             self.thread_index.spawned[k].next = self.job[k].spawned.val();
             self.thread_index.job[k].next = self.job[k].job.val();
@@ -391,7 +278,7 @@ impl Logic for DecodeStage {
             self.sleeps[k].next = wrs & self.holds[k].val();
             if wrs {
                 fault = false;
-                self.fence.next = true;
+                self.query.fence.next = true;
             }
             if self.advance.val() {
                 self.wrs_q[k].d.next = wrs;
@@ -412,7 +299,7 @@ impl Logic for DecodeStage {
             cause = bits::<5>(24);
         }
 
-        self.rd.next = self.decoder.rd_form.val();
+        self.query.rd.next = self.decoder.rd_form.val();
 
         // What becomes of the instruction and its warp
         let control = fault
@@ -446,41 +333,41 @@ impl Logic for DecodeStage {
             self.pass_valid[k].next = self.advanced.q.val() & self.valid_q.q.val() & self.wrs_q[k].q.val();
         }
 
-        self.read_valid.next = self.valid_q.q.val();
-        self.read_rs1_source.next = self.rs1_source_q.q.val();
-        self.read_rs2_source.next = self.rs2_source_q.q.val();
-        self.read_rd.next = self.rd_q.q.val();
+        self.read.valid.next = self.valid_q.q.val();
+        self.read_operands.rs1_source.next = self.rs1_source_q.q.val();
+        self.read_operands.rs2_source.next = self.rs2_source_q.q.val();
+        self.read.rd.next = self.rd_q.q.val();
         self.alu_decoder.operation.next = self.decoder.operation.val();
-        self.read_operation.next = self.operation_q.q.val();
-        self.read_funct3.next = self.funct3_q.q.val();
-        self.read_b_source.next = self.b_source_q.q.val();
-        self.read_immediate.next = self.immediate_q.q.val();
+        self.read_arithmetic.operation.next = self.operation_q.q.val();
+        self.read.funct3.next = self.funct3_q.q.val();
+        self.read_arithmetic.b_source.next = self.b_source_q.q.val();
+        self.read.immediate.next = self.immediate_q.q.val();
         self.read_base.next = self.base_q.q.val();
-        self.read_offset_lanes.next = self.offset_lanes_q.q.val();
-        self.read_offset_last.next = self.offset_last_q.q.val();
-        self.read_offset_step.next = self.offset_step_q.q.val();
-        self.read_offset_mask.next = self.offset_mask_q.q.val();
-        self.read_multiply.next = self.multiply_q.q.val();
-        self.read_divide.next = self.divide_q.q.val();
-        self.read_aes.next = self.aes_q.q.val();
-        self.read_byte_select.next = self.byte_select_q.q.val();
-        self.read_aes_decrypt.next = self.aes_decrypt_q.q.val();
-        self.read_aes_middle.next = self.aes_middle_q.q.val();
-        self.read_control.next = self.control_q.q.val();
-        self.read_branch.next = self.branch_q.q.val();
-        self.read_jump.next = self.jump_q.q.val();
-        self.read_jump_register.next = self.jump_register_q.q.val();
-        self.read_load.next = self.load_q.q.val();
-        self.read_store.next = self.store_q.q.val();
-        self.read_call.next = self.call_q.q.val();
-        self.read_ret.next = self.ret_q.q.val();
-        self.read_exit.next = self.exit_q.q.val();
-        self.read_boot.next = self.boot_q.q.val();
-        self.read_fault.next = self.fault_q.q.val();
-        self.read_cause.next = self.cause_q.q.val();
-        self.read_fault_value.next = self.fault_value_q.q.val();
-        self.read_next.next = self.next_q.q.val();
-        self.read_pc.next = self.pc_q.q.val();
+        self.read_operands.offset_lanes.next = self.offset_lanes_q.q.val();
+        self.read_operands.offset_last.next = self.offset_last_q.q.val();
+        self.read_operands.offset_step.next = self.offset_step_q.q.val();
+        self.read_operands.offset_mask.next = self.offset_mask_q.q.val();
+        self.read.multiply.next = self.multiply_q.q.val();
+        self.read.divide.next = self.divide_q.q.val();
+        self.read_arithmetic.aes.next = self.aes_q.q.val();
+        self.read_arithmetic.byte_select.next = self.byte_select_q.q.val();
+        self.read_arithmetic.aes_decrypt.next = self.aes_decrypt_q.q.val();
+        self.read_arithmetic.aes_middle.next = self.aes_middle_q.q.val();
+        self.read.control.next = self.control_q.q.val();
+        self.read.branch.next = self.branch_q.q.val();
+        self.read.jump.next = self.jump_q.q.val();
+        self.read.jump_register.next = self.jump_register_q.q.val();
+        self.read.load.next = self.load_q.q.val();
+        self.read.store.next = self.store_q.q.val();
+        self.read.call.next = self.call_q.q.val();
+        self.read.ret.next = self.ret_q.q.val();
+        self.read.exit.next = self.exit_q.q.val();
+        self.read.boot.next = self.boot_q.q.val();
+        self.read.fault.next = self.fault_q.q.val();
+        self.read.cause.next = self.cause_q.q.val();
+        self.read.fault_value.next = self.fault_value_q.q.val();
+        self.read.next_pc.next = self.next_q.q.val();
+        self.read.pc.next = self.pc_q.q.val();
         if self.advance.val() {
             self.miss_q.d.next = here & missed;
             self.wait_q.d.next = here & !missed & !voided & self.waits.val();
@@ -494,21 +381,21 @@ impl Logic for DecodeStage {
             }
             self.valid_q.d.next = here & !stopped;
             self.rs1_source_q.d.next = OperandSource::Registers;
-            if self.rs1_in_read.val() {
+            if self.forward.rs1_in_read.val() {
                 self.rs1_source_q.d.next = OperandSource::Result;
-            } else if self.rs1_in_execute.val() {
+            } else if self.forward.rs1_in_execute.val() {
                 self.rs1_source_q.d.next = OperandSource::Written;
-            } else if self.rs1_in_write.val() {
+            } else if self.forward.rs1_in_write.val() {
                 self.rs1_source_q.d.next = OperandSource::JustWritten;
             } else if !self.decoder.rs1.val().any() {
                 self.rs1_source_q.d.next = OperandSource::Zero;
             }
             self.rs2_source_q.d.next = OperandSource::Registers;
-            if self.rs2_in_read.val() {
+            if self.forward.rs2_in_read.val() {
                 self.rs2_source_q.d.next = OperandSource::Result;
-            } else if self.rs2_in_execute.val() {
+            } else if self.forward.rs2_in_execute.val() {
                 self.rs2_source_q.d.next = OperandSource::Written;
-            } else if self.rs2_in_write.val() {
+            } else if self.forward.rs2_in_write.val() {
                 self.rs2_source_q.d.next = OperandSource::JustWritten;
             } else if !self.decoder.rs2.val().any() {
                 self.rs2_source_q.d.next = OperandSource::Zero;
@@ -557,7 +444,7 @@ impl Logic for DecodeStage {
             self.cause_q.d.next = cause;
             self.fault_value_q.d.next = bits::<32>(0);
             if cause == bits::<5>(0) {
-                self.fault_value_q.d.next = self.kernel_entry.val();
+                self.fault_value_q.d.next = self.setup.kernel_entry.val();
             }
             if cause == bits::<5>(2) {
                 self.fault_value_q.d.next = self.word_d.q.val();
@@ -567,7 +454,7 @@ impl Logic for DecodeStage {
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
             if self.end_of_boot_d.q.val() {
-                self.next_q.d.next = self.kernel_entry.val().get_bits::<30>(2);
+                self.next_q.d.next = self.setup.kernel_entry.val().get_bits::<30>(2);
             }
             self.pc_q.d.next = self.pc.val();
             for k in 0..self._spawns {

@@ -1,6 +1,7 @@
 //! Divisions and counts of bits of all lanes.
 
 use super::{BitCount, Divider};
+use crate::ports::LateResult;
 use hermes_hdl::prelude::*;
 
 /// Lanes that share a divider and a bit counter.
@@ -15,9 +16,9 @@ const SHARE: usize = 8;
 ///    the operands of all lanes. `start_ready` depends on registers only.
 /// 2. It is made in passes. A pass serves one lane of each group, those at the lowest place in
 ///    their group where a lane is left; places where no lane takes part are skipped.
-/// 3. `result_valid` is high 35 cycles after the acceptance, or after the result before it was
+/// 3. `result.valid` is high 35 cycles after the acceptance, or after the result before it was
 ///    accepted (2 cycles for a count of bits), until the edge with `result_ready` high; the results
-///    are stable meanwhile. `result_last` marks the last pass; `start_ready` is high again in the
+///    are stable meanwhile. `result.last` marks the last pass; `start_ready` is high again in the
 ///    cycle after it.
 #[derive(LogicBlock)]
 #[new(share: usize, groups: usize)]
@@ -57,19 +58,11 @@ pub struct DivideUnit<const LANES: usize> {
     pub start_divisor: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back
-    /// Results of lanes are here.
-    pub result_valid: Signal<Out, Bit>,
+    /// Results of lanes; `slot` is that of the division in flight.
+    pub result: LateResult<LANES>,
     /// Accepted at this edge.
     pub result_ready: Signal<In, Bit>,
-    /// Warp slot of the division in flight.
-    pub result_slot: Signal<Out, Bits<5>>,
-    /// Destination register.
-    pub result_rd: Signal<Out, Bits<5>>,
-    /// Lanes whose result is here.
-    pub result_lanes: Signal<Out, Bits<LANES>>,
-    /// The division is complete with these lanes.
-    pub result_last: Signal<Out, Bit>,
-    /// Result of each lane of `result_lanes`, undefined for other lanes; 0 unless results are
+    /// Result of each lane of `result.lanes`, undefined for other lanes; 0 unless results are
     /// accepted.
     #[count(LANES)]
     pub result_data: Vec<Signal<Out, Bits<32>>>,
@@ -190,11 +183,11 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             }
         }
 
-        self.result_valid.next = done;
-        self.result_slot.next = self.slot.q.val();
-        self.result_rd.next = self.rd.q.val();
-        self.result_lanes.next = served;
-        self.result_last.next = last;
+        self.result.valid.next = done;
+        self.result.slot.next = self.slot.q.val();
+        self.result.rd.next = self.rd.q.val();
+        self.result.lanes.next = served;
+        self.result.last.next = last;
         let mut counted = bits::<6>(0);
         for g in 0..self._groups {
             self.dividers[g].load.next = load;
@@ -234,7 +227,7 @@ mod tests {
         reset!(uut);
         for round in 0..divisions {
             settle(&mut uut);
-            assert!(uut.start_ready.val() && !uut.result_valid.val());
+            assert!(uut.start_ready.val() && !uut.result.valid.val());
             let lanes = if round == 0 { (1u64 << LANES) - 1 } else { rng.gen_range(1..1u64 << LANES) };
             let operands: Vec<(u32, u32)> = (0..LANES).map(|_| (rng.gen(), rng.gen_range(1..1000))).collect();
             let remainder: bool = rng.gen();
@@ -264,7 +257,7 @@ mod tests {
             while left != 0 {
                 let mut cycles = 1;
                 settle(&mut uut);
-                while !uut.result_valid.val() {
+                while !uut.result.valid.val() {
                     assert!(!uut.start_ready.val());
                     tick!(uut);
                     cycles += 1;
@@ -273,13 +266,13 @@ mod tests {
                 for wait in 0..=round % 3 {
                     uut.result_ready.next = wait == round % 3;
                     settle(&mut uut);
-                    assert!(uut.result_valid.val() && !uut.start_ready.val());
+                    assert!(uut.result.valid.val() && !uut.start_ready.val());
                     let place = (0..8).find(|place| left & (0x0101_0101 << place) != 0).unwrap();
                     let served = left & (0x0101_0101 << place);
-                    assert_eq!(uut.result_lanes.val().to_u64(), served);
-                    assert_eq!(uut.result_last.val(), served == left);
-                    assert_eq!(uut.result_slot.val().to_u64(), round % 32);
-                    assert_eq!(uut.result_rd.val().to_u64(), 31 - round % 32);
+                    assert_eq!(uut.result.lanes.val().to_u64(), served);
+                    assert_eq!(uut.result.last.val(), served == left);
+                    assert_eq!(uut.result.slot.val().to_u64(), round % 32);
+                    assert_eq!(uut.result.rd.val().to_u64(), 31 - round % 32);
                     for (i, (a, b)) in operands.iter().enumerate().filter(|(i, _)| served >> i & 1 == 1) {
                         // Nothing is given before it is accepted.
                         let result = match (count, ones, trailing) {

@@ -165,12 +165,12 @@ fn hazards() {
         let kind = [0, 0, 0, 1, 1, 1, 2, 3][(random() % 8) as usize];
         let starts = ready && chance(random, filling);
         let to_scratchpad = random() % 2 == 0;
-        unit.write_valid.next = starts || random() % 2 == 0;
+        unit.write.valid.next = starts || random() % 2 == 0;
         unit.write_slot.next = (slot as u64).into();
-        unit.write_rd.next = (rd as u64).into();
-        unit.write_load.next = kind == 0;
-        unit.write_store.next = kind == 1;
-        unit.write_divide.next = kind == 2;
+        unit.write.rd.next = (rd as u64).into();
+        unit.write.load.next = kind == 0;
+        unit.write.store.next = kind == 1;
+        unit.write.divide.next = kind == 2;
         let memory_start =
             starts && !to_scratchpad && ((kind == 0 && loads.len() < 62) || (kind == 1 && stores.len() < 62));
         let scratchpad_start = starts && to_scratchpad && kind <= 1 && scratchpad.len() < 62;
@@ -196,17 +196,19 @@ fn hazards() {
         unit.slot.next = (some_slot(random, cycle) as u64).into();
         unit.execute_slot.next = (some_slot(random, cycle) as u64).into();
         if random() % 2 == 0 {
-            for register in [&mut unit.rs1, &mut unit.rs2, &mut unit.rd, &mut unit.execute_rd] {
+            for register in
+                [&mut unit.decode.rs1, &mut unit.decode.rs2, &mut unit.decode.rd, &mut unit.execute.rd]
+            {
                 register.next = (random() % 4).into();
             }
         }
         // Often nothing but the scoreboard holds the instruction up, so that each mark decides.
         if random() % 2 == 0 {
-            unit.execute_valid.next = false;
-            unit.exit.next = false;
-            unit.fence.next = false;
-            unit.rs2.next = unit.rs1.next;
-            unit.rd.next = unit.rs1.next;
+            unit.execute.valid.next = false;
+            unit.decode.exit.next = false;
+            unit.decode.fence.next = false;
+            unit.decode.rs2.next = unit.decode.rs1.next;
+            unit.decode.rd.next = unit.decode.rs1.next;
         }
     });
 }

@@ -1,6 +1,7 @@
 //! Stages S and C: choose a warp and fetch its context.
 
 use super::{LostCycle, ProgramCounters, WarpScheduler};
+use crate::ports::{Lookup, PathContext, WarpContext, WarpFinish, WarpStart};
 use hermes_hdl::prelude::*;
 
 /// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes,
@@ -8,7 +9,7 @@ use hermes_hdl::prelude::*;
 ///
 /// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the
 /// instruction and moves the PC of the warp on, behind the last word of the boot sequence to the
-/// kernel's entry; stage I waits for the instruction; the outputs `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that it
+/// kernel's entry; stage I waits for the instruction; the outputs `decode`, `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that it
 /// continues in sequence. In the cycle after stage D its outcome may revoke this (`replay_valid`,
 /// `control_valid`), and so may stage W (`flush_valid`): then the younger instructions of the warp
 /// in stages S to D are flushed. Everything but the PC changes only while the warp has nothing in
@@ -23,14 +24,8 @@ pub struct FrontEnd<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// Stages S, C, I and D advance at this edge.
     pub advance: Signal<In, Bit>,
-    /// From warp issue: a warp starts.
-    pub start_valid: Signal<In, Bit>,
-    /// From warp issue: its slot.
-    pub start_slot: Signal<In, Bits<5>>,
-    /// From warp issue: packetIdx of lane 0.
-    pub start_packet: Signal<In, Bits<32>>,
-    /// From warp issue: number of threads, 1 to `LANES`.
-    pub start_count: Signal<In, Bits<6>>,
+    /// From warp issue.
+    pub start: WarpStart,
     /// KERNEL_ENTRY register, bits 31:2: where the warps go on behind the boot sequence.
     pub kernel_entry: Signal<In, Bits<30>>,
     /// From stage R: slot of the instruction that was in stage D a cycle ago. `miss_valid` to
@@ -81,26 +76,10 @@ pub struct FrontEnd<const LANES: usize> {
     pub stores_busy: Signal<In, Bits<32>>,
     /// From stage W: a context is written at this edge.
     pub context_write: Signal<In, Bit>,
-    /// Its slot.
-    pub context_slot: Signal<In, Bits<5>>,
-    /// Next PC, bits 31:2.
-    pub context_pc: Signal<In, Bits<30>>,
-    /// Call depth there.
-    pub context_depth: Signal<In, Bits<6>>,
-    /// Lanes that run.
-    pub context_active: Signal<In, Bits<LANES>>,
-    /// Lanes that have not ended.
-    pub context_alive: Signal<In, Bits<LANES>>,
-    /// Key of the pending path with the highest priority, all ones if there is none. See
-    /// `Lane::path_key`.
-    pub context_waiting: Signal<In, Bits<36>>,
-    /// To the instruction cache: look up (stage C), if the stages advance. What is in the boot
-    /// region does not come from there, but that is known too late.
-    pub lookup_enable: Signal<Out, Bit>,
-    /// To the instruction cache: slot of the lookup.
-    pub lookup_slot: Signal<Out, Bits<5>>,
-    /// To the instruction cache: address of the instruction, bits 31:2.
-    pub lookup_word: Signal<Out, Bits<30>>,
+    /// It.
+    pub context: PathContext<LANES>,
+    /// To the instruction cache.
+    pub lookup: Lookup,
     /// Slot of the instruction in stage I.
     pub fetched_slot: Signal<Out, Bits<5>>,
     /// Its PC, bits 31:2.
@@ -109,32 +88,18 @@ pub struct FrontEnd<const LANES: usize> {
     pub fetched_boot: Signal<Out, Bit>,
     /// Stage D holds an instruction that was not flushed.
     pub decode_valid: Signal<Out, Bit>,
-    /// Its slot.
-    pub decode_slot: Signal<Out, Bits<5>>,
     /// Its PC, bits 31:2.
     pub decode_pc: Signal<Out, Bits<30>>,
     /// It stands in the boot region and does not come from the cache.
     pub decode_boot: Signal<Out, Bit>,
     /// Lanes of its warp wait at the instruction after it, or may do so behind the boot sequence.
     pub decode_meets: Signal<Out, Bit>,
-    /// Its call depth.
-    pub decode_depth: Signal<Out, Bits<6>>,
-    /// Lanes that run it.
-    pub decode_active: Signal<Out, Bits<LANES>>,
-    /// Lanes of the warp that have not ended.
-    pub decode_alive: Signal<Out, Bits<LANES>>,
-    /// Key of the pending path with the highest priority.
-    pub decode_waiting: Signal<Out, Bits<36>>,
-    /// packetIdx of lane 0.
-    pub decode_packet: Signal<Out, Bits<32>>,
+    /// Of which warp it is.
+    pub decode: Flipped<WarpContext<LANES>>,
     /// Why stage D holds no instruction.
     pub decode_reason: Signal<Out, LostCycle>,
-    /// To the DCQ: a warp finished.
-    pub finish_valid: Signal<Out, Bit>,
-    /// From the DCQ: it is taken at this edge.
-    pub finish_ready: Signal<In, Bit>,
-    /// To the DCQ: its slot.
-    pub finish_slot: Signal<Out, Bits<5>>,
+    /// To the DCQ.
+    pub finish: WarpFinish,
     /// At least one warp is on the core.
     pub occupied: Signal<Out, Bit>,
     /// From warp issue: the warp that starts is one of spawned threads (one element with a thread
@@ -153,7 +118,7 @@ pub struct FrontEnd<const LANES: usize> {
     #[init(WarpScheduler::new(oldest_first, spawns, networks))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
-    start: RamSync<Bits<38>, 5>,
+    starts: RamSync<Bits<38>, 5>,
     #[count(spawns)]
     entry: Vec<RamSync<Bits<31>, 5>>,
     depth: RamSync<Bits<6>, 5>,
@@ -219,8 +184,7 @@ impl<const LANES: usize> FrontEnd<LANES> {
 impl<const LANES: usize> Logic for FrontEnd<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.scheduler.start_valid.next = self.start_valid.val();
-        self.scheduler.start_slot.next = self.start_slot.val();
+        connect!(self.start, self.scheduler.start);
         self.scheduler.advance.next = self.advance.val();
         self.scheduler.hold_slot.next = self.hold_slot.val();
         self.scheduler.miss_valid.next = self.miss_valid.val();
@@ -247,9 +211,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.scheduler.sleep_valid[k].next = self.sleep_valid[k].val();
             self.scheduler.wake[k].next = self.wake[k].val();
         }
-        self.finish_valid.next = self.scheduler.finish_valid.val();
-        self.finish_slot.next = self.scheduler.finish_slot.val();
-        self.scheduler.finish_ready.next = self.finish_ready.val();
+        connect!(self.finish, self.scheduler.finish);
         self.occupied.next = self.scheduler.occupied.val();
 
         // Instructions behind one that did not continue in sequence are flushed. The scheduler
@@ -279,39 +241,39 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         }
 
         // S: context memories
-        self.start.write_enable.next = self.start_valid.val();
-        self.start.write_address.next = self.start_slot.val();
-        self.start.write_data.next = (bit_cast::<38, 6>(self.start_count.val()) << bits::<6>(32))
-            | bit_cast::<38, 32>(self.start_packet.val());
-        self.start.read_enable.next = self.advance.val();
-        self.start.read_address.next = self.scheduler.issue_slot.val();
+        self.starts.write_enable.next = self.start.valid.val();
+        self.starts.write_address.next = self.start.slot.val();
+        self.starts.write_data.next = (bit_cast::<38, 6>(self.start.count.val()) << bits::<6>(32))
+            | bit_cast::<38, 32>(self.start.packet.val());
+        self.starts.read_enable.next = self.advance.val();
+        self.starts.read_address.next = self.scheduler.issue_slot.val();
         self.depth.write_enable.next = self.context_write.val();
-        self.depth.write_address.next = self.context_slot.val();
-        self.depth.write_data.next = self.context_depth.val();
+        self.depth.write_address.next = self.context.slot.val();
+        self.depth.write_data.next = self.context.depth.val();
         self.depth.read_enable.next = self.advance.val();
         self.depth.read_address.next = self.scheduler.issue_slot.val();
         self.active.write_enable.next = self.context_write.val();
-        self.active.write_address.next = self.context_slot.val();
-        self.active.write_data.next = self.context_active.val();
+        self.active.write_address.next = self.context.slot.val();
+        self.active.write_data.next = self.context.active.val();
         self.active.read_enable.next = self.advance.val();
         self.active.read_address.next = self.scheduler.issue_slot.val();
         self.alive.write_enable.next = self.context_write.val();
-        self.alive.write_address.next = self.context_slot.val();
-        self.alive.write_data.next = self.context_alive.val();
+        self.alive.write_address.next = self.context.slot.val();
+        self.alive.write_data.next = self.context.alive.val();
         self.alive.read_enable.next = self.advance.val();
         self.alive.read_address.next = self.scheduler.issue_slot.val();
         self.waiting.write_enable.next = self.context_write.val();
-        self.waiting.write_address.next = self.context_slot.val();
-        self.waiting.write_data.next = self.context_waiting.val();
+        self.waiting.write_address.next = self.context.slot.val();
+        self.waiting.write_data.next = self.context.waiting.val();
         self.waiting.read_enable.next = self.advance.val();
         self.waiting.read_address.next = self.scheduler.issue_slot.val();
         let mut started = bits::<32>(0);
-        if self.start_valid.val() {
-            started = bits::<32>(1) << self.start_slot.val();
+        if self.start.valid.val() {
+            started = bits::<32>(1) << self.start.slot.val();
         }
         self.jump_valid.d.next = self.context_write.val();
-        self.jump_slot.d.next = self.context_slot.val();
-        self.jump_pc.d.next = self.context_pc.val();
+        self.jump_slot.d.next = self.context.slot.val();
+        self.jump_pc.d.next = self.context.pc.val();
         let mut written = bits::<32>(0);
         if self.jump_valid.q.val() {
             written = bits::<32>(1) << self.jump_slot.q.val();
@@ -346,8 +308,8 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             after = self.kernel_entry.val();
         }
         for k in 0..self._spawns {
-            self.entry[k].write_enable.next = self.start_valid.val();
-            self.entry[k].write_address.next = self.start_slot.val();
+            self.entry[k].write_enable.next = self.start.valid.val();
+            self.entry[k].write_address.next = self.start.slot.val();
             self.entry[k].write_data.next = bit_cast::<31, 30>(self.start_entry[k].val());
             self.scheduler.start_spawned[k].next = self.start_spawned[k].val();
             if self.start_spawned[k].val() {
@@ -367,14 +329,14 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         if self.initial.q.val().get_bit(self.context_held_slot.q.val().index()) {
             call_depth = bits::<6>(0);
             running =
-                self.all_lanes.val() >> (self.lanes.val() - self.start.read_data.val().get_bits::<6>(32));
+                self.all_lanes.val() >> (self.lanes.val() - self.starts.read_data.val().get_bits::<6>(32));
             living = running;
             best_waiting = bits::<36>(0xf_ffff_ffff_u64);
         }
         let boot = pc.get_bits::<24>(6) == bits::<24>(0xff_ffff);
-        self.lookup_enable.next = self.context_valid.q.val();
-        self.lookup_slot.next = self.context_held_slot.q.val();
-        self.lookup_word.next = pc;
+        self.lookup.enable.next = self.context_valid.q.val();
+        self.lookup.slot.next = self.context_held_slot.q.val();
+        self.lookup.word.next = pc;
         let moves = self.context_valid.q.val() & !drop_context & self.advance.val();
         self.counters.sequential_valid.next = moves;
         self.counters.sequential_pc.next = after;
@@ -398,7 +360,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.fetched_active_q.d.next = running;
             self.fetched_alive_q.d.next = living;
             self.fetched_waiting_q.d.next = best_waiting;
-            self.fetched_packet_q.d.next = self.start.read_data.val().get_bits::<32>(0);
+            self.fetched_packet_q.d.next = self.starts.read_data.val().get_bits::<32>(0);
             self.fetched_reason_q.d.next = self.context_reason.q.val();
             if self.context_valid.q.val() {
                 self.fetched_reason_q.d.next = LostCycle::None;
@@ -441,15 +403,15 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
 
         // D
         self.decode_valid.next = self.decode_valid_q.q.val() & !drop_decode;
-        self.decode_slot.next = self.decode_slot_q.q.val();
+        self.decode.slot.next = self.decode_slot_q.q.val();
         self.decode_pc.next = self.decode_pc_q.q.val();
         self.decode_boot.next = self.decode_boot_q.q.val();
         self.decode_meets.next = self.decode_meets_q.q.val();
-        self.decode_depth.next = self.decode_depth_q.q.val();
-        self.decode_active.next = self.decode_active_q.q.val();
-        self.decode_alive.next = self.decode_alive_q.q.val();
-        self.decode_waiting.next = self.decode_waiting_q.q.val();
-        self.decode_packet.next = self.decode_packet_q.q.val();
+        self.decode.depth.next = self.decode_depth_q.q.val();
+        self.decode.active.next = self.decode_active_q.q.val();
+        self.decode.alive.next = self.decode_alive_q.q.val();
+        self.decode.waiting.next = self.decode_waiting_q.q.val();
+        self.decode.packet.next = self.decode_packet_q.q.val();
         self.decode_reason.next = self.decode_reason_q.q.val();
         if self.decode_valid_q.q.val() & drop_decode {
             self.decode_reason.next = drop_reason;

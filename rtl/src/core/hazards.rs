@@ -1,6 +1,7 @@
 //! Whether the instruction in stage D may go on, and where its operands come from.
 
 use super::{OutstandingOperations, Scoreboard};
+use crate::ports::{Forwards, HazardQuery, InFlight};
 use hermes_hdl::prelude::*;
 
 /// Compares the instruction in stage D with what its warp has in flight.
@@ -32,66 +33,26 @@ pub struct Hazards {
     pub reset: Signal<In, Bit>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
-    /// Stage D: first source register, 0 for none.
-    pub rs1: Signal<In, Bits<5>>,
-    /// Stage D: second source register, 0 for none.
-    pub rs2: Signal<In, Bits<5>>,
-    /// Stage D: destination register, 0 for none.
-    pub rd: Signal<In, Bits<5>>,
-    /// Stage D: load.
-    pub load: Signal<In, Bit>,
-    /// Stage D: store, or the verdict store of EXIT.
-    pub store: Signal<In, Bit>,
-    /// Stage D: EXIT.
-    pub exit: Signal<In, Bit>,
-    /// Stage D: `fence`.
-    pub fence: Signal<In, Bit>,
-    /// Stage D: division.
-    pub divide: Signal<In, Bit>,
-    /// Stage D: atomic instruction; it counts as a load as well, in all stages.
-    pub atomic: Signal<In, Bit>,
-    /// Stage R holds an instruction.
-    pub read_valid: Signal<In, Bit>,
+    /// Stage D: what the instruction needs.
+    pub decode: HazardQuery,
+    /// Stage R.
+    pub read: InFlight,
     /// Stage R: warp slot.
     pub read_slot: Signal<In, Bits<5>>,
-    /// Stage R: destination register.
-    pub read_rd: Signal<In, Bits<5>>,
-    /// Stage R: load.
-    pub read_load: Signal<In, Bit>,
-    /// Stage R: store.
-    pub read_store: Signal<In, Bit>,
     /// Stage R: multiplication.
     pub read_multiply: Signal<In, Bit>,
-    /// Stage R: division.
-    pub read_divide: Signal<In, Bit>,
     /// Stage R: atomic instruction.
     pub read_atomic: Signal<In, Bit>,
-    /// Stage X holds an instruction.
-    pub execute_valid: Signal<In, Bit>,
+    /// Stage X.
+    pub execute: InFlight,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,
-    /// Stage X: destination register.
-    pub execute_rd: Signal<In, Bits<5>>,
-    /// Stage X: load.
-    pub execute_load: Signal<In, Bit>,
-    /// Stage X: store.
-    pub execute_store: Signal<In, Bit>,
-    /// Stage X: division.
-    pub execute_divide: Signal<In, Bit>,
     /// Stage X: atomic instruction.
     pub execute_atomic: Signal<In, Bit>,
-    /// Stage W holds an instruction.
-    pub write_valid: Signal<In, Bit>,
+    /// Stage W.
+    pub write: InFlight,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
-    /// Stage W: destination register.
-    pub write_rd: Signal<In, Bits<5>>,
-    /// Stage W: load.
-    pub write_load: Signal<In, Bit>,
-    /// Stage W: store.
-    pub write_store: Signal<In, Bit>,
-    /// Stage W: division.
-    pub write_divide: Signal<In, Bit>,
     /// Stage W: atomic instruction.
     pub write_atomic: Signal<In, Bit>,
     /// Stage M takes the load, store or atomic operation in stage W for shared memory.
@@ -134,18 +95,8 @@ pub struct Hazards {
     pub blocked: Signal<Out, Bit>,
     /// It waits until an operation of its warp completes.
     pub waits: Signal<Out, Bit>,
-    /// `rs1` is the result of the instruction in stage R.
-    pub rs1_in_read: Signal<Out, Bit>,
-    /// `rs2` is the result of the instruction in stage R.
-    pub rs2_in_read: Signal<Out, Bit>,
-    /// `rs1` is the result in stage X now.
-    pub rs1_in_execute: Signal<Out, Bit>,
-    /// `rs1` is the result in stage W now.
-    pub rs1_in_write: Signal<Out, Bit>,
-    /// `rs2` is the result in stage X now.
-    pub rs2_in_execute: Signal<Out, Bit>,
-    /// `rs2` is the result in stage W now.
-    pub rs2_in_write: Signal<Out, Bit>,
+    /// To stage D.
+    pub forward: Flipped<Forwards>,
     /// Slots with outstanding stores.
     pub stores_busy: Signal<Out, Bits<32>>,
     /// The warp in stage W has long-latency results outstanding. They are those of loads from
@@ -161,28 +112,28 @@ impl Logic for Hazards {
     #[hdl_gen]
     fn update(&mut self) {
         self.scoreboard.set_valid.next = (self.divide_start.val()
-            | ((self.memory_start.val() | self.scratchpad_start.val()) & self.write_load.val()))
-            & self.write_rd.val().any();
+            | ((self.memory_start.val() | self.scratchpad_start.val()) & self.write.load.val()))
+            & self.write.rd.val().any();
         self.scoreboard.set_slot.next = self.write_slot.val();
-        self.scoreboard.set_register.next = self.write_rd.val();
+        self.scoreboard.set_register.next = self.write.rd.val();
         self.scoreboard.clear_valid.next = self.late_valid.val() & self.late_rd.val().any();
         self.scoreboard.clear_slot.next = self.late_slot.val();
         self.scoreboard.clear_register.next = self.late_rd.val();
         self.scoreboard.slot.next = self.slot.val();
-        self.scoreboard.rs1.next = self.rs1.val();
-        self.scoreboard.rs2.next = self.rs2.val();
-        self.scoreboard.rd.next = self.rd.val();
+        self.scoreboard.rs1.next = self.decode.rs1.val();
+        self.scoreboard.rs2.next = self.decode.rs2.val();
+        self.scoreboard.rd.next = self.decode.rd.val();
         // Loads complete in order; atomic operations may overtake them.
         self.loads.start_valid.next =
-            self.memory_start.val() & self.write_load.val() & !self.write_atomic.val();
+            self.memory_start.val() & self.write.load.val() & !self.write_atomic.val();
         self.loads.start_slot.next = self.write_slot.val();
         self.loads.done_valid.next = self.loaded_valid.val();
         self.loads.done_slot.next = self.late_slot.val();
-        self.stores.start_valid.next = self.memory_start.val() & self.write_store.val();
+        self.stores.start_valid.next = self.memory_start.val() & self.write.store.val();
         self.stores.start_slot.next = self.write_slot.val();
         self.stores.done_valid.next = self.stored_valid.val();
         self.stores.done_slot.next = self.stored_slot.val();
-        self.scratchpad.start_valid.next = self.scratchpad_start.val() & self.write_load.val();
+        self.scratchpad.start_valid.next = self.scratchpad_start.val() & self.write.load.val();
         self.scratchpad.start_slot.next = self.write_slot.val();
         self.scratchpad.done_valid.next = self.scratchpad_loaded.val();
         self.scratchpad.done_slot.next = self.late_slot.val();
@@ -195,29 +146,33 @@ impl Logic for Hazards {
         self.scratchpad.other_slot.next = self.write_slot.val();
 
         // What the warp has in stages R to W
-        let read_mine = self.read_valid.val() & (self.read_slot.val() == self.slot.val());
-        let execute_mine = self.execute_valid.val() & (self.execute_slot.val() == self.slot.val());
-        let write_mine = self.write_valid.val() & (self.write_slot.val() == self.slot.val());
-        self.rs1_in_read.next = read_mine & self.rs1.val().any() & (self.read_rd.val() == self.rs1.val());
-        self.rs2_in_read.next = read_mine & self.rs2.val().any() & (self.read_rd.val() == self.rs2.val());
-        self.rs1_in_execute.next =
-            execute_mine & self.rs1.val().any() & (self.execute_rd.val() == self.rs1.val());
-        self.rs2_in_execute.next =
-            execute_mine & self.rs2.val().any() & (self.execute_rd.val() == self.rs2.val());
-        self.rs1_in_write.next = write_mine & self.rs1.val().any() & (self.write_rd.val() == self.rs1.val());
-        self.rs2_in_write.next = write_mine & self.rs2.val().any() & (self.write_rd.val() == self.rs2.val());
-        let uses_read = self.rs1_in_read.val()
-            | self.rs2_in_read.val()
-            | (read_mine & self.rd.val().any() & (self.read_rd.val() == self.rd.val()));
-        let uses_execute = self.rs1_in_execute.val()
-            | self.rs2_in_execute.val()
-            | (execute_mine & self.rd.val().any() & (self.execute_rd.val() == self.rd.val()));
-        let uses_write = self.rs1_in_write.val()
-            | self.rs2_in_write.val()
-            | (write_mine & self.rd.val().any() & (self.write_rd.val() == self.rd.val()));
-        let late = (uses_read & (self.read_load.val() | self.read_divide.val()))
-            | (uses_execute & (self.execute_load.val() | self.execute_divide.val()))
-            | (uses_write & (self.write_load.val() | self.write_divide.val()));
+        let read_mine = self.read.valid.val() & (self.read_slot.val() == self.slot.val());
+        let execute_mine = self.execute.valid.val() & (self.execute_slot.val() == self.slot.val());
+        let write_mine = self.write.valid.val() & (self.write_slot.val() == self.slot.val());
+        self.forward.rs1_in_read.next =
+            read_mine & self.decode.rs1.val().any() & (self.read.rd.val() == self.decode.rs1.val());
+        self.forward.rs2_in_read.next =
+            read_mine & self.decode.rs2.val().any() & (self.read.rd.val() == self.decode.rs2.val());
+        self.forward.rs1_in_execute.next =
+            execute_mine & self.decode.rs1.val().any() & (self.execute.rd.val() == self.decode.rs1.val());
+        self.forward.rs2_in_execute.next =
+            execute_mine & self.decode.rs2.val().any() & (self.execute.rd.val() == self.decode.rs2.val());
+        self.forward.rs1_in_write.next =
+            write_mine & self.decode.rs1.val().any() & (self.write.rd.val() == self.decode.rs1.val());
+        self.forward.rs2_in_write.next =
+            write_mine & self.decode.rs2.val().any() & (self.write.rd.val() == self.decode.rs2.val());
+        let uses_read = self.forward.rs1_in_read.val()
+            | self.forward.rs2_in_read.val()
+            | (read_mine & self.decode.rd.val().any() & (self.read.rd.val() == self.decode.rd.val()));
+        let uses_execute = self.forward.rs1_in_execute.val()
+            | self.forward.rs2_in_execute.val()
+            | (execute_mine & self.decode.rd.val().any() & (self.execute.rd.val() == self.decode.rd.val()));
+        let uses_write = self.forward.rs1_in_write.val()
+            | self.forward.rs2_in_write.val()
+            | (write_mine & self.decode.rd.val().any() & (self.write.rd.val() == self.decode.rd.val()));
+        let late = (uses_read & (self.read.load.val() | self.read.divide.val()))
+            | (uses_execute & (self.execute.load.val() | self.execute.divide.val()))
+            | (uses_write & (self.write.load.val() | self.write.divide.val()));
 
         // Order of memory accesses, and what must complete before a warp can end
         let exchanging = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
@@ -226,39 +181,40 @@ impl Logic for Hazards {
             | (write_mine & self.write_atomic.val());
         let loading = self.loads.slot_busy.val()
             | exchanging
-            | (read_mine & self.read_load.val())
-            | (execute_mine & self.execute_load.val())
-            | (write_mine & self.write_load.val());
+            | (read_mine & self.read.load.val())
+            | (execute_mine & self.execute.load.val())
+            | (write_mine & self.write.load.val());
         let storing = self.stores.slot_busy.val()
-            | (read_mine & self.read_store.val())
-            | (execute_mine & self.execute_store.val())
-            | (write_mine & self.write_store.val());
+            | (read_mine & self.read.store.val())
+            | (execute_mine & self.execute.store.val())
+            | (write_mine & self.write.store.val());
         let dividing = (self.divide_busy.val() & (self.divide_slot.val() == self.slot.val()))
-            | (read_mine & self.read_divide.val())
-            | (execute_mine & self.execute_divide.val())
-            | (write_mine & self.write_divide.val());
+            | (read_mine & self.read.divide.val())
+            | (execute_mine & self.execute.divide.val())
+            | (write_mine & self.write.divide.val());
         let scratching = self.scratchpad.slot_busy.val();
-        let order = ((self.load.val() | self.fence.val()) & storing)
-            | ((self.store.val() | self.fence.val() | self.atomic.val()) & loading)
-            | (self.load.val() & exchanging)
-            | (self.exit.val() & (dividing | scratching));
+        let order = ((self.decode.load.val() | self.decode.fence.val()) & storing)
+            | ((self.decode.store.val() | self.decode.fence.val() | self.decode.atomic.val()) & loading)
+            | (self.decode.load.val() & exchanging)
+            | (self.decode.exit.val() & (dividing | scratching));
 
         // A division or atomic instruction in stages R to W may still be flushed, and then no
         // completion comes.
-        let transient = ((self.rs1_in_read.val() | self.rs2_in_read.val()) & self.read_multiply.val())
-            | (self.divide.val()
-                & ((self.read_valid.val() & self.read_divide.val())
-                    | (self.execute_valid.val() & self.execute_divide.val())
-                    | (self.write_valid.val() & self.write_divide.val())))
-            | (self.atomic.val()
-                & ((self.read_valid.val() & self.read_atomic.val())
-                    | (self.execute_valid.val() & self.execute_atomic.val())
-                    | (self.write_valid.val() & self.write_atomic.val())));
+        let transient = ((self.forward.rs1_in_read.val() | self.forward.rs2_in_read.val())
+            & self.read_multiply.val())
+            | (self.decode.divide.val()
+                & ((self.read.valid.val() & self.read.divide.val())
+                    | (self.execute.valid.val() & self.execute.divide.val())
+                    | (self.write.valid.val() & self.write.divide.val())))
+            | (self.decode.atomic.val()
+                & ((self.read.valid.val() & self.read_atomic.val())
+                    | (self.execute.valid.val() & self.execute_atomic.val())
+                    | (self.write.valid.val() & self.write_atomic.val())));
         let waiting = self.scoreboard.pending.val()
             | late
             | order
-            | (self.divide.val() & self.divide_busy.val())
-            | (self.atomic.val() & (self.atomic_busy.val() | self.atomic_refused.val()));
+            | (self.decode.divide.val() & self.divide_busy.val())
+            | (self.decode.atomic.val() & (self.atomic_busy.val() | self.atomic_refused.val()));
         let woken = self.divided_valid.val()
             | (self.late_valid.val() & (self.late_slot.val() == self.slot.val()))
             | (self.scratchpad_stored.val() & (self.scratchpad_slot.val() == self.slot.val()))
@@ -289,9 +245,9 @@ mod tests {
             tick!(unit);
         }
         unit.slot.next = 3.into();
-        unit.rs1.next = 1.into();
-        unit.rs2.next = 2.into();
-        unit.rd.next = 4.into();
+        unit.decode.rs1.next = 1.into();
+        unit.decode.rs2.next = 2.into();
+        unit.decode.rd.next = 4.into();
         set(&mut unit);
         assert!(simulate(&mut unit, 20));
         unit
@@ -301,25 +257,25 @@ mod tests {
     fn results_of_the_same_warp_are_forwarded() {
         for (slot, rd, rs1, rs2) in [(3, 1, true, false), (3, 2, false, true), (4, 1, false, false)] {
             let unit = settled(|unit| {
-                unit.read_valid.next = true;
+                unit.read.valid.next = true;
                 unit.read_slot.next = slot.into();
-                unit.read_rd.next = rd.into();
+                unit.read.rd.next = rd.into();
             });
-            assert_eq!((unit.rs1_in_read.val(), unit.rs2_in_read.val()), (rs1, rs2));
-            assert!(!unit.blocked.val() && !unit.rs1_in_execute.val());
+            assert_eq!((unit.forward.rs1_in_read.val(), unit.forward.rs2_in_read.val()), (rs1, rs2));
+            assert!(!unit.blocked.val() && !unit.forward.rs1_in_execute.val());
             let unit = settled(|unit| {
-                unit.execute_valid.next = true;
+                unit.execute.valid.next = true;
                 unit.execute_slot.next = slot.into();
-                unit.execute_rd.next = rd.into();
+                unit.execute.rd.next = rd.into();
             });
-            assert_eq!((unit.rs1_in_execute.val(), unit.rs2_in_execute.val()), (rs1, rs2));
-            assert!(!unit.blocked.val() && !unit.rs1_in_write.val());
+            assert_eq!((unit.forward.rs1_in_execute.val(), unit.forward.rs2_in_execute.val()), (rs1, rs2));
+            assert!(!unit.blocked.val() && !unit.forward.rs1_in_write.val());
             let unit = settled(|unit| {
-                unit.write_valid.next = true;
+                unit.write.valid.next = true;
                 unit.write_slot.next = slot.into();
-                unit.write_rd.next = rd.into();
+                unit.write.rd.next = rd.into();
             });
-            assert_eq!((unit.rs1_in_write.val(), unit.rs2_in_write.val()), (rs1, rs2));
+            assert_eq!((unit.forward.rs1_in_write.val(), unit.forward.rs2_in_write.val()), (rs1, rs2));
             assert!(!unit.blocked.val());
         }
     }
@@ -328,10 +284,10 @@ mod tests {
     fn a_product_of_the_instruction_before_is_fetched_for_again_at_once() {
         for (rd, blocked) in [(1, true), (2, true), (4, false), (7, false)] {
             let unit = settled(|unit| {
-                unit.read_valid.next = true;
+                unit.read.valid.next = true;
                 unit.read_multiply.next = true;
                 unit.read_slot.next = 3.into();
-                unit.read_rd.next = rd.into();
+                unit.read.rd.next = rd.into();
             });
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, false));
         }
@@ -341,15 +297,15 @@ mod tests {
     fn loads_block_their_registers_until_they_complete() {
         for (rd, slot, blocked) in [(1, 3, true), (2, 3, true), (4, 3, true), (7, 3, false), (1, 2, false)] {
             let mut unit = settled(|unit| {
-                unit.write_valid.next = true;
-                unit.write_load.next = true;
+                unit.write.valid.next = true;
+                unit.write.load.next = true;
                 unit.write_slot.next = slot.into();
-                unit.write_rd.next = u64::into(rd);
+                unit.write.rd.next = u64::into(rd);
                 unit.memory_start.next = true;
             });
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
             tick!(unit);
-            unit.write_valid.next = false;
+            unit.write.valid.next = false;
             unit.memory_start.next = false;
             tick!(unit);
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
@@ -373,13 +329,13 @@ mod tests {
     fn memory_accesses_of_a_warp_keep_their_order() {
         // A store is outstanding: loads and fences wait, stores and arithmetic do not.
         let mut unit = settled(|unit| {
-            unit.write_valid.next = true;
-            unit.write_store.next = true;
+            unit.write.valid.next = true;
+            unit.write.store.next = true;
             unit.write_slot.next = 3.into();
             unit.memory_start.next = true;
         });
         tick!(unit);
-        unit.write_valid.next = false;
+        unit.write.valid.next = false;
         unit.memory_start.next = false;
         for (load, store, fence, blocked) in [
             (true, false, false, true),
@@ -387,9 +343,9 @@ mod tests {
             (false, false, true, true),
             (false, false, false, false),
         ] {
-            unit.load.next = load;
-            unit.store.next = store;
-            unit.fence.next = fence;
+            unit.decode.load.next = load;
+            unit.decode.store.next = store;
+            unit.decode.fence.next = fence;
             assert!(simulate(&mut unit, 20));
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
         }
@@ -412,17 +368,17 @@ mod tests {
         {
             for ((atomic, load, store, fence), blocked) in kinds.into_iter().zip(blocked) {
                 let ask = |unit: &mut Hazards| {
-                    unit.atomic.next = atomic;
-                    unit.load.next = load;
-                    unit.store.next = store;
-                    unit.fence.next = fence;
+                    unit.decode.atomic.next = atomic;
+                    unit.decode.load.next = load;
+                    unit.decode.store.next = store;
+                    unit.decode.fence.next = fence;
                 };
                 // On its way through stage X: another atomic instruction tries again at once.
                 let unit = settled(|unit| {
                     ask(unit);
-                    unit.execute_valid.next = true;
+                    unit.execute.valid.next = true;
                     unit.execute_slot.next = u64::into(owner);
-                    unit.execute_load.next = true;
+                    unit.execute.load.next = true;
                     unit.execute_atomic.next = true;
                 });
                 assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !atomic));
@@ -443,17 +399,17 @@ mod tests {
         // And an atomic instruction waits for the loads and stores of its warp.
         for load in [false, true] {
             let mut unit = settled(|unit| {
-                unit.write_valid.next = true;
-                unit.write_load.next = load;
-                unit.write_store.next = !load;
+                unit.write.valid.next = true;
+                unit.write.load.next = load;
+                unit.write.store.next = !load;
                 unit.write_slot.next = 3.into();
                 unit.memory_start.next = true;
             });
             tick!(unit);
-            unit.write_valid.next = false;
+            unit.write.valid.next = false;
             unit.memory_start.next = false;
-            unit.atomic.next = true;
-            unit.load.next = true;
+            unit.decode.atomic.next = true;
+            unit.decode.load.next = true;
             assert!(simulate(&mut unit, 20));
             assert_eq!((unit.blocked.val(), unit.waits.val()), (true, true));
         }
@@ -462,20 +418,20 @@ mod tests {
     #[test]
     fn one_division_at_a_time() {
         let unit = settled(|unit| {
-            unit.divide.next = true;
-            unit.execute_valid.next = true;
-            unit.execute_divide.next = true;
+            unit.decode.divide.next = true;
+            unit.execute.valid.next = true;
+            unit.execute.divide.next = true;
             unit.execute_slot.next = 9.into();
         });
         assert_eq!((unit.blocked.val(), unit.waits.val()), (true, false));
         let unit = settled(|unit| {
-            unit.divide.next = true;
+            unit.decode.divide.next = true;
             unit.divide_busy.next = true;
             unit.divide_slot.next = 9.into();
         });
         assert_eq!((unit.blocked.val(), unit.waits.val()), (true, true));
         let unit = settled(|unit| {
-            unit.divide.next = true;
+            unit.decode.divide.next = true;
             unit.divide_busy.next = true;
             unit.divided_valid.next = true;
         });

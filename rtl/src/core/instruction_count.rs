@@ -1,5 +1,6 @@
 //! How many instructions each warp has retired.
 
+use crate::ports::{Counted, SlotStart};
 use hermes_hdl::prelude::*;
 
 /// The `instret` counters of the warps: warp-instructions retired since the start of the warp,
@@ -16,24 +17,18 @@ pub struct InstructionCount {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From warp issue: a warp starts.
-    pub start_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// From warp issue.
+    pub start: SlotStart,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
-    /// Stage R holds an instruction.
-    pub read_valid: Signal<In, Bit>,
+    /// Stage R.
+    pub read: Counted,
     /// Stage R: warp slot.
     pub read_slot: Signal<In, Bits<5>>,
-    /// Stage R: in the boot region, EXIT included.
-    pub read_boot: Signal<In, Bit>,
-    /// Stage X holds an instruction.
-    pub execute_valid: Signal<In, Bit>,
+    /// Stage X.
+    pub execute: Counted,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,
-    /// Stage X: in the boot region, EXIT included.
-    pub execute_boot: Signal<In, Bit>,
     /// Stage W holds an instruction.
     pub write_valid: Signal<In, Bit>,
     /// Stage W: warp slot.
@@ -61,8 +56,8 @@ impl Logic for InstructionCount {
         self.retired_boot.d.next = self.write_boot.val();
         self.changed.read_address.next = self.retired_slot.q.val();
         let mut started = bits::<32>(0);
-        if self.start_valid.val() {
-            started = bits::<32>(1) << self.start_slot.val();
+        if self.start.valid.val() {
+            started = bits::<32>(1) << self.start.slot.val();
         }
         let mut cleared = bits::<32>(0);
         if self.retired.q.val() {
@@ -83,10 +78,10 @@ impl Logic for InstructionCount {
         self.asked.write_data.next = count;
         self.asked.read_address.next = self.slot.val();
         let mut flying = bits::<32>(0);
-        if self.read_valid.val() & !self.read_boot.val() & (self.read_slot.val() == self.slot.val()) {
+        if self.read.valid.val() & !self.read.boot.val() & (self.read_slot.val() == self.slot.val()) {
             flying = bits::<32>(1);
         }
-        if self.execute_valid.val() & !self.execute_boot.val() & (self.execute_slot.val() == self.slot.val())
+        if self.execute.valid.val() & !self.execute.boot.val() & (self.execute_slot.val() == self.slot.val())
         {
             flying = flying + bits::<32>(1);
         }
@@ -111,17 +106,17 @@ mod tests {
     fn counts_from_the_end_of_the_boot_sequence() {
         let mut unit = InstructionCount::default();
         for slot in [3, 5] {
-            unit.start_valid.next = true;
-            unit.start_slot.next = u64::into(slot);
+            unit.start.valid.next = true;
+            unit.start.slot.next = u64::into(slot);
             tick!(unit);
         }
-        unit.start_valid.next = false;
+        unit.start.valid.next = false;
         let mut retire = |slot: u64, boot: bool| {
             unit.write_valid.next = true;
             unit.retire.next = true;
             unit.write_slot.next = slot.into();
             unit.write_boot.next = boot;
-            unit.execute_valid.next = true;
+            unit.execute.valid.next = true;
             unit.execute_slot.next = 3.into();
             unit.slot.next = 3.into();
             assert!(simulate(&mut unit, 10));
@@ -141,10 +136,10 @@ mod tests {
         assert_eq!(retire(3, false), 4);
         assert_eq!(retire(5, false), 4);
         // And one in stage R.
-        unit.read_valid.next = true;
+        unit.read.valid.next = true;
         for (slot, boot, more) in [(3, false, 1), (3, true, 0), (4, false, 0)] {
             unit.read_slot.next = u64::into(slot);
-            unit.read_boot.next = boot;
+            unit.read.boot.next = boot;
             assert!(simulate(&mut unit, 10));
             assert_eq!(unit.instructions.val().index(), 4 + more);
         }

@@ -1,6 +1,7 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
-use super::{AesUnit, AluControl, BSource, LaneAlu, Multiplier};
+use super::{AesUnit, BSource, LaneAlu, Multiplier};
+use crate::ports::{Arithmetic, LaneOutcome, LaneValues, Operands};
 use hermes_hdl::prelude::*;
 
 /// Where the value of a source register is in stage X.
@@ -45,49 +46,20 @@ pub struct Lane {
     pub rs1_address: Signal<In, Bits<9>>,
     /// Stage D: register file address of `rs2`.
     pub rs2_address: Signal<In, Bits<9>>,
-    /// Stage R: where the value of `rs1` is.
-    pub rs1_source: Signal<In, OperandSource>,
-    /// Stage R: where the value of `rs2` is.
-    pub rs2_source: Signal<In, OperandSource>,
+    /// Stage R.
+    pub operands: Operands,
     /// Stage R: the lane runs the instruction.
     pub runs: Signal<In, Bit>,
-    /// Stage X: arithmetic operation, decoded.
-    pub operation: Signal<In, AluControl>,
-    /// Stage X: the instruction is an AES step, not `operation`.
-    pub aes: Signal<In, Bit>,
-    /// Stage X: byte of `rs2` that an AES step takes.
-    pub byte_select: Signal<In, Bits<2>>,
-    /// Stage X: an AES step decrypts.
-    pub aes_decrypt: Signal<In, Bit>,
-    /// Stage X: an AES step mixes columns.
-    pub aes_middle: Signal<In, Bit>,
+    /// Stage X.
+    pub arithmetic: Arithmetic,
     /// Stage X: branch condition, kind of product.
     pub condition: Signal<In, Bits<3>>,
-    /// Stage X: source of the second operand.
-    pub b_source: Signal<In, BSource>,
     /// Stage X: immediate.
     pub immediate: Signal<In, Bits<32>>,
-    /// Stage R: bits of the lane index that count. For this and the next three see
-    /// [`ThreadIndex`](super::ThreadIndex).
-    pub offset_lanes: Signal<In, Bits<5>>,
-    /// Stage R: last lane that does not wrap around.
-    pub offset_last: Signal<In, Bits<5>>,
-    /// Stage R: distance of two lanes; one bit is set.
-    pub offset_step: Signal<In, Bits<32>>,
-    /// Stage R: bits of the offset that count.
-    pub offset_mask: Signal<In, Bits<32>>,
-    /// Stage X: address of a load, a store or `jalr`.
-    pub address: Signal<Out, Bits<32>>,
-    /// Stage X: value of `rs1`, to which the immediate is added for the address.
-    pub operand: Signal<Out, Bits<32>>,
-    /// Stage X: that sum is 2^32 or more.
-    pub carry: Signal<Out, Bit>,
-    /// Stage W: arithmetic result, or the address of a load, store or `jalr`.
-    pub result: Signal<Out, Bits<32>>,
+    /// Results and address.
+    pub values: LaneValues,
     /// Stage W: value of `rs2`.
     pub store_data: Signal<Out, Bits<32>>,
-    /// Stage W: the branch condition holds.
-    pub taken: Signal<Out, Bit>,
     /// Stage W: the lane writes the instruction's destination register, or the verdict if it
     /// faults.
     pub write: Signal<In, Bit>,
@@ -95,21 +67,13 @@ pub struct Lane {
     pub write_address: Signal<In, Bits<9>>,
     /// Stage X: the instruction is a multiplication.
     pub multiplies: Signal<In, Bit>,
-    /// Stage W: the value written is the product, not `result`.
-    pub multiply: Signal<In, Bit>,
-    /// Stage W: the value written is `link_value`, not `result`.
-    pub link: Signal<In, Bit>,
-    /// Stage W: the value written is `result`. At most one of this and the two before is high.
-    pub plain: Signal<In, Bit>,
-    /// Stage W: return address.
-    pub link_value: Signal<In, Bits<32>>,
+    /// Stage W.
+    pub outcome: Flipped<LaneOutcome>,
     /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write`
     /// goes to EXIT.
     pub fault: Signal<In, Bit>,
     /// Stage W: register file address of `a0`.
     pub fault_address: Signal<In, Bits<9>>,
-    /// Stage W: verdict of a faulting lane.
-    pub verdict: Signal<In, Bits<32>>,
     /// The lane writes the long-latency result that was taken a cycle ago.
     pub late: Signal<In, Bit>,
     /// Register file address for it.
@@ -125,18 +89,8 @@ pub struct Lane {
     pub path_write: Signal<In, Bit>,
     /// Stage W: warp slot of the stored PC.
     pub path_write_slot: Signal<In, Bits<5>>,
-    /// Stage W: call depth after the instruction.
-    pub path_depth: Signal<In, Bits<6>>,
-    /// Stage W: the next PC is `result` (`jalr`).
-    pub jump_register: Signal<In, Bit>,
-    /// Stage W: the next PC is `target` in lanes whose condition holds.
-    pub branch: Signal<In, Bit>,
-    /// Stage W: branch target, bits 31:2.
-    pub target: Signal<In, Bits<30>>,
     /// Stage W: the lane stays at this instruction, whose PC is `target`, to replay it.
     pub stay: Signal<In, Bit>,
-    /// Stage W: next PC of all other instructions, bits 31:2.
-    pub next_pc: Signal<In, Bits<30>>,
     /// From path selection: a PC is read at this edge.
     pub path_read: Signal<In, Bit>,
     /// From path selection: warp slot whose PC is read.
@@ -190,37 +144,43 @@ impl Logic for Lane {
 
         // R: operands, except the results of the two instructions before
         let mut beyond = bits::<32>(0);
-        if (self.number.val().get_bits::<5>(0) & self.offset_lanes.val()) > self.offset_last.val() {
-            beyond = !self.offset_mask.val();
+        if (self.number.val().get_bits::<5>(0) & self.operands.offset_lanes.val())
+            > self.operands.offset_last.val()
+        {
+            beyond = !self.operands.offset_mask.val();
         }
         let mut steps = bits::<32>(0);
         if self.number.val().get_bit(0) {
-            steps = self.offset_step.val();
+            steps = self.operands.offset_step.val();
         }
         if self.number.val().get_bit(1) {
-            steps = steps | (self.offset_step.val() << 1);
+            steps = steps | (self.operands.offset_step.val() << 1);
         }
         if self.number.val().get_bit(2) {
-            steps = steps | (self.offset_step.val() << 2);
+            steps = steps | (self.operands.offset_step.val() << 2);
         }
         if self.number.val().get_bit(3) {
-            steps = steps | (self.offset_step.val() << 3);
+            steps = steps | (self.operands.offset_step.val() << 3);
         }
         if self.number.val().get_bit(4) {
-            steps = steps | (self.offset_step.val() << 4);
+            steps = steps | (self.operands.offset_step.val() << 4);
         }
-        let offset = (steps & self.offset_mask.val()) | beyond;
+        let offset = (steps & self.operands.offset_mask.val()) | beyond;
         if self.advance.val() {
-            self.rs1_result.d.next = self.runs.val() & (self.rs1_source.val() == OperandSource::Result);
-            self.rs1_written.d.next = self.runs.val() & (self.rs1_source.val() == OperandSource::Written);
-            self.rs2_result.d.next = self.runs.val() & (self.rs2_source.val() == OperandSource::Result);
-            self.rs2_written.d.next = self.runs.val() & (self.rs2_source.val() == OperandSource::Written);
-            match self.rs1_source.val() {
+            self.rs1_result.d.next =
+                self.runs.val() & (self.operands.rs1_source.val() == OperandSource::Result);
+            self.rs1_written.d.next =
+                self.runs.val() & (self.operands.rs1_source.val() == OperandSource::Written);
+            self.rs2_result.d.next =
+                self.runs.val() & (self.operands.rs2_source.val() == OperandSource::Result);
+            self.rs2_written.d.next =
+                self.runs.val() & (self.operands.rs2_source.val() == OperandSource::Written);
+            match self.operands.rs1_source.val() {
                 OperandSource::JustWritten => self.operand_1.d.next = self.written_q.q.val(),
                 OperandSource::Zero => self.operand_1.d.next = offset,
                 _ => self.operand_1.d.next = self.registers_1.read_data.val(),
             }
-            match self.rs2_source.val() {
+            match self.operands.rs2_source.val() {
                 OperandSource::JustWritten => self.operand_2.d.next = self.written_q.q.val(),
                 OperandSource::Zero => self.operand_2.d.next = bits::<32>(0),
                 _ => self.operand_2.d.next = self.registers_2.read_data.val(),
@@ -243,23 +203,23 @@ impl Logic for Lane {
             rs2 = self.result_w.q.val();
         }
         let mut b = rs2;
-        if self.b_source.val() == BSource::Immediate {
+        if self.arithmetic.b_source.val() == BSource::Immediate {
             b = self.immediate.val();
         }
         self.alu.a.next = a;
         self.alu.b.next = b;
-        self.address.next = self.alu.address.val();
-        self.operand.next = a;
-        self.carry.next = self.alu.carry.val();
-        self.alu.control.next = self.operation.val();
+        self.values.address.next = self.alu.address.val();
+        self.values.operand.next = a;
+        self.values.carry.next = self.alu.carry.val();
+        self.alu.control.next = self.arithmetic.operation.val();
         self.alu.condition.next = self.condition.val();
 
         // W: each source of the value to write is 0 unless it is selected, and they are or-ed
         // together.
         let own_verdict = self.fault.val() & !self.late.val();
-        let own_link = self.link.val() & !self.fault.val() & !self.late.val();
-        let own_product = self.multiply.val() & !self.fault.val() & !self.late.val();
-        let own_result = self.plain.val() & !self.fault.val() & !self.late.val();
+        let own_link = self.outcome.link.val() & !self.fault.val() & !self.late.val();
+        let own_product = self.outcome.multiply.val() & !self.fault.val() & !self.late.val();
+        let own_result = self.outcome.plain.val() & !self.fault.val() & !self.late.val();
         self.multiplier.advance.next = self.advance.val() & self.multiplies.val();
         self.multiplier.wanted.next = own_product;
         self.multiplier.a.next = a;
@@ -271,21 +231,21 @@ impl Logic for Lane {
             self.taken_w.d.next = self.alu.taken.val();
         }
         for i in 0..self._aes_units {
-            self.aes_unit[i].enable.next = self.aes.val();
+            self.aes_unit[i].enable.next = self.arithmetic.aes.val();
             self.aes_unit[i].rs1.next = a;
             self.aes_unit[i].rs2.next = rs2;
-            self.aes_unit[i].byte_select.next = self.byte_select.val();
-            self.aes_unit[i].decrypt.next = self.aes_decrypt.val();
-            self.aes_unit[i].middle.next = self.aes_middle.val();
-            if self.advance.val() & self.aes.val() {
+            self.aes_unit[i].byte_select.next = self.arithmetic.byte_select.val();
+            self.aes_unit[i].decrypt.next = self.arithmetic.aes_decrypt.val();
+            self.aes_unit[i].middle.next = self.arithmetic.aes_middle.val();
+            if self.advance.val() & self.arithmetic.aes.val() {
                 self.result_w.d.next = self.aes_unit[i].result.val();
             }
         }
 
         // W: write back
-        self.result.next = self.result_w.q.val();
+        self.values.result.next = self.result_w.q.val();
         self.store_data.next = self.store_data_w.q.val();
-        self.taken.next = self.taken_w.q.val();
+        self.values.taken.next = self.taken_w.q.val();
         let register_write = self.write.val() | self.late.val();
         let mut register_address = self.write_address.val();
         if self.fault.val() {
@@ -299,10 +259,10 @@ impl Logic for Lane {
             register_data = register_data | self.result_w.q.val();
         }
         if own_link {
-            register_data = register_data | self.link_value.val();
+            register_data = register_data | self.outcome.link_value.val();
         }
         if own_verdict {
-            register_data = register_data | self.verdict.val();
+            register_data = register_data | self.outcome.verdict.val();
         }
         self.late_q.d.next = self.quotient.val();
         let mut late_data = bits::<32>(0);
@@ -322,9 +282,9 @@ impl Logic for Lane {
         self.registers_2.write_data.next = register_data;
 
         // W: next PC of this thread
-        let mut goes_to_target = self.stay.val() | (self.branch.val() & self.taken_w.q.val());
-        let goes_to_result = self.jump_register.val() & !goes_to_target & !self.fault.val();
-        let goes_on = !self.jump_register.val() & !goes_to_target & !self.fault.val();
+        let mut goes_to_target = self.stay.val() | (self.outcome.branch.val() & self.taken_w.q.val());
+        let goes_to_result = self.outcome.jump_register.val() & !goes_to_target & !self.fault.val();
+        let goes_on = !self.outcome.jump_register.val() & !goes_to_target & !self.fault.val();
         if self.fault.val() {
             goes_to_target = false;
         }
@@ -334,13 +294,13 @@ impl Logic for Lane {
         if self.fault.val() {
             thread_pc = bits::<30>(0x3fff_ffff);
         } else {
-            thread_depth = self.path_depth.val();
+            thread_depth = self.outcome.path_depth.val();
         }
         if goes_on {
-            thread_pc = thread_pc | self.next_pc.val();
+            thread_pc = thread_pc | self.outcome.next_pc.val();
         }
         if goes_to_target {
-            thread_pc = thread_pc | self.target.val();
+            thread_pc = thread_pc | self.outcome.target.val();
         }
         if goes_to_result {
             thread_pc = thread_pc | self.result_w.q.val().get_bits::<30>(2);

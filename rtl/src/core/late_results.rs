@@ -1,5 +1,6 @@
 //! The register write port for long-latency results.
 
+use crate::ports::LateResult;
 use hermes_hdl::prelude::*;
 
 /// Sources of long-latency results, in the order of their priority: the scratchpad, which so knows
@@ -15,19 +16,19 @@ pub const FROM_DIVISION: usize = 2;
 /// Out-of-order writeback: lets long-latency results to the register write port, those of the
 /// source with the highest priority, alternating with stage W.
 ///
-/// 1. Values of a source are taken at the edge at which its `result_valid` and `result_ready` are
+/// 1. Values of a source are taken at the edge at which its `valid` and `result_ready` are
 ///    high; of one source at most. What the lanes get from the others in that cycle is 0.
-/// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name;
+/// 2. In the next cycle the values go to the registers that `write` names;
 ///    these and all outputs that come with them are registers.
 /// 3. `scratchpad_next` and `port_wanted_next` report a cycle ahead whether the scratchpad has
 ///    values and whether stage W wants the port, so that a register says whether the port is free
 ///    for the other sources.
-/// 4. In a cycle in which stage W waits for the port (while `write_valid` is high) nothing is taken
+/// 4. In a cycle in which stage W waits for the port (while `write.valid` is high) nothing is taken
 ///    but what comes from the scratchpad. Otherwise a stream of loaded lines would hold up the
 ///    instructions that request more. The scratchpad never waits, so that it knows soon whether it
 ///    has room; what it still delivers when stage W begins to wait belongs to a few instructions at
 ///    most.
-/// 5. What comes with `result_error` is no value: `write_lanes` is empty then, and `error_lanes`
+/// 5. What comes with `result_error` is no value: `write.lanes` is empty then, and `error_lanes`
 ///    has its lanes.
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
@@ -39,26 +40,14 @@ pub struct LateResults<const LANES: usize> {
     pub port_wanted_next: Signal<In, Bit>,
     /// From the scratchpad: values of lanes are here in the next cycle.
     pub scratchpad_next: Signal<In, Bit>,
-    /// From each source: values of lanes are here.
+    /// From each source; taken at the edge at which its `result_ready` is high.
     #[count(LATE_SOURCES)]
-    pub result_valid: Vec<Signal<In, Bit>>,
+    pub result: Vec<Flipped<LateResult<LANES>>>,
     /// To each source: its values are taken at this edge, if it has any.
     #[count(LATE_SOURCES)]
     pub result_ready: Vec<Signal<Out, Bit>>,
     /// To memory: its values will be taken in the next cycle.
     pub memory_ready_next: Signal<Out, Bit>,
-    /// From each source: warp slot.
-    #[count(LATE_SOURCES)]
-    pub result_slot: Vec<Signal<In, Bits<5>>>,
-    /// From each source: destination register.
-    #[count(LATE_SOURCES)]
-    pub result_rd: Vec<Signal<In, Bits<5>>>,
-    /// From each source: lanes whose values are here.
-    #[count(LATE_SOURCES)]
-    pub result_lanes: Vec<Signal<In, Bits<LANES>>>,
-    /// From each source: the instruction is complete with them.
-    #[count(LATE_SOURCES)]
-    pub result_last: Vec<Signal<In, Bit>>,
     /// From memory: the line of these values could not be read.
     pub result_error: Signal<In, Bit>,
     /// From memory: that line.
@@ -67,16 +56,9 @@ pub struct LateResults<const LANES: usize> {
     pub loaded_valid: Signal<In, Bit>,
     /// From memory: an atomic operation is complete with this cycle.
     pub exchanged_valid: Signal<In, Bit>,
-    /// To the lanes: values are written at this edge.
-    pub write_valid: Signal<Out, Bit>,
-    /// Warp slot; undefined if no values are written.
-    pub write_slot: Signal<Out, Bits<5>>,
-    /// Destination register; undefined if no values are written.
-    pub write_rd: Signal<Out, Bits<5>>,
-    /// Lanes whose register is written; none if no values are, or if their line could not be read.
-    pub write_lanes: Signal<Out, Bits<LANES>>,
-    /// Their instruction is complete.
-    pub write_last: Signal<Out, Bit>,
+    /// To the lanes and whoever waits: these values are written at this edge. Slot and register are
+    /// undefined if there are none; `lanes` is empty then, and if their line could not be read.
+    pub write: LateResult<LANES>,
     /// They are no values: their line could not be read. The registers keep their contents.
     pub write_error: Signal<Out, Bit>,
     /// With `write_error`: the lanes that have no values.
@@ -114,8 +96,8 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         let mut some_taken = false;
-        self.write_slot_q.d.next = self.result_slot[0].val();
-        self.write_rd_q.d.next = self.result_rd[0].val();
+        self.write_slot_q.d.next = self.result[0].slot.val();
+        self.write_rd_q.d.next = self.result[0].rd.val();
         self.write_lanes_q.d.next = bits::<LANES>(0);
         self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
@@ -125,19 +107,19 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
                 free = true;
             }
             for j in 0..LATE_SOURCES {
-                if (j < i) && (j != FROM_SCRATCHPAD) && self.result_valid[j].val() {
+                if (j < i) && (j != FROM_SCRATCHPAD) && self.result[j].valid.val() {
                     free = false;
                 }
             }
             self.result_ready[i].next = free;
             self.result_taken[i].next = false;
-            if self.result_valid[i].val() & free {
+            if self.result[i].valid.val() & free {
                 self.result_taken[i].next = true;
                 some_taken = true;
-                self.write_slot_q.d.next = self.result_slot[i].val();
-                self.write_rd_q.d.next = self.result_rd[i].val();
-                self.write_lanes_q.d.next = self.result_lanes[i].val();
-                self.write_last_q.d.next = self.result_last[i].val();
+                self.write_slot_q.d.next = self.result[i].slot.val();
+                self.write_rd_q.d.next = self.result[i].rd.val();
+                self.write_lanes_q.d.next = self.result[i].lanes.val();
+                self.write_last_q.d.next = self.result[i].last.val();
                 if (i == FROM_MEMORY) && self.result_error.val() {
                     self.write_lanes_q.d.next = bits::<LANES>(0);
                 }
@@ -149,19 +131,19 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.memory_ready_next.next = free_next;
         self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.val();
         // These lanes matter with the error only, so they need no selection.
-        self.error_lanes_q.d.next = self.result_lanes[FROM_MEMORY].val();
+        self.error_lanes_q.d.next = self.result[FROM_MEMORY].lanes.val();
         self.write_line_q.d.next = self.result_line.val();
         self.loaded_q.d.next = self.loaded_valid.val();
         self.scratched_q.d.next =
-            self.result_taken[FROM_SCRATCHPAD].val() & self.result_last[FROM_SCRATCHPAD].val();
+            self.result_taken[FROM_SCRATCHPAD].val() & self.result[FROM_SCRATCHPAD].last.val();
         self.divided_q.d.next =
-            self.result_taken[FROM_DIVISION].val() & self.result_last[FROM_DIVISION].val();
+            self.result_taken[FROM_DIVISION].val() & self.result[FROM_DIVISION].last.val();
         self.exchanged_q.d.next = self.exchanged_valid.val();
-        self.write_valid.next = self.write_valid_q.q.val();
-        self.write_slot.next = self.write_slot_q.q.val();
-        self.write_rd.next = self.write_rd_q.q.val();
-        self.write_lanes.next = self.write_lanes_q.q.val();
-        self.write_last.next = self.write_last_q.q.val();
+        self.write.valid.next = self.write_valid_q.q.val();
+        self.write.slot.next = self.write_slot_q.q.val();
+        self.write.rd.next = self.write_rd_q.q.val();
+        self.write.lanes.next = self.write_lanes_q.q.val();
+        self.write.last.next = self.write_last_q.q.val();
         self.write_error.next = self.write_error_q.q.val();
         self.error_lanes.next = self.error_lanes_q.q.val();
         self.write_line.next = self.write_line_q.q.val();
@@ -197,11 +179,11 @@ mod tests {
             uut.scratchpad_next.next = scratchpad;
             let last: [bool; LATE_SOURCES] = std::array::from_fn(|_| rng.gen_bool(0.5));
             for i in 0..LATE_SOURCES {
-                uut.result_valid[i].next = valid[i];
-                uut.result_slot[i].next = bits(10 + i as u64);
-                uut.result_rd[i].next = bits(20 + i as u64);
-                uut.result_lanes[i].next = bits(1 << i);
-                uut.result_last[i].next = last[i];
+                uut.result[i].valid.next = valid[i];
+                uut.result[i].slot.next = bits(10 + i as u64);
+                uut.result[i].rd.next = bits(20 + i as u64);
+                uut.result[i].lanes.next = bits(1 << i);
+                uut.result[i].last.next = last[i];
             }
             let (error, loaded, exchanged) = (rng.gen_bool(0.5), rng.gen_bool(0.5), rng.gen_bool(0.5));
             uut.result_error.next = error;
@@ -223,20 +205,20 @@ mod tests {
                 let taken = uut.result_ready[i].val() && valid;
                 assert_eq!((taken, uut.result_taken[i].val()), (first == Some(i), first == Some(i)));
             }
-            assert_eq!(uut.write_valid.val(), before.is_some());
+            assert_eq!(uut.write.valid.val(), before.is_some());
             if let Some((i, ends, error)) = before {
                 let failed = i == FROM_MEMORY && error;
-                assert_eq!(u64::from(uut.write_lanes.val()), if failed { 0 } else { 1u64 << i });
+                assert_eq!(u64::from(uut.write.lanes.val()), if failed { 0 } else { 1u64 << i });
                 assert_eq!(uut.write_error.val(), failed);
                 assert!(!failed || u64::from(uut.error_lanes.val()) == 1u64 << i);
-                assert_eq!(u64::from(uut.write_slot.val()), 10 + i as u64);
-                assert_eq!(u64::from(uut.write_rd.val()), 20 + i as u64);
-                assert_eq!(uut.write_last.val(), ends);
+                assert_eq!(u64::from(uut.write.slot.val()), 10 + i as u64);
+                assert_eq!(u64::from(uut.write.rd.val()), 20 + i as u64);
+                assert_eq!(uut.write.last.val(), ends);
                 assert_eq!(u64::from(uut.write_line.val()), cycle - 1);
                 assert_eq!(uut.scratched.val(), i == FROM_SCRATCHPAD && ends);
                 assert_eq!(uut.divided.val(), i == FROM_DIVISION && ends);
             } else {
-                let none = !uut.write_lanes.val().any() && !uut.write_last.val() && !uut.write_error.val();
+                let none = !uut.write.lanes.val().any() && !uut.write.last.val() && !uut.write_error.val();
                 assert!(none && !uut.scratched.val() && !uut.divided.val());
             }
             memory_ready = uut.memory_ready_next.val();

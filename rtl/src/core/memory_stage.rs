@@ -1,16 +1,17 @@
 //! Stage M: a memory operation on its way from stage W to the memory that makes it.
 
+use crate::ports::MemoryRequest;
 use hermes_hdl::prelude::*;
 
 /// Holds one memory operation in registers, so that late signals of stage W do not reach into the
 /// memories.
 ///
-/// 1. An operation is taken at the edge at which `request_valid` and `request_ready` are high, and
+/// 1. An operation is taken at the edge at which `request.valid` and `request.ready` are high, and
 ///    is on the `held_*` ports from the next cycle on.
 /// 2. It leaves at the edge at which `held_valid` and the `ready` of its memory are high:
 ///    `scratchpad_ready` with `held_scratchpad`, else `memory_ready`. The next one may be taken at
 ///    the same edge.
-/// 3. `request_ready` is a register, low in the first cycle after reset: what `ready_next` was a
+/// 3. `request.ready` is a register, low in the first cycle after reset: what `ready_next` was a
 ///    cycle ago. While it is low, an operation that does not leave stays.
 #[derive(LogicBlock)]
 #[new(atomics: usize)]
@@ -21,24 +22,8 @@ pub struct MemoryStage<const LANES: usize> {
     pub reset: Signal<In, Bit>,
 
     // From stage W
-    /// An operation is offered.
-    pub request_valid: Signal<In, Bit>,
-    /// It is taken at this edge; a register.
-    pub request_ready: Signal<Out, Bit>,
-    /// It goes to the scratchpad, else to shared memory.
-    pub request_scratchpad: Signal<In, Bit>,
-    /// Warp slot.
-    pub request_slot: Signal<In, Bits<5>>,
-    /// Store (else load).
-    pub request_store: Signal<In, Bit>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub request_size: Signal<In, Bits<2>>,
-    /// Loads: extend by the sign.
-    pub request_signed: Signal<In, Bit>,
-    /// Destination register.
-    pub request_rd: Signal<In, Bits<5>>,
-    /// Lanes that take part.
-    pub request_mask: Signal<In, Bits<LANES>>,
+    /// From stage W: an operation.
+    pub request: MemoryRequest<LANES>,
     /// Byte address of each lane.
     #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
@@ -134,22 +119,22 @@ impl<const LANES: usize> Logic for MemoryStage<LANES> {
             leaves = self.scratchpad_ready.val();
         }
         self.ready.d.next = self.ready_next.val();
-        self.request_ready.next = self.ready.q.val();
+        self.request.ready.next = self.ready.q.val();
         self.address.write_enable.next = self.ready.q.val();
         self.data.write_enable.next = self.ready.q.val();
         if leaves {
             self.valid.d.next = false;
         }
-        // `request_valid` is known last, so it decides about nothing but the valid bit.
+        // `request.valid` is known last, so it decides about nothing but the valid bit.
         if self.ready.q.val() {
-            self.valid.d.next = self.request_valid.val();
-            self.scratchpad.d.next = self.request_scratchpad.val();
-            self.slot.d.next = self.request_slot.val();
-            self.store.d.next = self.request_store.val();
-            self.size.d.next = self.request_size.val();
-            self.signed.d.next = self.request_signed.val();
-            self.rd.d.next = self.request_rd.val();
-            self.mask.d.next = self.request_mask.val();
+            self.valid.d.next = self.request.valid.val();
+            self.scratchpad.d.next = self.request.scratchpad.val();
+            self.slot.d.next = self.request.slot.val();
+            self.store.d.next = self.request.store.val();
+            self.size.d.next = self.request.size.val();
+            self.signed.d.next = self.request.signed.val();
+            self.rd.d.next = self.request.rd.val();
+            self.mask.d.next = self.request.mask.val();
         }
         self.held_valid.next = self.valid.q.val();
         self.held_scratchpad.next = self.scratchpad.q.val();
@@ -199,14 +184,14 @@ mod tests {
                 let scratchpad: bool = random.gen();
                 let fields: [u64; 9] = std::array::from_fn(|_| random.gen());
                 let offered = random.gen_bool(0.7);
-                uut.request_valid.next = offered;
-                uut.request_scratchpad.next = scratchpad;
-                uut.request_slot.next = bits(fields[0] & 31);
-                uut.request_store.next = fields[1] & 1 == 1;
-                uut.request_size.next = bits(fields[2] & 3);
-                uut.request_signed.next = fields[3] & 1 == 1;
-                uut.request_rd.next = bits(fields[4] & 31);
-                uut.request_mask.next = bits(fields[5] & 15);
+                uut.request.valid.next = offered;
+                uut.request.scratchpad.next = scratchpad;
+                uut.request.slot.next = bits(fields[0] & 31);
+                uut.request.store.next = fields[1] & 1 == 1;
+                uut.request.size.next = bits(fields[2] & 3);
+                uut.request.signed.next = fields[3] & 1 == 1;
+                uut.request.rd.next = bits(fields[4] & 31);
+                uut.request.mask.next = bits(fields[5] & 15);
                 for lane in 0..4 {
                     uut.request_address[lane].next =
                         bits((fields[6].wrapping_add(lane as u64)) & 0xffff_ffff);
@@ -250,7 +235,7 @@ mod tests {
                     );
                     leaves = ready[usize::from(*to_scratchpad)];
                 }
-                assert_eq!(uut.request_ready.val(), takes, "cycle {cycle}");
+                assert_eq!(uut.request.ready.val(), takes, "cycle {cycle}");
                 followed += usize::from(leaves && offered && takes);
                 if leaves {
                     waiting.pop_front();

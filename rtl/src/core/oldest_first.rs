@@ -1,10 +1,11 @@
 //! The requesting warp that has been on the core longest.
 
+use crate::ports::SlotStart;
 use hermes_hdl::prelude::*;
 
 /// Chooses the requesting warp slot whose warp started first.
 ///
-/// 1. `start_valid` starts a warp in `start_slot`; it is younger than all others from the next
+/// 1. `start` starts a warp in its slot; it is younger than all others from the next
 ///    cycle on.
 /// 2. `choice` answers `request` combinationally with one bit, or none if nothing is requested.
 ///
@@ -15,10 +16,8 @@ pub struct OldestFirst {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From warp issue: a warp starts.
-    pub start_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// From warp issue.
+    pub start: SlotStart,
     /// Slots to choose from.
     pub request: Signal<In, Bits<32>>,
     /// The oldest of them, one-hot.
@@ -35,12 +34,12 @@ impl Logic for OldestFirst {
     #[hdl_gen]
     fn update(&mut self) {
         let mut started = bits::<32>(0);
-        if self.start_valid.val() {
-            started = bits::<32>(1) << self.start_slot.val();
+        if self.start.valid.val() {
+            started = bits::<32>(1) << self.start.slot.val();
         }
         for i in 0..32 {
             self.older[i].d.next = self.older[i].q.val() & !started;
-            if self.start_valid.val() & (self.start_slot.val() == self.number[i].val()) {
+            if self.start.valid.val() & (self.start.slot.val() == self.number[i].val()) {
                 self.older[i].d.next = !started;
             }
             self.chosen.x[i].next =
@@ -63,12 +62,12 @@ mod tests {
         let mut order: Vec<usize> = vec![];
         for _ in 0..500 {
             let slot = rng.gen_range(0..32);
-            unit.start_valid.next = true;
-            unit.start_slot.next = (slot as u64).into();
+            unit.start.valid.next = true;
+            unit.start.slot.next = (slot as u64).into();
             unit.clock.next = Clock { clk: true };
             assert!(simulate(&mut unit, 10));
             unit.clock.next = Clock { clk: false };
-            unit.start_valid.next = false;
+            unit.start.valid.next = false;
             order.retain(|&other| other != slot);
             order.push(slot);
             let request = rng.gen::<u32>() & rng.gen::<u32>() & order.iter().fold(0, |set, s| set | 1 << s);

@@ -1,5 +1,6 @@
 //! Chooses which lanes of a diverged warp run next.
 
+use crate::ports::PathContext;
 use hermes_hdl::prelude::*;
 
 /// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC:
@@ -40,18 +41,8 @@ pub struct PathSelector<const LANES: usize> {
     pub key: Vec<Signal<In, Bits<36>>>,
     /// The selection is made; the context of the warp is written at this edge.
     pub valid: Signal<Out, Bit>,
-    /// Warp slot.
-    pub slot: Signal<Out, Bits<5>>,
-    /// Living lanes.
-    pub alive: Signal<Out, Bits<LANES>>,
-    /// Lanes that run.
-    pub active: Signal<Out, Bits<LANES>>,
-    /// Their PC, bits 31:2.
-    pub pc: Signal<Out, Bits<30>>,
-    /// Their call depth.
-    pub depth: Signal<Out, Bits<6>>,
-    /// Key of the pending path with the highest priority; all ones if there is none.
-    pub waiting: Signal<Out, Bits<36>>,
+    /// With `valid`: where the warp goes on.
+    pub chosen: Flipped<PathContext<LANES>>,
     /// A selection is in cycle 1, 2, ... up to the last; there may be two.
     #[count(cycles)]
     cycle: Vec<Register<Bit>>,
@@ -260,12 +251,12 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.second_active.d.next = self.stands.y.val();
         }
         self.valid.next = self.cycle[self._cycles].q.val();
-        self.slot.next = self.second_slot.q.val();
-        self.alive.next = self.second_alive.q.val();
-        self.active.next = self.second_active.q.val();
-        self.pc.next = self.best.q.val().get_bits::<30>(0);
-        self.depth.next = !self.best.q.val().get_bits::<6>(30);
-        self.waiting.next = self.second_best.q.val();
+        self.chosen.slot.next = self.second_slot.q.val();
+        self.chosen.alive.next = self.second_alive.q.val();
+        self.chosen.active.next = self.second_active.q.val();
+        self.chosen.pc.next = self.best.q.val().get_bits::<30>(0);
+        self.chosen.depth.next = !self.best.q.val().get_bits::<6>(30);
+        self.chosen.waiting.next = self.second_best.q.val();
     }
 }
 
@@ -316,14 +307,14 @@ mod tests {
             let depth = living().map(|lane| threads[lane].0).max().unwrap();
             let pc = living().filter(|&l| threads[l].0 == depth).map(|l| threads[l].1).min().unwrap();
             let active = living().filter(|&l| threads[l] == (depth, pc)).fold(0, |set, l| set | 1 << l);
-            assert_eq!(unit.slot.val().to_u64(), (cycle - cycles) % 32);
-            assert_eq!(u64::from(unit.alive.val()), alive);
-            assert_eq!(u64::from(unit.pc.val()), pc);
-            assert_eq!(u64::from(unit.depth.val()), depth);
-            assert_eq!(u64::from(unit.active.val()), active);
+            assert_eq!(unit.chosen.slot.val().to_u64(), (cycle - cycles) % 32);
+            assert_eq!(u64::from(unit.chosen.alive.val()), alive);
+            assert_eq!(u64::from(unit.chosen.pc.val()), pc);
+            assert_eq!(u64::from(unit.chosen.depth.val()), depth);
+            assert_eq!(u64::from(unit.chosen.active.val()), active);
             let key = |l: usize| (63 - threads[l].0) << 30 | threads[l].1;
             let waiting = living().filter(|&l| active >> l & 1 == 0).map(key).min();
-            assert_eq!(u64::from(unit.waiting.val()), waiting.unwrap_or(0xf_ffff_ffff));
+            assert_eq!(u64::from(unit.chosen.waiting.val()), waiting.unwrap_or(0xf_ffff_ffff));
             chosen += 1;
         }
         assert!(chosen > 150);

@@ -310,7 +310,7 @@ fn small_register_kernels_use_all_32_slots() {
     program.op_imm(7, T0, A0, 3).label("loop").addi(A0, A0, 5).addi(T0, T0, -1);
     program.branch(5, T0, ZERO, "loop").ret();
     let mut bench = Bench::<2>::new(&program, 4);
-    bench.core.small_registers.next = true;
+    bench.core.setup.kernel_class.next = true;
     for warp in 0..32 {
         bench.start(warp, 2 * warp as u32, 2);
     }
@@ -394,14 +394,25 @@ fn accesses_outside_the_windows_are_faults_of_their_lanes() {
         }
         program.addi(A0, ZERO, 5).ret();
         let mut bench = Bench::<4>::new(&program, 4);
-        for (base, size) in [
-            (&mut bench.core.read_window_base, &mut bench.core.read_window_size),
-            (&mut bench.core.write_window_base, &mut bench.core.write_window_size),
+        let windows = &mut bench.core.windows;
+        for [base_0, size_0, base_1, size_1] in [
+            [
+                &mut windows.read_0_base,
+                &mut windows.read_0_size,
+                &mut windows.read_1_base,
+                &mut windows.read_1_size,
+            ],
+            [
+                &mut windows.write_0_base,
+                &mut windows.write_0_size,
+                &mut windows.write_1_base,
+                &mut windows.write_1_size,
+            ],
         ] {
-            base[0].next = 0.into();
-            size[0].next = 1.into();
-            base[1].next = (u64::from(ARGUMENT) >> 6).into();
-            size[1].next = 1.into();
+            base_0.next = 0.into();
+            size_0.next = 1.into();
+            base_1.next = (u64::from(ARGUMENT) >> 6).into();
+            size_1.next = 1.into();
         }
         bench.start(0, 0, 4);
         bench.run(1);

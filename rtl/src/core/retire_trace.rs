@@ -1,12 +1,12 @@
 //! What the core did in a cycle, for verification.
 
-use crate::ports::Trace;
+use crate::ports::{LateResult, Lookup, Trace};
 use hermes_hdl::prelude::*;
 
 /// The retire trace of a core ([`Trace`]); there only when the array is emitted with it.
 ///
 /// Every output is combinational and describes the current cycle.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct RetireTrace<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -14,12 +14,8 @@ pub struct RetireTrace<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// Stages S to W move on at this edge.
     pub advance: Signal<In, Bit>,
-    /// Stage C: an instruction is looked up, if the stages move on.
-    pub lookup_enable: Signal<In, Bit>,
-    /// Its warp slot.
-    pub lookup_slot: Signal<In, Bits<5>>,
-    /// Its PC, bits 31:2.
-    pub lookup_word: Signal<In, Bits<30>>,
+    /// Stage C.
+    pub lookup: Flipped<Lookup>,
     /// Stage D: instruction word.
     pub decode_instruction: Signal<In, Bits<32>>,
     /// An instruction retires.
@@ -38,25 +34,30 @@ pub struct RetireTrace<const LANES: usize> {
     pub rd: Signal<In, Bits<5>>,
     /// The destination is written later.
     pub late: Signal<In, Bit>,
-    /// Values written, addresses of loads and stores, targets of `jalr`.
-    pub values: Signal<In, Bits<1024>>,
-    /// Values of `rs2`.
-    pub store_data: Signal<In, Bits<1024>>,
-    /// Long-latency results are written.
-    pub late_write: Signal<In, Bit>,
-    /// Their warp slot.
-    pub late_slot: Signal<In, Bits<5>>,
-    /// Their register.
-    pub late_rd: Signal<In, Bits<5>>,
-    /// Their lanes.
-    pub late_lanes: Signal<In, Bits<LANES>>,
-    /// The values.
-    pub late_values: Signal<In, Bits<1024>>,
+    /// The value is an address or a target (`result`), not what is written.
+    pub of_address: Signal<In, Bit>,
+    /// From each lane: value that a register write takes.
+    #[count(LANES)]
+    pub written: Vec<Signal<In, Bits<32>>>,
+    /// From each lane: result, or address of a load or store, or target of `jalr`.
+    #[count(LANES)]
+    pub result: Vec<Signal<In, Bits<32>>>,
+    /// From each lane: value of `rs2`.
+    #[count(LANES)]
+    pub store_data: Vec<Signal<In, Bits<32>>>,
+    /// Long-latency results are written; their values are those that the lanes write.
+    pub late_write: Flipped<LateResult<LANES>>,
     /// What the core did.
     pub trace: Trace,
     instruction_r: Register<Bits<32>>,
     instruction_x: Register<Bits<32>>,
     instruction_w: Register<Bits<32>>,
+    #[init(Pack::new(32))]
+    values: Pack<Bits<32>, 32, 1024>,
+    #[init(Pack::new(32))]
+    stored: Pack<Bits<32>, 32, 1024>,
+    #[init(Pack::new(32))]
+    late_values: Pack<Bits<32>, 32, 1024>,
 }
 
 impl<const LANES: usize> Logic for RetireTrace<LANES> {
@@ -67,9 +68,22 @@ impl<const LANES: usize> Logic for RetireTrace<LANES> {
             self.instruction_x.d.next = self.instruction_r.q.val();
             self.instruction_w.d.next = self.instruction_x.q.val();
         }
-        self.trace.fetch.valid.next = self.lookup_enable.val() & self.advance.val();
-        self.trace.fetch.slot.next = self.lookup_slot.val();
-        self.trace.fetch.pc.next = bit_cast::<32, 30>(self.lookup_word.val()) << bits::<6>(2);
+        for i in 0..32 {
+            self.values.x[i].next = bits::<32>(0);
+            self.stored.x[i].next = bits::<32>(0);
+            self.late_values.x[i].next = bits::<32>(0);
+        }
+        for i in 0..LANES {
+            self.values.x[i].next = self.written[i].val();
+            if self.of_address.val() {
+                self.values.x[i].next = self.result[i].val();
+            }
+            self.stored.x[i].next = self.store_data[i].val();
+            self.late_values.x[i].next = self.written[i].val();
+        }
+        self.trace.fetch.valid.next = self.lookup.enable.val() & self.advance.val();
+        self.trace.fetch.slot.next = self.lookup.slot.val();
+        self.trace.fetch.pc.next = bit_cast::<32, 30>(self.lookup.word.val()) << bits::<6>(2);
         self.trace.retire.valid.next = self.fire.val();
         self.trace.retire.slot.next = self.slot.val();
         self.trace.retire.pc.next = self.pc.val();
@@ -79,12 +93,12 @@ impl<const LANES: usize> Logic for RetireTrace<LANES> {
         self.trace.retire.cause.next = self.cause.val();
         self.trace.retire.rd.next = self.rd.val();
         self.trace.retire.late.next = self.late.val();
-        self.trace.retire.value.next = self.values.val();
-        self.trace.retire.store_data.next = self.store_data.val();
-        self.trace.late.valid.next = self.late_write.val();
-        self.trace.late.slot.next = self.late_slot.val();
-        self.trace.late.rd.next = self.late_rd.val();
-        self.trace.late.lanes.next = bit_cast::<32, LANES>(self.late_lanes.val());
-        self.trace.late.value.next = self.late_values.val();
+        self.trace.retire.value.next = self.values.y.val();
+        self.trace.retire.store_data.next = self.stored.y.val();
+        self.trace.late.valid.next = self.late_write.valid.val();
+        self.trace.late.slot.next = self.late_write.slot.val();
+        self.trace.late.rd.next = self.late_write.rd.val();
+        self.trace.late.lanes.next = bit_cast::<32, LANES>(self.late_write.lanes.val());
+        self.trace.late.value.next = self.late_values.y.val();
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{BootFirst, IssueTurns, LostCycle, OldestFirst};
 use crate::control::{BinaryEncoder, PriorityEncoder};
+use crate::ports::{SlotStart, WarpFinish};
 use hermes_hdl::prelude::*;
 
 /// State of the warp slots of a core and the choice of the warp that issues.
@@ -28,10 +29,8 @@ pub struct WarpScheduler {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From warp issue: a warp starts in a free slot.
-    pub start_valid: Signal<In, Bit>,
-    /// From warp issue: its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// From warp issue.
+    pub start: SlotStart,
     /// From warp issue: it is one of spawned threads (one element with a thread spawner).
     #[count(spawns)]
     pub start_spawned: Vec<Signal<In, Bit>>,
@@ -87,12 +86,8 @@ pub struct WarpScheduler {
     pub divided_valid: Signal<In, Bit>,
     /// Slots with outstanding stores.
     pub stores_busy: Signal<In, Bits<32>>,
-    /// To the DCQ: a warp finished.
-    pub finish_valid: Signal<Out, Bit>,
-    /// From the DCQ: the finish is taken.
-    pub finish_ready: Signal<In, Bit>,
-    /// To the DCQ: slot of the finished warp.
-    pub finish_slot: Signal<Out, Bits<5>>,
+    /// To the DCQ.
+    pub finish: WarpFinish,
     /// At least one slot is occupied.
     pub occupied: Signal<Out, Bit>,
     /// From stage D, with `control_valid`: the instruction waits for a write into the L2 (one element with a network interface, as the next).
@@ -156,15 +151,14 @@ impl Logic for WarpScheduler {
             self.issue_fresh.next = self.turns[i].marked.val();
         }
         for k in 0..self._firsts {
-            self.boot[k].start_valid.next = self.start_valid.val() & self.start_spawned[k].val();
-            self.boot[k].start_slot.next = self.start_slot.val();
+            self.boot[k].start_valid.next = self.start.valid.val() & self.start_spawned[k].val();
+            self.boot[k].start_slot.next = self.start.slot.val();
             self.boot[k].advance.next = self.advance.val();
             self.turns[k].begin_valid[0].next = self.boot[k].first_valid.val();
             self.turns[k].begin_slot[0].next = self.boot[k].first_slot.val();
         }
         for i in 0..self._ages {
-            self.age[i].start_valid.next = self.start_valid.val();
-            self.age[i].start_slot.next = self.start_slot.val();
+            connect!(self.start, self.age[i].start);
             self.age[i].request.next = ready;
             choice = self.age[i].choice.val();
             self.encoder[i].one_hot.next = self.age[i].choice.val();
@@ -188,8 +182,8 @@ impl Logic for WarpScheduler {
         }
 
         let mut started = bits::<32>(0);
-        if self.start_valid.val() {
-            started = bits::<32>(1) << self.start_slot.val();
+        if self.start.valid.val() {
+            started = bits::<32>(1) << self.start.slot.val();
         }
         let held = bits::<32>(1) << self.hold_slot.val();
         let mut missed = bits::<32>(0);
@@ -259,10 +253,10 @@ impl Logic for WarpScheduler {
         }
 
         // The finish on offer is held in a register, so that it does not change while it waits.
-        self.finish_valid.next = self.finishing.q.val();
-        self.finish_slot.next = self.finishing_slot.q.val();
+        self.finish.valid.next = self.finishing.q.val();
+        self.finish.slot.next = self.finishing_slot.q.val();
         let mut left = bits::<32>(0);
-        if self.finishing.q.val() & self.finish_ready.val() {
+        if self.finishing.q.val() & self.finish.ready.val() {
             self.finishing.d.next = false;
         }
         let done = self.ended.q.val() & !self.stores_busy.val();
@@ -321,11 +315,11 @@ mod tests {
             };
             let mut next = warps;
             unit.advance.next = rng.gen_bool(0.8);
-            unit.finish_ready.next = rng.gen_bool(0.3);
+            unit.finish.ready.next = rng.gen_bool(0.3);
 
             let start = choose(&mut rng, &warps, |w| w == Warp::Absent).filter(|&s| finishing != Some(s));
-            unit.start_valid.next = start.is_some();
-            unit.start_slot.next = (start.unwrap_or(0) as u64).into();
+            unit.start.valid.next = start.is_some();
+            unit.start.slot.next = (start.unwrap_or(0) as u64).into();
             if let Some(slot) = start {
                 next[slot] = Warp::Ready;
                 started += 1;
@@ -421,15 +415,15 @@ mod tests {
                     }
                 }
             }
-            if unit.finish_valid.val() {
-                let slot = unit.finish_slot.val().index();
+            if unit.finish.valid.val() {
+                let slot = unit.finish.slot.val().index();
                 assert!(finishing.is_none() || finishing == Some(slot), "the finish on offer changed");
                 if finishing.is_none() {
                     assert_eq!(warps[slot], Warp::Ended);
                     next[slot] = Warp::Absent;
                 }
                 finishing = Some(slot);
-                if unit.finish_ready.val() {
+                if unit.finish.ready.val() {
                     finished += 1;
                     finishing = None;
                 }
@@ -437,7 +431,7 @@ mod tests {
                 assert!(finishing.is_none());
             }
             // A warp that ended leaves only after its last store.
-            let leaving = unit.finish_valid.val().then(|| unit.finish_slot.val().index());
+            let leaving = unit.finish.valid.val().then(|| unit.finish.slot.val().index());
             assert!(leaving.is_none_or(|slot| storing >> slot & 1 == 0));
             storing &= rng.gen::<u64>() | rng.gen::<u64>();
 

@@ -1,11 +1,11 @@
 //! What a core knows of the warps of spawned threads on it.
 
-use crate::ports::JobStart;
+use crate::ports::{JobStart, SlotStart};
 use hermes_hdl::prelude::*;
 
 /// Keeps for each warp slot whether its warp is one of spawned threads, and of which job, from its start on.
 ///
-/// 1. `start` counts at an edge with `start_valid` high, for packet warps too.
+/// 1. `start` counts at an edge with `warp.valid` high, for packet warps too.
 /// 2. `job` is that of the instruction in stage D: at an edge with `advance` high it takes what is
 ///    kept for `fetched_slot`.
 /// 3. `write_job` answers `write_slot` in the same cycle, `finish_faulted` answers `finish_slot`:
@@ -17,10 +17,8 @@ pub struct SpawnedWarps {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From warp issue: a warp starts.
-    pub start_valid: Signal<In, Bit>,
-    /// From warp issue: its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// From warp issue.
+    pub warp: SlotStart,
     /// From warp issue and the thread spawner: whether it is one of spawned threads, and its job.
     pub start: JobStart,
     /// The stages advance at this edge.
@@ -51,15 +49,15 @@ impl Logic for SpawnedWarps {
     #[hdl_gen]
     fn update(&mut self) {
         let mut started = bits::<32>(0);
-        if self.start_valid.val() {
-            started = bits::<32>(1) << self.start_slot.val();
+        if self.warp.valid.val() {
+            started = bits::<32>(1) << self.warp.slot.val();
         }
         let mut of_job = bits::<99>(0);
         if self.start.spawned.val() {
             of_job = bits::<99>(1) << bits::<7>(98);
         }
-        self.parameters.write_enable.next = self.start_valid.val();
-        self.parameters.write_address.next = self.start_slot.val();
+        self.parameters.write_enable.next = self.warp.valid.val();
+        self.parameters.write_address.next = self.warp.slot.val();
         self.parameters.write_data.next = of_job
             | (bit_cast::<99, 4>(self.start.job.val()) << bits::<7>(94))
             | (bit_cast::<99, 30>(self.start.entry.val()) << bits::<7>(64))
@@ -73,8 +71,8 @@ impl Logic for SpawnedWarps {
         self.job.argument_1.next = self.parameters.read_data.val().get_bits::<32>(32);
         self.job.argument_0.next = self.parameters.read_data.val().get_bits::<32>(0);
 
-        self.jobs.write_enable.next = self.start_valid.val();
-        self.jobs.write_address.next = self.start_slot.val();
+        self.jobs.write_enable.next = self.warp.valid.val();
+        self.jobs.write_address.next = self.warp.slot.val();
         self.jobs.write_data.next = self.start.job.val();
         self.jobs.read_address.next = self.write_slot.val();
         self.spawned.d.next = self.spawned.q.val() & !started;
@@ -127,8 +125,8 @@ mod tests {
                 arguments: [random.gen::<u32>().into(), random.gen::<u32>().into()],
                 faulted: false,
             };
-            unit.start_valid.next = random.gen_bool(0.3);
-            unit.start_slot.next = (started as u64).into();
+            unit.warp.valid.next = random.gen_bool(0.3);
+            unit.warp.slot.next = (started as u64).into();
             unit.start.spawned.next = warp.spawned;
             unit.start.job.next = warp.job.into();
             unit.start.entry.next = warp.entry.into();
@@ -171,7 +169,7 @@ mod tests {
                     warp.faulted = true;
                 }
             }
-            if unit.start_valid.val() {
+            if unit.warp.valid.val() {
                 warps[started] = Some(warp);
             }
             tick!(unit);

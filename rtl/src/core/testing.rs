@@ -134,16 +134,16 @@ impl<const LANES: usize> Bench<LANES> {
             ShaderCore::<LANES>::new(CoreOptions { l1_lines: 16, instruction_cache_lines: 16, ..options });
         core.core.next = 2.into();
         // Loads and stores may go anywhere below the last line.
-        core.read_window_size[0].next = 0x3ff_ffff.into();
-        core.write_window_size[0].next = 0x3ff_ffff.into();
-        core.kernel_entry.next = u64::from(KERNEL).into();
-        core.ring_base.next = u64::from(RING).into();
-        core.ring_slots_log2.next = 6.into();
-        core.slot_bytes_log2.next = 7.into();
-        core.verdict_base.next = u64::from(VERDICTS).into();
-        core.argument.next = u64::from(ARGUMENT).into();
-        core.stack_base.next = u64::from(STACKS).into();
-        core.stack_bytes_log2.next = 8.into();
+        core.windows.read_0_size.next = 0x3ff_ffff.into();
+        core.windows.write_0_size.next = 0x3ff_ffff.into();
+        core.setup.kernel_entry.next = u64::from(KERNEL).into();
+        core.setup.ring_base.next = u64::from(RING).into();
+        core.setup.ring_slots_log2.next = 6.into();
+        core.setup.slot_bytes_log2.next = 7.into();
+        core.setup.verdict_base.next = u64::from(VERDICTS).into();
+        core.setup.argument.next = u64::from(ARGUMENT).into();
+        core.setup.stack_base.next = u64::from(STACKS).into();
+        core.setup.stack_bytes_log2.next = 8.into();
         let mut bench = Self {
             core,
             memory: BTreeMap::new(),
@@ -190,12 +190,12 @@ impl<const LANES: usize> Bench<LANES> {
 
     /// Starts a warp of `count` threads in `slot`.
     pub fn start(&mut self, slot: u64, packet: u32, count: u64) {
-        self.core.start_valid.next = true;
-        self.core.start_slot.next = slot.into();
-        self.core.start_packet.next = u64::from(packet).into();
-        self.core.start_count.next = count.into();
+        self.core.start.valid.next = true;
+        self.core.start.slot.next = slot.into();
+        self.core.start.packet.next = u64::from(packet).into();
+        self.core.start.count.next = count.into();
         self.cycle();
-        self.core.start_valid.next = false;
+        self.core.start.valid.next = false;
     }
 
     /// One clock cycle: memory answers what is due and takes what the core asks.
@@ -217,8 +217,8 @@ impl<const LANES: usize> Bench<LANES> {
         self.core.cycle.next = now.into();
         self.core.line_read.ready.next = now % 3 != 0;
         self.core.line_write.ready.next = now % 5 != 0;
-        self.core.finish_ready.next = now % 4 == 0;
-        self.core.fault_ready.next = now % 3 == 0;
+        self.core.finish.ready.next = now % 4 == 0;
+        self.core.fault.ready.next = now % 3 == 0;
         assert!(simulate(&mut self.core, 100));
 
         let at = now + self.latency + now % 4;
@@ -235,16 +235,16 @@ impl<const LANES: usize> Bench<LANES> {
             }
             self.writes.push((at, self.core.line_write.tag.val()));
         }
-        if self.core.finish_valid.val() && self.core.finish_ready.next {
-            self.finished.push(self.core.finish_slot.val().index());
+        if self.core.finish.valid.val() && self.core.finish.ready.next {
+            self.finished.push(self.core.finish.slot.val().index());
         }
-        if self.core.fault_valid.val() && self.core.fault_ready.next {
+        if self.core.fault.valid.val() && self.core.fault.ready.next {
             self.faults.push((
-                self.core.fault_cause.val().to_u32(),
-                self.core.fault_threads.val().to_u32(),
-                self.core.fault_pc.val().to_u32(),
-                self.core.fault_value.val().to_u32(),
-                self.core.fault_packet.val().to_u32(),
+                self.core.fault.cause.val().to_u32(),
+                self.core.fault.threads.val().to_u32(),
+                self.core.fault.pc.val().to_u32(),
+                self.core.fault.value.val().to_u32(),
+                self.core.fault.packet.val().to_u32(),
             ));
         }
         self.core.clock.next = Clock { clk: true };

@@ -2,6 +2,7 @@
 
 use crate::config::LOCAL_WINDOW_ADDRESS;
 use crate::control::PriorityEncoder;
+use crate::ports::ThreadPlaces;
 use hermes_hdl::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
@@ -63,20 +64,8 @@ pub struct ThreadIndex {
     pub cycle: Signal<In, Bits<64>>,
     /// Warp-instructions that the warp retired before this one.
     pub instructions: Signal<In, Bits<32>>,
-    /// RING_BASE register.
-    pub ring_base: Signal<In, Bits<32>>,
-    /// RING_SLOTS_LOG2 register.
-    pub ring_slots_log2: Signal<In, Bits<5>>,
-    /// SLOT_BYTES_LOG2 register.
-    pub slot_bytes_log2: Signal<In, Bits<5>>,
-    /// VERDICT_BASE register.
-    pub verdict_base: Signal<In, Bits<32>>,
-    /// ARGUMENT register.
-    pub argument: Signal<In, Bits<32>>,
-    /// STACK_BASE register.
-    pub stack_base: Signal<In, Bits<32>>,
-    /// STACK_BYTES_LOG2 register.
-    pub stack_bytes_log2: Signal<In, Bits<5>>,
+    /// From the registers: where what belongs to the thread stands.
+    pub setup: ThreadPlaces,
     /// Value that all lanes share.
     pub base: Signal<Out, Bits<32>>,
     /// Offset of lane 0, which all lanes share too.
@@ -132,8 +121,8 @@ impl ThreadIndex {
 impl Logic for ThreadIndex {
     #[hdl_gen]
     fn update(&mut self) {
-        let ring_bytes_log2 = self.ring_slots_log2.val() + self.slot_bytes_log2.val();
-        let verdict_bytes_log2 = self.ring_slots_log2.val() + bits::<5>(2);
+        let ring_bytes_log2 = self.setup.ring_slots_log2.val() + self.setup.slot_bytes_log2.val();
+        let verdict_bytes_log2 = self.setup.ring_slots_log2.val() + bits::<5>(2);
         // Index of the warp in the array, then of its first thread, then the one after it: stacks
         // grow down.
         let thread = (((bit_cast::<32, 5>(self.core.val()) << bits::<5>(5))
@@ -141,7 +130,7 @@ impl Logic for ThreadIndex {
             << self.lanes_log2.val())
             + bits::<32>(1);
         // Places of the ring behind that of lane 0
-        let places = (bits::<32>(1) << self.ring_slots_log2.val()) - bits::<32>(1);
+        let places = (bits::<32>(1) << self.setup.ring_slots_log2.val()) - bits::<32>(1);
         let left = places & !self.packet.val();
         let mut until_wrap = left.get_bits::<5>(0);
         if left.get_bits::<27>(5).any() {
@@ -155,7 +144,7 @@ impl Logic for ThreadIndex {
         self.mask.next = bits::<32>(0);
         self.known.next = true;
         if self.exit.val() {
-            self.base.next = self.verdict_base.val();
+            self.base.next = self.setup.verdict_base.val();
             shift = bits::<5>(2);
             self.mask.next = (bits::<32>(1) << verdict_bytes_log2) - bits::<32>(1);
             self.offset_base.next = (self.packet.val() << bits::<5>(2)) & self.mask.val();
@@ -170,17 +159,17 @@ impl Logic for ThreadIndex {
         } else if self.number.val() == bits::<12>(0xcc3) {
             self.base.next = bit_cast::<32, 5>(self.core.val());
         } else if self.number.val() == bits::<12>(0xcc4) {
-            self.base.next = self.ring_base.val();
-            shift = self.slot_bytes_log2.val();
+            self.base.next = self.setup.ring_base.val();
+            shift = self.setup.slot_bytes_log2.val();
             self.mask.next = (bits::<32>(1) << ring_bytes_log2) - bits::<32>(1);
-            self.offset_base.next = (self.packet.val() << self.slot_bytes_log2.val()) & self.mask.val();
+            self.offset_base.next = (self.packet.val() << self.setup.slot_bytes_log2.val()) & self.mask.val();
             self.last.next = until_wrap;
         } else if self.number.val() == bits::<12>(0xcc5) {
-            self.base.next = self.argument.val();
+            self.base.next = self.setup.argument.val();
         } else if self.number.val() == bits::<12>(0xcc6) {
-            self.base.next = self.stack_base.val();
-            self.offset_base.next = thread << self.stack_bytes_log2.val();
-            shift = self.stack_bytes_log2.val();
+            self.base.next = self.setup.stack_base.val();
+            self.offset_base.next = thread << self.setup.stack_bytes_log2.val();
+            shift = self.setup.stack_bytes_log2.val();
             self.mask.next = bits::<32>(0xffff_ffff_u64);
         } else if self.number.val() == bits::<12>(0xc00) {
             self.base.next = self.cycle.val().get_bits::<32>(0);
@@ -215,7 +204,7 @@ impl Logic for ThreadIndex {
         for k in 0..self._locals {
             if !self.exit.val() & (self.number.val() == bits::<12>(0xcc6)) {
                 self.base.next = self.window[k].val();
-                self.offset_base.next = bits::<32>(1) << self.stack_bytes_log2.val();
+                self.offset_base.next = bits::<32>(1) << self.setup.stack_bytes_log2.val();
                 self.mask.next = bits::<32>(0);
             }
         }
@@ -241,13 +230,13 @@ mod tests {
         unit.core.next = 3.into();
         unit.packet.next = 1027.into();
         unit.slot.next = 5.into();
-        unit.ring_base.next = 0x10_0000.into();
-        unit.ring_slots_log2.next = 10.into();
-        unit.slot_bytes_log2.next = 11.into();
-        unit.verdict_base.next = 0x8_0000.into();
-        unit.argument.next = 0x9_0000.into();
-        unit.stack_base.next = 0x40_0000.into();
-        unit.stack_bytes_log2.next = 8.into();
+        unit.setup.ring_base.next = 0x10_0000.into();
+        unit.setup.ring_slots_log2.next = 10.into();
+        unit.setup.slot_bytes_log2.next = 11.into();
+        unit.setup.verdict_base.next = 0x8_0000.into();
+        unit.setup.argument.next = 0x9_0000.into();
+        unit.setup.stack_base.next = 0x40_0000.into();
+        unit.setup.stack_bytes_log2.next = 8.into();
         unit.cycle.next = 0x1_0000_0002.into();
         unit
     }
@@ -300,7 +289,7 @@ mod tests {
     fn a_ring_may_have_less_places_than_a_warp_lanes() {
         let mut unit = unit();
         for slots_log2 in 0..7 {
-            unit.ring_slots_log2.next = slots_log2.into();
+            unit.setup.ring_slots_log2.next = slots_log2.into();
             for (packet, lane) in (0..70).flat_map(|packet| (0..32).map(move |lane| (packet, lane))) {
                 unit.packet.next = packet.into();
                 unit.number.next = 0xcc4.into();
@@ -341,9 +330,9 @@ mod tests {
     fn a_spawned_thread_has_the_arguments_of_its_job() {
         let mut unit = ThreadIndex::new(8, 1, 0, 0);
         unit.packet.next = 100.into();
-        unit.ring_slots_log2.next = 1.into();
-        unit.ring_base.next = 0x10_0000.into();
-        unit.argument.next = 0x9_0000.into();
+        unit.setup.ring_slots_log2.next = 1.into();
+        unit.setup.ring_base.next = 0x10_0000.into();
+        unit.setup.argument.next = 0x9_0000.into();
         unit.job[0].next = 9.into();
         unit.argument_0[0].next = 0xaaaa_0000_u64.into();
         unit.argument_1[0].next = 0xbbbb_0000_u64.into();
@@ -372,8 +361,8 @@ mod tests {
     #[test]
     fn all_stacks_begin_at_the_same_address_with_a_local_window() {
         let mut with = ThreadIndex::new(8, 0, 0, 1);
-        with.stack_bytes_log2.next = 9.into();
-        with.stack_base.next = 0x40_0000.into();
+        with.setup.stack_bytes_log2.next = 9.into();
+        with.setup.stack_base.next = 0x40_0000.into();
         with.slot.next = 5.into();
         with.number.next = 0xcc6.into();
         for lane in 0..8 {

@@ -1,7 +1,7 @@
 //! Warps that wait for a write into the L2 (Zawrs).
 
 use crate::memory::IndexHash;
-use crate::ports::{Look, WrittenLine};
+use crate::ports::{Look, SlotStart, WrittenLine};
 use hermes_hdl::prelude::*;
 
 /// For every warp slot the line that its warp looked at last, whether it was written since, and whether the warp waits for that.
@@ -26,10 +26,8 @@ pub struct WarpWaits {
     pub reset: Signal<In, Bit>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<32>>,
-    /// From warp issue: a warp starts.
-    pub start_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// From warp issue.
+    pub start: SlotStart,
     /// From the path of atomic operations: a lane looked.
     pub look: Flipped<Look>,
     /// From the banks of the L2.
@@ -99,8 +97,8 @@ impl Logic for WarpWaits {
         self.hash.line.next = self.look.line.val();
         let fold = self.hash.index.val().get_bits::<8>(0);
         let mut started = bits::<32>(0);
-        if self.start_valid.val() {
-            started = bits::<32>(1) << self.start_slot.val();
+        if self.start.valid.val() {
+            started = bits::<32>(1) << self.start.slot.val();
         }
         let mut looks = bits::<32>(0);
         if self.look.valid.val() {
@@ -292,10 +290,10 @@ mod tests {
         settle!(unit);
         assert_eq!(!unit.wake.val().to_u64() & 0xffff_ffff, 1 << 3 | 1 << 9);
         unit.overdue.next = bits(1 << 9);
-        unit.start_valid.next = true;
-        unit.start_slot.next = bits(3);
+        unit.start.valid.next = true;
+        unit.start.slot.next = bits(3);
         tick!(unit);
-        unit.start_valid.next = false;
+        unit.start.valid.next = false;
         settle!(unit);
         assert_eq!(unit.wake.val().to_u64(), 0xffff_ffff);
     }

@@ -1,5 +1,6 @@
 //! Which warps have run for too long.
 
+use crate::ports::SlotStart;
 use hermes_hdl::prelude::*;
 
 /// Notes when every warp started, and reports to stage D a warp that has run longer than `limit`
@@ -26,10 +27,8 @@ pub struct Watchdog {
     pub limit: Signal<In, Bits<31>>,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
-    /// From warp issue: a warp starts.
-    pub start_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// From warp issue.
+    pub start: SlotStart,
     /// The stages advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage I: warp slot.
@@ -69,8 +68,8 @@ impl Watchdog {
 impl Logic for Watchdog {
     #[hdl_gen]
     fn update(&mut self) {
-        self.starts.write_enable.next = self.start_valid.val();
-        self.starts.write_address.next = self.start_slot.val();
+        self.starts.write_enable.next = self.start.valid.val();
+        self.starts.write_address.next = self.start.slot.val();
         self.starts.write_data.next = self.cycle.val();
 
         // The age of the warp in one slot after the other
@@ -78,13 +77,13 @@ impl Logic for Watchdog {
         self.starts.read_address.next = self.visited.q.val();
         self.aged.d.next = self.visited.q.val();
         self.age.d.next = self.cycle.val() - self.starts.read_data.val();
-        if self.start_valid.val() & (self.start_slot.val() == self.visited.q.val()) {
+        if self.start.valid.val() & (self.start.slot.val() == self.visited.q.val()) {
             self.age.d.next = bits::<32>(0);
         }
 
         let mut started = bits::<32>(0);
-        if self.start_valid.val() {
-            started = bits::<32>(1) << self.start_slot.val();
+        if self.start.valid.val() {
+            started = bits::<32>(1) << self.start.slot.val();
         }
         let mut found = bits::<32>(0);
         // Age less limit: negative before the limit. As `>=`, synthesis may add a comparison for
@@ -146,8 +145,8 @@ mod tests {
             let asked = random.gen_range(0..32usize);
             uut.limit.next = bits(limit);
             uut.cycle.next = bits((first + cycle) & 0xffff_ffff);
-            uut.start_valid.next = start.is_some();
-            uut.start_slot.next = bits(start.unwrap_or(0) as u64);
+            uut.start.valid.next = start.is_some();
+            uut.start.slot.next = bits(start.unwrap_or(0) as u64);
             uut.advance.next = true;
             uut.slot.next = bits(asked as u64);
             settle(&mut uut);
@@ -191,8 +190,8 @@ mod tests {
             for _ in 0..cycles {
                 now += 1;
                 uut.cycle.next = bits(now);
-                uut.start_valid.next = start;
-                uut.start_slot.next = bits(7);
+                uut.start.valid.next = start;
+                uut.start.slot.next = bits(7);
                 uut.advance.next = advance;
                 uut.slot.next = bits(slot);
                 settle(&mut uut);

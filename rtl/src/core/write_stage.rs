@@ -1,6 +1,9 @@
 //! Stage W: faults, next path, memory requests and register writes of a warp-instruction.
 
 use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
+use crate::ports::{
+    Controls, InFlight, LaneOutcome, LaneValues, MemoryRequest, PathContext, WarpContext, WarpFault,
+};
 use hermes_hdl::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
@@ -16,7 +19,7 @@ use hermes_hdl::prelude::*;
 /// - path selection is not ready for it, or writes the context memories that it needs.
 ///
 /// An instruction in sequence leaves the contexts alone. After one on which the path depends
-/// (`execute_control`), the next path is known at once (*direct*) when all running lanes go the
+/// (`execute.control`), the next path is known at once (*direct*) when all running lanes go the
 /// same way, without `jalr` or fault, and their key stays smaller than that of the pending paths.
 /// Otherwise every running lane stores its next PC, and path selection chooses. If lanes fault, the
 /// younger instructions of the warp are flushed. [`AccessCheck`] finds which lanes fault and which
@@ -28,7 +31,7 @@ use hermes_hdl::prelude::*;
 /// it has no effect, the younger instructions of its warp are flushed with it (`again_valid`), and
 /// the warp's next access is doubtful.
 ///
-/// A load that failed is a fault of its lanes at the next instruction of the warp (`execute_fault`
+/// A load that failed is a fault of its lanes at the next instruction of the warp (`execute.fault`
 /// with cause 5); the other lanes stay and replay it. While such a fault waits for long-latency
 /// results of its warp, more lanes may join it: so the record, too, is sent when the last of them
 /// are here.
@@ -41,60 +44,10 @@ pub struct WriteStage<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// To all stages: they advance at this edge.
     pub advance: Signal<Out, Bit>,
-    /// Stage R: warp slot.
-    pub read_slot: Signal<In, Bits<5>>,
-    /// Stage R: call depth.
-    pub read_depth: Signal<In, Bits<6>>,
-    /// Stage R: lanes that run.
-    pub read_active: Signal<In, Bits<LANES>>,
-    /// Stage R: lanes that have not ended.
-    pub read_alive: Signal<In, Bits<LANES>>,
-    /// Stage R: key of the pending path with the highest priority.
-    pub read_waiting: Signal<In, Bits<36>>,
-    /// Stage R: packetIdx of lane 0.
-    pub read_packet: Signal<In, Bits<32>>,
-    /// Stage X holds an instruction.
-    pub execute_valid: Signal<In, Bit>,
-    /// Stage X: destination register.
-    pub execute_rd: Signal<In, Bits<5>>,
-    /// Stage X: `funct3`.
-    pub execute_funct3: Signal<In, Bits<3>>,
-    /// Stage X: immediate, added to the PC for jumps and branches.
-    pub execute_immediate: Signal<In, Bits<32>>,
-    /// Stage X: the next path depends on the instruction.
-    pub execute_control: Signal<In, Bit>,
-    /// Stage X: multiplication.
-    pub execute_multiply: Signal<In, Bit>,
-    /// Stage X: division.
-    pub execute_divide: Signal<In, Bit>,
-    /// Stage X: conditional branch.
-    pub execute_branch: Signal<In, Bit>,
-    /// Stage X: `jal`.
-    pub execute_jump: Signal<In, Bit>,
-    /// Stage X: `jalr`.
-    pub execute_jump_register: Signal<In, Bit>,
-    /// Stage X: load.
-    pub execute_load: Signal<In, Bit>,
-    /// Stage X: store.
-    pub execute_store: Signal<In, Bit>,
-    /// Stage X: one call level deeper.
-    pub execute_call: Signal<In, Bit>,
-    /// Stage X: one call level up.
-    pub execute_ret: Signal<In, Bit>,
-    /// Stage X: EXIT.
-    pub execute_exit: Signal<In, Bit>,
-    /// Stage X: part of the boot sequence.
-    pub execute_boot: Signal<In, Bit>,
-    /// Stage X: every lane faults.
-    pub execute_fault: Signal<In, Bit>,
-    /// Stage X: cause of that fault.
-    pub execute_cause: Signal<In, Bits<5>>,
-    /// Stage X: value of that fault.
-    pub execute_fault_value: Signal<In, Bits<32>>,
-    /// Stage X: PC of the next instruction in order, bits 31:2.
-    pub execute_next: Signal<In, Bits<30>>,
-    /// Stage X: PC, bits 31:2.
-    pub execute_pc: Signal<In, Bits<30>>,
+    /// Stage R.
+    pub read: WarpContext<LANES>,
+    /// Stage X.
+    pub execute: Controls,
     /// From the atomic stage: the atomic operation also stores, and is checked as a store.
     pub stores: Signal<In, Bit>,
     /// From the atomic stage: lanes whose access is refused, whatever the windows say.
@@ -103,21 +56,9 @@ pub struct WriteStage<const LANES: usize> {
     pub load_error_lanes: Signal<In, Bits<LANES>>,
     /// The line that the last of these loads could not read.
     pub load_error_line: Signal<In, Bits<26>>,
-    /// Stage X: address of each lane (load, store, `jalr`).
+    /// From the lanes: what each of them computes.
     #[count(LANES)]
-    pub address: Vec<Signal<In, Bits<32>>>,
-    /// Stage X: operand of each lane to which the immediate is added for the address.
-    #[count(LANES)]
-    pub operand: Vec<Signal<In, Bits<32>>>,
-    /// Stage X: that sum is 2^32 or more.
-    #[count(LANES)]
-    pub carry: Vec<Signal<In, Bit>>,
-    /// From the lanes: result or address.
-    #[count(LANES)]
-    pub result: Vec<Signal<In, Bits<32>>>,
-    /// From the lanes: the branch condition holds.
-    #[count(LANES)]
-    pub taken: Vec<Signal<In, Bit>>,
+    pub lane: Vec<Flipped<LaneValues>>,
     /// Stage X: distance from the base of each window to the immediate. See
     /// [`AccessWindow`](super::AccessWindow).
     #[count(WINDOWS)]
@@ -144,49 +85,23 @@ pub struct WriteStage<const LANES: usize> {
     pub warp_late: Signal<In, Bit>,
     /// Stage X: warp slot.
     pub execute_slot: Signal<Out, Bits<5>>,
-    /// Stage W holds an instruction.
-    pub valid: Signal<Out, Bit>,
+    /// To the hazard check: the instruction.
+    pub held: Flipped<InFlight>,
     /// Warp slot of the instruction.
     pub slot: Signal<Out, Bits<5>>,
-    /// It is a load.
-    pub load: Signal<Out, Bit>,
-    /// It is a store.
-    pub store: Signal<Out, Bit>,
-    /// It is a multiplication.
-    pub multiply: Signal<Out, Bit>,
-    /// It is a division.
-    pub divide: Signal<Out, Bit>,
     /// Its `funct3`.
     pub funct3: Signal<Out, Bits<3>>,
     /// To the lanes: lanes that write a register, the destination or that of the verdict.
     pub write_lanes: Signal<Out, Bits<LANES>>,
-    /// To the lanes: destination register.
-    pub rd: Signal<Out, Bits<5>>,
-    /// To the lanes: the value written is the return address; a register.
-    pub link: Signal<Out, Bit>,
-    /// To the lanes: the value written is the result; a register.
-    pub plain: Signal<Out, Bit>,
-    /// To the lanes: return address.
-    pub link_value: Signal<Out, Bits<32>>,
+    /// To the lanes.
+    pub outcome: LaneOutcome,
     /// To the lanes: lanes that fault, in the cycle in which the instruction leaves.
     pub fault_lanes: Signal<Out, Bits<LANES>>,
-    /// To the lanes: their verdict, 0xc000_0000 | cause.
-    pub verdict: Signal<Out, Bits<32>>,
     /// To the lanes: lanes that store their next PC. They do so even if no selection follows; what
     /// running lanes have stored counts only in a selection.
     pub path_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: lanes that stay at the instruction.
     pub stay_lanes: Signal<Out, Bits<LANES>>,
-    /// To the lanes: call depth after the instruction.
-    pub path_depth: Signal<Out, Bits<6>>,
-    /// To the lanes: the next PC is the result.
-    pub jump_register: Signal<Out, Bit>,
-    /// To the lanes: the next PC depends on the condition.
-    pub branch: Signal<Out, Bit>,
-    /// To the lanes: target of a branch or, of a load, store or fault, its own PC; bits 31:2.
-    pub target: Signal<Out, Bits<30>>,
-    /// To the lanes: next PC of all other instructions, bits 31:2.
-    pub next_pc: Signal<Out, Bits<30>>,
     /// To the scheduler: the warp can issue again, or ended.
     pub resume_valid: Signal<Out, Bit>,
     /// To the scheduler: all threads of the warp ended.
@@ -209,60 +124,16 @@ pub struct WriteStage<const LANES: usize> {
     pub path_start_alive: Signal<Out, Bits<LANES>>,
     /// From path selection: a path is chosen; it goes before a direct one to the context memories.
     pub path_valid: Signal<In, Bit>,
-    /// From path selection: warp slot.
-    pub path_slot: Signal<In, Bits<5>>,
-    /// From path selection: PC, bits 31:2.
-    pub path_pc: Signal<In, Bits<30>>,
-    /// From path selection: call depth.
-    pub path_chosen_depth: Signal<In, Bits<6>>,
-    /// From path selection: lanes that run.
-    pub path_active: Signal<In, Bits<LANES>>,
-    /// From path selection: lanes that have not ended.
-    pub path_alive: Signal<In, Bits<LANES>>,
-    /// From path selection: key of the pending path with the highest priority.
-    pub path_waiting: Signal<In, Bits<36>>,
+    /// From path selection: where it goes on.
+    pub chosen: PathContext<LANES>,
     /// To the contexts: write at this edge.
     pub context_write: Signal<Out, Bit>,
-    /// To the contexts: warp slot.
-    pub context_slot: Signal<Out, Bits<5>>,
-    /// To the contexts: PC, bits 31:2.
-    pub context_pc: Signal<Out, Bits<30>>,
-    /// To the contexts: call depth.
-    pub context_depth: Signal<Out, Bits<6>>,
-    /// To the contexts: lanes that run.
-    pub context_active: Signal<Out, Bits<LANES>>,
-    /// To the contexts: lanes that have not ended.
-    pub context_alive: Signal<Out, Bits<LANES>>,
-    /// To the contexts: key of the pending path with the highest priority.
-    pub context_waiting: Signal<Out, Bits<36>>,
-    /// To stage M: an operation is offered. Address and data come from the lanes.
-    pub request_valid: Signal<Out, Bit>,
-    /// From stage M: it is taken at this edge.
-    pub request_ready: Signal<In, Bit>,
-    /// To stage M: it is for the scratchpad, not for the load/store unit.
-    pub request_scratchpad: Signal<Out, Bit>,
-    /// To stage M: store, else load.
-    pub request_store: Signal<Out, Bit>,
-    /// To stage M: bytes as a power of two.
-    pub request_size: Signal<Out, Bits<2>>,
-    /// To stage M: extend with the sign.
-    pub request_signed: Signal<Out, Bit>,
-    /// To stage M: lanes.
-    pub request_mask: Signal<Out, Bits<LANES>>,
-    /// To the fault buffer: a record is offered.
-    pub fault_valid: Signal<Out, Bit>,
-    /// From the fault buffer: it is taken at this edge.
-    pub fault_ready: Signal<In, Bit>,
-    /// To the fault buffer: cause.
-    pub fault_cause: Signal<Out, Bits<5>>,
-    /// To the fault buffer: number of faulting threads.
-    pub fault_threads: Signal<Out, Bits<6>>,
-    /// To the fault buffer: PC.
-    pub fault_pc: Signal<Out, Bits<32>>,
-    /// To the fault buffer: value of the lowest faulting lane.
-    pub fault_value: Signal<Out, Bits<32>>,
-    /// To the fault buffer: packetIdx of the lowest faulting lane.
-    pub fault_packet: Signal<Out, Bits<32>>,
+    /// To the contexts: it.
+    pub context: Flipped<PathContext<LANES>>,
+    /// To stage M.
+    pub request: Flipped<MemoryRequest<LANES>>,
+    /// To the fault buffer; a record is offered before stage W knows whether it is taken.
+    pub fault: WarpFault,
     /// An instruction retires.
     pub fire: Signal<Out, Bit>,
     /// Lanes that execute it, faulting ones included.
@@ -349,12 +220,12 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
     fn update(&mut self) {
         // Lanes that fault
         self.check.execute_active.next = self.active_x.q.val();
-        let execute_access = (self.execute_load.val() | self.execute_store.val()) & !self.execute_exit.val();
+        let execute_access = (self.execute.load.val() | self.execute.store.val()) & !self.execute.exit.val();
         self.check.execute_access.next = execute_access;
-        self.check.execute_size.next = self.execute_funct3.val().get_bits::<2>(0);
-        self.check.execute_jump_register.next = self.execute_jump_register.val();
-        self.check.execute_jump.next = self.execute_branch.val() | self.execute_jump.val();
-        self.check.execute_fault.next = self.execute_fault.val();
+        self.check.execute_size.next = self.execute.funct3.val().get_bits::<2>(0);
+        self.check.execute_jump_register.next = self.execute.jump_register.val();
+        self.check.execute_jump.next = self.execute.branch.val() | self.execute.jump.val();
+        self.check.execute_fault.next = self.execute.fault.val();
         self.check.active.next = self.active_w.q.val();
         self.check.load.next = self.load_w.q.val() & !self.stores.val();
         self.check.store.next = self.store_w.q.val() | self.stores.val();
@@ -364,12 +235,12 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.check.jump.next = self.jump_w.q.val();
         self.check.fault.next = self.fault_w.q.val();
         self.check.fault_cause.next = self.cause_w.q.val();
-        self.check.immediate.next = self.execute_immediate.val();
+        self.check.immediate.next = self.execute.immediate.val();
         for i in 0..LANES {
-            self.check.address[i].next = self.address[i].val();
-            self.check.operand[i].next = self.operand[i].val();
-            self.check.carry[i].next = self.carry[i].val();
-            self.check.taken[i].next = self.taken[i].val();
+            self.check.address[i].next = self.lane[i].address.val();
+            self.check.operand[i].next = self.lane[i].operand.val();
+            self.check.carry[i].next = self.lane[i].carry.val();
+            self.check.taken[i].next = self.lane[i].taken.val();
         }
         for i in 0..WINDOWS {
             self.check.from_base[i].next = self.from_base[i].val();
@@ -417,17 +288,17 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.branch_w.q.val() & branching.any() & (branching != self.active_w.q.val()) {
             together = false;
         }
-        self.next_pc.next = self.next_w.q.val();
+        self.outcome.next_pc.next = self.next_w.q.val();
         if self.jump_w.q.val() {
-            self.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
+            self.outcome.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
         }
-        let mut direct_pc = self.next_pc.val();
+        let mut direct_pc = self.outcome.next_pc.val();
         if self.branch_w.q.val() & branching.any() {
             direct_pc = self.target_w.q.val().get_bits::<30>(2);
         }
         // Both keys are compared before it is known which way the warp goes.
         let onward_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
-            | bit_cast::<36, 30>(self.next_pc.val());
+            | bit_cast::<36, 30>(self.outcome.next_pc.val());
         let branch_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.target_w.q.val().get_bits::<30>(2));
         // The warp's path has priority over the pending ones.
@@ -446,7 +317,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.doubtful_w.q.val() & (!self.judged.q.val() | (self.faults_q.q.val() & older_missing));
         let memory = self.valid_w.q.val() & self.reaches_w.q.val() & sound.any();
         let fault_waits = self.late_write.val()
-            | (!self.fault_ready.val() & !self.fault_taken.q.val())
+            | (!self.fault.ready.val() & !self.fault_taken.q.val())
             | !self.path_ready.val();
         // A load or store waits for stage M even if no lane of it is left to go there, which is
         // known late.
@@ -454,7 +325,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         let blocked = held_back
             | (self.judged.q.val() & self.faults_q.q.val() & fault_waits)
             | (split & !self.path_ready.val())
-            | (request_waits & !self.request_ready.val())
+            | (request_waits & !self.request.ready.val())
             | (access & self.path_valid.val())
             | (self.writes_w.q.val() & self.late_write.val())
             | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
@@ -481,16 +352,19 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
 
         // Memory request and fault record, each sent once, and not before older values are here
         let request_offered = memory & !self.request_taken.q.val() & !held_back & !refuses;
-        self.request_valid.next = request_offered;
-        self.request_scratchpad.next = self.check.scratchpad.val();
-        self.request_store.next = self.store_w.q.val();
-        self.request_size.next = self.funct3_w.q.val().get_bits::<2>(0);
-        self.request_signed.next = !self.funct3_w.q.val().get_bit(2);
-        self.request_mask.next = sound;
-        self.memory_start.next = request_offered & self.request_ready.val();
+        self.request.valid.next = request_offered;
+        self.request.scratchpad.next = self.check.scratchpad.val();
+        self.request.store.next = self.store_w.q.val();
+        self.request.size.next = self.funct3_w.q.val().get_bits::<2>(0);
+        self.request.signed.next = !self.funct3_w.q.val().get_bit(2);
+        self.request.slot.next = self.slot_w.q.val();
+        self.request.rd.next = self.rd_w.q.val();
+        self.request.mask.next = sound;
+        self.memory_start.next = request_offered & self.request.ready.val();
         let fault_offered = self.fault_lanes.val().any() & !self.fault_taken.q.val() & !held_back;
-        self.fault_valid.next = fault_offered;
-        self.fault_cause.next = self.cause_q.q.val();
+        self.fault.valid.next = fault_offered;
+        self.fault.slot.next = self.slot_w.q.val();
+        self.fault.cause.next = self.cause_q.q.val();
         self.encoder.lanes.next = self.faulting_q.q.val();
         self.encoder.packet.next = self.packet_w.q.val();
         self.encoder.value_is_address.next =
@@ -503,41 +377,42 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.encoder.shared_value.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
         }
         for i in 0..LANES {
-            self.encoder.address[i].next = self.result[i].val();
+            self.encoder.address[i].next = self.lane[i].result.val();
             if self.jump_register_w.q.val() {
                 // The target of `jalr` is even.
-                self.encoder.address[i].next = self.result[i].val() & bits::<32>(0xffff_fffe_u64);
+                self.encoder.address[i].next = self.lane[i].result.val() & bits::<32>(0xffff_fffe_u64);
             }
         }
-        self.fault_threads.next = self.encoder.threads.val();
-        self.fault_packet.next = self.encoder.first_packet.val();
-        self.fault_value.next = self.encoder.value.val();
-        self.fault_pc.next = bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2);
+        self.fault.threads.next = self.encoder.threads.val();
+        self.fault.packet.next = self.encoder.first_packet.val();
+        self.fault.value.next = self.encoder.value.val();
+        self.fault.pc.next = bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2);
         self.request_taken.d.next =
-            blocked & (self.request_taken.q.val() | (request_offered & self.request_ready.val()));
+            blocked & (self.request_taken.q.val() | (request_offered & self.request.ready.val()));
         self.fault_taken.d.next =
-            blocked & (self.fault_taken.q.val() | (fault_offered & self.fault_ready.val()));
+            blocked & (self.fault_taken.q.val() | (fault_offered & self.fault.ready.val()));
 
         // To the lanes, the divider and the hazard check
         self.execute_slot.next = self.slot_x.q.val();
-        self.valid.next = self.valid_w.q.val();
+        self.held.valid.next = self.valid_w.q.val();
         self.slot.next = self.slot_w.q.val();
-        self.load.next = self.load_w.q.val();
-        self.store.next = self.store_w.q.val();
-        self.multiply.next = self.multiply_w.q.val();
-        self.divide.next = self.divide_w.q.val();
+        self.held.load.next = self.load_w.q.val();
+        self.held.store.next = self.store_w.q.val();
+        self.outcome.multiply.next = self.multiply_w.q.val();
+        self.held.divide.next = self.divide_w.q.val();
         self.funct3.next = self.funct3_w.q.val();
-        self.rd.next = self.rd_w.q.val();
-        self.link.next = self.link_w.q.val();
-        self.plain.next = self.plain_w.q.val();
-        self.link_value.next = (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
-        self.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.cause_q.q.val());
-        self.path_depth.next = self.depth_w.q.val();
-        self.jump_register.next = self.jump_register_w.q.val();
-        self.branch.next = self.branch_w.q.val();
-        self.target.next = self.target_w.q.val().get_bits::<30>(2);
+        self.held.rd.next = self.rd_w.q.val();
+        self.outcome.link.next = self.link_w.q.val();
+        self.outcome.plain.next = self.plain_w.q.val();
+        self.outcome.link_value.next =
+            (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
+        self.outcome.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.cause_q.q.val());
+        self.outcome.path_depth.next = self.depth_w.q.val();
+        self.outcome.jump_register.next = self.jump_register_w.q.val();
+        self.outcome.branch.next = self.branch_w.q.val();
+        self.outcome.target.next = self.target_w.q.val().get_bits::<30>(2);
         if access | self.fault_w.q.val() {
-            self.target.next = self.pc_w.q.val();
+            self.outcome.target.next = self.pc_w.q.val();
         }
         self.write_lanes.next = bits::<LANES>(0);
         self.path_lanes.next = bits::<LANES>(0);
@@ -559,22 +434,22 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.context_write.next =
             self.path_valid.val() | (leaves & (refuses | (self.control_w.q.val() & direct)));
         if self.path_valid.val() {
-            self.context_slot.next = self.path_slot.val();
-            self.context_pc.next = self.path_pc.val();
-            self.context_depth.next = self.path_chosen_depth.val();
-            self.context_active.next = self.path_active.val();
-            self.context_alive.next = self.path_alive.val();
-            self.context_waiting.next = self.path_waiting.val();
+            self.context.slot.next = self.chosen.slot.val();
+            self.context.pc.next = self.chosen.pc.val();
+            self.context.depth.next = self.chosen.depth.val();
+            self.context.active.next = self.chosen.active.val();
+            self.context.alive.next = self.chosen.alive.val();
+            self.context.waiting.next = self.chosen.waiting.val();
         } else {
-            self.context_slot.next = self.slot_w.q.val();
-            self.context_pc.next = direct_pc;
+            self.context.slot.next = self.slot_w.q.val();
+            self.context.pc.next = direct_pc;
             if refuses {
-                self.context_pc.next = self.pc_w.q.val();
+                self.context.pc.next = self.pc_w.q.val();
             }
-            self.context_depth.next = self.depth_w.q.val();
-            self.context_active.next = self.active_w.q.val();
-            self.context_alive.next = self.alive_w.q.val();
-            self.context_waiting.next = self.waiting_w.q.val();
+            self.context.depth.next = self.depth_w.q.val();
+            self.context.active.next = self.active_w.q.val();
+            self.context.alive.next = self.alive_w.q.val();
+            self.context.waiting.next = self.waiting_w.q.val();
         }
 
         // Counters
@@ -585,26 +460,26 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.retire_diverged.next = !self.whole_w.q.val();
 
         // Stage registers
-        let execute_writes = self.execute_rd.val().any()
-            & !self.execute_load.val()
-            & !self.execute_divide.val()
-            & !self.execute_fault.val();
+        let execute_writes = self.execute.rd.val().any()
+            & !self.execute.load.val()
+            & !self.execute.divide.val()
+            & !self.execute.fault.val();
         self.port_wanted_next.next = self.valid_w.q.val() & self.writes_w.q.val();
         if self.advance.val() {
-            self.slot_x.d.next = self.read_slot.val();
-            self.depth_x.d.next = self.read_depth.val();
-            self.active_x.d.next = self.read_active.val();
-            self.alive_x.d.next = self.read_alive.val();
-            self.waiting_x.d.next = self.read_waiting.val();
-            self.packet_x.d.next = self.read_packet.val();
+            self.slot_x.d.next = self.read.slot.val();
+            self.depth_x.d.next = self.read.depth.val();
+            self.active_x.d.next = self.read.active.val();
+            self.alive_x.d.next = self.read.alive.val();
+            self.waiting_x.d.next = self.read.waiting.val();
+            self.packet_x.d.next = self.read.packet.val();
             self.valid_w.d.next =
-                self.execute_valid.val() & !(flush & (self.slot_x.q.val() == self.slot_w.q.val()));
+                self.execute.valid.val() & !(flush & (self.slot_x.q.val() == self.slot_w.q.val()));
             self.slot_w.d.next = self.slot_x.q.val();
             self.depth_w.d.next = self.depth_x.q.val();
-            if self.execute_call.val() & (self.depth_x.q.val() != bits::<6>(63)) {
+            if self.execute.call.val() & (self.depth_x.q.val() != bits::<6>(63)) {
                 self.depth_w.d.next = self.depth_x.q.val() + bits::<6>(1);
             }
-            if self.execute_ret.val() & self.depth_x.q.val().any() {
+            if self.execute.ret.val() & self.depth_x.q.val().any() {
                 self.depth_w.d.next = self.depth_x.q.val() - bits::<6>(1);
             }
             self.active_w.d.next = self.active_x.q.val();
@@ -612,35 +487,35 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.whole_w.d.next = self.active_x.q.val() == self.alive_x.q.val();
             self.waiting_w.d.next = self.waiting_x.q.val();
             self.packet_w.d.next = self.packet_x.q.val();
-            self.rd_w.d.next = self.execute_rd.val();
+            self.rd_w.d.next = self.execute.rd.val();
             self.writes_w.d.next = execute_writes;
-            self.port_wanted_next.next = self.execute_valid.val() & execute_writes;
-            self.funct3_w.d.next = self.execute_funct3.val();
-            self.control_w.d.next = self.execute_control.val();
-            self.multiply_w.d.next = self.execute_multiply.val();
-            self.divide_w.d.next = self.execute_divide.val();
-            self.branch_w.d.next = self.execute_branch.val();
-            self.jump_w.d.next = self.execute_jump.val();
-            self.jump_register_w.d.next = self.execute_jump_register.val();
-            self.link_w.d.next = self.execute_jump.val() | self.execute_jump_register.val();
+            self.port_wanted_next.next = self.execute.valid.val() & execute_writes;
+            self.funct3_w.d.next = self.execute.funct3.val();
+            self.control_w.d.next = self.execute.control.val();
+            self.multiply_w.d.next = self.execute.multiply.val();
+            self.divide_w.d.next = self.execute.divide.val();
+            self.branch_w.d.next = self.execute.branch.val();
+            self.jump_w.d.next = self.execute.jump.val();
+            self.jump_register_w.d.next = self.execute.jump_register.val();
+            self.link_w.d.next = self.execute.jump.val() | self.execute.jump_register.val();
             self.plain_w.d.next =
-                !self.execute_multiply.val() & !self.execute_jump.val() & !self.execute_jump_register.val();
-            self.load_w.d.next = self.execute_load.val();
-            self.store_w.d.next = self.execute_store.val();
-            self.exit_w.d.next = self.execute_exit.val();
-            self.boot_w.d.next = self.execute_boot.val();
-            self.fault_w.d.next = self.execute_fault.val();
+                !self.execute.multiply.val() & !self.execute.jump.val() & !self.execute.jump_register.val();
+            self.load_w.d.next = self.execute.load.val();
+            self.store_w.d.next = self.execute.store.val();
+            self.exit_w.d.next = self.execute.exit.val();
+            self.boot_w.d.next = self.execute.boot.val();
+            self.fault_w.d.next = self.execute.fault.val();
             self.reaches_w.d.next =
-                (self.execute_load.val() | self.execute_store.val()) & !self.execute_fault.val();
-            self.cause_w.d.next = self.execute_cause.val();
-            self.fault_value_w.d.next = self.execute_fault_value.val();
+                (self.execute.load.val() | self.execute.store.val()) & !self.execute.fault.val();
+            self.cause_w.d.next = self.execute.cause.val();
+            self.fault_value_w.d.next = self.execute.fault_value.val();
             self.target_w.d.next =
-                (bit_cast::<32, 30>(self.execute_pc.val()) << bits::<5>(2)) + self.execute_immediate.val();
-            self.next_w.d.next = self.execute_next.val();
-            self.pc_w.d.next = self.execute_pc.val();
+                (bit_cast::<32, 30>(self.execute.pc.val()) << bits::<5>(2)) + self.execute.immediate.val();
+            self.next_w.d.next = self.execute.next_pc.val();
+            self.pc_w.d.next = self.execute.pc.val();
             // Where other lanes wait behind an access, its outcome decides the path.
             self.doubtful_w.d.next = self.check.early_fault.val()
-                | (execute_access & (self.sent_back.read_data.val() | self.execute_control.val()));
+                | (execute_access & (self.sent_back.read_data.val() | self.execute.control.val()));
         }
     }
 }

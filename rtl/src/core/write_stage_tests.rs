@@ -14,14 +14,14 @@ fn a_record_has_all_lanes_that_fault() {
     let mut random = hermes_hdl::testing::random();
     let mut uut = WriteStage::<4>::new(0);
     reset!(uut);
-    uut.read_active.next = bits(15);
-    uut.read_alive.next = bits(15);
-    uut.read_packet.next = bits(100);
+    uut.read.active.next = bits(15);
+    uut.read.alive.next = bits(15);
+    uut.read.packet.next = bits(100);
     tick!(uut);
-    uut.execute_valid.next = true;
-    uut.execute_control.next = true;
-    uut.execute_fault.next = true;
-    uut.execute_cause.next = bits(5);
+    uut.execute.valid.next = true;
+    uut.execute.control.next = true;
+    uut.execute.fault.next = true;
+    uut.execute.cause.next = bits(5);
     let (mut lanes, mut line, mut to_come) = (1u64, 0u64, 0);
     let (mut records, mut faults, mut joined) = (Vec::new(), 0, 0);
     for _ in 0..3_000 {
@@ -29,12 +29,12 @@ fn a_record_has_all_lanes_that_fault() {
         uut.load_error_line.next = bits(line);
         uut.warp_late.next = to_come > 0;
         uut.late_write.next = random.gen_bool(0.3);
-        uut.fault_ready.next = random.gen_bool(0.5);
+        uut.fault.ready.next = random.gen_bool(0.5);
         uut.path_ready.next = random.gen_bool(0.5);
         settle(&mut uut);
-        if uut.fault_valid.val() && uut.fault_ready.next {
-            let packet = uut.fault_packet.val().to_u32();
-            records.push((uut.fault_threads.val().to_u32(), packet, uut.fault_value.val().to_u32()));
+        if uut.fault.valid.val() && uut.fault.ready.next {
+            let packet = uut.fault.packet.val().to_u32();
+            records.push((uut.fault.threads.val().to_u32(), packet, uut.fault.value.val().to_u32()));
         }
         let fires = uut.fire.val();
         if fires {
@@ -70,20 +70,20 @@ fn open_a_window(uut: &mut WriteStage<4>) {
 
 /// Takes a load of these addresses from stage R to stage W.
 fn load(uut: &mut WriteStage<4>, slot: u64, addresses: [u64; 4]) {
-    uut.read_slot.next = bits(slot);
-    uut.execute_valid.next = false;
+    uut.read.slot.next = bits(slot);
+    uut.execute.valid.next = false;
     tick!(*uut);
-    uut.execute_valid.next = true;
-    uut.execute_load.next = true;
-    uut.execute_funct3.next = bits(2);
-    uut.execute_pc.next = bits(0x1000 + slot);
+    uut.execute.valid.next = true;
+    uut.execute.load.next = true;
+    uut.execute.funct3.next = bits(2);
+    uut.execute.pc.next = bits(0x1000 + slot);
     for (lane, address) in addresses.into_iter().enumerate() {
-        uut.address[lane].next = bits(address);
-        uut.operand[lane].next = bits(address);
-        uut.result[lane].next = bits(address);
+        uut.lane[lane].address.next = bits(address);
+        uut.lane[lane].operand.next = bits(address);
+        uut.lane[lane].result.next = bits(address);
     }
     tick!(*uut);
-    uut.execute_valid.next = false;
+    uut.execute.valid.next = false;
     settle(uut);
 }
 
@@ -94,10 +94,10 @@ fn an_access_that_faults_is_sent_back_first() {
     let mut uut = WriteStage::<4>::new(0);
     reset!(uut);
     open_a_window(&mut uut);
-    uut.read_active.next = bits(15);
-    uut.read_alive.next = bits(15);
-    uut.request_ready.next = true;
-    (uut.path_ready.next, uut.fault_ready.next) = (true, true);
+    uut.read.active.next = bits(15);
+    uut.read.alive.next = bits(15);
+    uut.request.ready.next = true;
+    (uut.path_ready.next, uut.fault.ready.next) = (true, true);
     let (good, bad) = ([0x4000, 0x4004, 0x7ffc, 0x5000], [0x4000, 0x8000, 0x4004, 0x3ffc]);
     let (allowed, refused) = (0b0101, 0b1010);
     for _ in 0..3 {
@@ -109,11 +109,11 @@ fn an_access_that_faults_is_sent_back_first() {
         }
         load(&mut uut, 3, bad);
         assert!(uut.advance.val() && !uut.fire.val() && !uut.retire.val());
-        assert!(!uut.request_valid.val() && !uut.memory_start.val() && !uut.fault_valid.val());
+        assert!(!uut.request.valid.val() && !uut.memory_start.val() && !uut.fault.valid.val());
         assert!(!uut.path_start_valid.val() && !uut.resume_valid.val() && !uut.write_lanes.val().any());
         assert!(uut.flush_valid.val() && uut.again_valid.val() && uut.context_write.val());
-        assert_eq!((uut.context_slot.val().to_u64(), uut.context_pc.val().to_u64()), (3, 0x1003));
-        assert_eq!(u64::from(uut.context_active.val()), 15);
+        assert_eq!((uut.context.slot.val().to_u64(), uut.context.pc.val().to_u64()), (3, 0x1003));
+        assert_eq!(u64::from(uut.context.active.val()), 15);
         tick!(uut);
 
         load(&mut uut, 4, good);
@@ -121,14 +121,14 @@ fn an_access_that_faults_is_sent_back_first() {
         tick!(uut);
 
         load(&mut uut, 3, bad);
-        assert!(!uut.advance.val() && !uut.request_valid.val() && !uut.fault_valid.val());
+        assert!(!uut.advance.val() && !uut.request.valid.val() && !uut.fault.valid.val());
         tick!(uut);
         assert!(uut.fire.val() && uut.flush_valid.val() && uut.path_start_valid.val());
         assert!(!uut.again_valid.val() && !uut.context_write.val());
-        assert!(uut.memory_start.val() && uut.fault_valid.val());
-        assert_eq!(u64::from(uut.request_mask.val()), allowed);
+        assert!(uut.memory_start.val() && uut.fault.valid.val());
+        assert_eq!(u64::from(uut.request.mask.val()), allowed);
         assert_eq!(u64::from(uut.fault_lanes.val()), refused);
-        assert_eq!((uut.fault_value.val().to_u64(), uut.fault_cause.val().to_u64()), (0x8000, 5));
+        assert_eq!((uut.fault.value.val().to_u64(), uut.fault.cause.val().to_u64()), (0x8000, 5));
         tick!(uut);
 
         load(&mut uut, 3, good);
@@ -145,11 +145,11 @@ fn an_access_that_faults_is_sent_back_first() {
     settle(&mut uut);
     assert!(uut.advance.val() && uut.again_valid.val());
     tick!(uut);
-    uut.request_ready.next = false;
+    uut.request.ready.next = false;
     load(&mut uut, 4, good);
-    assert!(!uut.advance.val() && uut.request_valid.val() && !uut.memory_start.val());
+    assert!(!uut.advance.val() && uut.request.valid.val() && !uut.memory_start.val());
     tick!(uut);
-    uut.request_ready.next = true;
+    uut.request.ready.next = true;
     settle(&mut uut);
-    assert!(uut.fire.val() && uut.request_valid.val() && uut.memory_start.val());
+    assert!(uut.fire.val() && uut.request.valid.val() && uut.memory_start.val());
 }

@@ -126,9 +126,9 @@ fn instruction_cache() {
         check_with(InstructionCache::new(lines, ways), cycles, |uut, random, _| {
             // Eight lines in four places or two sets; the slot that missed comes back soon, and
             // flushes are rare.
-            uut.lookup_word.next = bits(random() % 128);
-            uut.lookup_slot.next = bits(random() % 4);
-            uut.lookup_enable.next = random() % 4 != 0;
+            uut.lookup.word.next = bits(random() % 128);
+            uut.lookup.slot.next = bits(random() % 4);
+            uut.lookup.enable.next = random() % 4 != 0;
             uut.stall.next = random() % 4 == 0;
             uut.wanted.next = random() % 8 != 0;
             uut.flush.next = random() % 128 == 0;

@@ -1,6 +1,6 @@
 //! The instruction cache of a core.
 
-use crate::ports::LineRead;
+use crate::ports::{LineRead, Lookup};
 use hermes_hdl::prelude::*;
 
 /// What the fill machine is doing.
@@ -22,7 +22,7 @@ pub enum FillState {
 
 /// Instruction cache of lines of 64 bytes with 1, 2 or 4 ways.
 ///
-/// 1. Lookup: a cycle with `lookup_enable` high and `stall` low; in the next cycle `hit_valid` is
+/// 1. Lookup: a cycle with `lookup.enable` high and `stall` low; in the next cycle `hit_valid` is
 ///    high, and `hit`, `instruction` and `error` answer it. A cycle with `stall` high takes no
 ///    lookup and holds these outputs.
 /// 2. A lookup that misses is recorded at the next edge with `stall` low. In the cycles after it,
@@ -51,12 +51,8 @@ pub struct InstructionCache {
     pub reset: Signal<In, Bit>,
 
     // From the front end
-    /// Looks up `lookup_word` for `lookup_slot`.
-    pub lookup_enable: Signal<In, Bit>,
-    /// Warp slot.
-    pub lookup_slot: Signal<In, Bits<5>>,
-    /// Bits 31:2 of the PC.
-    pub lookup_word: Signal<In, Bits<30>>,
+    /// From stage C: looks up `word` for `slot`.
+    pub lookup: Flipped<Lookup>,
     /// From stage D: the lookup before the one that the outputs answer still matters. If not, its
     /// miss starts no fill.
     pub wanted: Signal<In, Bit>,
@@ -163,9 +159,9 @@ impl Logic for InstructionCache {
         self.flush_waits.d.next = drop_all;
 
         // Lookup.
-        let lookup = self.lookup_enable.val() && !self.stall.val();
+        let looks_up = self.lookup.enable.val() && !self.stall.val();
         if !self.stall.val() {
-            self.looked_up.d.next = self.lookup_enable.val();
+            self.looked_up.d.next = self.lookup.enable.val();
         }
 
         // Its answer.
@@ -304,7 +300,7 @@ impl Logic for InstructionCache {
                     self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
                     self.state.d.next = FillState::Clear;
-                } else if (lookup && (self.lookup_slot.val() == self.owner.q.val()))
+                } else if (looks_up && (self.lookup.slot.val() == self.owner.q.val()))
                     || self.hold_count.q.val().all()
                 {
                     self.state.d.next = FillState::Idle;
@@ -314,22 +310,22 @@ impl Logic for InstructionCache {
 
         // Memories.
         let same_set = tag_write
-            && ((self.lookup_word.val().get_bits::<12>(4) & self.last_set.val())
+            && ((self.lookup.word.val().get_bits::<12>(4) & self.last_set.val())
                 == (tag_address.get_bits::<12>(0) & self.last_set.val()));
         if !self.stall.val() {
-            self.looked_slot.d.next = self.lookup_slot.val();
-            self.looked_line.d.next = self.lookup_word.val().get_bits::<26>(4);
+            self.looked_slot.d.next = self.lookup.slot.val();
+            self.looked_line.d.next = self.lookup.word.val().get_bits::<26>(4);
             self.blocked.d.next = drop_all || (self.state.q.val() == FillState::Clear) || same_set;
         }
         for way in 0..self._ways {
             self.words[way].read_enable.next = !self.stall.val();
-            self.words[way].read_address.next = self.lookup_word.val().get_bits::<16>(0);
+            self.words[way].read_address.next = self.lookup.word.val().get_bits::<16>(0);
             self.words[way].write_enable.next =
                 word_write && (self.fill_way.q.val() == self.number[way].val());
             self.words[way].write_address.next = word_address;
             self.words[way].write_data.next = self.buffer.q.val().get_bits::<32>(0);
             self.tags[way].read_enable.next = !self.stall.val();
-            self.tags[way].read_address.next = self.lookup_word.val().get_bits::<16>(4);
+            self.tags[way].read_address.next = self.lookup.word.val().get_bits::<16>(4);
             self.tags[way].write_enable.next = tag_write
                 && ((self.state.q.val() == FillState::Clear)
                     || (self.fill_way.q.val() == self.number[way].val()));

@@ -65,10 +65,10 @@ fn run(ways: usize, cycles: usize) {
         let lookup = (!ready.is_empty()).then(|| ready[rng.gen_range(0..ready.len())]);
         uut.stall.next = false;
         uut.wanted.next = true;
-        uut.lookup_enable.next = lookup.is_some();
+        uut.lookup.enable.next = lookup.is_some();
         if let Some(slot) = lookup {
-            uut.lookup_slot.next = bits(slot as u64);
-            uut.lookup_word.next = bits((slots[slot].0 >> 2).into());
+            uut.lookup.slot.next = bits(slot as u64);
+            uut.lookup.word.next = bits((slots[slot].0 >> 2).into());
         }
         uut.fetch.ready.next = true;
         uut.fetch.response.valid.next = request.is_some();

@@ -71,10 +71,10 @@ impl Bench {
         self.uut.stall.next = stall;
         self.uut.wanted.next = true;
         self.uut.flush.next = flush;
-        self.uut.lookup_enable.next = lookup.is_some();
+        self.uut.lookup.enable.next = lookup.is_some();
         if let Some((slot, pc)) = lookup {
-            self.uut.lookup_slot.next = bits(slot as u64);
-            self.uut.lookup_word.next = bits((pc >> 2).into());
+            self.uut.lookup.slot.next = bits(slot as u64);
+            self.uut.lookup.word.next = bits((pc >> 2).into());
         }
         self.uut.fetch.ready.next = self.rng.gen_bool(0.7);
         let respond = self.request.filter(|_| self.rng.gen_bool(self.latency));

@@ -6,11 +6,14 @@
 mod axi_lite;
 mod bank;
 mod command_stage;
+mod fault;
+mod kernel;
 mod line;
 mod line_lock;
 mod look;
 mod memory_byte;
 mod monitor;
+mod pipeline;
 mod queue_control;
 mod register_access;
 mod registers;
@@ -18,6 +21,7 @@ mod retire;
 mod spawn;
 mod stream;
 mod uli;
+mod warp;
 mod window_posts;
 mod window_select;
 mod write_tap;
@@ -27,11 +31,17 @@ pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCy
 pub use axi_lite::AxiLite;
 pub use bank::{BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten};
 pub use command_stage::CommandStage;
+pub use fault::WarpFault;
+pub use kernel::{IssueControl, KernelSetup, PacketRing, ReadWindows, ThreadPlaces};
 pub use line::{AtomicAnswer, LineRead, LineResponse, LineWrite, LineWritten};
 pub use line_lock::LineLock;
 pub use look::Look;
 pub use memory_byte::MemoryByte;
 pub use monitor::WatchedRange;
+pub use pipeline::{
+    Arithmetic, Controls, Counted, Forwards, HazardQuery, InFlight, LaneOutcome, LaneValues, LateResult,
+    Lookup, MemoryRequest, Operands, PathContext, WarpContext,
+};
 pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
@@ -39,6 +49,9 @@ pub use retire::{LateWrite, Retire, Trace};
 pub use spawn::{JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
+pub use warp::{
+    CommitEntry, FormedWarp, SlotStart, StartingWarp, TaskCount, WarpEvent, WarpFinish, WarpStart, WarpTrace,
+};
 pub use window_posts::WindowPosts;
 pub use window_select::WindowSelect;
 pub use write_tap::WriteTap;

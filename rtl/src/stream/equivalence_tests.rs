@@ -144,8 +144,8 @@ fn egress() {
 fn packet_ports() {
     check_with(PacketPorts::default(), 800, |uut, random, cycle| {
         uut.control.enable.next = cycle % 1024 > 8;
-        uut.ring_slots_log2.next = bits(4);
-        uut.slot_bytes_log2.next = bits(8);
+        uut.ring.ring_slots_log2.next = bits(4);
+        uut.ring.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 4);
         uut.rx.tkeep.next = keep(random);
         uut.rx.tuser.next = bits(random() >> 33);

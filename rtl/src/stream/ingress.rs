@@ -1,7 +1,7 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{LineBuilder, RingPosition, WriteWindow};
-use crate::ports::{LineWrite, StreamIn};
+use crate::ports::{LineWrite, StreamIn, TaskCount};
 use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 ///    and which are dropped as malformed: those take no slot. `rx.tready` is low while no slot is
 ///    free: no frame is lost.
 /// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are
-///    performed. Frames that complete while a count waits for `task_ready` go together into the
+///    performed. Frames that complete while a count waits for `task.ready` go together into the
 ///    next count.
 /// 3. At most three quarters of the ring are in flight, from the first beat of a frame until egress
 ///    has freed its slot; and `drop_caches` is high for one cycle when the first frame of a quarter
@@ -48,12 +48,8 @@ pub struct Ingress {
     pub write: LineWrite,
 
     // To the task FIFO, and what the host pushes to it
-    /// A number of packets is ready.
-    pub task_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub task_ready: Signal<In, Bit>,
-    /// The number.
-    pub task_count: Signal<Out, Bits<32>>,
+    /// To the task FIFO.
+    pub task: Flipped<TaskCount>,
     /// The host's count enters the task FIFO at this edge.
     pub host_pushed: Signal<In, Bit>,
     /// The host's count.
@@ -153,13 +149,13 @@ impl Logic for Ingress {
             waiting = waiting + 1;
         }
         self.ready_frames.d.next = waiting;
-        if !self.pushing.q.val() || self.task_ready.val() {
+        if !self.pushing.q.val() || self.task.ready.val() {
             self.pushing.d.next = waiting.any();
             self.push_count.d.next = waiting;
             self.ready_frames.d.next = bits::<32>(0);
         }
-        self.task_valid.next = self.pushing.q.val();
-        self.task_count.next = self.push_count.q.val();
+        self.task.valid.next = self.pushing.q.val();
+        self.task.count.next = self.push_count.q.val();
 
         if self.builder.done.val() {
             self.frame_count.d.next = self.frame_count.q.val() + 1;

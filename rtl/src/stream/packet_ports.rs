@@ -2,7 +2,7 @@
 
 use super::{Egress, Ingress, TaskMerge};
 use crate::host::registers::packet_ports::{PortControl, PortCounters};
-use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut};
+use crate::ports::{LineRead, LineWrite, PacketRing, StreamIn, StreamOut, TaskCount};
 use hermes_hdl::prelude::*;
 
 /// Ingress and egress at one port of the memory system.
@@ -29,30 +29,16 @@ pub struct PacketPorts {
     pub counters: PortCounters,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
-    /// Register RING_BASE.
-    pub ring_base: Signal<In, Bits<32>>,
-    /// Register RING_SLOTS_LOG2; 1 to 20.
-    pub ring_slots_log2: Signal<In, Bits<5>>,
-    /// Register SLOT_BYTES_LOG2; 7 to 16.
-    pub slot_bytes_log2: Signal<In, Bits<5>>,
-    /// Register VERDICT_BASE; a multiple of 64.
-    pub verdict_base: Signal<In, Bits<32>>,
+    /// Where ring and verdicts stand.
+    pub ring: PacketRing,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
 
     // Packet counts
-    /// From the host: a count is offered.
-    pub host_task_valid: Signal<In, Bit>,
-    /// To the host: it is taken at this edge; follows `task_ready`.
-    pub host_task_ready: Signal<Out, Bit>,
-    /// From the host: the count.
-    pub host_task_count: Signal<In, Bits<32>>,
-    /// To the task FIFO: a count is offered.
-    pub task_valid: Signal<Out, Bit>,
-    /// From the task FIFO: it is taken at this edge.
-    pub task_ready: Signal<In, Bit>,
-    /// To the task FIFO: the count.
-    pub task_count: Signal<Out, Bits<32>>,
+    /// From the host; `ready` follows `task.ready`.
+    pub host_task: TaskCount,
+    /// To the task FIFO.
+    pub task: Flipped<TaskCount>,
 
     // Frames
     /// Frames that enter.
@@ -80,33 +66,27 @@ impl Logic for PacketPorts {
         // Ingress
         self.ingress.enable.next = self.control.enable.val();
         self.ingress.cycle.next = self.cycle.val();
-        self.ingress.ring_base.next = self.ring_base.val();
-        self.ingress.ring_slots_log2.next = self.ring_slots_log2.val();
-        self.ingress.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.ingress.ring_base.next = self.ring.ring_base.val();
+        self.ingress.ring_slots_log2.next = self.ring.ring_slots_log2.val();
+        self.ingress.slot_bytes_log2.next = self.ring.slot_bytes_log2.val();
         connect!(self.rx, self.ingress.rx);
         connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
         self.drop_caches.next = self.ingress.drop_caches.val();
 
         // Packet counts
-        self.tasks.host_valid.next = self.host_task_valid.val();
-        self.tasks.host_count.next = self.host_task_count.val();
-        self.host_task_ready.next = self.tasks.host_ready.val();
-        self.tasks.ingress_valid.next = self.ingress.task_valid.val();
-        self.tasks.ingress_count.next = self.ingress.task_count.val();
-        self.ingress.task_ready.next = self.tasks.ingress_ready.val();
-        self.task_valid.next = self.tasks.task_valid.val();
-        self.task_count.next = self.tasks.task_count.val();
-        self.tasks.task_ready.next = self.task_ready.val();
-        self.ingress.host_pushed.next = self.host_task_valid.val() && self.tasks.host_ready.val();
-        self.ingress.host_count.next = self.host_task_count.val();
+        connect!(self.host_task, self.tasks.host);
+        connect!(self.ingress.task, self.tasks.ingress);
+        connect!(self.task, self.tasks.task);
+        self.ingress.host_pushed.next = self.host_task.valid.val() && self.tasks.host.ready.val();
+        self.ingress.host_count.next = self.host_task.count.val();
 
         // Egress
         self.egress.enable.next = self.control.enable.val();
-        self.egress.ring_base.next = self.ring_base.val();
-        self.egress.ring_slots_log2.next = self.ring_slots_log2.val();
-        self.egress.slot_bytes_log2.next = self.slot_bytes_log2.val();
-        self.egress.verdict_base.next = self.verdict_base.val();
+        self.egress.ring_base.next = self.ring.ring_base.val();
+        self.egress.ring_slots_log2.next = self.ring.ring_slots_log2.val();
+        self.egress.slot_bytes_log2.next = self.ring.slot_bytes_log2.val();
+        self.egress.verdict_base.next = self.ring.verdict_base.val();
         self.egress.committed.next = self.committed.val();
         connect!(self.read, self.egress.read);
         connect!(self.tx, self.egress.tx);

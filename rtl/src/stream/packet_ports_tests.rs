@@ -89,10 +89,10 @@ impl Bench {
     fn new(name: &str, traffic: Traffic) -> Self {
         let mut uut = PacketPorts::default();
         reset!(uut);
-        uut.ring_base.next = bits(RING_BASE.into());
-        uut.verdict_base.next = bits(VERDICT_BASE.into());
-        uut.ring_slots_log2.next = bits(traffic.ring_slots_log2.into());
-        uut.slot_bytes_log2.next = bits(traffic.slot_bytes_log2.into());
+        uut.ring.ring_base.next = bits(RING_BASE.into());
+        uut.ring.verdict_base.next = bits(VERDICT_BASE.into());
+        uut.ring.ring_slots_log2.next = bits(traffic.ring_slots_log2.into());
+        uut.ring.slot_bytes_log2.next = bits(traffic.slot_bytes_log2.into());
         tick!(uut);
         Self {
             traffic,
@@ -176,7 +176,7 @@ impl Bench {
             self.uut.rx.tuser.next = bits(beat.user.into());
         }
         self.uut.tx.tready.next = self.goes();
-        self.uut.task_ready.next = self.goes();
+        self.uut.task.ready.next = self.goes();
         self.uut.read.ready.next = self.goes();
         self.uut.write.ready.next = self.goes();
         self.uut.read.response.valid.next = false;
@@ -230,7 +230,7 @@ impl Bench {
             let (tag, line) = (uut.write.tag.val().to_u64(), uut.write.line.val().to_u32());
             self.memory.write(tag, line, bits_to_line(uut.write.data.val()), uut.write.strobe.val().to_u64());
         }
-        let pushes = (uut.task_valid.val() && uut.task_ready.val()).then(|| uut.task_count.val().to_u64());
+        let pushes = (uut.task.valid.val() && uut.task.ready.val()).then(|| uut.task.count.val().to_u64());
         let beat = uut.tx.tvalid.val().then(|| Beat {
             data: bits_to_line(uut.tx.tdata.val()),
             keep: uut.tx.tkeep.val().to_u64(),
@@ -466,14 +466,14 @@ fn two_cycles_for_a_frame_of_two_lines() {
 fn host_packets_come_first() {
     let mut bench = Bench::new("packet_ports host", Traffic { pace: 0.8, frames: 30, ..EASY });
     // The host pushes 5 packets, which commit, before the ports are enabled.
-    bench.uut.host_task_valid.next = true;
-    bench.uut.host_task_count.next = bits(5);
-    bench.uut.task_ready.next = true;
+    bench.uut.host_task.valid.next = true;
+    bench.uut.host_task.count.next = bits(5);
+    bench.uut.task.ready.next = true;
     settle(&mut bench.uut);
-    assert!(bench.uut.host_task_ready.val() && bench.uut.task_valid.val());
-    assert_eq!(bench.uut.task_count.val().to_u64(), 5);
+    assert!(bench.uut.host_task.ready.val() && bench.uut.task.valid.val());
+    assert_eq!(bench.uut.task.count.val().to_u64(), 5);
     tick!(bench.uut);
-    bench.uut.host_task_valid.next = false;
+    bench.uut.host_task.valid.next = false;
     tick!(bench.uut);
     assert!(bench.uut.control.busy.val());
     (bench.pushed, bench.processed, bench.committed) = (5, 5, 5);

@@ -1,5 +1,6 @@
 //! Packet counts from the host and from ingress into one task FIFO.
 
+use crate::ports::TaskCount;
 use hermes_hdl::prelude::*;
 
 /// Passes the counts of two sources on, alternating when both wait.
@@ -12,24 +13,12 @@ pub struct TaskMerge {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From the host: a count is offered.
-    pub host_valid: Signal<In, Bit>,
-    /// To the host: it is taken at this edge; follows `task_ready`.
-    pub host_ready: Signal<Out, Bit>,
-    /// From the host: the count.
-    pub host_count: Signal<In, Bits<32>>,
-    /// From ingress: a count is offered.
-    pub ingress_valid: Signal<In, Bit>,
-    /// To ingress: it is taken at this edge; follows `task_ready`.
-    pub ingress_ready: Signal<Out, Bit>,
-    /// From ingress: the count.
-    pub ingress_count: Signal<In, Bits<32>>,
-    /// To the task FIFO: a count is offered.
-    pub task_valid: Signal<Out, Bit>,
-    /// From the task FIFO: it is taken at this edge.
-    pub task_ready: Signal<In, Bit>,
-    /// To the task FIFO: the count.
-    pub task_count: Signal<Out, Bits<32>>,
+    /// From the host; `ready` follows `task.ready`.
+    pub host: TaskCount,
+    /// From ingress; `ready` follows `task.ready`.
+    pub ingress: TaskCount,
+    /// To the task FIFO.
+    pub task: Flipped<TaskCount>,
     /// The host is preferred.
     host_first: Register<Bit>,
 }
@@ -37,17 +26,17 @@ pub struct TaskMerge {
 impl Logic for TaskMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        let host = self.host_valid.val() && (self.host_first.q.val() || !self.ingress_valid.val());
-        self.task_valid.next = self.host_valid.val() || self.ingress_valid.val();
-        self.task_count.next = self.ingress_count.val();
-        if host {
-            self.task_count.next = self.host_count.val();
+        let from_host = self.host.valid.val() && (self.host_first.q.val() || !self.ingress.valid.val());
+        self.task.valid.next = self.host.valid.val() || self.ingress.valid.val();
+        self.task.count.next = self.ingress.count.val();
+        if from_host {
+            self.task.count.next = self.host.count.val();
         }
-        self.host_ready.next = self.task_ready.val() && host;
-        self.ingress_ready.next = self.task_ready.val() && !host;
+        self.host.ready.next = self.task.ready.val() && from_host;
+        self.ingress.ready.next = self.task.ready.val() && !from_host;
         // What is offered and not taken stays the choice; what was taken is second from now on.
-        if self.host_valid.val() || self.ingress_valid.val() {
-            self.host_first.d.next = host != self.task_ready.val();
+        if self.host.valid.val() || self.ingress.valid.val() {
+            self.host_first.d.next = from_host != self.task.ready.val();
         }
     }
 }
@@ -67,28 +56,28 @@ mod tests {
         let mut waits = [0; 2];
         let mut offered = None;
         for _ in 0..4_000 {
-            if !uut.host_valid.val() {
-                uut.host_valid.next = rng.gen_bool(0.6);
+            if !uut.host.valid.val() {
+                uut.host.valid.next = rng.gen_bool(0.6);
             }
-            if !uut.ingress_valid.val() {
-                uut.ingress_valid.next = rng.gen_bool(0.6);
+            if !uut.ingress.valid.val() {
+                uut.ingress.valid.next = rng.gen_bool(0.6);
             }
-            uut.host_count.next = bits(counts[0]);
-            uut.ingress_count.next = bits(counts[1]);
-            uut.task_ready.next = rng.gen_bool(0.5);
+            uut.host.count.next = bits(counts[0]);
+            uut.ingress.count.next = bits(counts[1]);
+            uut.task.ready.next = rng.gen_bool(0.5);
             settle(&mut uut);
-            let valid = [uut.host_valid.val(), uut.ingress_valid.val()];
-            let ready = [uut.host_ready.val(), uut.ingress_ready.val()];
-            assert_eq!(uut.task_valid.val(), valid[0] || valid[1]);
-            let count = uut.task_count.val().to_u64();
+            let valid = [uut.host.valid.val(), uut.ingress.valid.val()];
+            let ready = [uut.host.ready.val(), uut.ingress.ready.val()];
+            assert_eq!(uut.task.valid.val(), valid[0] || valid[1]);
+            let count = uut.task.count.val().to_u64();
             if let Some(count) = offered {
-                assert_eq!(uut.task_count.val().to_u64(), count, "an offer changed");
+                assert_eq!(uut.task.count.val().to_u64(), count, "an offer changed");
             }
-            offered = (uut.task_valid.val() && !uut.task_ready.val()).then_some(count);
+            offered = (uut.task.valid.val() && !uut.task.ready.val()).then_some(count);
             for i in 0..2 {
                 let taken = valid[i] && ready[i];
                 if taken {
-                    assert!(uut.task_ready.val() && count == counts[i]);
+                    assert!(uut.task.ready.val() && count == counts[i]);
                     counts[i] += 1;
                 }
                 let other = valid[1 - i] && ready[1 - i];
@@ -99,10 +88,10 @@ mod tests {
             assert!(!(taken[0] && taken[1]));
             tick!(uut);
             if taken[0] {
-                uut.host_valid.next = false;
+                uut.host.valid.next = false;
             }
             if taken[1] {
-                uut.ingress_valid.next = false;
+                uut.ingress.valid.next = false;
             }
             settle(&mut uut);
         }

@@ -1,0 +1,115 @@
+//! Between the control path and the cores: warps start, finish and commit.
+
+use crate::types::{CoreIndex, PacketIndex, ThreadCount, WarpSlot};
+use hermes_hdl::prelude::*;
+
+/// A warp starts on a core, in a slot that is free.
+#[derive(Ports)]
+pub struct WarpStart {
+    /// A warp starts in this cycle.
+    pub valid: Signal<In, Bit>,
+    /// Its slot.
+    pub slot: Signal<In, WarpSlot>,
+    /// packetIdx of lane 0; of a warp of spawned threads the number of its first one.
+    pub packet: Signal<In, PacketIndex>,
+    /// Its threads, 1 to the lanes of a core.
+    pub count: Signal<In, ThreadCount>,
+}
+
+/// The start of a warp, for units that only keep something for its slot.
+#[derive(Ports)]
+#[part_of(WarpStart)]
+pub struct SlotStart {
+    /// A warp starts in this cycle.
+    pub valid: Signal<In, Bit>,
+    /// Its slot.
+    pub slot: Signal<In, WarpSlot>,
+}
+
+/// The warp that starts in this cycle: all cores see it, and one of them that it starts.
+#[derive(Ports)]
+#[part_of(WarpStart)]
+#[part_of(WarpTrace)]
+pub struct StartingWarp {
+    /// Its slot.
+    pub slot: Signal<In, WarpSlot>,
+    /// packetIdx of lane 0; of a warp of spawned threads the number of its first one.
+    pub packet: Signal<In, PacketIndex>,
+    /// Its threads, 1 to the lanes of a core.
+    pub count: Signal<In, ThreadCount>,
+}
+
+/// A core offers a warp that finished: its threads ended, and its stores are performed.
+#[derive(Ports)]
+pub struct WarpFinish {
+    /// A warp is offered; it stays until it is taken.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its slot.
+    pub slot: Signal<Out, WarpSlot>,
+}
+
+/// Something happens to a warp, for one cycle.
+#[derive(Ports)]
+pub struct WarpEvent {
+    /// It happens.
+    pub valid: Signal<Out, Bit>,
+    /// Core of the warp.
+    pub core: Signal<Out, CoreIndex>,
+    /// Its warp slot.
+    pub slot: Signal<Out, WarpSlot>,
+}
+
+/// Something happens to a warp and its packets, for one cycle.
+#[derive(Ports)]
+pub struct WarpTrace {
+    /// It happens.
+    pub valid: Signal<Out, Bit>,
+    /// Core of the warp.
+    pub core: Signal<Out, CoreIndex>,
+    /// Its warp slot.
+    pub slot: Signal<Out, WarpSlot>,
+    /// packetIdx of its first packet.
+    pub packet: Signal<Out, PacketIndex>,
+    /// Its packets.
+    pub count: Signal<Out, ThreadCount>,
+}
+
+/// A warp that the warp former formed, on its way to warp issue.
+#[derive(Ports)]
+pub struct FormedWarp {
+    /// A warp is offered; it stays until it is taken.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge; does not depend on `valid`.
+    pub ready: Signal<In, Bit>,
+    /// packetIdx of its first packet.
+    pub packet: Signal<Out, PacketIndex>,
+    /// Its packets, 1 to the lanes of a core.
+    pub count: Signal<Out, ThreadCount>,
+}
+
+/// A packet warp asks for an entry of the delay commit queue.
+#[derive(Ports)]
+pub struct CommitEntry {
+    /// A warp is issued.
+    pub valid: Signal<In, Bit>,
+    /// An entry is free.
+    pub ready: Signal<Out, Bit>,
+    /// Core of the warp.
+    pub core: Signal<In, CoreIndex>,
+    /// Slot of the warp.
+    pub slot: Signal<In, WarpSlot>,
+}
+
+/// A number of packets that became ready, on its way to the task FIFO.
+#[derive(Ports)]
+#[part_of(crate::host::registers::tasks::TaskOffer)]
+pub struct TaskCount {
+    /// A count is offered; it stays until it is taken.
+    pub valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<Out, Bit>,
+    /// The count.
+    pub count: Signal<In, Bits<32>>,
+}
