@@ -109,7 +109,7 @@ fn fpga_preset_is_clean_and_synthesizes() {
     synthesize(folder.path(), 8, 1);
 }
 
-/// Packet ports and a network interface, each alone and with two channels; elaborated are both.
+/// Packet ports and a network interface, each alone and with two channels; elaborated are both, with a cycle for look-ups in the L2.
 #[test]
 fn packet_ports_and_network_interface_are_clean() {
     for (packet_ports, network) in [(true, false), (false, true), (true, true)] {
@@ -118,6 +118,7 @@ fn packet_ports_and_network_interface_are_clean() {
             packet_ports,
             network,
             atomics: network,
+            l2_look_up_cycle: packet_ports && network,
             channels: 2,
             lanes: 2,
             ..Config::preset("default").unwrap()

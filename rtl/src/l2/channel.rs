@@ -179,12 +179,14 @@ impl Logic for MemoryChannel {
         self.fills_error.write_data.next = r_error;
         self.fills_error.read_address.next = self.fills.read_address.val();
         let fill_id = self.fills_id.read_data.val();
+        let filled_line = self.fills_data.read_data.val();
+        let filled_wrong = self.fills_error.read_data.val();
         let mut fill_taken = true;
         for i in 0..self._banks {
             self.fill[i].valid.next = false;
             self.fill[i].number.next = (fill_id & self.number_mask.val()).get_bits::<6>(0);
-            self.fill[i].data.next = self.fills_data.read_data.val();
-            self.fill[i].error.next = self.fills_error.read_data.val();
+            self.fill[i].data.next = filled_line;
+            self.fill[i].error.next = filled_wrong;
             if (fill_id & !self.number_mask.val()) == self.bank_id[i].val() {
                 self.fill[i].valid.next = !self.fills.empty.val();
                 fill_taken = self.fill[i].ready.val();

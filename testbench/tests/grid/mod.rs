@@ -18,12 +18,14 @@ pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
     (4, 8, 16, 1, 16),
 ];
 
-/// An array of 2 cores with caches of these sizes and the retire trace for lock-step.
+/// An array of 2 cores with caches of these sizes and the retire trace for lock-step. Banks of 64 lines look up in a cycle of
+/// its own.
 pub fn config(
     (channels, l2_banks, l2_bank_lines, l2_ways, l1_lines): (usize, usize, usize, usize, usize),
 ) -> Config {
     let default = Config::preset("default").unwrap();
     let sizes = Config { channels, l2_banks, l2_bank_lines, l2_ways, l1_lines, ..default };
+    let sizes = Config { l2_look_up_cycle: l2_bank_lines == 64, ..sizes };
     Config { cores: 2, lanes: 4, warps: 4, trace: true, ..sizes }
 }
 
