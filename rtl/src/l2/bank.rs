@@ -350,8 +350,8 @@ impl Logic for L2Bank {
             self.turns.write_data.next = bits::<2>(0);
         }
 
-        // Data: one line is read and one is written in a cycle, never the same.
-        // A line that nobody wants may be read, too: it need not be known first who does.
+        // Data: one line is read and one is written in a cycle. A line that is wanted is never the one that is
+        // written; one that nobody wants may be read, too, since it need not be known first who does.
         self.data.read_enable.next = room && (self.request.valid.val() || walk);
         self.data.read_address.next = place;
         self.data.write_enable.next = (fill_take && !self.fill.error.val()) || write_hit || write_miss;

@@ -19,7 +19,7 @@ pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
 ];
 
 /// An array of 2 cores with caches of these sizes and the retire trace for lock-step. Banks of 64 lines look up in a cycle of
-/// its own.
+/// their own.
 pub fn config(
     (channels, l2_banks, l2_bank_lines, l2_ways, l1_lines): (usize, usize, usize, usize, usize),
 ) -> Config {
