@@ -10,6 +10,7 @@ use crate::net::{InterfaceSizes, NetInterface, NetWindow};
 use crate::ports::{AxiLite, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace};
 use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
+use crate::types::JobSlot;
 use hermes_hdl::emit::{emit_prefixed, Design, EmitError};
 use hermes_hdl::prelude::*;
 
@@ -72,7 +73,7 @@ pub struct HermesTop<const LANES: usize> {
     pub trace_issue_spawned: Vec<Signal<Out, Bit>>,
     /// Slot of its job.
     #[count(spawns)]
-    pub trace_issue_job: Vec<Signal<Out, Bits<4>>>,
+    pub trace_issue_job: Vec<Signal<Out, JobSlot>>,
     /// The warp that finished is one of spawned threads.
     #[count(spawns)]
     pub trace_finish_spawned: Vec<Signal<Out, Bit>>,

@@ -8,8 +8,10 @@ use hermes_testbench::model;
 use hermes_testbench::test_seed;
 use verilator_sys::{Model, ModelLibrary};
 
+/// The L2 is that of a board: one way, and a cycle for the look-up.
 fn config() -> Config {
-    Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() }
+    let default = Config::preset("default").unwrap();
+    Config { cores: 2, lanes: 4, warps: 4, l2_ways: 1, l2_look_up_cycle: true, ..default }
 }
 
 fn library() -> ModelLibrary {

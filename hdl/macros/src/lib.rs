@@ -43,8 +43,8 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
 ///   which has it as `Flipped<Name>`, with inputs and outputs exchanged.
 /// - `Default`, `Clone`, `Debug`; a field has the value of its `#[init(value)]`, else its default. A `Vec` needs a `#[count(N)]`
 ///   that gives it its length.
-/// - `#[part_of(Group)]` at the struct: each of its ports is also one of that group, and `connect!` connects the two, or one with
-///   the other end of the other. The ports of the group that the part does not have are left out.
+/// - `#[part_of(Group)]` at the struct: each of its ports is also one of that group. `connect!` connects a part with the group,
+///   also where one of the two is `Flipped`. The ports of the group that the part does not have are left out.
 #[proc_macro_derive(Ports, attributes(init, count, part_of))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);

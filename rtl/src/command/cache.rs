@@ -1,6 +1,7 @@
 //! The data cache of the command processor.
 
 use crate::memory::WordSelect;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Lines whose valid bits stand in one register.
@@ -55,7 +56,7 @@ pub struct CommandCache {
     /// The hart whose load asked for it.
     pub fill_hart: Signal<In, Bits<3>>,
     /// Its line address.
-    pub fill_line: Signal<In, Bits<26>>,
+    pub fill_line: Signal<In, LineAddress>,
     /// The line, byte 0 in bits 7:0.
     pub fill_data: Signal<In, Bits<512>>,
     /// It could not be read.
@@ -79,7 +80,7 @@ pub struct CommandCache {
     // Line buffer
     buffer_used: Register<Bit>,
     buffer_hart: Register<Bits<3>>,
-    buffer_line: Register<Bits<26>>,
+    buffer_line: Register<LineAddress>,
     buffer_data: Register<Bits<512>>,
     buffer_word: Register<Bits<4>>,
     select: WordSelect,

@@ -3,6 +3,7 @@
 use super::{CommandCache, CommandOutcome, CommandResult};
 use crate::memory::LoadValue;
 use crate::ports::LineResponse;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// The data cache in the pipeline ([`CommandCache`]), and CSR `muncached` of each hart.
@@ -53,7 +54,7 @@ pub struct CachedLoads {
     cache: CommandCache,
     load_value: LoadValue,
     /// Line of the load of each hart.
-    lines: RamAsync<Bits<26>, 3>,
+    lines: RamAsync<LineAddress, 3>,
     /// Harts whose load is to be installed.
     wanted: Register<Bits<8>>,
     #[count(harts)]

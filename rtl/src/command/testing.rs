@@ -246,7 +246,7 @@ impl System {
             banks: 1,
             bank_lines: 64,
             ways: 4,
-            looks: false,
+            look_up_cycle: false,
             atomic_requesters: 1,
             network: None,
         };

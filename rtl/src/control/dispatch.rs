@@ -5,6 +5,7 @@ use crate::host::registers::progress::Progress;
 use crate::ports::{
     IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent, WarpFinish, WarpTrace,
 };
+use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
 
 /// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue,
@@ -72,7 +73,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     pub start_spawned: Vec<Signal<Out, Bit>>,
     /// To the cores: slot of its job.
     #[count(spawns)]
-    pub start_job: Vec<Signal<Out, Bits<4>>>,
+    pub start_job: Vec<Signal<Out, JobSlot>>,
     /// From each core: one of the threads of the warp that finished ended with a fault.
     #[count(cores * spawns)]
     pub finish_faulted: Vec<Signal<In, Bit>>,

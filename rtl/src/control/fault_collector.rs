@@ -3,6 +3,7 @@
 use super::{RoundRobin, SyncFifo};
 use crate::host::registers::faults::FaultRecords;
 use crate::ports::WarpFault;
+use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
 
 /// What the host learns about one fault of a warp.
@@ -48,10 +49,10 @@ pub struct FaultCollector {
     /// From each core: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads
     /// (only with a thread spawner, as the next).
     #[count(jobs)]
-    pub fault_job: Vec<Signal<In, Bits<5>>>,
+    pub fault_job: Vec<Signal<In, WarpJob>>,
     /// Of the oldest record: the same.
     #[count(jobs.min(1))]
-    pub oldest_job: Vec<Signal<Out, Bits<5>>>,
+    pub oldest_job: Vec<Signal<Out, WarpJob>>,
     arbiter: RoundRobin,
     fifo: SyncFifo<FaultRecord, 5, 6>,
     taken: Register<Bit>,
@@ -59,10 +60,10 @@ pub struct FaultCollector {
     drops: Register<Bits<16>>,
     threads: Register<Bits<32>>,
     #[count(jobs.min(1))]
-    job: Vec<Register<Bits<5>>>,
+    job: Vec<Register<WarpJob>>,
     /// Beside `fifo`, and as full.
     #[count(jobs.min(1))]
-    job_fifo: Vec<SyncFifo<Bits<5>, 5, 6>>,
+    job_fifo: Vec<SyncFifo<WarpJob, 5, 6>>,
     #[init(cores)]
     _cores: usize,
     #[init(jobs.min(1))]

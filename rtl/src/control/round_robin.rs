@@ -33,8 +33,8 @@ pub struct RoundRobin {
 impl Logic for RoundRobin {
     #[hdl_gen]
     fn update(&mut self) {
-        // The lowest of this round, and the lowest of all for the next one. A carry goes no further than there
-        // are requesters: behind the last one both are constant.
+        // The lowest of this round, and the lowest of all for the next one. A carry goes no further
+        // than there are requesters: behind the last one both are constant.
         let round = self.request.val() & self.above.q.val();
         let mut choice = self.request.val() & (bits::<32>(0) - self.request.val());
         if round.any() {

@@ -2,6 +2,7 @@
 
 use super::{indices, CoreSlots, RoundRobin};
 use crate::ports::{CommitEntry, FormedWarp, SpawnedWarp, StartingWarp, WarpEvent};
+use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
 
 /// Issues each formed warp to the next core, round-robin, that can take one.
@@ -64,13 +65,13 @@ pub struct WarpIssue {
     /// Its slot.
     #[count(spawns)]
     pub spawn_slot: Vec<Signal<Out, Bits<5>>>,
-    /// The warp that starts is one of spawned threads; `start_packet` is the number of its first
+    /// The warp that starts is one of spawned threads; its `packet` is the number of its first
     /// thread.
     #[count(spawns)]
     pub start_spawned: Vec<Signal<Out, Bit>>,
     /// Slot of its job.
     #[count(spawns)]
-    pub start_job: Vec<Signal<Out, Bits<4>>>,
+    pub start_job: Vec<Signal<Out, JobSlot>>,
     #[init((0..cores).map(|_| CoreSlots::new(spawns)).collect())]
     slots: Vec<CoreSlots>,
     arbiter: RoundRobin,
@@ -94,7 +95,7 @@ pub struct WarpIssue {
     #[count(spawns)]
     issued_spawned: Vec<Register<Bit>>,
     #[count(spawns)]
-    issued_job: Vec<Register<Bits<4>>>,
+    issued_job: Vec<Register<JobSlot>>,
     #[init(cores)]
     _cores: usize,
     #[init(spawns)]

@@ -1,5 +1,6 @@
 //! A window of memory that a kernel may touch.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Windows for loads and as many for stores.
@@ -31,11 +32,11 @@ pub struct AccessWindow {
     /// Stage R: the immediate.
     pub immediate: Signal<In, Bits<32>>,
     /// READ_WINDOW_BASE register, bits 31:6.
-    pub read_base: Signal<In, Bits<26>>,
+    pub read_base: Signal<In, LineAddress>,
     /// READ_WINDOW_SIZE register, bits 31:6.
     pub read_size: Signal<In, Bits<26>>,
     /// WRITE_WINDOW_BASE register, bits 31:6.
-    pub write_base: Signal<In, Bits<26>>,
+    pub write_base: Signal<In, LineAddress>,
     /// WRITE_WINDOW_SIZE register, bits 31:6.
     pub write_size: Signal<In, Bits<26>>,
     /// Stage X: the immediate minus the first byte of the window, bits 32:6. Both are unsigned; the
@@ -43,9 +44,9 @@ pub struct AccessWindow {
     pub from_base: Signal<Out, Bits<27>>,
     /// Stage X: the immediate minus the byte after the window, as `from_base`.
     pub from_end: Signal<Out, Bits<27>>,
-    read_first: Register<Bits<26>>,
+    read_first: Register<LineAddress>,
     read_end: Register<Bits<27>>,
-    write_first: Register<Bits<26>>,
+    write_first: Register<LineAddress>,
     write_end: Register<Bits<27>>,
     from_base_x: Register<Bits<27>>,
     from_end_x: Register<Bits<27>>,

@@ -1,5 +1,6 @@
 //! A warp of spawned threads issues its boot sequence first.
 
+use crate::ports::SlotStart;
 use hermes_hdl::prelude::*;
 
 /// Instructions of the boot sequence, and the first of the entry.
@@ -8,7 +9,7 @@ pub const FIRST_ISSUES: u64 = 6;
 /// Chooses the warp that issues before its turn: one of spawned threads that has just started, for the instructions of its boot
 /// sequence and the first of its entry.
 ///
-/// 1. `start_valid` in cycle t: from t + 1 on the warp goes first, for [`FIRST_ISSUES`] cycles with `advance`. A fresh warp waits
+/// 1. `start.valid` in cycle t: from t + 1 on the warp goes first, for [`FIRST_ISSUES`] cycles with `advance`. A fresh warp waits
 ///    for nothing until then, so that these are its first instructions.
 /// 2. `first_valid` and `first_slot` tell a cycle before who goes first. A warp that starts while another one goes first takes its
 ///    turns like all others.
@@ -21,10 +22,8 @@ pub struct BootFirst {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: nobody goes first.
     pub reset: Signal<In, Bit>,
-    /// A warp of spawned threads starts.
-    pub start_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// The warp of spawned threads that starts.
+    pub start: SlotStart,
     /// The present choice issues.
     pub advance: Signal<In, Bit>,
     /// In the next cycle a warp goes first.
@@ -40,15 +39,15 @@ impl Logic for BootFirst {
     fn update(&mut self) {
         let idle = !self.left.q.val().any();
         let ends = self.advance.val() & (self.left.q.val() == bits::<3>(1));
-        self.first_valid.next = self.start_valid.val();
-        self.first_slot.next = self.start_slot.val();
+        self.first_valid.next = self.start.valid.val();
+        self.first_slot.next = self.start.slot.val();
         if !idle {
             self.first_valid.next = !ends;
             self.first_slot.next = self.slot.q.val();
         }
-        if idle & self.start_valid.val() {
+        if idle & self.start.valid.val() {
             self.left.d.next = bits::<3>(FIRST_ISSUES);
-            self.slot.d.next = self.start_slot.val();
+            self.slot.d.next = self.start.slot.val();
         } else if !idle & self.advance.val() {
             self.left.d.next = self.left.q.val() - bits::<3>(1);
         }
@@ -71,8 +70,8 @@ mod tests {
         let (mut served, mut passed) = (0, 0);
         for cycle in 0..5_000 {
             let (start, slot) = (random.gen_bool(0.1), random.gen_range(0..32u64));
-            unit.start_valid.next = start;
-            unit.start_slot.next = slot.into();
+            unit.start.valid.next = start;
+            unit.start.slot.next = slot.into();
             unit.advance.next = random.gen_bool(0.7);
             settle!(unit);
             let next = match first {

@@ -3,21 +3,22 @@
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
 use crate::ports::{AtomicAnswer, LateResult, LineRead, LineWrite, Look, MemoryRequest, SlotStart};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// The memories that the loads and stores of a core access: shared memory through the load/store
 /// unit and the data cache, the scratchpad, and with atomic instructions the path of these to the
 /// L2. This unit is wiring; function and timing of each part are in its own contract.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high,
-///    into [`MemoryStage`]. From there it goes to the scratchpad with `request_scratchpad`, as an
+/// 1. An operation is accepted at the edge at which `request.valid` and `request.ready` are high,
+///    into [`MemoryStage`]. From there it goes to the scratchpad with `request.scratchpad`, as an
 ///    atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to
 ///    [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds from
 ///    acceptance on.
 /// 2. Values return from two units, with the priority that [`LateResults`](super::LateResults)
 ///    gives them: shared memory ([`FROM_MEMORY`]), with loads and atomic operations, and the
 ///    scratchpad ([`FROM_SCRATCHPAD`]). Those of the scratchpad are taken at the edge at which
-///    `result_valid` is high, those of shared memory where `result_ready` is high as well, which
+///    their `result.valid` is high, those of shared memory where `result_ready` is high as well, which
 ///    must be low if the scratchpad has some. Their words are registered as they come, and `data`
 ///    holds the values in the cycle after that.
 /// 3. `data` is 0 after a cycle in which nothing is taken.
@@ -73,7 +74,7 @@ pub struct DataMemory<const LANES: usize> {
     /// carried.
     pub result_error: Signal<Out, Bit>,
     /// With `result_error`: line address of that line.
-    pub result_line: Signal<Out, Bits<26>>,
+    pub result_line: Signal<Out, LineAddress>,
     /// Value of each lane that is taken, undefined for other lanes; 0 while nothing is taken.
     #[count(LANES)]
     pub data: Vec<Signal<Out, Bits<32>>>,
@@ -278,8 +279,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             connect!(self.look[k], self.atomic_path[k].look[0]);
         }
         for k in 0..self._atomics {
-            self.atomic_path[k].start_valid.next = self.start[k].valid.val();
-            self.atomic_path[k].start_slot.next = self.start[k].slot.val();
+            connect!(self.start[k], self.atomic_path[k].start);
             self.stage.request_atomic[k].next = self.request_atomic[k].val();
             self.stage.request_operation[k].next = self.request_operation[k].val();
             self.stage.request_acquire[k].next = self.request_acquire[k].val();

@@ -94,13 +94,13 @@ pub struct DecodeStage {
     pub query: Flipped<HazardQuery>,
     /// The instruction word, in stage D.
     pub word: Signal<Out, Bits<32>>,
-    /// Stage R.
+    /// The instruction in stage R.
     pub read: Flipped<Controls>,
     /// Added to the immediate, with anything but 0 only where there is no register `rs1`.
     pub read_base: Signal<Out, Bits<32>>,
     /// Stage R: to the lanes, a stage later.
     pub read_arithmetic: Flipped<Arithmetic>,
-    /// To the lanes.
+    /// To the lanes: what they read in stage R.
     pub read_operands: Flipped<Operands>,
     /// What the warp started with (one element with a thread spawner).
     #[count(spawns)]
@@ -108,7 +108,8 @@ pub struct DecodeStage {
     /// Lanes that run the instruction in stage D (one element with a network interface).
     #[count(networks)]
     pub running: Vec<Signal<In, Bits<32>>>,
-    /// From the hazard check: it cannot be executed yet, not for sleep (one element with a network interface, as the next).
+    /// From the hazard check: it cannot be executed yet, for another reason than sleep (one element
+    /// with a network interface, as the next).
     #[count(networks)]
     pub hazard: Vec<Signal<In, Bit>>,
     /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits.

@@ -1,6 +1,7 @@
 //! Between the pipeline of a core and the collector of faults.
 
 use crate::ports::WarpFault;
+use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
 
 /// Holds one fault record of a core until the collector takes it, so that the pipeline does not
@@ -23,10 +24,10 @@ pub struct FaultBuffer {
     /// Job of the warp: its slot in bits 3:0; bit 4: the warp is one of spawned threads (one element with a
     /// thread spawner, as the next).
     #[count(spawns)]
-    pub job: Vec<Signal<In, Bits<5>>>,
+    pub job: Vec<Signal<In, WarpJob>>,
     /// To the fault collector: the same.
     #[count(spawns)]
-    pub fault_job: Vec<Signal<Out, Bits<5>>>,
+    pub fault_job: Vec<Signal<Out, WarpJob>>,
     full: Register<Bit>,
     cause_q: Register<Bits<5>>,
     slot_q: Register<Bits<5>>,
@@ -35,7 +36,7 @@ pub struct FaultBuffer {
     value_q: Register<Bits<32>>,
     packet_q: Register<Bits<32>>,
     #[count(spawns)]
-    job_q: Vec<Register<Bits<5>>>,
+    job_q: Vec<Register<WarpJob>>,
     #[init(spawns)]
     _spawns: usize,
 }

@@ -76,7 +76,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub stores_busy: Signal<In, Bits<32>>,
     /// From stage W: a context is written at this edge.
     pub context_write: Signal<In, Bit>,
-    /// It.
+    /// The context that is written.
     pub context: PathContext<LANES>,
     /// To the instruction cache.
     pub lookup: Lookup,

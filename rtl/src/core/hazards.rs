@@ -35,7 +35,7 @@ pub struct Hazards {
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: what the instruction needs.
     pub decode: HazardQuery,
-    /// Stage R.
+    /// What the instruction in stage R will write.
     pub read: InFlight,
     /// Stage R: warp slot.
     pub read_slot: Signal<In, Bits<5>>,
@@ -43,13 +43,13 @@ pub struct Hazards {
     pub read_multiply: Signal<In, Bit>,
     /// Stage R: atomic instruction.
     pub read_atomic: Signal<In, Bit>,
-    /// Stage X.
+    /// What the instruction in stage X will write.
     pub execute: InFlight,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,
     /// Stage X: atomic instruction.
     pub execute_atomic: Signal<In, Bit>,
-    /// Stage W.
+    /// What the instruction in stage W will write.
     pub write: InFlight,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,

@@ -21,11 +21,11 @@ pub struct InstructionCount {
     pub start: SlotStart,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
-    /// Stage R.
+    /// The lanes of the instruction in stage R.
     pub read: Counted,
     /// Stage R: warp slot.
     pub read_slot: Signal<In, Bits<5>>,
-    /// Stage X.
+    /// The lanes of the instruction in stage X.
     pub execute: Counted,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,

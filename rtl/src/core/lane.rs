@@ -46,11 +46,11 @@ pub struct Lane {
     pub rs1_address: Signal<In, Bits<9>>,
     /// Stage D: register file address of `rs2`.
     pub rs2_address: Signal<In, Bits<9>>,
-    /// Stage R.
+    /// What stage R reads for the lane.
     pub operands: Operands,
     /// Stage R: the lane runs the instruction.
     pub runs: Signal<In, Bit>,
-    /// Stage X.
+    /// What the lane computes in stage X.
     pub arithmetic: Arithmetic,
     /// Stage X: branch condition, kind of product.
     pub condition: Signal<In, Bits<3>>,
@@ -67,7 +67,7 @@ pub struct Lane {
     pub write_address: Signal<In, Bits<9>>,
     /// Stage X: the instruction is a multiplication.
     pub multiplies: Signal<In, Bit>,
-    /// Stage W.
+    /// What becomes of the instruction in stage W.
     pub outcome: Flipped<LaneOutcome>,
     /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write`
     /// goes to EXIT.

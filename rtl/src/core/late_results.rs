@@ -1,6 +1,7 @@
 //! The register write port for long-latency results.
 
 use crate::ports::LateResult;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Sources of long-latency results, in the order of their priority: the scratchpad, which so knows
@@ -51,7 +52,7 @@ pub struct LateResults<const LANES: usize> {
     /// From memory: the line of these values could not be read.
     pub result_error: Signal<In, Bit>,
     /// From memory: that line.
-    pub result_line: Signal<In, Bits<26>>,
+    pub result_line: Signal<In, LineAddress>,
     /// From memory: a load is complete with the values that are taken.
     pub loaded_valid: Signal<In, Bit>,
     /// From memory: an atomic operation is complete with this cycle.
@@ -64,7 +65,7 @@ pub struct LateResults<const LANES: usize> {
     /// With `write_error`: the lanes that have no values.
     pub error_lanes: Signal<Out, Bits<LANES>>,
     /// That line.
-    pub write_line: Signal<Out, Bits<26>>,
+    pub write_line: Signal<Out, LineAddress>,
     /// A load from shared memory is complete with them.
     pub loaded: Signal<Out, Bit>,
     /// A load from the scratchpad is complete with them.
@@ -83,7 +84,7 @@ pub struct LateResults<const LANES: usize> {
     write_last_q: Register<Bit>,
     write_error_q: Register<Bit>,
     error_lanes_q: Register<Bits<LANES>>,
-    write_line_q: Register<Bits<26>>,
+    write_line_q: Register<LineAddress>,
     loaded_q: Register<Bit>,
     scratched_q: Register<Bit>,
     divided_q: Register<Bit>,

@@ -1,5 +1,6 @@
 //! Lanes whose loads failed.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Remembers the lanes of every warp to which a load brought a bus error, until they fault.
@@ -26,7 +27,7 @@ pub struct LoadErrors<const LANES: usize> {
     /// Its lanes.
     pub error_lanes: Signal<In, Bits<LANES>>,
     /// The line that could not be read.
-    pub error_line: Signal<In, Bits<26>>,
+    pub error_line: Signal<In, LineAddress>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: lanes that run.
@@ -38,7 +39,7 @@ pub struct LoadErrors<const LANES: usize> {
     /// To stage W: the lanes of this warp whose loads failed.
     pub lanes: Signal<Out, Bits<LANES>>,
     /// The line that the last of these loads could not read.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// From stage W: lanes of its warp fault.
     pub clear_valid: Signal<In, Bit>,
     /// These lanes.
@@ -46,7 +47,7 @@ pub struct LoadErrors<const LANES: usize> {
     asked: RamAsync<Bits<LANES>, 5>,
     written: RamAsync<Bits<LANES>, 5>,
     changed: RamAsync<Bits<LANES>, 5>,
-    lines: RamAsync<Bits<26>, 5>,
+    lines: RamAsync<LineAddress, 5>,
     wiped: Register<Bits<6>>,
 }
 

@@ -23,19 +23,19 @@ pub struct ReadStage<const LANES: usize> {
     pub flush_valid: Signal<In, Bit>,
     /// From stage W: slot of that warp.
     pub flush_slot: Signal<In, Bits<5>>,
-    /// Stage D.
+    /// The warp of the instruction in stage D.
     pub decode: WarpContext<LANES>,
-    /// Stage R.
+    /// The instruction in stage R.
     pub read: Controls,
     /// Stage R: added to the immediate for all lanes.
     pub read_base: Signal<In, Bits<32>>,
     /// Stage R: what the lanes compute in stage X.
     pub read_arithmetic: Arithmetic,
-    /// Stage R.
+    /// The warp of the instruction in stage R.
     pub context: Flipped<WarpContext<LANES>>,
-    /// Stage X.
+    /// The instruction in stage X.
     pub execute: Flipped<Controls>,
-    /// Stage X.
+    /// What the lanes compute for it.
     pub execute_arithmetic: Flipped<Arithmetic>,
     slot_r: Register<Bits<5>>,
     depth_r: Register<Bits<6>>,

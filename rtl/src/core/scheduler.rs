@@ -151,8 +151,8 @@ impl Logic for WarpScheduler {
             self.issue_fresh.next = self.turns[i].marked.val();
         }
         for k in 0..self._firsts {
-            self.boot[k].start_valid.next = self.start.valid.val() & self.start_spawned[k].val();
-            self.boot[k].start_slot.next = self.start.slot.val();
+            self.boot[k].start.valid.next = self.start.valid.val() & self.start_spawned[k].val();
+            self.boot[k].start.slot.next = self.start.slot.val();
             self.boot[k].advance.next = self.advance.val();
             self.turns[k].begin_valid[0].next = self.boot[k].first_valid.val();
             self.turns[k].begin_slot[0].next = self.boot[k].first_slot.val();

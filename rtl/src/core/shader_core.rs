@@ -13,6 +13,7 @@ use crate::ports::{
     AtomicAnswer, CoreCounters, JobStart, KernelSetup, LineRead, LineWrite, LostCycleCounters, Trace,
     WarpFault, WarpFinish, WarpStart, WrittenLine,
 };
+use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
 
 /// Bits of the cycle counter that end `wrs.sto` and `wrs.nto`: after 64 to 128, and 2048 to 4096 cycles.
@@ -83,7 +84,7 @@ pub struct ShaderCore<const LANES: usize> {
     pub finish_faulted: Vec<Signal<Out, Bit>>,
     /// To the fault collector: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads.
     #[count(spawns)]
-    pub fault_job: Vec<Signal<Out, Bits<5>>>,
+    pub fault_job: Vec<Signal<Out, WarpJob>>,
     /// From the banks of the L2, with a network interface: lines were written.
     #[count(banks)]
     pub written_line: Vec<Flipped<WrittenLine>>,
@@ -372,7 +373,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.rs2_address.register.next = self.decode.query.rs2.val();
         self.rs2_address.small_registers.next = self.setup.kernel_class.val();
         self.rd_address.slot.next = self.write.slot.val();
-        self.rd_address.register.next = self.write.held.rd.val();
+        self.rd_address.register.next = self.write.in_write.rd.val();
         self.rd_address.small_registers.next = self.setup.kernel_class.val();
         self.late_address.slot.next = self.late.write.slot.val();
         self.late_address.register.next = self.late.write.rd.val();
@@ -389,7 +390,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.read_multiply.next = self.decode.read.multiply.val();
         connect!(self.read.execute, self.hazards.execute);
         self.hazards.execute_slot.next = self.write.execute_slot.val();
-        connect!(self.write.held, self.hazards.write);
+        connect!(self.write.in_write, self.hazards.write);
         self.hazards.write_slot.next = self.write.slot.val();
         self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request.scratchpad.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
@@ -415,7 +416,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.read_slot.next = self.read.context.slot.val();
         connect!(self.read.execute, self.instruction_count.execute);
         self.instruction_count.execute_slot.next = self.write.execute_slot.val();
-        self.instruction_count.write_valid.next = self.write.held.valid.val();
+        self.instruction_count.write_valid.next = self.write.in_write.valid.val();
         self.instruction_count.write_slot.next = self.write.slot.val();
         self.instruction_count.write_boot.next = self.write.boot.val();
         self.instruction_count.retire.next = self.write.fire.val();
@@ -423,7 +424,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         // Division
         self.divide.start_valid.next = self.write.divide_start.val();
         self.divide.start_slot.next = self.write.slot.val();
-        self.divide.start_rd.next = self.write.held.rd.val();
+        self.divide.start_rd.next = self.write.in_write.rd.val();
         self.divide.start_lanes.next = self.write.executed.val();
         self.divide.start_count.next = !self.write.funct3.val().get_bit(2);
         self.divide.start_ones.next = self.write.funct3.val().get_bit(1);
@@ -544,7 +545,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.load_error_lanes.next = self.load_errors.lanes.val();
         self.write.load_error_line.next = self.load_errors.line.val();
         self.load_errors.clear_valid.next =
-            self.write.held.valid.val() & self.write.advance.val() & self.write.fault_lanes.val().any();
+            self.write.in_write.valid.val() & self.write.advance.val() & self.write.fault_lanes.val().any();
         self.load_errors.clear_lanes.next = self.write.fault_lanes.val();
 
         // Counters
@@ -575,10 +576,11 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.retire_trace[i].active.next = self.write.executed.val();
             self.retire_trace[i].faulting.next = self.write.fault_lanes.val();
             self.retire_trace[i].cause.next = self.write.fault.cause.val();
-            self.retire_trace[i].rd.next = self.write.held.rd.val();
-            self.retire_trace[i].late.next = self.write.held.load.val() | self.write.held.divide.val();
-            self.retire_trace[i].of_address.next = self.write.held.load.val()
-                | self.write.held.store.val()
+            self.retire_trace[i].rd.next = self.write.in_write.rd.val();
+            self.retire_trace[i].late.next =
+                self.write.in_write.load.val() | self.write.in_write.divide.val();
+            self.retire_trace[i].of_address.next = self.write.in_write.load.val()
+                | self.write.in_write.store.val()
                 | self.write.outcome.jump_register.val();
             connect!(self.late.write, self.retire_trace[i].late_write);
             for l in 0..LANES {

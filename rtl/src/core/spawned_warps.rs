@@ -1,6 +1,7 @@
 //! What a core knows of the warps of spawned threads on it.
 
 use crate::ports::{JobStart, SlotStart};
+use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
 
 /// Keeps for each warp slot whether its warp is one of spawned threads, and of which job, from its start on.
@@ -30,7 +31,7 @@ pub struct SpawnedWarps {
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
     /// Stage W: slot of the warp's job in bits 3:0; bit 4: it is a warp of spawned threads.
-    pub write_job: Signal<Out, Bits<5>>,
+    pub write_job: Signal<Out, WarpJob>,
     /// Stage W: a fault of the warp is recorded at this edge.
     pub fault_valid: Signal<In, Bit>,
     /// The slot of the warp that is offered as finished.

@@ -3,6 +3,7 @@
 use crate::config::LOCAL_WINDOW_ADDRESS;
 use crate::control::PriorityEncoder;
 use crate::ports::ThreadPlaces;
+use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
@@ -85,7 +86,7 @@ pub struct ThreadIndex {
     pub spawned: Vec<Signal<In, Bit>>,
     /// Slot of its job.
     #[count(spawns)]
-    pub job: Vec<Signal<In, Bits<4>>>,
+    pub job: Vec<Signal<In, JobSlot>>,
     /// Word ARG0 of its descriptor.
     #[count(spawns)]
     pub argument_0: Vec<Signal<In, Bits<32>>>,

@@ -4,6 +4,7 @@ use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
 use crate::ports::{
     Controls, InFlight, LaneOutcome, LaneValues, MemoryRequest, PathContext, WarpContext, WarpFault,
 };
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
@@ -44,9 +45,9 @@ pub struct WriteStage<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// To all stages: they advance at this edge.
     pub advance: Signal<Out, Bit>,
-    /// Stage R.
+    /// The instruction in stage R: its warp slot, depth and lanes.
     pub read: WarpContext<LANES>,
-    /// Stage X.
+    /// The instruction in stage X.
     pub execute: Controls,
     /// From the atomic stage: the atomic operation also stores, and is checked as a store.
     pub stores: Signal<In, Bit>,
@@ -55,7 +56,7 @@ pub struct WriteStage<const LANES: usize> {
     /// Lanes of the warp in stage W whose loads failed.
     pub load_error_lanes: Signal<In, Bits<LANES>>,
     /// The line that the last of these loads could not read.
-    pub load_error_line: Signal<In, Bits<26>>,
+    pub load_error_line: Signal<In, LineAddress>,
     /// From the lanes: what each of them computes.
     #[count(LANES)]
     pub lane: Vec<Flipped<LaneValues>>,
@@ -86,7 +87,7 @@ pub struct WriteStage<const LANES: usize> {
     /// Stage X: warp slot.
     pub execute_slot: Signal<Out, Bits<5>>,
     /// To the hazard check: the instruction.
-    pub held: Flipped<InFlight>,
+    pub in_write: Flipped<InFlight>,
     /// Warp slot of the instruction.
     pub slot: Signal<Out, Bits<5>>,
     /// Its `funct3`.
@@ -128,9 +129,9 @@ pub struct WriteStage<const LANES: usize> {
     pub chosen: PathContext<LANES>,
     /// To the contexts: write at this edge.
     pub context_write: Signal<Out, Bit>,
-    /// To the contexts: it.
+    /// To the contexts: what is written.
     pub context: Flipped<PathContext<LANES>>,
-    /// To stage M.
+    /// To stage M: the load, store or atomic operation.
     pub request: Flipped<MemoryRequest<LANES>>,
     /// To the fault buffer; a record is offered before stage W knows whether it is taken.
     pub fault: WarpFault,
@@ -394,14 +395,14 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
 
         // To the lanes, the divider and the hazard check
         self.execute_slot.next = self.slot_x.q.val();
-        self.held.valid.next = self.valid_w.q.val();
+        self.in_write.valid.next = self.valid_w.q.val();
         self.slot.next = self.slot_w.q.val();
-        self.held.load.next = self.load_w.q.val();
-        self.held.store.next = self.store_w.q.val();
+        self.in_write.load.next = self.load_w.q.val();
+        self.in_write.store.next = self.store_w.q.val();
         self.outcome.multiply.next = self.multiply_w.q.val();
-        self.held.divide.next = self.divide_w.q.val();
+        self.in_write.divide.next = self.divide_w.q.val();
         self.funct3.next = self.funct3_w.q.val();
-        self.held.rd.next = self.rd_w.q.val();
+        self.in_write.rd.next = self.rd_w.q.val();
         self.outcome.link.next = self.link_w.q.val();
         self.outcome.plain.next = self.plain_w.q.val();
         self.outcome.link_value.next =

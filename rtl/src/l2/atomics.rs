@@ -3,6 +3,7 @@
 use super::AtomicAlu;
 use crate::memory::WordSelect;
 use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// What the unit does with the operation that it holds.
@@ -33,7 +34,8 @@ pub enum AtomicState {
 ///    tag 0x60 + the lower five bits of the tag, which no other requester uses. While it comes
 ///    other requests pass, but not atomic operations; if one of them wrote to the line, the line is
 ///    read once more and the bank is locked for it. The word is written when nothing more can come
-///    between. A hit takes five cycles of the bank.
+///    between. A hit takes five cycles of the bank; with a cycle
+///    for the look-up both of its requests take one more.
 /// 3. The answer comes with the tag on the port for writes: `atomic_answer.word` is the word before
 ///    the operation, of `sc.w` 0 if it stored and 1 if not. `atomic_answer.error`: the line could
 ///    not be read, and nothing was written.
@@ -107,7 +109,7 @@ pub struct L2Atomics {
     state: Register<AtomicState>,
     requester: Register<Bits<5>>,
     tag: Register<Bits<6>>,
-    line: Register<Bits<26>>,
+    line: Register<LineAddress>,
     strobe: Register<Bits<64>>,
     operand: Register<Bits<32>>,
     warp: Register<Bits<16>>,
@@ -120,7 +122,7 @@ pub struct L2Atomics {
     told: Register<Bit>,
 
     reserved: Register<Bit>,
-    reserved_line: Register<Bits<26>>,
+    reserved_line: Register<LineAddress>,
     reserved_requester: Register<Bits<5>>,
     reserved_thread: Register<Bits<21>>,
     age: Register<Bits<16>>,

@@ -189,13 +189,13 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
 #[test]
 fn three_requesters_on_two_banks() {
     // The third has no atomic operations.
-    let sizes = |looks| MemorySizes {
+    let sizes = |look_up_cycle| MemorySizes {
         requesters: 3,
         channels: 1,
         banks: 2,
         bank_lines: 8,
         ways: 2,
-        looks,
+        look_up_cycle,
         atomic_requesters: 2,
         network: None,
     };
@@ -213,7 +213,7 @@ fn an_operation_takes_five_cycles_of_its_bank() {
         banks: 1,
         bank_lines: 16,
         ways: 2,
-        looks: false,
+        look_up_cycle: false,
         atomic_requesters: 1,
         network: None,
     };
@@ -242,6 +242,12 @@ fn an_operation_takes_five_cycles_of_its_bank() {
 /// requesters to the same lines: what it gets is exact, and so is what all leave behind.
 #[test]
 fn a_network_interface_adds_and_compares_64_bits() {
+    for look_up_cycle in [false, true] {
+        adds_and_compares_64_bits(look_up_cycle);
+    }
+}
+
+fn adds_and_compares_64_bits(look_up_cycle: bool) {
     const SUM: usize = 4;
     const LINES: u32 = 6;
     let sizes = MemorySizes {
@@ -250,7 +256,7 @@ fn a_network_interface_adds_and_compares_64_bits() {
         banks: 2,
         bank_lines: 8,
         ways: 2,
-        looks: false,
+        look_up_cycle,
         atomic_requesters: 3,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0, queues: false }),
     };
@@ -340,16 +346,15 @@ fn a_network_interface_adds_and_compares_64_bits() {
 /// afterwards.
 #[test]
 fn amoor_of_zero_leaves_the_line_clean() {
-    for network in
-        [None, Some(NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0, queues: false })]
-    {
+    let network = NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0, queues: false };
+    for (network, look_up_cycle) in [(None, false), (Some(network), false), (Some(network), true)] {
         let sizes = MemorySizes {
             requesters: 2,
             channels: 1,
             banks: 1,
             bank_lines: 16,
             ways: 2,
-            looks: false,
+            look_up_cycle,
             atomic_requesters: 2,
             network,
         };

@@ -4,14 +4,15 @@ use super::{L2Answers, L2Fetches, L2Lock, L2Stores, L2Way, NetworkSizes};
 use crate::control::indices;
 use crate::memory::IndexHash;
 use crate::ports::{BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// A part of a write-back cache of 64-byte lines. Misses do not block it: their fetches and
 /// write-backs are outstanding while later requests are processed.
 ///
-/// 1. One request is processed a cycle, in the order of acceptance. A read that hits, a write, and
-///    a read that misses take one cycle each; later requests go on while lines are fetched. A line
-///    that all lanes of a warp wait for costs one fetch.
+/// 1. One request is processed a cycle, in the order of acceptance (rule 8: in two cycles). A read
+///    that hits, a write, and a read that misses take one cycle each; later requests go on while
+///    lines are fetched. A line that all lanes of a warp wait for costs one fetch.
 /// 2. A write never fetches: it puts its bytes into the line, or into a place that becomes that of
 ///    its line. A read of a line of which only written bytes are here writes these back first and
 ///    then fetches the line.
@@ -24,12 +25,13 @@ use hermes_hdl::prelude::*;
 ///    acknowledged. After reset the bank takes a cycle for each set.
 /// 7. With a network interface and more than one way, lines of command rings can be locked
 ///    ([`L2Lock`]): that changes which line a set gives up, and no answer.
-/// 8. With a cycle for the look-up (`looks` is 1) a request, and a set of a walk, takes two cycles: one to
-///    look its set up, one to decide; so does each further look at a request that waits. Between the two only
-///    transfers end, and one that seems to be under way still is waited for. A request that is another one
-///    than the one looked up is looked up again. It is for a high clock: both parts are half as long.
+/// 8. With a cycle for the look-up (`look_up_cycles` is 1) a request, and a set of a walk, takes
+///    two cycles: one to look its set up, one to decide; so does each further look at a request
+///    that waits. Between the two only transfers end, and one that seems to be outstanding still
+///    is waited for. A request that is another one than the one looked up is looked up again. It
+///    is for a high clock: each part is shorter than both in one cycle.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: usize, looks: usize)]
+#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: usize, look_up_cycles: usize)]
 pub struct L2Bank {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -66,7 +68,7 @@ pub struct L2Bank {
     pub lock_enable: Vec<Signal<In, Bit>>,
     /// Line address of the first queue area.
     #[count(locks)]
-    pub ring_base: Vec<Signal<In, Bits<26>>>,
+    pub ring_base: Vec<Signal<In, LineAddress>>,
     /// Bits of a line address that are the same for all lines of rings.
     #[count(locks)]
     pub ring_mask: Vec<Signal<In, Bits<26>>>,
@@ -79,7 +81,7 @@ pub struct L2Bank {
 
     #[init(IndexHash::new(sets_log2, skip))]
     hash: IndexHash,
-    #[init((0..ways).map(|_| L2Way::new(sets_log2, looks)).collect())]
+    #[init((0..ways).map(|_| L2Way::new(sets_log2, look_up_cycles)).collect())]
     way: Vec<L2Way>,
     #[init(RamSizedAsync::new(sets_log2))]
     turns: RamSizedAsync<2>,
@@ -108,12 +110,13 @@ pub struct L2Bank {
     out_tag: Register<Bits<7>>,
     hit_first: Register<Bit>,
 
-    /// The state of the ways is that of the request, or the walk, in this cycle (with a cycle for the look-up, as the next two).
-    #[count(looks)]
+    /// The state of the ways is that of the request, or the walk, in this cycle (with a cycle for
+    /// the look-up, as the next two).
+    #[count(look_up_cycles)]
     looked: Vec<Register<Bit>>,
-    #[count(looks)]
-    looked_line: Vec<Register<Bits<26>>>,
-    #[count(looks)]
+    #[count(look_up_cycles)]
+    looked_line: Vec<Register<LineAddress>>,
+    #[count(look_up_cycles)]
     looked_turn: Vec<Register<Bits<2>>>,
 
     #[init((0..ways).map(|way| Constant::new((1u64 << way).into())).collect())]
@@ -131,32 +134,33 @@ pub struct L2Bank {
     _ways: usize,
     #[init(locks)]
     _locks: usize,
-    #[init(looks)]
-    _looks: usize,
+    #[init(look_up_cycles)]
+    _look_up_cycles: usize,
 }
 
 impl L2Bank {
     /// A bank of `lines` lines in `ways` ways, with up to `2^numbers` fetches and as many
     /// write-backs outstanding; its lines are those of every address whose lowest `skip` bits are
     /// decided by the choice of the bank. With a network interface its sets have locks, if they have
-    /// more than one way. `looks` is 1 if it has a cycle for the look-up.
+    /// more than one way. `look_up_cycles` is 1 if it has a cycle for the look-up.
     ///
     /// # Panics
-    /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets, or `looks` is above 1.
+    /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets,
+    /// or `look_up_cycles` is above 1.
     pub fn new(
         lines: usize,
         ways: usize,
         numbers: usize,
         skip: usize,
         network: Option<NetworkSizes>,
-        looks: usize,
+        look_up_cycles: usize,
     ) -> Self {
         assert!(lines.is_power_of_two() && matches!(ways, 1 | 2 | 4), "L2Bank: {lines} lines in {ways} ways");
         assert!(lines / ways >= 2, "L2Bank: {lines} lines in {ways} ways are less than two sets");
         let sets = lines / ways;
         let sets_log2 = sets.ilog2() as usize;
         let locks = usize::from(network.is_some() && ways > 1);
-        Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks, looks)
+        Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks, look_up_cycles)
     }
 }
 
@@ -167,7 +171,7 @@ impl Logic for L2Bank {
         let walk = self.clearing.q.val() || self.walking.q.val();
         let mut decides = true;
         let mut idle = true;
-        for k in 0..self._looks {
+        for k in 0..self._look_up_cycles {
             let same = self.looked_line[k].q.val() == self.request.line.val();
             decides = self.looked[k].q.val() && (walk || same);
             idle = self.looked[k].q.val() || !self.request.valid.val();
@@ -183,7 +187,7 @@ impl Logic for L2Bank {
         }
         self.turns.read_address.next = set;
         let mut turn = self.turns.read_data.val() & self.last_way.val();
-        for k in 0..self._looks {
+        for k in 0..self._look_up_cycles {
             self.looked_turn[k].d.next = turn;
             turn = self.looked_turn[k].q.val();
         }
@@ -259,12 +263,11 @@ impl Logic for L2Bank {
 
         // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
-        self.fill.ready.next = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
+        let takes_fill = !self.answers.response_full.val() && !(hit_waits && self.hit_first.q.val());
+        self.fill.ready.next = takes_fill;
         self.fetches.fill_number.next = self.fill.number.val();
         // Its turn is known before whether it is one of ours: the line is chosen by that.
-        let fill_turn = self.fill.valid.val()
-            && !self.answers.response_full.val()
-            && !(hit_waits && self.hit_first.q.val());
+        let fill_turn = self.fill.valid.val() && takes_fill;
         let fill_take = fill_turn && self.fetches.known.val();
         let hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn;
         if hit_push {
@@ -350,8 +353,9 @@ impl Logic for L2Bank {
             self.turns.write_data.next = bits::<2>(0);
         }
 
-        // Data: one line is read and one is written in a cycle. A line that is wanted is never the one that is
-        // written; one that nobody wants may be read, too, since it need not be known first who does.
+        // Data: one line is read and one is written in a cycle. A line that is wanted is never the
+        // one that is written; one that nobody wants may be read, too, since it need not be known
+        // first who does.
         self.data.read_enable.next = room && (self.request.valid.val() || walk);
         self.data.read_address.next = place;
         self.data.write_enable.next = (fill_take && !self.fill.error.val()) || write_hit || write_miss;

@@ -11,7 +11,7 @@ const SIZES: MemorySizes = MemorySizes {
     banks: 2,
     bank_lines: 16,
     ways: 4,
-    looks: false,
+    look_up_cycle: false,
     atomic_requesters: 0,
     network: None,
 };
@@ -132,8 +132,8 @@ fn write(bench: &mut Bench, requester: usize, line: u32, strobe: u64) {
 /// what a full set gives up.
 #[test]
 fn hits_and_misses_are_those_of_a_model() {
-    for looks in [false, true] {
-        hits_and_misses(MemorySizes { looks, ..SIZES });
+    for look_up_cycle in [false, true] {
+        hits_and_misses(MemorySizes { look_up_cycle, ..SIZES });
     }
 }
 

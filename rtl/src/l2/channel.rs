@@ -4,6 +4,7 @@ use super::Axi4Master;
 use crate::control::RoundRobin;
 use crate::memory::QueuePointers;
 use crate::ports::{BankFetch, BankFill, BankStore, BankStored};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// The AXI4 master of up to 8 banks.
@@ -52,11 +53,11 @@ pub struct MemoryChannel {
     store_arbiter: RoundRobin,
     ar_valid: Register<Bit>,
     ar_id: Register<Bits<8>>,
-    ar_line: Register<Bits<26>>,
+    ar_line: Register<LineAddress>,
     ar_code: Register<Bit>,
     aw_valid: Register<Bit>,
     aw_id: Register<Bits<8>>,
-    aw_line: Register<Bits<26>>,
+    aw_line: Register<LineAddress>,
     w_valid: Register<Bit>,
     w_data: Register<Bits<512>>,
     w_strobe: Register<Bits<64>>,

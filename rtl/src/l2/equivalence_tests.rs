@@ -44,8 +44,8 @@ fn fetches_and_stores() {
 
 #[test]
 fn way() {
-    for looks in [0, 1] {
-        check_with(L2Way::new(1, looks), 5_000, |unit, random, cycle| {
+    for look_up_cycles in [0, 1] {
+        check_with(L2Way::new(1, look_up_cycles), 5_000, |unit, random, cycle| {
             unit.set.next = bits(random() % 2);
             unit.line.next = bits(random() % 8);
             for input in [&mut unit.clear, &mut unit.drop, &mut unit.clean] {
@@ -101,7 +101,7 @@ fn memory_system_of_a_network_interface() {
         banks: 1,
         bank_lines: 4,
         ways: 2,
-        looks: false,
+        look_up_cycle: false,
         atomic_requesters: 3,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1, queues: false }),
     };
@@ -139,18 +139,18 @@ fn memory_system_of_a_network_interface() {
 /// nothing of a RAM that was not written. Writes are of whole lines for the same reason.
 #[test]
 fn memory_system() {
-    let sizes = |looks| MemorySizes {
+    let sizes = |look_up_cycle| MemorySizes {
         requesters: 2,
         channels: 2,
         banks: 2,
         bank_lines: 4,
         ways: 2,
-        looks,
+        look_up_cycle,
         atomic_requesters: 0,
         network: None,
     };
-    for looks in [false, true] {
-        check_with(MemorySystem::new(sizes(looks)), 600, |unit, random, cycle| {
+    for look_up_cycle in [false, true] {
+        check_with(MemorySystem::new(sizes(look_up_cycle)), 600, |unit, random, cycle| {
             for read in &mut unit.read {
                 read.line.next = bits(random() % 16);
             }

@@ -3,6 +3,7 @@
 use super::NumberPool;
 use crate::memory::QueuePointers;
 use crate::ports::BankFetch;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes,
@@ -24,7 +25,7 @@ pub struct L2Fetches {
     /// A fetch begins.
     pub begin: Signal<In, Bit>,
     /// Line address.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Requester that waits for the line.
     pub requester: Signal<In, Bits<5>>,
     /// Tag of the read; bit 6 without bit 5 marks a fetch of instructions.
@@ -64,7 +65,7 @@ pub struct L2Fetches {
     ways: RamAsync<Bits<4>, 6>,
     toggles: RamAsync<Bit, 6>,
     queue: QueuePointers<2>,
-    queue_line: RamAsync<Bits<26>, 2>,
+    queue_line: RamAsync<LineAddress, 2>,
     queue_number: RamAsync<Bits<6>, 2>,
     queue_code: RamAsync<Bit, 2>,
 }

@@ -2,6 +2,7 @@
 
 use super::NetworkSizes;
 use crate::control::indices;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Keeps a command from being evicted before it is fetched: one lock a set of a bank, and the choice
@@ -30,7 +31,7 @@ pub struct L2Lock {
     /// Writes to the rings lock their lines.
     pub enable: Signal<In, Bit>,
     /// Line address of the first queue area.
-    pub base: Signal<In, Bits<26>>,
+    pub base: Signal<In, LineAddress>,
     /// Bits of a line address that are the same for all lines of rings ([`RingWindow`](super::RingWindow)).
     pub mask: Signal<In, Bits<26>>,
 
@@ -51,7 +52,7 @@ pub struct L2Lock {
     #[count(ways)]
     pub leaving: Vec<Signal<In, Bit>>,
     /// Line address of the request.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Its requester.
     pub requester: Signal<In, Bits<5>>,
     /// It writes byte 1 of the line, which holds the phase of a command.

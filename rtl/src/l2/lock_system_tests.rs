@@ -13,7 +13,7 @@ const SIZES: MemorySizes = MemorySizes {
     banks: 1,
     bank_lines: 4 * SETS as usize,
     ways: 4,
-    looks: false,
+    look_up_cycle: false,
     atomic_requesters: 3,
     network: Some(NetworkSizes { requester: NETWORK, cores: 2, rings_log2: 4, areas_log2: 0, queues: false }),
 };
@@ -128,7 +128,13 @@ fn commands_stay_until_they_are_fetched() {
 /// then the set is as it was.
 #[test]
 fn a_lock_that_nobody_ends_expires() {
-    let mut bench = Bench::new(SIZES, Pace { latency: (3, 3), ready: 1.0 }, random("locks expire"));
+    for look_up_cycle in [false, true] {
+        expires(MemorySizes { look_up_cycle, ..SIZES });
+    }
+}
+
+fn expires(sizes: MemorySizes) {
+    let mut bench = Bench::new(sizes, Pace { latency: (3, 3), ready: 1.0 }, random("locks expire"));
     (bench.lock_base, bench.lock_area_log2) = (AREA.into(), 20);
     (0..100).for_each(|_| bench.step());
     // Lines of one set: 64 sets, of which the fold of the address says which.

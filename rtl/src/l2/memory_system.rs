@@ -24,7 +24,7 @@ pub struct MemorySizes {
     /// Ways of a bank: 1, 2 or 4.
     pub ways: usize,
     /// A bank has a cycle for the look-up of a set.
-    pub looks: bool,
+    pub look_up_cycle: bool,
     /// Requesters that may request atomic operations, from the first on; 0: none, and the banks
     /// have no [`L2Atomics`].
     pub atomic_requesters: usize,
@@ -93,7 +93,7 @@ impl MemorySizes {
             banks: config.l2_banks,
             bank_lines: config.l2_bank_lines,
             ways: config.l2_ways,
-            looks: config.l2_look_up_cycle,
+            look_up_cycle: config.l2_look_up_cycle,
             atomic_requesters: match network {
                 Some(network) => network.requester + 1,
                 None if config.atomics => cores_and_command,
@@ -195,7 +195,7 @@ pub struct MemorySystem {
     responses: ResponseCrossbar,
     #[init(atomics(sizes))]
     atomics: Vec<L2Atomics>,
-    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip, sizes.network, usize::from(sizes.looks))).collect())]
+    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip, sizes.network, usize::from(sizes.look_up_cycle))).collect())]
     bank: Vec<L2Bank>,
     #[init((0..sizes.channels).map(|_| MemoryChannel::new(sizes.banks / sizes.channels, numbers)).collect())]
     channel: Vec<MemoryChannel>,

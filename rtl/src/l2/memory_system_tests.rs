@@ -271,18 +271,18 @@ const RANDOM: Pace = Pace { latency: (1, 40), ready: 0.7 };
 
 #[test]
 fn one_requester_on_one_tiny_bank() {
-    let sizes = |looks| MemorySizes {
+    let sizes = |look_up_cycle| MemorySizes {
         requesters: 1,
         channels: 1,
         banks: 1,
         bank_lines: 4,
         ways: 2,
-        looks,
+        look_up_cycle,
         atomic_requesters: 0,
         network: None,
     };
-    for looks in [false, true] {
-        random_traffic(sizes(looks), RANDOM, 40, 8);
+    for look_up_cycle in [false, true] {
+        random_traffic(sizes(look_up_cycle), RANDOM, 40, 8);
     }
 }
 
@@ -294,7 +294,7 @@ fn three_requesters_on_two_banks() {
         banks: 2,
         bank_lines: 16,
         ways: 4,
-        looks: false,
+        look_up_cycle: false,
         atomic_requesters: 0,
         network: None,
     };
@@ -305,7 +305,7 @@ fn three_requesters_on_two_banks() {
         banks: 2,
         bank_lines: 8,
         ways: 1,
-        looks: true,
+        look_up_cycle: true,
         atomic_requesters: 0,
         network: None,
     };
@@ -317,18 +317,19 @@ fn three_requesters_on_two_banks() {
 #[test]
 fn locked_lines_change_no_answer() {
     let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0, queues: false };
-    let sizes = |bank_lines, ways, looks| MemorySizes {
+    let sizes = |bank_lines, ways, look_up_cycle| MemorySizes {
         requesters: 4,
         channels: 1,
         banks: 2,
         bank_lines,
         ways,
-        looks,
+        look_up_cycle,
         atomic_requesters: 3,
         network: Some(network),
     };
-    for (bank_lines, ways, looks) in [(4, 2, false), (16, 4, false), (16, 4, true), (8, 1, false)] {
-        let (refused, expired) = random_traffic(sizes(bank_lines, ways, looks), RANDOM, 120, 4).locks();
+    for (bank_lines, ways, look_up_cycle) in [(4, 2, false), (16, 4, false), (16, 4, true), (8, 1, false)] {
+        let (refused, expired) =
+            random_traffic(sizes(bank_lines, ways, look_up_cycle), RANDOM, 120, 4).locks();
         println!("{refused} refused, {expired} expired");
         assert_eq!(refused > 20, ways > 1);
         assert!(expired <= refused);
@@ -344,7 +345,7 @@ fn five_requesters_on_eight_banks_and_four_channels() {
         banks: 8,
         bank_lines: 32,
         ways: 4,
-        looks: false,
+        look_up_cycle: false,
         atomic_requesters: 0,
         network: None,
     };
@@ -398,14 +399,14 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
     counted as f64 / (to - from) as f64
 }
 
-fn check_rate(channels: usize, banks: usize, requesters: usize, looks: bool, expected: f64) {
+fn check_rate(channels: usize, banks: usize, requesters: usize, look_up_cycle: bool, expected: f64) {
     let sizes = MemorySizes {
         requesters,
         channels,
         banks,
         bank_lines: 1024,
         ways: 4,
-        looks,
+        look_up_cycle,
         atomic_requesters: 0,
         network: None,
     };

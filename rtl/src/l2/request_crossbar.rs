@@ -4,6 +4,7 @@ use crate::control::{indices, RoundRobin};
 use crate::memory::IndexHash;
 use crate::memory::QueuePointers;
 use crate::ports::BankRequest;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Routes the reads and writes of up to 32 requesters to the banks of the L2.
@@ -29,7 +30,7 @@ pub struct RequestCrossbar {
     pub read_ready: Vec<Signal<Out, Bit>>,
     /// Its line address.
     #[count(requesters)]
-    pub read_line: Vec<Signal<In, Bits<26>>>,
+    pub read_line: Vec<Signal<In, LineAddress>>,
     /// Tag for the answer.
     #[count(requesters)]
     pub read_tag: Vec<Signal<In, Bits<7>>>,
@@ -41,7 +42,7 @@ pub struct RequestCrossbar {
     pub write_ready: Vec<Signal<Out, Bit>>,
     /// Its line address.
     #[count(requesters)]
-    pub write_line: Vec<Signal<In, Bits<26>>>,
+    pub write_line: Vec<Signal<In, LineAddress>>,
     /// The line, byte 0 in bits 7:0.
     #[count(requesters)]
     pub write_data: Vec<Signal<In, Bits<512>>>,
@@ -77,10 +78,10 @@ pub struct RequestCrossbar {
     #[count(banks)]
     queue_write_tag: Vec<RamAsync<Bits<6>, 2>>,
     #[count(banks)]
-    queue_line: Vec<RamAsync<Bits<26>, 2>>,
+    queue_line: Vec<RamAsync<LineAddress, 2>>,
     /// Line of the oldest request: all that the bank looks up depends on it.
     #[count(banks)]
-    oldest_line: Vec<Register<Bits<26>>>,
+    oldest_line: Vec<Register<LineAddress>>,
     #[count(banks)]
     queue_data: Vec<RamAsync<Bits<512>, 2>>,
     #[count(banks)]

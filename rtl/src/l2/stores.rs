@@ -3,6 +3,7 @@
 use super::NumberPool;
 use crate::memory::QueuePointers;
 use crate::ports::{BankStore, BankStored};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues
@@ -27,7 +28,7 @@ pub struct L2Stores {
     /// A write-back begins.
     pub begin: Signal<In, Bit>,
     /// Line address.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Bytes to write.
     pub strobe: Signal<In, Bits<64>>,
     /// Where the line was.
@@ -64,11 +65,11 @@ pub struct L2Stores {
     places: RamAsync<Bits<16>, 6>,
     ways: RamAsync<Bits<4>, 6>,
     toggles: RamAsync<Bit, 6>,
-    begun_line: Register<Bits<26>>,
+    begun_line: Register<LineAddress>,
     begun_strobe: Register<Bits<64>>,
     begun_number: Register<Bits<6>>,
     queue: QueuePointers<3>,
-    queue_line: RamAsync<Bits<26>, 3>,
+    queue_line: RamAsync<LineAddress, 3>,
     queue_strobe: RamAsync<Bits<64>, 3>,
     queue_number: RamAsync<Bits<6>, 3>,
     queue_data: RamAsync<Bits<512>, 3>,

@@ -1,5 +1,6 @@
 //! The state of the lines in one way of a bank.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// One way: for each set a place for a line, with the address of the line, which of its bytes were
@@ -14,7 +15,7 @@ use hermes_hdl::prelude::*;
 ///    a transfer of a place is outstanding while the toggle of its beginning differs from that of
 ///    its end, so that each memory has a single writer.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sets_log2: usize, looks: usize)]
+#[new(sets_log2: usize, look_up_cycles: usize)]
 pub struct L2Way {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -22,7 +23,7 @@ pub struct L2Way {
     /// Set to look up.
     pub set: Signal<In, Bits<16>>,
     /// Line to look up.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
 
     /// A line is here or is being fetched.
     pub present: Signal<Out, Bit>,
@@ -37,7 +38,7 @@ pub struct L2Way {
     /// Bytes of it were written.
     pub changed: Signal<Out, Bit>,
     /// Its line address.
-    pub tag: Signal<Out, Bits<26>>,
+    pub tag: Signal<Out, LineAddress>,
     /// Its bytes that were written.
     pub dirty: Signal<Out, Bits<64>>,
     /// A line that was here is being written back.
@@ -87,7 +88,8 @@ pub struct L2Way {
     gone: RamSizedAsync<26>,
     #[init(RamSizedAsync::new(sets_log2))]
     written: RamSizedAsync<64>,
-    /// Of the bytes written: whether there are any, and whether all are. Known without a look at 64 bits.
+    /// Of the bytes written: whether there are any, and whether all are. Known without a look at
+    /// 64 bits.
     #[init(RamSizedAsync::new(sets_log2))]
     amount: RamSizedAsync<2>,
     #[init(RamSizedAsync::new(sets_log2))]
@@ -96,10 +98,10 @@ pub struct L2Way {
     ends: RamSizedAsync<2>,
     #[init(RamSizedAsync::new(sets_log2))]
     acknowledgements: RamSizedAsync<1>,
-    #[init((0..looks).map(|_| LaneRegisters::new(1)).collect())]
+    #[init((0..look_up_cycles).map(|_| LaneRegisters::new(1)).collect())]
     look: Vec<LaneRegisters<8>>,
-    #[init(looks)]
-    _looks: usize,
+    #[init(look_up_cycles)]
+    _look_up_cycles: usize,
 }
 
 /// Bits of the state of a place.
@@ -115,13 +117,13 @@ const END_TOGGLE: usize = 0;
 const GOOD: usize = 1;
 
 impl L2Way {
-    /// A way of `2^sets_log2` sets, whose look-up has a cycle of its own if `looks` is 1.
+    /// A way of `2^sets_log2` sets, whose look-up has a cycle of its own if `look_up_cycles` is 1.
     ///
     /// # Panics
-    /// If `sets_log2` is not 1 to 16, or `looks` is above 1.
-    pub fn new(sets_log2: usize, looks: usize) -> Self {
-        assert!(looks < 2, "L2Way: {looks} cycles for a look-up, expected 0 or 1");
-        Self::wired(sets_log2, looks)
+    /// If `sets_log2` is not 1 to 16, or `look_up_cycles` is above 1.
+    pub fn new(sets_log2: usize, look_up_cycles: usize) -> Self {
+        assert!(look_up_cycles < 2, "L2Way: {look_up_cycles} cycles for a look-up, expected 0 or 1");
+        Self::wired(sets_log2, look_up_cycles)
     }
 }
 
@@ -158,7 +160,7 @@ impl Logic for L2Way {
         self.changed.next = holds_writes;
         self.leaving.next = leaves;
         self.line_leaves.next = same_leaves;
-        for k in 0..self._looks {
+        for k in 0..self._look_up_cycles {
             self.look[k].write_enable.next = true;
             self.look[k].d[0].next = bits::<8>(0)
                 .replace_bit(0, here)

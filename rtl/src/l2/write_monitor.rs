@@ -1,6 +1,7 @@
 //! Tells the command processor of writes to what it watches (Pangaea, section 4.2: address invalidation).
 
 use crate::ports::WatchedRange;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Watches the writes that a bank of the L2 accepts.
@@ -27,7 +28,7 @@ pub struct WriteMonitor {
     /// Its tag.
     pub tag: Signal<In, Bits<6>>,
     /// Its line address.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Bytes that it writes.
     pub strobe: Signal<In, Bits<64>>,
     /// From the channels: what each watches.

@@ -1,6 +1,7 @@
 //! Atomic operations of a core on their way to the L2.
 
-use crate::ports::{AtomicAnswer, LineWrite, Look};
+use crate::ports::{AtomicAnswer, LineWrite, Look, SlotStart};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Sends an atomic operation of a warp to the L2, lane by lane, and returns the values.
@@ -30,10 +31,8 @@ pub struct AtomicPath<const LANES: usize> {
     pub reset: Signal<In, Bit>,
 
     // From warp issue
-    /// A warp starts.
-    pub start_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub start_slot: Signal<In, Bits<5>>,
+    /// The warp that starts.
+    pub start: SlotStart,
 
     // From stage M
     /// An operation is offered.
@@ -94,7 +93,7 @@ pub struct AtomicPath<const LANES: usize> {
     /// The line could not be read.
     pub load_error: Signal<In, Bit>,
     /// Its line address.
-    pub load_line: Signal<In, Bits<26>>,
+    pub load_line: Signal<In, LineAddress>,
 
     // To register write-back: loads and atomic operations
     /// Values are here.
@@ -116,7 +115,7 @@ pub struct AtomicPath<const LANES: usize> {
     /// The line could not be read.
     pub result_error: Signal<Out, Bit>,
     /// Its line address.
-    pub result_line: Signal<Out, Bits<26>>,
+    pub result_line: Signal<Out, LineAddress>,
     /// To the warps that wait for writes (one element with a network interface).
     #[count(looks)]
     pub look: Vec<Look>,
@@ -146,7 +145,7 @@ pub struct AtomicPath<const LANES: usize> {
     #[count(looks)]
     looked: Vec<Register<Bit>>,
     #[count(looks)]
-    looked_line: Vec<Register<Bits<26>>>,
+    looked_line: Vec<Register<LineAddress>>,
     #[init(Pack::new(16))]
     words: Pack<Bits<32>, 32, 512>,
     #[init((0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect())]
@@ -172,11 +171,11 @@ impl<const LANES: usize> AtomicPath<LANES> {
 impl<const LANES: usize> Logic for AtomicPath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.warp_numbers.write_enable.next = self.start_valid.val();
-        self.warp_numbers.write_address.next = self.start_slot.val();
+        self.warp_numbers.write_enable.next = self.start.valid.val();
+        self.warp_numbers.write_address.next = self.start.slot.val();
         self.warp_numbers.write_data.next = self.starts.q.val();
         self.warp_numbers.read_address.next = self.held_slot.q.val();
-        if self.start_valid.val() {
+        if self.start.valid.val() {
             self.starts.d.next = self.starts.q.val() + bits::<16>(1);
         }
 
@@ -345,12 +344,12 @@ mod tests {
         let mut numbers = [0; 32];
         for number in 0..40 {
             let slot = if number < 32 { number } else { rng.gen_range(0..32) };
-            uut.start_valid.next = true;
-            uut.start_slot.next = bits(slot);
+            uut.start.valid.next = true;
+            uut.start.slot.next = bits(slot);
             numbers[slot as usize] = number as u32;
             tick!(uut);
         }
-        uut.start_valid.next = false;
+        uut.start.valid.next = false;
         for _ in 0..60 {
             let (slot, rd, operation) =
                 (rng.gen_range(0..32u32), rng.gen_range(0..32u64), rng.gen_range(0..32u32));
@@ -477,8 +476,8 @@ mod tests {
         hermes_hdl::testing::check_with(AtomicPath::<4>::default(), 1_000, |uut, random, cycle| {
             // A RAM holds anything until it is written.
             if cycle < 32 {
-                uut.start_valid.next = true;
-                uut.start_slot.next = bits(cycle);
+                uut.start.valid.next = true;
+                uut.start.slot.next = bits(cycle);
                 uut.reset.next = cycle == 0;
                 uut.request_valid.next = false;
             }

@@ -1,5 +1,6 @@
 //! Which lines a data cache holds.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Tags of a direct-mapped cache of `2^lines_log2` lines, with the fold of a line's address
@@ -25,7 +26,7 @@ pub struct CacheTags {
     /// Synchronous reset, active high: empties all places.
     pub reset: Signal<In, Bit>,
     /// Line to look up.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Its place in the cache.
     pub index: Signal<In, Bits<16>>,
     /// It is there.

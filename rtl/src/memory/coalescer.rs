@@ -1,6 +1,7 @@
 //! Turns the memory operations of warps into a sequence of lines.
 
 use super::QueuePointers;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
@@ -58,7 +59,7 @@ pub struct Coalescer<const LANES: usize> {
     /// The store path takes it at this edge.
     pub store_ready: Signal<In, Bit>,
     /// Line address of the offer.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// Lanes that the line serves.
     pub served: Signal<Out, Bits<LANES>>,
     /// No lane remains after this line.
@@ -99,7 +100,7 @@ pub struct Coalescer<const LANES: usize> {
     done: Register<Bits<LANES>>,
     offer_valid: Register<Bit>,
     offer_store: Register<Bit>,
-    offer_line: Register<Bits<26>>,
+    offer_line: Register<LineAddress>,
     offer_served: Register<Bits<LANES>>,
     offer_last: Register<Bit>,
     offer_slot: Register<Bits<5>>,

@@ -3,6 +3,7 @@
 use super::{CacheTags, QueuePointers, QueueRam, ReorderBuffer};
 use crate::memory::IndexHash;
 use crate::ports::{LineRead, LineWritten};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Write-through, direct-mapped data cache of `2^lines_log2` lines with up to 64 outstanding
@@ -48,7 +49,7 @@ pub struct DataCache {
     /// It is accepted at this edge; depends on registers only.
     pub request_ready: Signal<Out, Bit>,
     /// Line address.
-    pub request_line: Signal<In, Bits<26>>,
+    pub request_line: Signal<In, LineAddress>,
     /// The line of the oldest request can be had.
     pub answer_valid: Signal<Out, Bit>,
     /// It is taken at this edge.
@@ -66,7 +67,7 @@ pub struct DataCache {
     /// A write is accepted by memory at this edge.
     pub store_valid: Signal<In, Bit>,
     /// Its line address.
-    pub store_line: Signal<In, Bits<26>>,
+    pub store_line: Signal<In, LineAddress>,
     /// Its tag.
     pub store_tag: Signal<In, Bits<6>>,
     /// A line is written.
@@ -81,12 +82,12 @@ pub struct DataCache {
     #[init(IndexHash::new(lines_log2, 0))]
     request_hash: IndexHash,
     requests: QueuePointers<2>,
-    request_lines: RamAsync<Bits<26>, 2>,
+    request_lines: RamAsync<LineAddress, 2>,
     request_places: RamAsync<Bits<16>, 2>,
     #[init(CacheTags::new(lines_log2))]
     tags: CacheTags,
     reads: QueuePointers<2>,
-    read_lines: RamAsync<Bits<26>, 2>,
+    read_lines: RamAsync<LineAddress, 2>,
     read_tags: RamAsync<Bits<6>, 2>,
     reorder: ReorderBuffer,
     waiting: QueuePointers<8>,

@@ -1,5 +1,6 @@
 //! The place of a line in a cache, or its bank: a fold of its address.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Folds a line address to an index of a few bits: bit `i` is the XOR of the address bits
@@ -12,7 +13,7 @@ use hermes_hdl::prelude::*;
 #[new(bits: usize, skip: usize, folded: usize)]
 pub struct IndexHash {
     /// The line address: byte address bits 31:6.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// The index; bits above its width are zero.
     pub index: Signal<Out, Bits<16>>,
     #[init(bits)]

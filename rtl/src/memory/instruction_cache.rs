@@ -1,6 +1,7 @@
 //! The instruction cache of a core.
 
 use crate::ports::{LineRead, Lookup};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// What the fill machine is doing.
@@ -91,21 +92,21 @@ pub struct InstructionCache {
     // The lookup that the outputs answer.
     looked_up: Register<Bit>,
     looked_slot: Register<Bits<5>>,
-    looked_line: Register<Bits<26>>,
+    looked_line: Register<LineAddress>,
     /// It was made while lines were being invalidated or the tags of its set changed.
     blocked: Register<Bit>,
 
     // The lookup before it, if it missed.
     missed: Register<Bit>,
     missed_slot: Register<Bits<5>>,
-    missed_line: Register<Bits<26>>,
+    missed_line: Register<LineAddress>,
     /// Where its line goes.
     missed_way: Register<Bits<2>>,
 
     // The fill machine.
     state: Register<FillState>,
     owner: Register<Bits<5>>,
-    fill_line: Register<Bits<26>>,
+    fill_line: Register<LineAddress>,
     fill_error: Register<Bit>,
     buffer: Register<Bits<512>>,
     count: Register<Bits<4>>,

@@ -1,6 +1,7 @@
 //! From a coalesced load to read requests, and from their responses to the lanes' words.
 
 use super::{QueuePointers, QueueRam, WordSelect};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Words that are selected from a line at once: lanes of a packet kernel that read from one line
@@ -59,7 +60,7 @@ pub struct LoadPath<const LANES: usize> {
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
     /// Line address.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Lanes that read from it.
     pub lanes: Signal<In, Bits<LANES>>,
     /// It is the last line of its operation.
@@ -70,7 +71,7 @@ pub struct LoadPath<const LANES: usize> {
     /// It is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
     /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
+    pub read_line: Signal<Out, LineAddress>,
     /// From the data cache: the answer to the oldest request can be had.
     pub answer_valid: Signal<In, Bit>,
     /// It is accepted at this edge; a register, low in the first cycle after reset.
@@ -108,7 +109,7 @@ pub struct LoadPath<const LANES: usize> {
     /// The memory could not read the line; the words are whatever the bus carried.
     pub result_error: Signal<Out, Bit>,
     /// Its line address.
-    pub result_line: Signal<Out, Bits<26>>,
+    pub result_line: Signal<Out, LineAddress>,
 
     waiting: QueuePointers<8>,
     waiting_lanes: QueueRam<LANES, 8>,
@@ -128,7 +129,7 @@ pub struct LoadPath<const LANES: usize> {
     next: Register<Bit>,
     /// The next line can come.
     room: Register<Bit>,
-    next_line: Register<Bits<26>>,
+    next_line: Register<LineAddress>,
     next_slot: Register<Bits<5>>,
     next_last: Register<Bit>,
     next_lanes: Register<Bits<LANES>>,
@@ -142,7 +143,7 @@ pub struct LoadPath<const LANES: usize> {
     held: Register<Bit>,
     held_data: Register<Bits<512>>,
     held_error: Register<Bit>,
-    held_line: Register<Bits<26>>,
+    held_line: Register<LineAddress>,
     held_slot: Register<Bits<5>>,
     held_last: Register<Bit>,
     /// Lanes whose value was not accepted yet.

@@ -2,6 +2,7 @@
 
 use super::{Coalescer, LoadPath, StorePath};
 use crate::ports::LineWrite;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the words
@@ -65,7 +66,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// Accepted at this edge.
     pub read_ready: Signal<In, Bit>,
     /// Line address.
-    pub read_line: Signal<Out, Bits<26>>,
+    pub read_line: Signal<Out, LineAddress>,
     /// Writes lines, with tags 0 to 31.
     pub write: LineWrite,
 
@@ -108,7 +109,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// The memory could not read the line of these lanes; their words are whatever the bus carried.
     pub result_error: Signal<Out, Bit>,
     /// Line address of that line.
-    pub result_line: Signal<Out, Bits<26>>,
+    pub result_line: Signal<Out, LineAddress>,
     /// A store operation is complete (one cycle, always accepted).
     pub stored_valid: Signal<Out, Bit>,
     /// Its warp slot.

@@ -2,6 +2,7 @@
 
 use super::{QueuePointers, StoreAlign, StoreMerge};
 use crate::ports::LineWrite;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the
@@ -35,7 +36,7 @@ pub struct StorePath<const LANES: usize> {
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
     /// Line address.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Lanes that write to it.
     pub lanes: Signal<In, Bits<LANES>>,
     /// It is the last line of its operation.
@@ -66,7 +67,7 @@ pub struct StorePath<const LANES: usize> {
     pub stored_slot: Signal<Out, Bits<5>>,
 
     merging: Register<Bit>,
-    merge_line: Register<Bits<26>>,
+    merge_line: Register<LineAddress>,
     /// Lanes that are still to be merged.
     merge_lanes: Register<Bits<LANES>>,
     merge_entry: Register<Bits<3>>,
@@ -74,7 +75,7 @@ pub struct StorePath<const LANES: usize> {
     /// The line has the data of a group.
     merge_begun: Register<Bit>,
     out_valid: Register<Bit>,
-    out_line: Register<Bits<26>>,
+    out_line: Register<LineAddress>,
     out_data: LineRegister,
     out_strobe: Register<Bits<64>>,
     out_tag: Register<Bits<5>>,

@@ -4,6 +4,7 @@ use super::{ByteRotate, PairCounts};
 use crate::control::SyncFifo;
 use crate::memory::QueuePointers;
 use crate::ports::LineRead;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Where the payload of a packet stands.
@@ -85,7 +86,7 @@ pub struct PayloadReader {
     sources: SyncFifo<PayloadSource, 2, 3>,
     // The reads of a payload
     left: Register<Bits<7>>,
-    line: Register<Bits<26>>,
+    line: Register<LineAddress>,
     window: QueuePointers<5>,
     lines: RamSync<Bits<512>, 5>,
     arrived: Register<Bits<32>>,

@@ -3,6 +3,7 @@
 use super::ByteRotate;
 use crate::ports::LineWrite;
 use crate::stream::WriteWindow;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// A payload that is to be written.
@@ -59,14 +60,14 @@ pub struct PayloadWriter {
     /// Number of the beat that is to be read next, from the frame's first one on.
     next: Register<Bits<7>>,
     /// Line that the bytes of that beat begin in.
-    line: Register<Bits<26>>,
+    line: Register<LineAddress>,
     // A beat that was read, in the rotation, rotated
     here_1: Register<Bit>,
     here_2: Register<Bit>,
     here_3: Register<Bit>,
-    line_1: Register<Bits<26>>,
-    line_2: Register<Bits<26>>,
-    line_3: Register<Bits<26>>,
+    line_1: Register<LineAddress>,
+    line_2: Register<LineAddress>,
+    line_3: Register<LineAddress>,
     // What its payload is: constant for all beats of it
     place_1: Register<PayloadPlace>,
     place_2: Register<PayloadPlace>,
@@ -82,7 +83,7 @@ pub struct PayloadWriter {
     before: Register<Bits<512>>,
     /// The last line is still to be written: of the bytes before alone.
     tail: Register<Bit>,
-    tail_line: Register<Bits<26>>,
+    tail_line: Register<LineAddress>,
     tail_place: Register<PayloadPlace>,
     #[init(Constant::new(u64::MAX.into()))]
     all: Constant<Bits<64>>,

@@ -1,6 +1,7 @@
 //! Atomic operations of peers.
 
 use super::ReadJob;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// What an atomic operation of a peer does to its 64 bits.
@@ -64,7 +65,7 @@ pub struct RemoteAtomics {
     /// It is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
     /// Its line.
-    pub write_line: Signal<Out, Bits<26>>,
+    pub write_line: Signal<Out, LineAddress>,
     /// Its operands, as the L2 takes them.
     pub write_data: Signal<Out, Bits<512>>,
     /// Its bytes.

@@ -1,5 +1,6 @@
 //! Ports of a bank of the L2.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// A request to a bank, as the request crossbar or the atomic unit makes it.
@@ -18,7 +19,7 @@ pub struct BankRequest {
     /// Tag of a write.
     pub write_tag: Signal<Out, Bits<6>>,
     /// Line address.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// Line to write, byte 0 in bits 7:0.
     pub data: Signal<Out, Bits<512>>,
     /// Bytes to write.
@@ -65,7 +66,7 @@ pub struct BankFetch {
     /// Accepted at this edge.
     pub ready: Signal<In, Bit>,
     /// Its line address.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// Number of the fetch.
     pub number: Signal<Out, Bits<6>>,
     /// It holds instructions.
@@ -95,7 +96,7 @@ pub struct BankStore {
     /// Accepted at this edge.
     pub ready: Signal<In, Bit>,
     /// Its line address.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// The line.
     pub data: Signal<Out, Bits<512>>,
     /// Bytes to write.

@@ -1,5 +1,6 @@
 //! Ports of a requester of the L2.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// The read port of a requester of the L2. Every unit between a requester and the L2 has the whole
@@ -11,7 +12,7 @@ pub struct LineRead {
     /// The read is accepted at this edge.
     pub ready: Signal<In, Bit>,
     /// Its line address.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// Tag for the answer; bit 6 marks a fetch of instructions.
     pub tag: Signal<Out, Bits<7>>,
     /// Its answer.
@@ -39,7 +40,7 @@ pub struct LineWrite {
     /// The write is accepted at this edge.
     pub ready: Signal<In, Bit>,
     /// Its line address.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// The line, byte 0 in bits 7:0, or what describes the atomic operation.
     pub data: Signal<Out, Bits<512>>,
     /// Bytes to write.

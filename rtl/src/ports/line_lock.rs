@@ -1,5 +1,6 @@
 //! Between the registers of the network interface and the memory system.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// The line lock of the L2: where the command rings are, and what happened.
@@ -8,7 +9,7 @@ pub struct LineLock {
     /// Writes to the rings lock their lines: NET_CONTROL bits 0 and 1, and NET_AREA is one that can be.
     pub enable: Signal<In, Bit>,
     /// NET_BASE, bits 31:6: line address of the first queue area.
-    pub base: Signal<In, Bits<26>>,
+    pub base: Signal<In, LineAddress>,
     /// NET_AREA: bytes of a queue area, as a power of two.
     pub area_log2: Signal<In, Bits<5>>,
     /// LOCK_REFUSED: writes to a ring whose line stayed unlocked since another one of its set was locked, modulo 2^32.

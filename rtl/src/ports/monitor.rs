@@ -1,5 +1,6 @@
 //! Between the channels of user-level interrupts and the banks of the L2.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// What a channel watches: some words of some lines.
@@ -8,9 +9,9 @@ pub struct WatchedRange {
     /// The channel watches writes.
     pub valid: Signal<In, Bit>,
     /// Line addresses: those that equal this one in the bits of `lines`.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Bits of the line address that count.
-    pub lines: Signal<In, Bits<26>>,
+    pub lines: Signal<In, LineAddress>,
     /// Words of these lines.
     pub words: Signal<In, Bits<16>>,
 }

@@ -1,6 +1,7 @@
 //! Between the registers of the network interface and the command queues.
 
 use crate::queues::QueueRow;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// How queues are switched on and off, and shown.
@@ -9,7 +10,7 @@ pub struct QueueControl {
     /// There are rings, and queues may be switched on.
     pub enable: Signal<In, Bit>,
     /// Line address of the first queue area. It changes while `enable` is low, as does the next, and three cycles before it rises; all three stay while `some_on` is high.
-    pub base: Signal<In, Bits<26>>,
+    pub base: Signal<In, LineAddress>,
     /// Bytes of a queue area, as a power of two.
     pub area_log2: Signal<In, Bits<5>>,
     /// NET_EPOCH: the epoch of a queue that is switched on.

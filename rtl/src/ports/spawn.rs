@@ -1,5 +1,6 @@
 //! Between the thread spawner, the control path and the cores.
 
+use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
 
 /// A warp of spawned threads on its way to a core.
@@ -12,7 +13,7 @@ pub struct SpawnedWarp {
     /// The cores that may run it; bits of cores that are not there are ignored.
     pub cores: Signal<In, Bits<32>>,
     /// Slot of its job.
-    pub job: Signal<In, Bits<4>>,
+    pub job: Signal<In, JobSlot>,
     /// Number of its first thread.
     pub thread: Signal<In, Bits<32>>,
     /// Its threads, 1 to the lanes of a core.
@@ -25,7 +26,7 @@ pub struct JobStart {
     /// The warp that starts is one of spawned threads.
     pub spawned: Signal<In, Bit>,
     /// Slot of its job.
-    pub job: Signal<In, Bits<4>>,
+    pub job: Signal<In, JobSlot>,
     /// Address of its first instruction, bits 31:2.
     pub entry: Signal<In, Bits<30>>,
     /// `a1` of every thread.
@@ -40,7 +41,7 @@ pub struct SpawnedFinish {
     /// A warp finished: its threads ended, and all their stores are performed.
     pub valid: Signal<In, Bit>,
     /// Slot of its job.
-    pub job: Signal<In, Bits<4>>,
+    pub job: Signal<In, JobSlot>,
     /// One of its threads ended with a fault.
     pub faulted: Signal<In, Bit>,
 }

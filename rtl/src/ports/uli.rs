@@ -1,5 +1,6 @@
 //! Between the pipeline of the command processor and the channels of user-level interrupts.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// What an instruction of custom-0 or a CSR asks in stage X, and does in stage W.
@@ -74,7 +75,7 @@ pub struct StoreTap {
     /// A store is accepted.
     pub valid: Signal<In, Bit>,
     /// Its line address.
-    pub line: Signal<In, Bits<26>>,
+    pub line: Signal<In, LineAddress>,
     /// Its word, which stands in all words of the line.
     pub word: Signal<In, Bits<32>>,
     /// Bytes that it writes.

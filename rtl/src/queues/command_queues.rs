@@ -3,6 +3,7 @@
 use super::{event, CompletedCommand, LookList, QueueEvent, QueueRow, QueueStep, QueueWatch, MOST_QUEUES};
 use crate::control::ShortFifo;
 use crate::ports::{CommandStage, QueueControl, WriteTap};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// A line of a ring, as it came.
@@ -53,7 +54,7 @@ pub struct CommandQueues {
     /// It is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
     /// Its line address.
-    pub read_line: Signal<Out, Bits<26>>,
+    pub read_line: Signal<Out, LineAddress>,
     /// Its buffer.
     pub read_buffer: Signal<Out, Bits<4>>,
     /// A line is here.
@@ -69,7 +70,7 @@ pub struct CommandQueues {
     /// It is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
     /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
+    pub write_line: Signal<Out, LineAddress>,
     /// It.
     pub write_data: Signal<Out, Bits<512>>,
     /// A command was fetched.
@@ -94,12 +95,12 @@ pub struct CommandQueues {
     row: Register<QueueRow>,
     // A line that is to be read
     fetching: Register<Bit>,
-    fetch_line: Register<Bits<26>>,
+    fetch_line: Register<LineAddress>,
     fetch_buffer: Register<Bits<4>>,
     // A control line that is to be written
     writing: Register<Bit>,
     written: Register<QueueRow>,
-    written_line: Register<Bits<26>>,
+    written_line: Register<LineAddress>,
     refused: Register<Bit>,
     shown: Register<QueueRow>,
     #[init(Constant::new((MOST_QUEUES as u64).into()))]
@@ -113,7 +114,7 @@ pub struct CommandQueues {
     queues: Constant<Bits<16>>,
     /// Offset of the control lines in an area, in lines.
     #[init(Constant::new((64u64 << rings_log2).into()))]
-    control_lines: Constant<Bits<26>>,
+    control_lines: Constant<LineAddress>,
     #[init(banks)]
     _banks: usize,
 }

@@ -4,6 +4,7 @@ use super::MOST_QUEUES;
 use crate::control::RoundRobin;
 use crate::l2::RingWindow;
 use crate::ports::WriteTap;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Sees the writes into the rings of all queue areas at the banks of the L2, and keeps a copy of bit 8, the phase, of each entry.
@@ -24,7 +25,7 @@ pub struct QueueWatch {
     /// There are rings.
     pub enable: Signal<In, Bit>,
     /// Line address of the first queue area.
-    pub base: Signal<In, Bits<26>>,
+    pub base: Signal<In, LineAddress>,
     /// Bytes of an area, as a power of two.
     pub area_log2: Signal<In, Bits<5>>,
     /// From and to the banks.
@@ -52,13 +53,13 @@ pub struct QueueWatch {
     #[count(banks)]
     first: Vec<Register<Bit>>,
     #[count(banks)]
-    first_line: Vec<Register<Bits<26>>>,
+    first_line: Vec<Register<LineAddress>>,
     #[count(banks)]
     first_phase: Vec<Register<Bit>>,
     #[count(banks)]
     second: Vec<Register<Bit>>,
     #[count(banks)]
-    second_line: Vec<Register<Bits<26>>>,
+    second_line: Vec<Register<LineAddress>>,
     #[count(banks)]
     second_phase: Vec<Register<Bit>>,
     #[init(Constant::new((rings_log2 as u64).into()))]

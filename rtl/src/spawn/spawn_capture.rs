@@ -1,6 +1,7 @@
 //! Which stores of the command processor are words of descriptors (Pangaea design, D4: capture at the processor's write port).
 
 use crate::ports::{PageMove, StoreTap};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Sees the stores of the command processor that memory accepts, and picks those to the descriptor page.
@@ -27,7 +28,7 @@ pub struct SpawnCapture {
     /// Slots that are busy.
     pub busy: Signal<In, Bits<16>>,
     /// First line of the page; 0: there is none.
-    pub base: Signal<Out, Bits<26>>,
+    pub base: Signal<Out, LineAddress>,
     /// A word of a descriptor is stored.
     pub word_valid: Signal<Out, Bit>,
     /// The slot of the descriptor.
@@ -38,7 +39,7 @@ pub struct SpawnCapture {
     pub value: Signal<Out, Bits<32>>,
     /// A part of such a word is stored.
     pub partial: Signal<Out, Bit>,
-    base_q: Register<Bits<26>>,
+    base_q: Register<LineAddress>,
     /// Bits of the line address that are the slot.
     #[init(Constant::new((slots as u64 - 1).into()))]
     within: Constant<Bits<26>>,

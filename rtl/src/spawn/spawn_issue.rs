@@ -1,6 +1,7 @@
 //! From a descriptor to the warps of its threads.
 
 use crate::ports::SpawnedWarp;
+use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
 
 /// Checks the descriptors of triggered jobs one after the other and offers their warps.
@@ -32,7 +33,7 @@ pub struct SpawnIssue {
     /// From the order of the jobs: one waits.
     pub job_valid: Signal<In, Bit>,
     /// Its slot.
-    pub job_slot: Signal<In, Bits<4>>,
+    pub job_slot: Signal<In, JobSlot>,
     /// To the order: it is taken at this edge, if one waits; depends on no input.
     pub job_take: Signal<Out, Bit>,
     /// To the page: the descriptor to read.

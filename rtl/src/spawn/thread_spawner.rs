@@ -3,6 +3,7 @@
 use super::{CompletionWriter, SpawnCapture, SpawnIssue, SpawnJobs, SpawnOrder, SpawnPage};
 use crate::host::registers::spawn::SpawnerControl;
 use crate::ports::{JobStart, LineWrite, PageMove, SpawnedFinish, SpawnedWarp, StoreTap};
+use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
 
 /// Write tag of the completion words.
@@ -34,7 +35,7 @@ pub struct ThreadSpawner {
     /// From warp issue: the warp that starts is one of spawned threads.
     pub begins: Signal<In, Bit>,
     /// From warp issue: its job.
-    pub begins_job: Signal<In, Bits<4>>,
+    pub begins_job: Signal<In, JobSlot>,
     /// To the cores: what the warp that starts is.
     pub start: Flipped<JobStart>,
     /// To the cores: drop the L1 data cache.

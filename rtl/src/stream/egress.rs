@@ -2,6 +2,7 @@
 
 use super::{FrameSender, SlotReader, VerdictReader};
 use crate::ports::{LineRead, StreamOut};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Sends the frames of committed packets in the order of packetIdx, each to the port of its
@@ -65,7 +66,7 @@ pub struct Egress {
     slots: SlotReader,
     sender: FrameSender,
     out_valid: Register<Bit>,
-    out_line: Register<Bits<26>>,
+    out_line: Register<LineAddress>,
     out_tag: Register<Bits<7>>,
     oldest: Register<Bits<32>>,
     frame_count: Register<Bits<32>>,

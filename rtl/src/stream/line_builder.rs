@@ -2,6 +2,7 @@
 
 use super::{KeepCount, KeepMask};
 use crate::ports::StreamIn;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// What the line builder does next with the frame in progress.
@@ -48,7 +49,7 @@ pub struct LineBuilder {
     /// Register SLOT_BYTES_LOG2; 7 to 16.
     pub slot_bytes_log2: Signal<In, Bits<5>>,
     /// Line address of the slot of the frame in progress, or of the next one if there is none.
-    pub slot_line: Signal<In, Bits<26>>,
+    pub slot_line: Signal<In, LineAddress>,
     /// That slot is free.
     pub slot_free: Signal<In, Bit>,
     /// The slot that follows is free.
@@ -60,7 +61,7 @@ pub struct LineBuilder {
     /// It is taken at this edge.
     pub line_ready: Signal<In, Bit>,
     /// Its line address.
-    pub line_address: Signal<Out, Bits<26>>,
+    pub line_address: Signal<Out, LineAddress>,
     /// Its bytes.
     pub line_data: Signal<Out, Bits<512>>,
     /// It is the last one of its frame.
@@ -95,7 +96,7 @@ pub struct LineBuilder {
     last_bytes: Register<Bits<7>>,
     arrival: Register<Bits<32>>,
     out_valid: Register<Bit>,
-    out_address: Register<Bits<26>>,
+    out_address: Register<LineAddress>,
     out_data: Register<Bits<512>>,
     out_end: Register<Bit>,
 

@@ -1,5 +1,6 @@
 //! The ring slot that a packet stands in.
 
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Follows the line address of the slot of a packet, packet by packet.
@@ -26,9 +27,9 @@ pub struct RingPosition {
     /// Goes to the next packet.
     pub advance: Signal<In, Bit>,
     /// Line address of the packet's slot; from registers.
-    pub line: Signal<Out, Bits<26>>,
+    pub line: Signal<Out, LineAddress>,
     /// Lines from the start of the ring to the slot.
-    offset: Register<Bits<26>>,
+    offset: Register<LineAddress>,
 }
 
 impl Logic for RingPosition {

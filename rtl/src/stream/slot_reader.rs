@@ -3,6 +3,7 @@
 use super::RingPosition;
 use crate::memory::QueuePointers;
 use crate::ports::LineRead;
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Reads the slots of packets with a forward verdict and hands out their lines, frame by frame.
@@ -79,7 +80,7 @@ pub struct SlotReader {
     packets: QueuePointers<4>,
     to_measure: QueuePointers<4>,
     measured: QueuePointers<4>,
-    packet_slot: RamAsync<Bits<26>, 4>,
+    packet_slot: RamAsync<LineAddress, 4>,
     packet_passes: RamAsync<Bit, 4>,
     packet_port: RamAsync<Bits<31>, 4>,
     packet_length: RamAsync<Bits<32>, 4>,
@@ -95,7 +96,7 @@ pub struct SlotReader {
     body_arrived: Register<Bits<32>>,
     /// Lines still to be requested, and the next of them.
     asking: Register<Bits<10>>,
-    asking_line: Register<Bits<26>>,
+    asking_line: Register<LineAddress>,
     /// Lines still to be handed out behind line 0.
     following: Register<Bits<10>>,
 }

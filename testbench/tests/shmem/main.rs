@@ -72,5 +72,5 @@ fn run(
     link: LinkOptions,
     fill: impl Fn(usize, &QueueArea) -> Vec<u8> + Sync,
 ) -> ClusterResult<QueueReport> {
-    cluster::run(library(), &options(link), |node| program.run(node, &fill)).unwrap()
+    cluster::run(library(false), &options(link), |node| program.run(node, &fill)).unwrap()
 }

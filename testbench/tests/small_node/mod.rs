@@ -15,16 +15,21 @@ use verilator_sys::{Model, ModelLibrary};
 pub const LANES: usize = 4;
 pub const WARPS: usize = 4;
 
-/// The preset `node`, with fewer lanes and smaller caches.
-pub fn library() -> &'static ModelLibrary {
+/// The model of the node, whose L2 has a cycle for the look-up or not; all tests of a program have
+/// the same one.
+pub fn library(l2_look_up_cycle: bool) -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let node = Config::preset("node").unwrap();
-        let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
-        let config = Config { lanes: LANES, warps: WARPS, ..caches };
-        let design = hermes_rtl::top::emit_top(&config).unwrap();
+        let design = hermes_rtl::top::emit_top(&Config { l2_look_up_cycle, ..config() }).unwrap();
         Model::build(&design.verilog(), &model::options(&design)).unwrap()
     })
+}
+
+/// The preset `node`, with fewer lanes and smaller caches.
+fn config() -> Config {
+    let node = Config::preset("node").unwrap();
+    let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
+    Config { lanes: LANES, warps: WARPS, ..caches }
 }
 
 /// A file of `kernels-asm`.

@@ -4,6 +4,7 @@ use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::net::{code, counter, NetIdentity, QUEUE_PAIRS, REGIONS};
 use crate::ports::{LineLock, QueueControl, RegisterAnswer, RegisterRequest};
+use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;
 
@@ -284,7 +285,7 @@ pub struct NetRegisters {
     show_queue: Register<Bits<8>>,
     fresh: Register<Bits<2>>,
     // Where the queue areas are, and for how many cycles they have been there and enabled, 3 at most
-    base: Register<Bits<26>>,
+    base: Register<LineAddress>,
     area_log2: Register<Bits<5>>,
     settled: Register<Bits<2>>,
     index: Register<Bits<32>>,

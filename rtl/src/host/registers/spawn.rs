@@ -3,6 +3,7 @@
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::ports::{RegisterAnswer, RegisterRequest};
+use crate::types::{LineAddress, WarpJob};
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;
 
@@ -22,7 +23,7 @@ pub struct SpawnerControl {
     /// A store of the command processor goes first: the word is not written in this cycle.
     pub waits: Signal<Out, Bit>,
     /// First line of the descriptor page; 0: none.
-    pub base: Signal<Out, Bits<26>>,
+    pub base: Signal<Out, LineAddress>,
     /// A bit for each slot: its job was triggered, and its completion is not visible yet.
     pub busy: Signal<Out, Bits<16>>,
     /// Warps of spawned threads that got a core, modulo 2^32.
@@ -45,7 +46,7 @@ pub struct SpawnControl {
     /// To the cores: cycles that a warp of spawned threads may be on a core; 0: any number.
     pub watchdog: Signal<In, Bits<31>>,
     /// From the fault collector: of the oldest fault record: slot of the job in bits 3:0; bit 4: a warp of spawned threads.
-    pub fault_job: Signal<Out, Bits<5>>,
+    pub fault_job: Signal<Out, WarpJob>,
 }
 
 /// The registers of [`SpawnControl`].
