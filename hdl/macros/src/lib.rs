@@ -1,15 +1,17 @@
 //! Macros for hardware units, on rust-hdl's traits and syntax tree.
 //!
-//! `#[derive(LogicBlock)]` and `#[hdl_gen]` take the place of rust-hdl's macros of the same names (the prelude of
-//! `hermes-hdl` exports them). A unit says its ports, its registers and children, and what `update` computes; clock and
-//! reset, that registers keep their value, default values in constructors and the types of `let`s follow from that.
-//! They also keep what the Verilog back end wants to know: the type's name and parameters, the doc comments, and the
-//! values of the constants in a kernel.
+//! `#[derive(LogicBlock)]` and `#[hdl_gen]` take the place of rust-hdl's macros of the same names
+//! (the prelude of `hermes-hdl` exports them). A unit says its ports, its registers and children,
+//! and what `update` computes; clock and reset, that registers keep their value, default values in
+//! constructors and the types of `let`s follow from that. They also keep what the Verilog back end
+//! wants to know: the type's name and parameters, the doc comments, and the values of the constants
+//! in a kernel.
 
 mod activity;
 mod clocked;
 mod constructor;
 mod describe;
+mod group_registers;
 mod kernel;
 mod logic_block;
 mod ports;
@@ -18,14 +20,16 @@ mod types;
 
 use proc_macro::TokenStream;
 
-/// Implements rust-hdl's `Block` for a struct of signals and units, and describes the struct for the Verilog
-/// back end: doc comments, const parameters and the integer fields whose names begin with `_`.
+/// Implements rust-hdl's `Block` for a struct of signals and units, and describes the struct for
+/// the Verilog back end: doc comments, const parameters and the integer fields whose names begin
+/// with `_`.
 ///
-/// - `unit_info::Clocked`: before each `update` the children and registers get the unit's clock and reset, and a register's
-///   next value is its present one.
-/// - `#[new(name: Type, ..)]` at the struct makes a private `fn wired(name: Type, ..) -> Self`, in which a field has the value
-///   of its `#[init(value)]`, a `Vec` with `#[count(n)]` has `n` default elements, and every other field has its default.
-///   Without `#[new]`, a struct with such a field gets `Default` in this way.
+/// - `unit_info::Clocked`: before each `update` the children and registers get the unit's clock and
+///   reset, and a register's next value is its present one.
+/// - `#[new(name: Type, ..)]` at the struct makes a private `fn wired(name: Type, ..) -> Self`, in
+///   which a field has the value of its `#[init(value)]`, a `Vec` with `#[count(n)]` has `n`
+///   default elements, and every other field has its default. Without `#[new]`, a struct with such
+///   a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
 #[proc_macro_derive(LogicBlock, attributes(new, init, count))]
 pub fn logic_block(input: TokenStream) -> TokenStream {
@@ -33,31 +37,38 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
-/// Makes a struct of `Signal<In, T>`, `Signal<Out, T>`, `Vec`s of them and other port groups a group of ports: a public field of
-/// units, which is connected as one.
+/// Makes a struct of `Signal<In, T>`, `Signal<Out, T>`, `Vec`s of them and other port groups a
+/// group of ports: a public field of units, which is connected as one.
 ///
-/// - In the Verilog the ports of a field `start` are `start_valid`, `start_slot`, ...; the comment of the field and that of the
-///   struct stand above the first of them, those of the signals beside them. A `Vec` of groups is one port for each signal,
-///   with the elements side by side, as a `Vec` of signals is.
-/// - `unit_info::Connect`: `connect!` connects the group of a unit with that of its child, or those of two children, one of
-///   which has it as `Flipped<Name>`, with inputs and outputs exchanged.
-/// - `Default`, `Clone`, `Debug`; a field has the value of its `#[init(value)]`, else its default. A `Vec` needs a `#[count(N)]`
-///   that gives it its length.
-/// - `#[part_of(Group)]` at the struct: each of its ports is also one of that group. `connect!` connects a part with the group,
-///   also where one of the two is `Flipped`. The ports of the group that the part does not have are left out.
-#[proc_macro_derive(Ports, attributes(init, count, part_of))]
+/// - In the Verilog the ports of a field `start` are `start_valid`, `start_slot`, ...; the comment
+///   of the field and that of the struct stand above the first of them, those of the signals beside
+///   them. A `Vec` of groups is one port for each signal, with the elements side by side, as a
+///   `Vec` of signals is.
+/// - `unit_info::Connect`: `connect!` connects the group of a unit with that of its child, or those
+///   of two children, one of which has it as `Flipped<Name>`, with inputs and outputs exchanged.
+/// - `Default`, `Clone`, `Debug`; a field has the value of its `#[init(value)]`, else its default.
+///   A `Vec` needs a `#[count(N)]` that gives it its length.
+/// - `#[part_of(Group)]` at the struct: each of its ports is also one of that group. `connect!`
+///   connects a part with the group, also where one of the two is `Flipped`. The ports of the group
+///   that the part does not have are left out.
+/// - `#[registers(Name)]` at the struct makes a unit `Name` of registers for all of its signals,
+///   with `enable`, `d` and `q`: what moves from a stage to the next is one value, and not a
+///   register for each of its parts.
+#[proc_macro_derive(Ports, attributes(init, count, part_of, registers))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     ports::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
-/// The kernel of a unit: `fn update(&mut self)` runs in the native simulation as it stands, and is translated to rust-hdl's
-/// syntax tree for the Verilog back end. The unit's description and the types of its `let`s travel through `Logic::timing`.
+/// The kernel of a unit: `fn update(&mut self)` runs in the native simulation as it stands, and is
+/// translated to rust-hdl's syntax tree for the Verilog back end. The unit's description and the
+/// types of its `let`s travel through `Logic::timing`.
 ///
-/// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and `let mut`, `if`, `match`,
-/// `for index in from..to`, `connect!`, operators, literals, casts and the methods of rust-hdl's values. A choice between
-/// values may stand where a value is assigned: `let x = if a { b } else { c };`. What does not translate is refused with
-/// an error at its place that says what to write instead.
+/// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and
+/// `let mut`, `if`, `match`, `for index in from..to`, `connect!`, operators, literals, casts and
+/// the methods of rust-hdl's values. A choice between values may stand where a value is assigned:
+/// `let x = if a { b } else { c };`. What does not translate is refused with an error at its place
+/// that says what to write instead.
 #[proc_macro_attribute]
 pub fn hdl_gen(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     let function = syn::parse_macro_input!(item as syn::ItemFn);

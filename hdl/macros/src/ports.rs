@@ -6,11 +6,12 @@ use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Generics, Result,
 
 use crate::constructor;
 use crate::describe::doc;
+use crate::group_registers;
 use crate::types::{arguments, element, is_named};
 
 /// Which way the values of a port go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub enum Way {
     In,
     Out,
     /// A group inside the group has both.
@@ -18,11 +19,11 @@ enum Way {
 }
 
 /// A port of the group, or a group inside it.
-struct Port<'a> {
-    field: &'a Field,
-    ident: &'a Ident,
-    ty: &'a Type,
-    way: Way,
+pub struct Port<'a> {
+    pub field: &'a Field,
+    pub ident: &'a Ident,
+    pub ty: &'a Type,
+    pub way: Way,
     /// Its value in `Default::default()`.
     value: TokenStream,
 }
@@ -96,7 +97,8 @@ fn connection(generics: &Generics, one: &TokenStream, other: &TokenStream, field
     }
 }
 
-/// The groups that `#[part_of(Group)]` names, and how the part is connected with each of them and with its other end.
+/// The groups that `#[part_of(Group)]` names, and how the part is connected with each of them and
+/// with its other end.
 fn wholes(input: &DeriveInput, ports: &[Port], names: [&Ident; 2]) -> Result<TokenStream> {
     let (_, ty_generics, _) = input.generics.split_for_impl();
     let fields: Vec<_> = ports.iter().map(|p| p.ident).collect();
@@ -114,7 +116,8 @@ fn wholes(input: &DeriveInput, ports: &[Port], names: [&Ident; 2]) -> Result<Tok
     Ok(all)
 }
 
-/// What a group needs: to be made, to stand in a unit, to be connected, to be described, to be driven in tests.
+/// What a group needs: to be made, to stand in a unit, to be connected, to be described, to be
+/// driven in tests.
 fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, inputs: Way) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     let text = doc(&input.attrs);
@@ -200,5 +203,6 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let back = implement(input, &ports, &other, name, Way::Out);
     let flipped = flipped(input, &other, &ports);
     let wholes = wholes(input, &ports, [name, &other])?;
-    Ok(quote!(#there #flipped #back #wholes))
+    let registers = group_registers::expand(input, &ports)?;
+    Ok(quote!(#there #flipped #back #wholes #registers))
 }

@@ -232,6 +232,62 @@ impl Logic for Parts {
     }
 }
 
+/// A place among others.
+const SECOND: usize = 1;
+
+/// Registers of a group between two units: what one gives the others get a cycle later, if at all.
+#[derive(LogicBlock)]
+pub struct Staged {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub moves: Signal<In, Bit>,
+    pub seen: Seen,
+    /// What is staged.
+    pub staged: Flipped<Seen>,
+    #[count(2)]
+    pub totals: Vec<Signal<Out, Bits<4>>>,
+    #[count(2)]
+    watcher: Vec<Watcher>,
+    stage: SeenRegisters,
+    last: SeenRegisters,
+}
+
+/// What is seen of an offer.
+#[derive(Ports)]
+#[registers(SeenRegisters)]
+#[part_of(Offer)]
+pub struct Seen {
+    /// There is one.
+    pub valid: Signal<In, Bit>,
+    /// How far.
+    pub step: Signal<In, Bits<4>>,
+}
+
+impl Logic for Staged {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.stage.enable.next = self.moves.val();
+        connect!(self.seen, self.stage.d);
+        self.stage.d.step.next = self.seen.step.val() + bits::<4>(1);
+        connect!(self.staged, self.stage.q);
+        self.last.enable.next = true;
+        connect!(self.stage.q, self.last.d);
+        connect!(self.stage.q, self.watcher[0].offer);
+        connect!(self.last.q, self.watcher[SECOND].offer);
+        for i in 0..2 {
+            self.totals[i].next = self.watcher[i].total.val();
+        }
+    }
+}
+
+#[test]
+fn registers_of_a_group_move_it_as_one() {
+    check(Staged::default());
+    let text = super::emit(&Staged::default(), "staged").unwrap().verilog();
+    assert!(text.contains("// Registers of a group of ports, Seen: q is what d was"), "{text}");
+    assert!(text.contains("module seen_registers ("), "{text}");
+}
+
 #[test]
 fn parts_of_groups_are_connected_as_in_rust() {
     check(Parts::default());

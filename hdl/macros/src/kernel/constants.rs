@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Block, ExprPath, Pat};
+use syn::{Block, Expr, ExprPath, Macro, Pat, Token};
 
 #[derive(Default)]
 struct Finder(BTreeMap<String, ExprPath>);
@@ -31,6 +33,16 @@ impl<'ast> Visit<'ast> for Finder {
     fn visit_expr_path(&mut self, path: &'ast ExprPath) {
         self.note(path);
         visit::visit_expr_path(self, path);
+    }
+
+    /// The ends of a `connect!` are expressions, too.
+    fn visit_macro(&mut self, node: &'ast Macro) {
+        let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+        let mut ends = Finder::default();
+        for end in parser.parse2(node.tokens.clone()).iter().flatten() {
+            ends.visit_expr(end);
+        }
+        self.0.extend(ends.0);
     }
 
     fn visit_pat(&mut self, pattern: &'ast Pat) {
