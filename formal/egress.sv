@@ -26,12 +26,12 @@ module egress_formal (
     wire [63:0]  tkeep;
     wire [31:0]  tuser, freed, frames, bytes;
     egress dut (
-        .clk(clk), .rst(rst), .enable(enable), .ring_base(ring_base), .ring_slots_log2(ring_slots_log2),
-        .slot_bytes_log2(slot_bytes_log2), .verdict_base(verdict_base), .committed(committed), .read_valid(read_valid),
+        .clk(clk), .rst(rst), .enable(enable), .place_ring_base(ring_base), .place_ring_slots_log2(ring_slots_log2),
+        .place_slot_bytes_log2(slot_bytes_log2), .place_verdict_base(verdict_base), .committed(committed), .read_valid(read_valid),
         .read_ready(read_ready), .read_line(read_line), .read_tag(read_tag), .read_response_valid(response_valid),
         .read_response_tag(response_tag), .read_response_data(response_data), .read_response_error(response_error), .tx_tvalid(tvalid),
         .tx_tready(tready), .tx_tdata(tdata), .tx_tkeep(tkeep), .tx_tlast(tlast), .tx_tuser(tuser), .freed(freed),
-        .idle(idle), .frames(frames), .bytes(bytes)
+        .idle(idle), .counters_frames_out(frames), .counters_bytes_out(bytes)
     );
 
     `include "start.vh"
@@ -77,13 +77,13 @@ module egress_formal (
     (* hierconn *) wire [271:0] \dut.slots.packet_bytes.all ;
     (* hierconn *) wire \dut.slots_verdict_ready ;
     (* hierconn *) wire \dut.verdicts_verdict_valid ;
-    (* hierconn *) wire [31:0] \dut.verdicts_verdict ;
+    (* hierconn *) wire [31:0] \dut.verdicts_verdict_value ;
     (* hierconn *) wire \dut.follow ;
     (* hierconn *) wire \dut.slots_line_valid ;
     (* hierconn *) wire \dut.slots_line_start ;
     (* hierconn *) wire \dut.sender_line_ready ;
-    (* hierconn *) wire [16:0] \dut.slots_frame_bytes ;
-    (* hierconn *) wire [30:0] \dut.slots_frame_port ;
+    (* hierconn *) wire [16:0] \dut.slots_line_frame_bytes ;
+    (* hierconn *) wire [30:0] \dut.slots_line_frame_port ;
     (* hierconn *) wire \dut.slots.pass ;
     (* hierconn *) wire \dut.sender.open ;
     (* hierconn *) wire \dut.sender.flush ;
@@ -144,11 +144,11 @@ module egress_formal (
         was_slot_bytes <= slot_bytes_log2;
         if (ask) asked <= 1;
         else if (answer) asked <= 0;
-        if (accept && \dut.slots.packets.tail == place) verdict <= \dut.verdicts_verdict ;
+        if (accept && \dut.slots.packets.tail == place) verdict <= \dut.verdicts_verdict_value ;
         next <= \dut.follow ? committed : next + accept;
         if (hand_out) begin
-            length <= \dut.slots_frame_bytes ;
-            port <= \dut.slots_frame_port ;
+            length <= \dut.slots_line_frame_bytes ;
+            port <= \dut.slots_line_frame_port ;
         end
         // A beat that enters the output is of the frame that was handed out before this edge.
         if (!tvalid || tready) {out_length, out_port} <= {length, port};
@@ -200,7 +200,7 @@ module egress_formal (
         if (tvalid) port_is_kept: assert (tuser[30:0] == out_port);
         // Each packet is sent or passed over: to the port of its verdict, and not at all if that is none.
         if (hand_out && \dut.slots.measured.head == place) sent_to_the_port: assert (
-            !verdict[31] && \dut.slots_frame_port == verdict[30:0]);
+            !verdict[31] && \dut.slots_line_frame_port == verdict[30:0]);
         // Its slot is free when it was handed out or passed over, in the order of the packets.
         freed_in_order: assert (freed == next - packets - (\dut.slots.following != 0));
         every_frame_counted: assert (frames == beats_last + (tvalid && tlast));

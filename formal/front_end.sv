@@ -46,16 +46,16 @@ module front_end_formal (
     front_end dut (
         .clk(clk), .rst(rst), .advance(advance), .start_valid(start_valid), .start_slot(start_slot),
         .start_packet(start_packet), .start_count(start_count), .kernel_entry(entry), .hold_slot(hold_slot), .hold_pc(hold_pc),
-        .miss_valid(miss_valid), .wait_valid(wait_valid), .control_valid(control_valid), .replay_valid(replay_valid), .filled(filled), .write_slot(w_slot),
-        .resume_valid(resume_valid), .flush_valid(flush_valid), .again_valid(again_valid), .ended_valid(ended_valid), .path_valid(path_valid),
-        .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot), .scratchpad_stored(scratchpad_stored),
-        .scratchpad_slot(scratchpad_slot), .stored_valid(stored_valid), .stored_slot(stored_slot),
-        .divided_valid(divided_valid), .stores_busy(stores_busy), .context_write(context_write),
+        .outcome_miss(miss_valid), .outcome_wait(wait_valid), .outcome_control(control_valid), .outcome_replay(replay_valid), .filled(filled), .progress_slot(w_slot),
+        .progress_resume(resume_valid), .flush_valid(flush_valid), .flush_slot(w_slot), .flush_again(again_valid), .progress_ended(ended_valid), .path_valid(path_valid),
+        .path_slot(path_slot), .completions_late_valid(late_valid), .completions_late_slot(late_slot), .completions_scratchpad_valid(scratchpad_stored),
+        .completions_scratchpad_slot(scratchpad_slot), .completions_stored_valid(stored_valid), .completions_stored_slot(stored_slot),
+        .completions_divided(divided_valid), .stores_busy(stores_busy), .context_write(context_write),
         .context_slot(context_slot), .context_pc(context_pc), .context_depth(context_depth),
         .context_active(context_active), .context_alive(context_alive), .context_waiting(context_waiting),
         .lookup_enable(lookup_enable), .lookup_slot(lookup_slot), .lookup_word(lookup_word),
         .fetched_slot(fetched_slot), .fetched_pc(fetched_pc), .fetched_boot(fetched_boot),
-        .decode_valid(decode_valid), .decode_slot(decode_slot), .decode_pc(decode_pc), .decode_boot(decode_boot),
+        .instruction_valid(decode_valid), .decode_slot(decode_slot), .instruction_pc(decode_pc), .instruction_boot(decode_boot),
         .decode_depth(decode_depth), .decode_active(decode_active), .decode_alive(decode_alive),
         .decode_waiting(decode_waiting), .decode_packet(decode_packet), .finish_valid(finish_valid),
         .finish_ready(finish_ready), .finish_slot(finish_slot)
@@ -100,15 +100,15 @@ module front_end_formal (
     (* hierconn *) wire [4:0] \dut.jump_slot ;
     (* hierconn *) wire [29:0] \dut.jump_pc ;
     (* hierconn *) wire \dut.flush_valid_2 ;
-    (* hierconn *) wire [4:0] \dut.flush_slot ;
-    (* hierconn *) wire \dut.again_valid_2 ;
+    (* hierconn *) wire [4:0] \dut.flush_slot_2 ;
+    (* hierconn *) wire \dut.again_valid ;
     (* hierconn *) wire \dut.fetched_valid ;
-    (* hierconn *) wire [5:0] \dut.fetched_depth ;
-    (* hierconn *) wire [1:0] \dut.fetched_active ;
-    (* hierconn *) wire [1:0] \dut.fetched_alive ;
-    (* hierconn *) wire [35:0] \dut.fetched_waiting ;
-    (* hierconn *) wire [31:0] \dut.fetched_packet ;
-    (* hierconn *) wire \dut.decode_valid_2 ;
+    (* hierconn *) wire [5:0] \dut.fetched_context.depth ;
+    (* hierconn *) wire [1:0] \dut.fetched_context.active ;
+    (* hierconn *) wire [1:0] \dut.fetched_context.alive ;
+    (* hierconn *) wire [35:0] \dut.fetched_context.waiting ;
+    (* hierconn *) wire [31:0] \dut.fetched_context.packet ;
+    (* hierconn *) wire \dut.decode_valid ;
     (* hierconn *) wire [31:0] \dut.scheduler.occupied_slots ;
     (* hierconn *) wire [31:0] \dut.scheduler.fresh ;
     (* hierconn *) wire [31:0] \dut.scheduler.resolving ;
@@ -122,10 +122,10 @@ module front_end_formal (
     wire held = (replay_valid || control_valid) && hold_slot == warp;
     wire was_in_c = \dut.context_valid && \dut.context_held_slot == warp;
     wire was_in_i = \dut.fetched_valid && fetched_slot == warp;
-    wire was_in_d = \dut.decode_valid_2 && decode_slot == warp;
-    wire flushes = \dut.flush_valid_2 && \dut.flush_slot == warp;
+    wire was_in_d = \dut.decode_valid && decode_slot == warp;
+    wire flushes = \dut.flush_valid_2 && \dut.flush_slot_2 == warp;
     // It was flushed with the instruction itself, and goes on with that.
-    wire returns = flushes && \dut.again_valid_2 ;
+    wire returns = flushes && \dut.again_valid ;
     wire jumps = \dut.jump_valid && \dut.jump_slot == warp;
     wire in_c = was_in_c && !held && !flushes;
     wire in_i = was_in_i && !held && !flushes;
@@ -261,8 +261,8 @@ module front_end_formal (
         if (in_x) state_x: assert (x_pc == behind_w);
         if (in_r) state_r: assert (r_pc == behind_x);
         if (in_d) state_d: assert (decode_pc == behind_r);
-        if (in_i) state_i: assert (fetched_pc == behind_d && context == {\dut.fetched_depth , \dut.fetched_active ,
-            \dut.fetched_alive , \dut.fetched_waiting } && \dut.fetched_packet == start[31:0]);
+        if (in_i) state_i: assert (fetched_pc == behind_d && context == {\dut.fetched_context.depth , \dut.fetched_context.active ,
+            \dut.fetched_context.alive , \dut.fetched_context.waiting } && \dut.fetched_context.packet == start[31:0]);
         if (occupied && !over && !resolving) state_pc: assert (known && (fresh ? BOOT : kept) == behind_i);
         if (occupied && fresh) state_fresh: assert (
             !in_i && !in_d && !in_r && !in_x && !in_w && !held && !resolving && !over && untouched);
@@ -270,7 +270,7 @@ module front_end_formal (
         // The context was written a cycle ago: no instruction runs with it yet. A flush a cycle ago: its path is being chosen, or it goes on where it was.
         if (jumps) state_jump: assert (!in_c && !in_i && !in_d && (!(was_in_c || was_in_i || was_in_d) || returns) && !in_r && !in_x && !in_w && !held && flushes == returns && !untouched
             && known && expected == \dut.jump_pc );
-        state_returns: assert (\dut.flush_valid_2 || !\dut.again_valid_2 );
+        state_returns: assert (\dut.flush_valid_2 || !\dut.again_valid );
         if (flushes) state_flush: assert (choosing != returns && (!returns || jumps) && !held && !in_r && !in_x && !in_w);
         if (in_c) state_c: assert (\dut.starts_read_data == start && \dut.initial_ [warp] == untouched && (untouched
             || {\dut.depth_read_data , \dut.active_read_data , \dut.alive_read_data , \dut.waiting_read_data } == context));

@@ -46,8 +46,8 @@ module l2_lock_formal #(
     wire [3:0] victim, locked;
     wire victim_changed, refused, expired;
     l2_lock dut (
-        .clk(clk), .rst(rst), .enable(enable), .base(base), .mask(mask), .set_({15'd0, at}), .turn(turn), .present(present),
-        .fetching(fetching), .changed(changed), .leaving(leaving), .line(line), .requester(requester), .phase(phase), .way(way),
+        .clk(clk), .rst(rst), .rings_enable(enable), .rings_base(base), .rings_mask(mask), .set_({15'd0, at}), .turn(turn), .place_present(present),
+        .place_fetching(fetching), .place_changed(changed), .place_leaving(leaving), .line(line), .requester(requester), .phase(phase), .way(way),
         .written(written), .read(read), .missed(missed), .drop(drop), .clear(clear), .victim(victim),
         .victim_changed(victim_changed), .locked(locked), .refused(refused), .expired(expired)
     );

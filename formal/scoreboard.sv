@@ -20,8 +20,8 @@ module scoreboard_formal (
     (* anyconst *) reg [4:0] number;
     scoreboard dut (
         .clk(clk), .rst(rst), .set_valid(set_valid), .set_slot(set_slot), .set_register(set_register),
-        .clear_valid(clear_valid), .clear_slot(clear_slot), .clear_register(clear_register), .slot(slot), .rs1(rs1),
-        .rs2(rs2), .rd(rd), .pending(pending)
+        .clear_valid(clear_valid), .clear_slot(clear_slot), .clear_register(clear_register), .slot(slot), .uses_rs1(rs1),
+        .uses_rs2(rs2), .uses_rd(rd), .pending(pending)
     );
     (* hierconn *) wire [4:0] \dut.set_asked.tracked ;
     (* hierconn *) wire [4:0] \dut.set_changed.tracked ;

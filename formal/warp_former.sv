@@ -15,8 +15,8 @@ module warp_former_formal (
     wire [31:0] warp_packet, pending;
     wire [5:0]  warp_count;
     warp_former dut (
-        .clk(clk), .rst(rst), .task_valid(task_valid), .task_ready(task_ready), .task_count(task_count), .run(run),
-        .eager(eager), .timeout(timeout), .idle_slot(idle_slot), .warp_valid(warp_valid), .warp_ready(warp_ready),
+        .clk(clk), .rst(rst), .task_valid(task_valid), .task_ready(task_ready), .task_count(task_count), .control_run(run),
+        .control_eager(eager), .control_timeout(timeout), .idle_slot(idle_slot), .warp_valid(warp_valid), .warp_ready(warp_ready),
         .warp_packet(warp_packet), .warp_count(warp_count), .pending(pending)
     );
     (* hierconn *) wire [32:0] \dut.waiting ;

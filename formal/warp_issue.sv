@@ -21,7 +21,7 @@ module warp_issue_formal (
     wire [31:0] start_packet;
     wire [5:0]  start_count;
     warp_issue dut (
-        .clk(clk), .rst(rst), .run(run), .mcw(mcw), .kernel_class(kernel_class), .warp_valid(warp_valid),
+        .clk(clk), .rst(rst), .control_run(run), .control_mcw(mcw), .control_kernel_class(kernel_class), .warp_valid(warp_valid),
         .warp_ready(warp_ready), .warp_packet(warp_packet), .warp_count(warp_count), .idle_slot(idle_slot),
         .allocate_valid(allocate_valid), .allocate_ready(allocate_ready), .allocate_core(allocate_core),
         .allocate_slot(allocate_slot), .free_valid(free_valid), .free_core(free_core), .free_slot(free_slot),

@@ -25,12 +25,12 @@ module warp_scheduler_formal (
     warp_scheduler dut (
         .clk(clk), .rst(rst), .start_valid(start_valid), .start_slot(start_slot), .advance(advance),
         .issue_valid(issue_valid), .issue_slot(issue_slot), .issue_fresh(issue_fresh), .hold_slot(hold_slot),
-        .miss_valid(miss_valid), .wait_valid(wait_valid), .control_valid(control_valid), .filled(filled),
-        .write_slot(write_slot), .resume_valid(resume_valid), .flush_valid(flush_valid), .ended_valid(ended_valid),
-        .flush_slot(flush_slot), .again_valid(again_valid),
-        .path_valid(path_valid), .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot),
-        .stored_valid(stored_valid), .stored_slot(stored_slot), .scratchpad_stored(scratchpad_stored),
-        .scratchpad_slot(scratchpad_slot), .divided_valid(divided_valid), .stores_busy(stores_busy),
+        .outcome_miss(miss_valid), .outcome_wait(wait_valid), .outcome_control(control_valid), .filled(filled),
+        .progress_slot(write_slot), .progress_resume(resume_valid), .flush_valid(flush_valid), .progress_ended(ended_valid),
+        .flush_slot(flush_slot), .flush_again(again_valid),
+        .path_valid(path_valid), .path_slot(path_slot), .completions_late_valid(late_valid), .completions_late_slot(late_slot),
+        .completions_stored_valid(stored_valid), .completions_stored_slot(stored_slot), .completions_scratchpad_valid(scratchpad_stored),
+        .completions_scratchpad_slot(scratchpad_slot), .completions_divided(divided_valid), .stores_busy(stores_busy),
         .finish_valid(finish_valid), .finish_ready(finish_ready), .finish_slot(finish_slot), .occupied(occupied)
     );
     (* hierconn *) wire [31:0] \dut.occupied_slots ;

@@ -32,7 +32,7 @@ module warp_waits_formal (
     warp_waits dut (
         .clk(clk), .rst(rst), .cycle(cycle), .start_valid(start_valid), .start_slot(start_slot), .look_valid(look_valid), .look_slot(look_slot),
         .look_line(look_line), .written_valid(written_valid), .written_fold({fold(written_1), fold(written_0)}), .advance(advance), .slot(slot),
-        .holds(holds), .hold_slot(hold_slot), .sleep_valid(sleep_valid), .sleep_brief(sleep_brief), .pass_valid(pass_valid), .overdue(overdue),
+        .holds(holds), .hold_slot(hold_slot), .sleep_valid(sleep_valid), .sleep_brief(sleep_brief), .sleep_pass(pass_valid), .overdue(overdue),
         .wake(wake)
     );
 

@@ -17,7 +17,7 @@ module write_monitor_formal (
 );
     wire [1:0] hit;
     write_monitor dut (
-        .clk(clk), .rst(rst), .write(write), .requester(requester), .tag(tag), .line(line), .strobe(strobe),
+        .clk(clk), .rst(rst), .write(write), .observed_requester(requester), .observed_write_tag(tag), .observed_line(line), .observed_strobe(strobe),
         .watched_valid(watched_valid), .watched_line(watched_line), .watched_lines(watched_lines),
         .watched_words(watched_words), .hit(hit)
     );

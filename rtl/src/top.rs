@@ -17,7 +17,8 @@ use hermes_hdl::prelude::*;
 /// Name of the emitted top module.
 pub const TOP: &str = "hermes_top";
 
-/// The array: register file, control path, shader cores, packet ports and memory system (see `docs/architecture.md`).
+/// The array: register file, control path, shader cores, packet ports and memory system (see
+/// `docs/architecture.md`).
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
@@ -35,7 +36,8 @@ pub struct HermesTop<const LANES: usize> {
     #[count(commands)]
     pub irq: Vec<Signal<Out, Bit>>,
 
-    /// A thread ended with a fault (FAULTS), or memory answered with an error (BUS_ERRORS), since the reset. Only if the configuration has it.
+    /// A thread ended with a fault (FAULTS), or memory answered with an error (BUS_ERRORS), since
+    /// the reset. Only if the configuration has it.
     #[count(usize::from(config.fault_output))]
     pub fault: Vec<Signal<Out, Bit>>,
 
@@ -67,8 +69,8 @@ pub struct HermesTop<const LANES: usize> {
     /// A warp was committed.
     pub trace_commit: WarpTrace,
 
-    /// The warp that was issued is one of spawned threads, and the packetIdx the number of its first one: only with a thread
-    /// spawner, as the next.
+    /// The warp that was issued is one of spawned threads, and the packetIdx the number of its
+    /// first one: only with a thread spawner, as the next.
     #[count(spawns)]
     pub trace_issue_spawned: Vec<Signal<Out, Bit>>,
     /// Slot of its job.
@@ -230,7 +232,8 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         connect!(self.trace_finish, self.dispatch.trace_finish);
         connect!(self.trace_commit, self.dispatch.trace_commit);
 
-        // Packet ports: they stand between the host's packet counts and the task FIFO, and are the last requester of memory.
+        // Packet ports: they stand between the host's packet counts and the task FIFO, and are the
+        // last requester of memory.
         let mut drop_lines = self.registers.memory.data.val();
         for i in 0..self._ports {
             connect!(self.registers.packet_ports[i], self.ports[i].control);
@@ -426,11 +429,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for k in 0..self._fault_outputs {
             self.fault[k].next = self.faults.registers.faults.val().any() | self.bus_errors.q.val().any();
         }
-        self.memory.clean.next = self.registers.memory.l2_clean.val();
-        self.memory.invalidate.next = self.registers.memory.l2_invalidate.val();
-        self.registers.memory.l2_busy.next = self.memory.busy.val();
-        self.registers.memory.lines_read.next = self.memory.lines_read.val();
-        self.registers.memory.lines_written.next = self.memory.lines_written.val();
+        connect!(self.registers.memory, self.memory.maintenance);
 
         // Memory
         for i in 0..self._channels {

@@ -112,7 +112,8 @@ units! {
     };
     path_selector: core::PathSelector::<4>::default();
     atomic_turns: core::AtomicTurns::default(), 20_000, |unit, random, cycle| {
-        // Four warps for some time, so that each decides; now and then the path stays free until all debts are forgotten.
+        // Four warps for some time, so that each decides; now and then the path stays free until
+        // all debts are forgotten.
         let mut some_slot = || ((cycle / 100 * 7 + random() % 4 * 11) % 32).into();
         unit.slot.next = some_slot();
         unit.start_slot.next = some_slot();
@@ -130,7 +131,8 @@ units! {
     warp_scheduler_of_spawned_threads: core::WarpScheduler::new(false, 1, 0);
     warp_scheduler_with_sleep: core::WarpScheduler::new(false, 1, 1);
     warp_waits: core::WarpWaits::new(2, 3, 6);
-    // The large ones for a shorter time: hermes fuzz compares them with another reference for longer.
+    // The large ones for a shorter time: hermes fuzz compares them with another reference for
+    // longer.
     shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
     memory_stage: core::MemoryStage::<4>::new(true);
     read_stage: core::ReadStage::<4>::default();
@@ -152,7 +154,7 @@ units! {
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
     divide_unit: core::DivideUnit::<4>::default(), 10_000, |unit, random, _| {
-        unit.start_valid.next = random() % 4 == 0;
+        unit.start.valid.next = random() % 4 == 0;
     };
     divider: core::Divider::default(), 10_000, |unit, random, cycle| {
         // A division as its control runs it, and now and then a broken one.
@@ -214,7 +216,8 @@ units! {
         .into();
     };
     spawn_capture: spawn::SpawnCapture::new(16), 20_000, |unit, random, cycle| {
-        // A page anywhere, or almost one; lines in it, and lines that differ in one bit. Words, and what is left of them without a byte.
+        // A page anywhere, or almost one; lines in it, and lines that differ in one bit. Words, and
+        // what is left of them without a byte.
         unit.page.address.next = match random() % 4 {
             0 => (1u64 << (random() % 32)).into(),
             1 => (0xfff0_0000 & !(1u64 << (20 + random() % 14))).into(),
@@ -238,9 +241,9 @@ units! {
         unit.memory.written.tag.next = (31 ^ [0, 1, 2, 4, 8, 16, 32][random() as usize % 7]).into();
     };
     write_monitor: l2::WriteMonitor::new(5, 2, 2), 10_000, |unit, random, _| {
-        unit.strobe.next = (random() & random()).into();
+        unit.observed.strobe.next = (random() & random()).into();
         // The same line, or one that differs in one bit.
-        let line = unit.line.next;
+        let line = unit.observed.line.next;
         for watched in &mut unit.watched {
             let bit = if random() % 2 == 0 { 1 << (random() % 26) } else { 0u64 };
             watched.line.next = line ^ bit;

@@ -4,8 +4,8 @@ use super::{CommandInstruction, SystemDecoder};
 use crate::core::{AluDecoder, BSource, Decoder};
 use hermes_hdl::prelude::*;
 
-/// Decodes RV32IM_Zbb_Zicsr_Zifencei with machine mode, and A where it is, for the command processor, and finds the target of `jal` and of
-/// branches.
+/// Decodes RV32IM_Zbb_Zicsr_Zifencei with machine mode, and A where it is, for the command
+/// processor, and finds the target of `jal` and of branches.
 ///
 /// Combinational. An instruction that is not one of these raises exception 2. A
 /// `jal` and a branch backward ask for the target to be fetched next (`redirects`, `target`): a
@@ -59,8 +59,8 @@ impl Logic for CommandDecode {
         self.alu.operation.next = self.decoder.operation.val();
 
         // The divide unit of the cores also counts bits.
-        let count = self.decoder.divide.val() & !self.decoder.funct3.val().get_bit(2);
-        let divide = self.decoder.divide.val() & self.decoder.funct3.val().get_bit(2);
+        let count = self.decoder.controls.divide.val() & !self.decoder.controls.funct3.val().get_bit(2);
+        let divide = self.decoder.controls.divide.val() & self.decoder.controls.funct3.val().get_bit(2);
         let mut fault = self.decoder.fault.val();
         let mut cause = bits::<5>(2);
         if self.system.known.val() {
@@ -73,11 +73,11 @@ impl Logic for CommandDecode {
         }
         let there = !fault & !self.system.known.val();
         let has_rd = self.system.csr.val() | self.system.monitor.val() | self.system.page.val();
-        let sum = (bit_cast::<32, 30>(self.pc.val()) << 2) + self.decoder.immediate.val();
-        let backward = self.decoder.branch.val() & self.word.val().get_bit(31);
-        let predicted = !fault & (self.decoder.jump.val() | backward);
-        self.rs1.next = self.decoder.rs1.val();
-        self.rs2.next = self.decoder.rs2.val();
+        let sum = (bit_cast::<32, 30>(self.pc.val()) << 2) + self.decoder.controls.immediate.val();
+        let backward = self.decoder.controls.branch.val() & self.word.val().get_bit(31);
+        let predicted = !fault & (self.decoder.controls.jump.val() | backward);
+        self.rs1.next = self.decoder.query.rs1.val();
+        self.rs2.next = self.decoder.query.rs2.val();
         self.redirects.next = predicted;
         self.target.next = sum.get_bits::<30>(2);
 
@@ -87,30 +87,33 @@ impl Logic for CommandDecode {
         self.decoded.next.debug = self.debug.val();
         self.decoded.next.rd = bits::<5>(0);
         if there | (!fault & has_rd) {
-            self.decoded.next.rd = self.decoder.rd.val();
+            self.decoded.next.rd = self.decoder.controls.rd.val();
         }
         self.decoded.next.control = self.alu.control.val();
-        self.decoded.next.takes_immediate = self.decoder.b_source.val() == BSource::Immediate;
-        self.decoded.next.immediate = self.decoder.immediate.val();
-        if self.decoder.branch.val() | self.decoder.jump.val() | self.decoder.a_is_pc.val() {
+        self.decoded.next.takes_immediate = self.decoder.arithmetic.b_source.val() == BSource::Immediate;
+        self.decoded.next.immediate = self.decoder.controls.immediate.val();
+        if self.decoder.controls.branch.val() | self.decoder.controls.jump.val() | self.decoder.a_is_pc.val()
+        {
             self.decoded.next.immediate = sum;
         }
-        self.decoded.next.branch = there & self.decoder.branch.val();
+        self.decoded.next.branch = there & self.decoder.controls.branch.val();
         self.decoded.next.predicted = predicted;
-        self.decoded.next.jump = there & self.decoder.jump.val();
-        self.decoded.next.jump_register = there & self.decoder.jump_register.val();
-        self.decoded.next.load = there & self.decoder.load.val() & !self.decoder.atomic.val();
-        self.decoded.next.store = (there | (!fault & self.system.signal.val())) & self.decoder.store.val();
-        self.decoded.next.atomic = there & self.decoder.atomic.val();
+        self.decoded.next.jump = there & self.decoder.controls.jump.val();
+        self.decoded.next.jump_register = there & self.decoder.controls.jump_register.val();
+        self.decoded.next.load = there & self.decoder.controls.load.val() & !self.decoder.query.atomic.val();
+        self.decoded.next.store =
+            (there | (!fault & self.system.signal.val())) & self.decoder.controls.store.val();
+        self.decoded.next.atomic = there & self.decoder.query.atomic.val();
         self.decoded.next.count = there & count;
-        self.decoded.next.multiply = there & self.decoder.multiply.val();
+        self.decoded.next.multiply = there & self.decoder.controls.multiply.val();
         self.decoded.next.divide = there & divide;
         self.decoded.next.late = (there
-            & (self.decoder.multiply.val() | (self.decoder.load.val() & !self.decoder.atomic.val())))
+            & (self.decoder.controls.multiply.val()
+                | (self.decoder.controls.load.val() & !self.decoder.query.atomic.val())))
             | (!fault & self.system.page.val());
         self.decoded.next.release = !fault & self.system.release.val();
         self.decoded.next.acquire = (!fault & self.system.acquire.val())
-            | (there & self.decoder.atomic.val() & self.word.val().get_bit(26));
+            | (there & self.decoder.query.atomic.val() & self.word.val().get_bit(26));
         self.decoded.next.refetch = !fault & self.system.refetch.val();
         self.decoded.next.csr = !fault & self.system.csr.val();
         self.decoded.next.csr_write = !fault & self.system.csr_write.val();

@@ -12,7 +12,8 @@ use hermes_hdl::prelude::*;
 ///    waits for `filled` and looks up again.
 /// 3. From 0xfff0_0000 on there is no memory: nothing is looked up, and the instruction comes with
 ///    `decode_error`.
-/// 4. With `issue_debug` nothing is looked up either: the instruction is `debug_word`, which must stand in the cycle after.
+/// 4. With `issue_debug` nothing is looked up either: the instruction is `debug_word`, which must
+///    stand in the cycle after.
 /// 5. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
 #[derive(LogicBlock)]
 #[new(lines: usize, ways: usize)]
@@ -120,9 +121,9 @@ impl Logic for CommandFetch {
             self.hart_d.d.next = self.hart_i.q.val();
             self.pc_d.d.next = self.pc_i.q.val();
             self.outside_d.d.next = self.outside_i.q.val();
-            self.hit_d.d.next = self.cache.hit.val();
-            self.error_d.d.next = self.cache.error.val();
-            self.word_d.d.next = self.cache.instruction.val();
+            self.hit_d.d.next = self.cache.fetched.hit.val();
+            self.error_d.d.next = self.cache.fetched.error.val();
+            self.word_d.d.next = self.cache.fetched.word.val();
             self.debug_d.d.next = self.debug_i.q.val();
             if self.debug_i.q.val() {
                 self.hit_d.d.next = true;

@@ -6,12 +6,15 @@ use crate::ports::{LineRead, RegisterAccess, WindowSelect};
 use hermes_hdl::prelude::*;
 
 /// The long operations of the harts: loads from the L2, accesses to devices ([`CommandDevices`]),
-/// divisions ([`DivideUnit`]) and, by `atomic_*`, those of [`CommandAtomics`](super::CommandAtomics). A hart has one under way, and one register for its answer.
+/// divisions ([`DivideUnit`]) and, by `atomic_*`, those of
+/// [`CommandAtomics`](super::CommandAtomics). A hart has one under way, and one register for its
+/// answer.
 ///
-/// 1. One of `load_valid`, `device_valid`, `atomic_valid` and `divide_valid` in stage W starts an operation of
-///    `start_hart`. A load may start at any time, a device access or atomic operation while
-///    `device_free` is high, a division while `divide_free` is.
-/// 2. `under_way`, `answered`, `used`, `hold` and the answer in stage X are those of [`CommandData`].
+/// 1. One of `load_valid`, `device_valid`, `atomic_valid` and `divide_valid` in stage W starts an
+///    operation of `start_hart`. A load may start at any time, a device access or atomic operation
+///    while `device_free` is high, a division while `divide_free` is.
+/// 2. `under_way`, `answered`, `used`, `hold` and the answer in stage X are those of
+///    [`CommandData`].
 /// 3. An access to a device that was not performed when its hart is held is withdrawn; a division
 ///    or atomic operation runs to its end, and its answer is dropped.
 #[derive(LogicBlock)]
@@ -75,10 +78,12 @@ pub struct LongOperations {
     pub read: LineRead,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
-    /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
+    /// Whether `access` is to the window of the network interface, and whose it is (one element
+    /// with a window).
     #[count(windows)]
     pub window: Vec<Flipped<WindowSelect>>,
-    /// Harts whose access to the window is to be repeated when `here` is high (one element with a window).
+    /// Harts whose access to the window is to be repeated when `here` is high (one element with a
+    /// window).
     #[count(windows)]
     pub parks: Vec<Signal<Out, Bits<8>>>,
     /// Harts that are to wake (one element with a window).
@@ -107,7 +112,8 @@ pub struct LongOperations {
 }
 
 impl LongOperations {
-    /// The long operations of `harts` harts, with a window of a network interface (`windows` 1) or without (0).
+    /// The long operations of `harts` harts, with a window of a network interface (`windows` 1) or
+    /// without (0).
     ///
     /// # Panics
     /// As [`CommandDevices::new`].
@@ -161,10 +167,10 @@ impl Logic for LongOperations {
         self.device_free.next = !self.devices.busy.val() & !self.atomic_busy.val();
 
         // Divisions: funct3 bit 0 unsigned, bit 1 remainder
-        self.divider.start_valid.next = self.divide_valid.val();
-        self.divider.start_slot.next = bit_cast::<5, 3>(self.start_hart.val());
-        self.divider.start_rd.next = bits::<5>(0);
-        self.divider.start_lanes.next = bits::<1>(1);
+        self.divider.start.valid.next = self.divide_valid.val();
+        self.divider.start.slot.next = bit_cast::<5, 3>(self.start_hart.val());
+        self.divider.start.rd.next = bits::<5>(0);
+        self.divider.start.lanes.next = bits::<1>(1);
         self.divider.start_count.next = false;
         self.divider.start_ones.next = false;
         self.divider.start_trailing.next = false;
@@ -176,8 +182,8 @@ impl Logic for LongOperations {
         }
         self.divide_free.next = self.divider.start_ready.val();
 
-        // One answer at a time; those of loads go first, and cannot wait. Of device accesses and atomic operations one is
-        // under way.
+        // One answer at a time; those of loads go first, and cannot wait. Of device accesses and
+        // atomic operations one is under way.
         self.data.withdrawn.next = self.devices.withdrawn.val();
         self.data.late_valid.next =
             self.devices.answer_valid.val() | self.atomic_answer.val() | self.divider.result.valid.val();

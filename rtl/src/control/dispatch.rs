@@ -108,8 +108,8 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
     /// alone (`spawns` 0), or of packets and spawned threads (1).
     ///
     /// # Panics
-    /// If one of the first three is not 1 to 32, `spawns` is more than 1, `A` is zero (with a thread
-    /// spawner below 4) or `L` is not `A + 1`.
+    /// If one of the first three is not 1 to 32, `spawns` is more than 1, `A` is zero (with a
+    /// thread spawner below 4) or `L` is not `A + 1`.
     pub fn new(cores: usize, lanes: usize, warps: usize, spawns: usize) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
         Self::wired(cores, lanes, warps, spawns)
@@ -126,15 +126,11 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.former.task.valid.next = self.tasks.pop_valid.val();
         self.former.task.count.next = self.tasks.pop_data.val();
         self.tasks.pop_ready.next = self.former.task.ready.val();
-        self.former.run.next = self.control.run.val();
-        self.former.eager.next = self.control.eager.val();
-        self.former.timeout.next = self.control.timeout.val();
+        connect!(self.control, self.former.control);
         self.former.idle_slot.next = self.issue.idle_slot.val();
 
         // Warp former to warp issue, which allocates in the delay commit queue.
-        self.issue.run.next = self.control.run.val();
-        self.issue.mcw.next = self.control.mcw.val();
-        self.issue.kernel_class.next = self.control.kernel_class.val();
+        connect!(self.control, self.issue.control);
         connect!(self.former.warp, self.issue.warp);
         connect!(self.issue.allocate, self.commit.allocate);
         self.commit.allocate_count.next = self.former.warp.count.val();

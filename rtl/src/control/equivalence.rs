@@ -47,11 +47,11 @@ fn warp_former() {
         unit.task.valid.next = below(random, one_in) == 0;
         let count = if below(random, 500) == 0 { 0xffff_ffff } else { below(random, 9) };
         unit.task.count.next = count.into();
-        unit.timeout.next = if long { 140 } else { cycle / 1_000 * 3 }.into();
+        unit.control.timeout.next = if long { 140 } else { cycle / 1_000 * 3 }.into();
         if long {
-            unit.eager.next = false;
+            unit.control.eager.next = false;
         }
-        unit.run.next = below(random, 20) != 0;
+        unit.control.run.next = below(random, 20) != 0;
         unit.idle_slot.next = below(random, 8) == 0;
         unit.reset.next = cycle < 2 || cycle % 300 == 0;
     });
@@ -79,7 +79,7 @@ fn check_warp_issue(spawns: usize) {
         // The cores fill up to the last slot of the class for some time, then they have room.
         let filling = cycle / 150 % 2 == 0;
         if cycle / 300 % 2 == 0 && filling {
-            unit.kernel_class.next = true;
+            unit.control.kernel_class.next = true;
             unit.warp.valid.next = true;
             unit.allocate.ready.next = true;
         }
@@ -88,8 +88,8 @@ fn check_warp_issue(spawns: usize) {
         unit.free.valid.next = free;
         *chosen &= !free;
         if cycle / 300 % 3 != 2 {
-            unit.mcw.next = 63.into();
-            unit.run.next = true;
+            unit.control.mcw.next = 63.into();
+            unit.control.run.next = true;
         }
         unit.free.core.next = core.into();
         unit.free.slot.next = slot.into();

@@ -1,6 +1,6 @@
 //! Forms warps from the packets that the host announces (Hermes, section 3.3).
 
-use crate::ports::{FormedWarp, TaskCount};
+use crate::ports::{FormedWarp, FormerControl, TaskCount};
 use hermes_hdl::prelude::*;
 
 /// Takes packet counts from the task FIFO and forms warps of packets with consecutive packetIdx.
@@ -24,12 +24,8 @@ pub struct WarpFormer {
     pub reset: Signal<In, Bit>,
     /// From the task FIFO; `ready` depends on no input.
     pub task: TaskCount,
-    /// Register CONTROL, bit 0: warps are formed.
-    pub run: Signal<In, Bit>,
-    /// Register CONTROL, bit 1: partial warps are formed at once for idle slots.
-    pub eager: Signal<In, Bit>,
-    /// Register TIMEOUT, in cycles.
-    pub timeout: Signal<In, Bits<32>>,
+    /// Registers CONTROL and TIMEOUT.
+    pub control: FormerControl,
     /// From the warp issue: some core could take a warp now.
     pub idle_slot: Signal<In, Bit>,
     /// To the warp issue.
@@ -69,9 +65,9 @@ impl Logic for WarpFormer {
         let take = self.task.valid.val() & (self.waiting.q.val() < self.plenty.val());
         let full = self.waiting.q.val() >= self.enough.val();
         let some = self.waiting.q.val().any();
-        let expired = self.age.q.val() >= self.timeout.val();
-        let at_once = self.eager.val() & self.idle_slot.val() & !self.formed.q.val();
-        let form = self.run.val()
+        let expired = self.age.q.val() >= self.control.timeout.val();
+        let at_once = self.control.eager.val() & self.idle_slot.val() & !self.formed.q.val();
+        let form = self.control.run.val()
             & (!self.formed.q.val() | self.warp.ready.val())
             & (full | (some & (expired | at_once)));
         let mut packets = bit_cast::<6, 33>(self.waiting.q.val());
@@ -125,8 +121,8 @@ mod tests {
     fn former(lanes: usize) -> WarpFormer {
         let mut unit = WarpFormer::new(lanes);
         start!(unit);
-        unit.run.next = true;
-        unit.timeout.next = 1_000.into();
+        unit.control.run.next = true;
+        unit.control.timeout.next = 1_000.into();
         unit
     }
 
@@ -155,8 +151,8 @@ mod tests {
         for cycle in 0..cycles {
             if cycle % 256 == 0 {
                 timeout = random.gen_range(0..40);
-                unit.timeout.next = timeout.into();
-                unit.eager.next = random.gen();
+                unit.control.timeout.next = timeout.into();
+                unit.control.eager.next = random.gen();
             }
             let (feed, drain) = [(0.9, 0.5), (0.1, 0.9), (0.05, 1.0), (0.5, 0.1)][cycle as usize / 512 % 4];
             if offered.is_empty() && random.gen_bool(feed) {
@@ -167,7 +163,7 @@ mod tests {
             unit.task.count.next = u64::from(offered.front().copied().unwrap_or(7)).into();
             unit.warp.ready.next = random.gen_bool(drain);
             unit.idle_slot.next = random.gen();
-            unit.run.next = random.gen_bool(0.95);
+            unit.control.run.next = random.gen_bool(0.95);
             settle!(unit);
 
             assert_eq!(unit.pending.val().index(), arrivals.len(), "cycle {cycle}");
@@ -179,8 +175,8 @@ mod tests {
             // What must happen at this edge.
             let room = expected.is_none() || unit.warp.ready.val();
             let waited = cycle - oldest_since;
-            let eager = unit.eager.val() && unit.idle_slot.val() && expected.is_none();
-            let form = unit.run.val()
+            let eager = unit.control.eager.val() && unit.idle_slot.val() && expected.is_none();
+            let form = unit.control.run.val()
                 && room
                 && (arrivals.len() >= lanes || (!arrivals.is_empty() && (waited >= timeout || eager)));
             let taken =
@@ -206,8 +202,8 @@ mod tests {
             // Changing the time-out may not shorten a count that already stopped: start afresh.
             if cycle % 256 == 255 {
                 unit.warp.ready.next = true;
-                unit.run.next = true;
-                unit.timeout.next = 0.into();
+                unit.control.run.next = true;
+                unit.control.timeout.next = 0.into();
                 unit.task.valid.next = false;
                 settle!(unit);
                 while unit.pending.val().any() || unit.warp.valid.val() {
@@ -233,7 +229,7 @@ mod tests {
     fn partial_warp_leaves_after_the_timeout() {
         for timeout in [0, 1, 2, 100] {
             let mut unit = former(32);
-            unit.timeout.next = timeout.into();
+            unit.control.timeout.next = timeout.into();
             push(&mut unit, 5);
             // The count was taken in cycle 0; this is cycle 1.
             let mut cycle = 1;
@@ -250,7 +246,7 @@ mod tests {
     #[test]
     fn remainder_of_a_full_warp_waits_anew() {
         let mut unit = former(4);
-        unit.timeout.next = 50.into();
+        unit.control.timeout.next = 50.into();
         unit.warp.ready.next = true;
         push(&mut unit, 3);
         for _ in 0..40 {
@@ -287,9 +283,9 @@ mod tests {
     #[test]
     fn nothing_is_formed_while_stopped() {
         let mut unit = former(4);
-        unit.run.next = false;
-        unit.timeout.next = 0.into();
-        unit.eager.next = true;
+        unit.control.run.next = false;
+        unit.control.timeout.next = 0.into();
+        unit.control.eager.next = true;
         unit.idle_slot.next = true;
         push(&mut unit, 3);
         push(&mut unit, 6);
@@ -298,7 +294,7 @@ mod tests {
             assert!(!unit.warp.valid.val());
             assert!(!unit.task.ready.val(), "counts wait in the FIFO");
         }
-        unit.run.next = true;
+        unit.control.run.next = true;
         tick!(unit);
         assert!(unit.warp.valid.val());
     }

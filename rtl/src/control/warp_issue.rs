@@ -1,7 +1,7 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
 use super::{indices, CoreSlots, RoundRobin};
-use crate::ports::{CommitEntry, FormedWarp, SpawnedWarp, StartingWarp, WarpEvent};
+use crate::ports::{CommitEntry, FormedWarp, SlotControl, SpawnedWarp, StartingWarp, WarpEvent};
 use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
 
@@ -26,12 +26,8 @@ pub struct WarpIssue {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Register CONTROL, bit 0: warps are issued.
-    pub run: Signal<In, Bit>,
-    /// Register MCW: warps on a core at a time.
-    pub mcw: Signal<In, Bits<6>>,
-    /// Register KERNEL_CLASS.
-    pub kernel_class: Signal<In, Bit>,
+    /// Registers CONTROL, MCW and KERNEL_CLASS.
+    pub control: SlotControl,
     /// From the warp former.
     pub warp: Flipped<FormedWarp>,
     /// To the warp former: some core can take a warp.
@@ -113,8 +109,8 @@ fn slot_mask(count: usize) -> Constant<Bits<32>> {
 }
 
 impl WarpIssue {
-    /// The issue for `cores` cores with `warps` warp slots each, of packet warps alone (`spawns` 0), or
-    /// of packet warps and warps of spawned threads (1).
+    /// The issue for `cores` cores with `warps` warp slots each, of packet warps alone (`spawns`
+    /// 0), or of packet warps and warps of spawned threads (1).
     ///
     /// # Panics
     /// If `cores` or `warps` is not 1 to 32, or `spawns` more than 1.
@@ -132,12 +128,12 @@ impl Logic for WarpIssue {
         // What the kernel's register class and MCW allow.
         let mut limit = self.class_0_slots.val();
         let mut allowed = self.class_0_allowed.val();
-        if self.kernel_class.val() {
+        if self.control.kernel_class.val() {
             limit = self.class_1_slots.val();
             allowed = self.class_1_allowed.val();
         }
-        if self.mcw.val() < limit {
-            limit = self.mcw.val();
+        if self.control.mcw.val() < limit {
+            limit = self.control.mcw.val();
         }
 
         // Choose a core and its slot.
@@ -157,12 +153,14 @@ impl Logic for WarpIssue {
         self.idle_slot.next = self.arbiter.any.val();
 
         // The warp moves on.
-        self.warp.ready.next = self.run.val() & self.arbiter.any.val() & self.allocate.ready.val();
-        self.allocate.valid.next = self.run.val() & self.arbiter.any.val() & self.warp.valid.val();
+        self.warp.ready.next = self.control.run.val() & self.arbiter.any.val() & self.allocate.ready.val();
+        self.allocate.valid.next = self.control.run.val() & self.arbiter.any.val() & self.warp.valid.val();
         self.allocate.core.next = self.arbiter.index.val();
         self.allocate.slot.next = slot;
-        let issue =
-            self.run.val() & self.arbiter.any.val() & self.warp.valid.val() & self.allocate.ready.val();
+        let issue = self.control.run.val()
+            & self.arbiter.any.val()
+            & self.warp.valid.val()
+            & self.allocate.ready.val();
         self.arbiter.advance.next = issue;
         for i in 0..self._cores {
             self.slots[i].take.next = issue & self.arbiter.grant.val().get_bit(i);
@@ -254,15 +252,16 @@ mod tests {
         let mut packet = 0u64;
         for cycle in 0..cycles {
             if cycle % 64 == 0 {
-                unit.mcw.next = random.gen_range(0..64).into();
-                unit.kernel_class.next = random.gen();
+                unit.control.mcw.next = random.gen_range(0..64).into();
+                unit.control.kernel_class.next = random.gen();
             }
             settle!(unit);
-            let class = if unit.kernel_class.val() { 32 } else { 16 };
-            limit = if cycle % 64 == 0 { class.min(warps).min(unit.mcw.val().index()) } else { limit };
+            let class = if unit.control.kernel_class.val() { 32 } else { 16 };
+            limit =
+                if cycle % 64 == 0 { class.min(warps).min(unit.control.mcw.val().index()) } else { limit };
             let on = |core: usize| busy.iter().filter(|w| w.0 == core).count();
             let next = (1..=cores).map(|d| (last + d) % cores).find(|&c| on(c) < limit);
-            unit.run.next = random.gen_bool(0.95);
+            unit.control.run.next = random.gen_bool(0.95);
             unit.warp.valid.next = random.gen_bool(0.8);
             unit.warp.packet.next = packet.into();
             unit.warp.count.next = (packet % 33).into();
@@ -275,7 +274,7 @@ mod tests {
             settle!(unit);
 
             assert_eq!(unit.idle_slot.val(), next.is_some(), "cycle {cycle}");
-            let can = unit.run.val() && next.is_some();
+            let can = unit.control.run.val() && next.is_some();
             assert_eq!(unit.warp.ready.val(), can && unit.allocate.ready.val(), "cycle {cycle}");
             assert_eq!(unit.allocate.valid.val(), can && unit.warp.valid.val(), "cycle {cycle}");
             assert_eq!(unit.start_any.val(), starting.is_some(), "cycle {cycle}");
@@ -324,16 +323,17 @@ mod tests {
         }
     }
 
-    /// Both kinds wait all the time: each gets every second cycle while there is room, and what starts is what was taken.
+    /// Both kinds wait all the time: each gets every second cycle while there is room, and what
+    /// starts is what was taken.
     #[test]
     fn spawned_warps_alternate_with_packet_warps() {
         let mut random = random();
         for (cores, warps) in [(1, 4), (3, 8), (8, 16)] {
             let mut unit = WarpIssue::new(cores, warps, 1);
             start!(unit);
-            unit.mcw.next = (warps as u64 / 2).into();
+            unit.control.mcw.next = (warps as u64 / 2).into();
             unit.spawn_mcw[0].next = (warps as u64 / 2).into();
-            unit.run.next = true;
+            unit.control.run.next = true;
             unit.allocate.ready.next = true;
             // Of each busy slot: whether its warp is one of spawned threads.
             let mut busy: std::collections::BTreeMap<(usize, usize), bool> = Default::default();
@@ -411,8 +411,8 @@ mod tests {
     fn issues_every_cycle_and_resumes() {
         let mut unit = WarpIssue::new(2, 4, 0);
         start!(unit);
-        unit.run.next = true;
-        unit.mcw.next = 3.into();
+        unit.control.run.next = true;
+        unit.control.mcw.next = 3.into();
         unit.warp.valid.next = true;
         unit.allocate.ready.next = true;
         settle!(unit);
@@ -438,10 +438,10 @@ mod tests {
         assert!(unit.warp.ready.val());
         assert_eq!((unit.allocate.core.val().index(), unit.allocate.slot.val().index()), (1, 1));
         // A lower MCW holds at once, a higher one too.
-        unit.mcw.next = 2.into();
+        unit.control.mcw.next = 2.into();
         settle!(unit);
         assert!(!unit.warp.ready.val());
-        unit.mcw.next = 4.into();
+        unit.control.mcw.next = 4.into();
         settle!(unit);
         assert!(unit.warp.ready.val());
     }

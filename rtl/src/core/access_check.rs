@@ -1,6 +1,7 @@
 //! Which lanes of an instruction fault, and which must replay it.
 
 use super::{AddressRegion, WINDOWS};
+use crate::ports::{CheckedValues, LocalAccess, WindowDistance};
 use hermes_hdl::prelude::*;
 
 /// Checks the addresses and targets of the lanes: addresses in stage X, as they are computed, and
@@ -34,32 +35,18 @@ pub struct AccessCheck<const LANES: usize> {
     pub execute_jump: Signal<In, Bit>,
     /// It faults in all lanes.
     pub execute_fault: Signal<In, Bit>,
-    /// Address of each lane (load, store, `jalr`).
+    /// What the lanes compute.
     #[count(LANES)]
-    pub address: Vec<Signal<In, Bits<32>>>,
-    /// Operand of each lane to which the immediate is added for the address.
-    #[count(LANES)]
-    pub operand: Vec<Signal<In, Bits<32>>>,
-    /// That sum is 2^32 or more.
-    #[count(LANES)]
-    pub carry: Vec<Signal<In, Bit>>,
+    pub lane: Vec<Flipped<CheckedValues>>,
     /// The immediate.
     pub immediate: Signal<In, Bits<32>>,
-    /// From the access windows: distance from each base to the immediate. See
-    /// [`AccessWindow`](super::AccessWindow).
+    /// Stage X, from the access windows.
     #[count(WINDOWS)]
-    pub from_base: Vec<Signal<In, Bits<27>>>,
-    /// From the access windows: distance from each end to the immediate.
-    #[count(WINDOWS)]
-    pub from_end: Vec<Signal<In, Bits<27>>>,
+    pub window: Vec<WindowDistance>,
 
-    /// Stage X, from the local window: lanes that access their stack, whatever the windows say (one
-    /// element with a local window, as the next).
+    /// Stage X, from the local window (one element with a local window).
     #[count(locals)]
-    pub granted: Vec<Signal<In, Bits<LANES>>>,
-    /// Stage X, from the local window: lanes that access its guard, which is in no window.
-    #[count(locals)]
-    pub guarded: Vec<Signal<In, Bits<LANES>>>,
+    pub local: Vec<LocalAccess<LANES>>,
 
     // Stage W
     /// Lanes that execute the instruction.
@@ -80,9 +67,6 @@ pub struct AccessCheck<const LANES: usize> {
     pub fault_cause: Signal<In, Bits<5>>,
     /// From the atomic stage: lanes whose access is refused, whatever the windows say.
     pub refused: Signal<In, Bits<LANES>>,
-    /// The condition of the branch holds in each lane.
-    #[count(LANES)]
-    pub taken: Vec<Signal<In, Bit>>,
 
     /// Lanes in which the condition of the branch holds.
     pub conditions: Signal<Out, Bits<LANES>>,
@@ -148,26 +132,26 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         }
         let low_immediate = self.immediate.val().get_bits::<7>(0) & 0x3f;
         for i in 0..LANES {
-            self.taking.x[i].next = self.taken[i].val();
+            self.taking.x[i].next = self.lane[i].taken.val();
             self.region[i].enable.next = self.execute_access.val();
-            self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
-            self.region[i].operand.next = self.operand[i].val().get_bits::<26>(6);
+            self.region[i].block.next = self.lane[i].address.val().get_bits::<18>(14);
+            self.region[i].operand.next = self.lane[i].operand.val().get_bits::<26>(6);
             // The address has this carry and these low bits too, but it is known later.
-            let low_sum = (self.operand[i].val().get_bits::<7>(0) & 0x3f) + low_immediate;
+            let low_sum = (self.lane[i].operand.val().get_bits::<7>(0) & 0x3f) + low_immediate;
             self.misaligned.x[i].next = (low_sum.get_bits::<2>(0) & zeros).any();
             self.region[i].low_carry.next = low_sum.get_bit(6);
-            self.region[i].carry.next = self.carry[i].val();
+            self.region[i].carry.next = self.lane[i].carry.val();
             for w in 0..WINDOWS {
-                self.region[i].from_base[w].next = self.from_base[w].val();
-                self.region[i].from_end[w].next = self.from_end[w].val();
+                self.region[i].from_base[w].next = self.window[w].from_base.val();
+                self.region[i].from_end[w].next = self.window[w].from_end.val();
             }
             self.private.x[i].next = self.region[i].scratchpad.val();
             self.inside.x[i].next = self.region[i].window.val();
             for k in 0..self._locals {
-                if self.granted[k].val().get_bit(i) {
+                if self.local[k].granted.val().get_bit(i) {
                     self.inside.x[i].next = true;
                 }
-                if self.guarded[k].val().get_bit(i) {
+                if self.local[k].guarded.val().get_bit(i) {
                     self.inside.x[i].next = false;
                 }
             }
@@ -275,8 +259,8 @@ mod tests {
         for _ in 0..2_000 {
             let immediate = random.gen_range(-0x800..0x800) as u32;
             for (i, (base, end)) in [(0x100, 0x200), (0x400, 0x401)].into_iter().enumerate() {
-                unit.from_base[i].next = distance(immediate, base);
-                unit.from_end[i].next = distance(immediate, end);
+                unit.window[i].from_base.next = distance(immediate, base);
+                unit.window[i].from_end.next = distance(immediate, end);
             }
             let size = random.gen_range(0..3u64);
             let active: u64 = random.gen_range(1..256);
@@ -304,7 +288,8 @@ mod tests {
                     Lane::Outside
                 }
             };
-            // Those on their stack, in no window: its lanes share memory with the others; and those in the guard.
+            // Those on their stack, in no window: its lanes share memory with the others; and those
+            // in the guard.
             let granted: u64 = random.gen_range(0..256) & random.gen_range(0..256);
             let guarded: u64 = random.gen_range(0..256) & random.gen_range(0..256) & !granted;
             let kind = |lane: usize| match kind(lane) {
@@ -325,8 +310,8 @@ mod tests {
                 staying |= shared;
             }
 
-            unit.granted[0].next = bits(granted);
-            unit.guarded[0].next = bits(guarded);
+            unit.local[0].granted.next = bits(granted);
+            unit.local[0].guarded.next = bits(guarded);
             unit.active.next = active.into();
             unit.execute_active.next = active.into();
             unit.load.next = !store;
@@ -335,9 +320,9 @@ mod tests {
             unit.execute_size.next = bits(size);
             for (i, &value) in address.iter().enumerate() {
                 let operand = value.wrapping_sub(immediate);
-                unit.address[i].next = u64::from(value).into();
-                unit.operand[i].next = u64::from(operand).into();
-                unit.carry[i].next = operand.checked_add(immediate).is_none();
+                unit.lane[i].address.next = u64::from(value).into();
+                unit.lane[i].operand.next = u64::from(operand).into();
+                unit.lane[i].carry.next = operand.checked_add(immediate).is_none();
             }
             pass(&mut unit);
             assert_eq!(
@@ -378,11 +363,11 @@ mod tests {
     fn jumps_fault_where_their_target_is_misaligned() {
         let mut unit = AccessCheck::<4>::new(0);
         for (lane, address) in [0u64, 1, 2, 3].into_iter().enumerate() {
-            unit.address[lane].next = (0x1000 + address).into();
-            unit.operand[lane].next = (0xf00 + address).into();
+            unit.lane[lane].address.next = (0x1000 + address).into();
+            unit.lane[lane].operand.next = (0xf00 + address).into();
         }
-        unit.taken[1].next = true;
-        unit.taken[3].next = true;
+        unit.lane[1].taken.next = true;
+        unit.lane[3].taken.next = true;
         unit.active.next = bits(0b0111);
         unit.execute_active.next = bits(0b0111);
         // jalr, branch, jal, target misaligned; faulting lanes

@@ -1,5 +1,6 @@
 //! A window of memory that a kernel may touch.
 
+use crate::ports::WindowDistance;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -39,11 +40,8 @@ pub struct AccessWindow {
     pub write_base: Signal<In, LineAddress>,
     /// WRITE_WINDOW_SIZE register, bits 31:6.
     pub write_size: Signal<In, Bits<26>>,
-    /// Stage X: the immediate minus the first byte of the window, bits 32:6. Both are unsigned; the
-    /// topmost bit is the sign. Bits 5:0 would be those of the immediate.
-    pub from_base: Signal<Out, Bits<27>>,
-    /// Stage X: the immediate minus the byte after the window, as `from_base`.
-    pub from_end: Signal<Out, Bits<27>>,
+    /// Stage X: how far the immediate is from the ends of the window.
+    pub distance: Flipped<WindowDistance>,
     read_first: Register<LineAddress>,
     read_end: Register<Bits<27>>,
     write_first: Register<LineAddress>,
@@ -76,8 +74,8 @@ impl Logic for AccessWindow {
                 bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6)) - bit_cast::<27, 26>(first);
             self.from_end_x.d.next = bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6)) - end;
         }
-        self.from_base.next = self.from_base_x.q.val();
-        self.from_end.next = self.from_end_x.q.val();
+        self.distance.from_base.next = self.from_base_x.q.val();
+        self.distance.from_end.next = self.from_end_x.q.val();
     }
 }
 
@@ -116,13 +114,13 @@ mod tests {
                 unit.advance.next = true;
                 tick!(unit);
                 tick!(unit);
-                assert_eq!(unit.from_base.val(), distance(immediate, base));
-                assert_eq!(unit.from_end.val(), distance(immediate, end));
+                assert_eq!(unit.distance.from_base.val(), distance(immediate, base));
+                assert_eq!(unit.distance.from_end.val(), distance(immediate, end));
                 // They stand while the stages stand.
                 unit.advance.next = false;
                 unit.immediate.next = bits(1);
                 tick!(unit);
-                assert_eq!(unit.from_base.val(), distance(immediate, base));
+                assert_eq!(unit.distance.from_base.val(), distance(immediate, base));
             }
         }
     }

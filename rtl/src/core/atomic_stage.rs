@@ -1,7 +1,7 @@
 //! Atomic instructions in stages R to W.
 
 use super::{AccessWindow, AddressRegion, WINDOWS};
-use crate::ports::ReadWindows;
+use crate::ports::{AtomicInFlight, AtomicRequest, ReadWindows};
 use hermes_hdl::prelude::*;
 
 /// Tracks atomic instructions from stage D to stage W, and finds which of their lanes may not
@@ -29,20 +29,14 @@ pub struct AtomicStage<const LANES: usize> {
     pub address: Vec<Signal<In, Bits<32>>>,
     /// From the registers: where kernels may load.
     pub windows: ReadWindows,
-    /// Stage R: atomic.
-    pub read_atomic: Signal<Out, Bit>,
-    /// Stage X: atomic.
-    pub execute_atomic: Signal<Out, Bit>,
+    /// To the hazard check: stages that hold an atomic instruction.
+    pub in_flight: Flipped<AtomicInFlight>,
     /// Stage R: atomic, and not `lr.w`.
     pub read_stores: Signal<Out, Bit>,
-    /// Stage W: atomic.
-    pub atomic: Signal<Out, Bit>,
+    /// To stage M: the instruction in stage W.
+    pub request: Flipped<AtomicRequest>,
     /// Stage W: atomic, and not `lr.w`.
     pub stores: Signal<Out, Bit>,
-    /// Stage W: `funct5`.
-    pub operation: Signal<Out, Bits<5>>,
-    /// Stage W: bit `aq`.
-    pub acquire: Signal<Out, Bit>,
     /// Stage W: lanes whose access is refused. Only atomic instructions have any.
     pub refused: Signal<Out, Bits<LANES>>,
     /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).
@@ -68,13 +62,14 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.code_w.d.next = self.code_x.q.val();
             self.refused_w.d.next = self.outside.y.val();
         }
-        self.read_atomic.next = self.code_r.q.val().get_bit(6);
+        self.in_flight.read.next = self.code_r.q.val().get_bit(6);
         self.read_stores.next =
             self.code_r.q.val().get_bit(6) & (self.code_r.q.val().get_bits::<5>(1) != bits::<5>(2));
-        self.execute_atomic.next = self.code_x.q.val().get_bit(6);
-        self.atomic.next = self.code_w.q.val().get_bit(6);
-        self.operation.next = self.code_w.q.val().get_bits::<5>(1);
-        self.acquire.next = self.code_w.q.val().get_bit(0);
+        self.in_flight.execute.next = self.code_x.q.val().get_bit(6);
+        self.request.valid.next = self.code_w.q.val().get_bit(6);
+        self.in_flight.write.next = self.code_w.q.val().get_bit(6);
+        self.request.operation.next = self.code_w.q.val().get_bits::<5>(1);
+        self.request.acquire.next = self.code_w.q.val().get_bit(0);
         self.stores.next =
             self.code_w.q.val().get_bit(6) & (self.code_w.q.val().get_bits::<5>(1) != bits::<5>(2));
 
@@ -97,8 +92,8 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.region[i].low_carry.next = false;
             self.region[i].carry.next = false;
             for w in 0..WINDOWS {
-                self.region[i].from_base[w].next = self.window[w].from_base.val();
-                self.region[i].from_end[w].next = self.window[w].from_end.val();
+                self.region[i].from_base[w].next = self.window[w].distance.from_base.val();
+                self.region[i].from_end[w].next = self.window[w].distance.from_end.val();
             }
             self.outside.x[i].next = self.region[i].scratchpad.val() | !self.region[i].window.val();
         }
@@ -137,16 +132,19 @@ mod tests {
             unit.decode_word.next = bits(word);
             unit.decode_atomic.next = atomic;
             tick!(unit);
-            assert_eq!((unit.read_atomic.val(), unit.read_stores.val()), (atomic, stores));
+            assert_eq!((unit.in_flight.read.val(), unit.read_stores.val()), (atomic, stores));
             unit.decode_atomic.next = !atomic;
             tick!(unit);
-            assert_eq!(unit.execute_atomic.val(), atomic);
+            assert_eq!(unit.in_flight.execute.val(), atomic);
             tick!(unit);
             // It stays while the stages stand.
             unit.advance.next = false;
             tick!(unit);
-            assert_eq!((unit.atomic.val(), unit.stores.val(), unit.acquire.val()), (atomic, stores, acquire));
-            assert_eq!(unit.operation.val().to_u32(), operation);
+            assert_eq!(
+                (unit.request.valid.val(), unit.stores.val(), unit.request.acquire.val()),
+                (atomic, stores, acquire)
+            );
+            assert_eq!(unit.request.operation.val().to_u32(), operation);
             assert_eq!(unit.refused.val().to_u64(), if atomic { 0b1100 } else { 0 });
         }
     }

@@ -1,22 +1,18 @@
 //! Event counters of a core.
 
-use crate::ports::CoreCounters;
+use crate::ports::{CoreCounters, Retired};
 use hermes_hdl::prelude::*;
 
-/// The counters of [`CoreCounters`], 32 bits each, modulo 2^32. An event counts two cycles after it: most are known late in a cycle, so that they
-/// are registered before they count.
+/// The counters of [`CoreCounters`], 32 bits each, modulo 2^32. An event counts two cycles after
+/// it: most are known late in a cycle, so that they are registered before they count.
 #[derive(LogicBlock, Default)]
 pub struct EventCounters {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// A warp-instruction retires.
-    pub retire: Signal<In, Bit>,
-    /// Its active lanes.
-    pub retire_lanes: Signal<In, Bits<6>>,
-    /// Other lanes of its warp wait elsewhere.
-    pub retire_diverged: Signal<In, Bit>,
+    /// A kernel instruction retires.
+    pub retired: Retired,
     /// At least one warp is on the core.
     pub occupied: Signal<In, Bit>,
     /// Stage R took an instruction a cycle ago; known so late that it counts in the next cycle.
@@ -53,9 +49,9 @@ impl Logic for EventCounters {
         self.fetch_miss_q.d.next = self.fetch_miss.val();
         self.line_read_q.d.next = self.line_read.val();
         self.line_write_q.d.next = self.line_write.val();
-        self.retire_q.d.next = self.retire.val();
-        self.retire_lanes_q.d.next = self.retire_lanes.val();
-        self.retire_diverged_q.d.next = self.retire_diverged.val();
+        self.retire_q.d.next = self.retired.valid.val();
+        self.retire_lanes_q.d.next = self.retired.lanes.val();
+        self.retire_diverged_q.d.next = self.retired.diverged.val();
         if self.retire_q.q.val() {
             self.instructions_q.d.next = self.instructions_q.q.val() + bits::<32>(1);
             self.lane_instructions_q.d.next =
@@ -100,11 +96,11 @@ mod tests {
         let mut unit = EventCounters::default();
         unit.occupied.next = true;
         for cycle in 0..12 {
-            unit.retire.next = cycle % 2 == 0;
-            unit.retire_lanes.next = (1 + cycle / 2).into();
+            unit.retired.valid.next = cycle % 2 == 0;
+            unit.retired.lanes.next = (1 + cycle / 2).into();
             // Told a cycle later than the rest
             unit.issued.next = cycle % 3 == 1;
-            unit.retire_diverged.next = cycle % 4 == 0;
+            unit.retired.diverged.next = cycle % 4 == 0;
             unit.line_read.next = cycle == 7;
             tick!(unit);
         }

@@ -2,8 +2,10 @@
 
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
-use crate::ports::{AtomicAnswer, LateResult, LineRead, LineWrite, Look, MemoryRequest, SlotStart};
-use crate::types::LineAddress;
+use crate::ports::{
+    AtomicAnswer, AtomicRequest, LateResult, LineError, LineRead, LineWrite, Look, MemoryRequest, SlotEvent,
+    SlotStart,
+};
 use hermes_hdl::prelude::*;
 
 /// The memories that the loads and stores of a core access: shared memory through the load/store
@@ -18,9 +20,9 @@ use hermes_hdl::prelude::*;
 /// 2. Values return from two units, with the priority that [`LateResults`](super::LateResults)
 ///    gives them: shared memory ([`FROM_MEMORY`]), with loads and atomic operations, and the
 ///    scratchpad ([`FROM_SCRATCHPAD`]). Those of the scratchpad are taken at the edge at which
-///    their `result.valid` is high, those of shared memory where `result_ready` is high as well, which
-///    must be low if the scratchpad has some. Their words are registered as they come, and `data`
-///    holds the values in the cycle after that.
+///    their `result.valid` is high, those of shared memory where `result_ready` is high as well,
+///    which must be low if the scratchpad has some. Their words are registered as they come, and
+///    `data` holds the values in the cycle after that.
 /// 3. `data` is 0 after a cycle in which nothing is taken.
 /// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
@@ -50,14 +52,7 @@ pub struct DataMemory<const LANES: usize> {
     pub request_data: Vec<Signal<In, Bits<32>>>,
     /// It is an atomic operation (one element with atomic instructions).
     #[count(atomics)]
-    pub request_atomic: Vec<Signal<In, Bit>>,
-    /// Which one: `funct5` of the instruction (one element with atomic instructions).
-    #[count(atomics)]
-    pub request_operation: Vec<Signal<In, Bits<5>>>,
-    /// Later loads of the warp must see what others wrote before (one element with atomic
-    /// instructions).
-    #[count(atomics)]
-    pub request_acquire: Vec<Signal<In, Bit>>,
+    pub request_atomic: Vec<AtomicRequest>,
 
     // To register write-back, from shared memory and from the scratchpad
     /// The scratchpad has values of lanes in the next cycle.
@@ -70,11 +65,8 @@ pub struct DataMemory<const LANES: usize> {
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
-    /// Of those from shared memory: the line could not be read; the values are whatever the bus
-    /// carried.
-    pub result_error: Signal<Out, Bit>,
-    /// With `result_error`: line address of that line.
-    pub result_line: Signal<Out, LineAddress>,
+    /// The line of the values could not be read.
+    pub result_error: Flipped<LineError>,
     /// Value of each lane that is taken, undefined for other lanes; 0 while nothing is taken.
     #[count(LANES)]
     pub data: Vec<Signal<Out, Bits<32>>>,
@@ -82,14 +74,10 @@ pub struct DataMemory<const LANES: usize> {
     // To the hazard check and the scheduler
     /// The last values of a load from shared memory are taken at this edge.
     pub loaded_valid: Signal<Out, Bit>,
-    /// A store to shared memory is complete (one cycle, always accepted).
-    pub stored_valid: Signal<Out, Bit>,
-    /// Its warp slot.
-    pub stored_slot: Signal<Out, Bits<5>>,
-    /// A store to the scratchpad is complete (one cycle, always accepted).
-    pub scratchpad_stored: Signal<Out, Bit>,
-    /// Its warp slot.
-    pub scratchpad_slot: Signal<Out, Bits<5>>,
+    /// A store to shared memory completes.
+    pub stored: Flipped<SlotEvent>,
+    /// A store to the scratchpad completes.
+    pub scratchpad_stored: Flipped<SlotEvent>,
     /// An atomic operation is in flight.
     pub atomic_busy: Signal<Out, Bit>,
     /// Its warp slot; undefined if there is none.
@@ -116,7 +104,8 @@ pub struct DataMemory<const LANES: usize> {
     /// A data line is written; atomic operations do not count.
     pub line_write: Signal<Out, Bit>,
 
-    /// To the warps that wait for writes (one element with atomic instructions and a network interface).
+    /// To the warps that wait for writes (one element with atomic instructions and a network
+    /// interface).
     #[count(looks)]
     pub look: Vec<Look>,
     #[init(MemoryStage::new(atomics > 0))]
@@ -154,8 +143,8 @@ pub struct DataMemory<const LANES: usize> {
 }
 
 impl<const LANES: usize> DataMemory<LANES> {
-    /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions, and these in a core without or with a
-    /// `network` interface.
+    /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions,
+    /// and these in a core without or with a `network` interface.
     ///
     /// # Panics
     /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to
@@ -174,74 +163,43 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
     fn update(&mut self) {
         // Operations to the unit that makes them
         connect!(self.request, self.stage.request);
-        self.stage.memory_ready.next = self.load_store.request_ready.val();
-        self.stage.scratchpad_ready.next = self.scratchpad.request_ready.val();
+        self.stage.memory_ready.next = self.load_store.request.ready.val();
+        self.stage.scratchpad_ready.next = self.scratchpad.request.ready.val();
         self.stage.ready_next.next = self.load_store.ready_next.val() & self.scratchpad.ready_next.val();
-        self.load_store.request_valid.next = self.stage.held_valid.val() & !self.stage.held_scratchpad.val();
-        self.load_store.request_slot.next = self.stage.held_slot.val();
-        self.load_store.request_store.next = self.stage.held_store.val();
-        self.load_store.request_size.next = self.stage.held_size.val();
-        self.load_store.request_signed.next = self.stage.held_signed.val();
-        self.load_store.request_rd.next = self.stage.held_rd.val();
-        self.load_store.request_mask.next = self.stage.held_mask.val();
-        self.scratchpad.request_valid.next = self.stage.held_valid.val() & self.stage.held_scratchpad.val();
-        self.scratchpad.request_slot.next = self.stage.held_slot.val();
-        self.scratchpad.request_store.next = self.stage.held_store.val();
-        self.scratchpad.request_size.next = self.stage.held_size.val();
-        self.scratchpad.request_signed.next = self.stage.held_signed.val();
-        self.scratchpad.request_rd.next = self.stage.held_rd.val();
-        self.scratchpad.request_mask.next = self.stage.held_mask.val();
+        connect!(self.stage.held, self.load_store.request);
+        self.load_store.request.valid.next = self.stage.held_valid.val() & !self.stage.held_scratchpad.val();
+        connect!(self.stage.held, self.scratchpad.request);
+        self.scratchpad.request.valid.next = self.stage.held_valid.val() & self.stage.held_scratchpad.val();
         for i in 0..LANES {
             self.stage.request_address[i].next = self.request_address[i].val();
             self.stage.request_data[i].next = self.request_data[i].val();
-            self.load_store.request_address[i].next = self.stage.held_address[i].val();
-            self.load_store.request_data[i].next = self.stage.held_data[i].val();
-            self.scratchpad.request_address[i].next = self.stage.held_address[i].val();
-            self.scratchpad.request_data[i].next = self.stage.held_data[i].val();
         }
 
         // Reads
-        self.data_cache.request_valid.next = self.load_store.read_valid.val();
-        self.load_store.read_ready.next = self.data_cache.request_ready.val();
-        self.data_cache.request_line.next = self.load_store.read_line.val();
-        self.load_store.answer_valid.next = self.data_cache.answer_valid.val();
-        self.data_cache.answer_ready.next = self.load_store.answer_ready.val();
-        self.load_store.answer_data.next = self.data_cache.answer_data.val();
-        self.load_store.answer_error.next = self.data_cache.answer_error.val();
+        connect!(self.load_store.read, self.data_cache.request);
+        connect!(self.load_store.answer, self.data_cache.answer);
         connect!(self.read, self.data_cache.read);
         self.data_cache.drop.next = self.drop.val();
 
         // Writes, which the data cache observes
         for _k in 0..self._no_atomics {
             connect!(self.write, self.load_store.write);
-            self.data_cache.store_valid.next = self.load_store.write.valid.val() & self.write.ready.val();
-            self.data_cache.store_line.next = self.load_store.write.line.val();
-            self.data_cache.store_tag.next = self.load_store.write.tag.val();
+            connect!(self.load_store.write, self.data_cache.store);
+            self.data_cache.store.valid.next = self.load_store.write.valid.val() & self.write.ready.val();
         }
         connect!(self.write.written, self.data_cache.written);
 
         // Results
-        self.result[FROM_MEMORY].valid.next = self.load_store.result_valid.val();
+        connect!(self.result[FROM_MEMORY], self.load_store.result);
+        connect!(self.result_error, self.load_store.result_error);
         self.load_store.result_ready.next = self.result_ready.val();
         self.load_store.result_ready_next.next = self.result_ready_next.val();
-        self.result[FROM_MEMORY].slot.next = self.load_store.result_slot.val();
-        self.result[FROM_MEMORY].rd.next = self.load_store.result_rd.val();
-        self.result[FROM_MEMORY].lanes.next = self.load_store.result_mask.val();
-        self.result[FROM_MEMORY].last.next = self.load_store.result_last.val();
-        self.result_error.next = self.load_store.result_error.val();
-        self.result_line.next = self.load_store.result_line.val();
         self.scratchpad_next.next = self.scratchpad.result_next.val();
-        self.result[FROM_SCRATCHPAD].valid.next = self.scratchpad.result_valid.val();
-        self.result[FROM_SCRATCHPAD].slot.next = self.scratchpad.result_slot.val();
-        self.result[FROM_SCRATCHPAD].rd.next = self.scratchpad.result_rd.val();
-        self.result[FROM_SCRATCHPAD].lanes.next = self.scratchpad.result_mask.val();
-        self.result[FROM_SCRATCHPAD].last.next = self.scratchpad.result_last.val();
+        connect!(self.result[FROM_SCRATCHPAD], self.scratchpad.result);
         self.loaded_valid.next =
-            self.load_store.result_valid.val() & self.load_store.result_last.val() & self.result_ready.val();
-        self.stored_valid.next = self.load_store.stored_valid.val();
-        self.stored_slot.next = self.load_store.stored_slot.val();
-        self.scratchpad_stored.next = self.scratchpad.stored_valid.val();
-        self.scratchpad_slot.next = self.scratchpad.stored_slot.val();
+            self.load_store.result.valid.val() & self.load_store.result.last.val() & self.result_ready.val();
+        connect!(self.stored, self.load_store.stored);
+        connect!(self.scratchpad_stored, self.scratchpad.stored);
         let mut atomic_held = false;
         self.atomic_busy.next = false;
         self.atomic_slot.next = bits::<5>(0);
@@ -252,12 +210,12 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
 
         // Values: the words of memory are 0 when the scratchpad's are taken, and the other way
         // round.
-        let mut from_memory = self.load_store.result_valid.val() & self.result_ready.val();
-        let from_scratchpad = self.scratchpad.result_valid.val();
-        let mut size = self.load_store.result_size.val();
-        let mut sign_extend = self.load_store.result_signed.val();
+        let mut from_memory = self.load_store.result.valid.val() & self.result_ready.val();
+        let from_scratchpad = self.scratchpad.result.valid.val();
+        let mut size = self.load_store.place.size.val();
+        let mut sign_extend = self.load_store.place.signed.val();
         for i in 0..LANES {
-            self.address.d[i].next = self.load_store.result_address[i].val();
+            self.address.d[i].next = self.load_store.place.address[i].val();
         }
         // A word of the line stands for several lanes.
         for w in 0..self._words {
@@ -280,23 +238,19 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         }
         for k in 0..self._atomics {
             connect!(self.start[k], self.atomic_path[k].start);
-            self.stage.request_atomic[k].next = self.request_atomic[k].val();
-            self.stage.request_operation[k].next = self.request_operation[k].val();
-            self.stage.request_acquire[k].next = self.request_acquire[k].val();
+            connect!(self.request_atomic[k], self.stage.request_atomic[k]);
             self.atomic_path[k].request_valid.next =
-                self.stage.held_valid.val() & self.stage.held_atomic[k].val();
-            self.atomic_path[k].request_slot.next = self.stage.held_slot.val();
-            self.atomic_path[k].request_rd.next = self.stage.held_rd.val();
-            self.atomic_path[k].request_operation.next = self.stage.held_operation[k].val();
-            self.atomic_path[k].request_acquire.next = self.stage.held_acquire[k].val();
-            self.atomic_path[k].request_mask.next = self.stage.held_mask.val();
-            if self.stage.held_atomic[k].val() {
-                self.load_store.request_valid.next = false;
+                self.stage.held_valid.val() & self.stage.held_atomic[k].valid.val();
+            connect!(self.stage.held, self.atomic_path[k].request);
+            self.atomic_path[k].request_operation.next = self.stage.held_atomic[k].operation.val();
+            self.atomic_path[k].request_acquire.next = self.stage.held_atomic[k].acquire.val();
+            if self.stage.held_atomic[k].valid.val() {
+                self.load_store.request.valid.next = false;
                 self.stage.memory_ready.next = self.atomic_path[k].request_ready.val();
             }
             // An atomic operation waits in stage M until the one before it is complete.
-            atomic_held = self.stage.held_valid.val() & self.stage.held_atomic[k].val();
-            if (self.request_atomic[k].val() | atomic_held)
+            atomic_held = self.stage.held_valid.val() & self.stage.held_atomic[k].valid.val();
+            if (self.request_atomic[k].valid.val() | atomic_held)
                 & (atomic_held | !self.atomic_path[k].request_ready.val())
             {
                 self.stage.ready_next.next = false;
@@ -305,46 +259,33 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             connect!(self.load_store.write, self.atomic_path[k].store);
             connect!(self.write, self.atomic_path[k].write);
             connect!(self.atomic_answer[k], self.atomic_path[k].answer);
-            self.data_cache.store_valid.next = self.atomic_path[k].write.valid.val() & self.write.ready.val();
-            self.data_cache.store_line.next = self.atomic_path[k].write.line.val();
-            self.data_cache.store_tag.next = self.atomic_path[k].write.tag.val();
+            connect!(self.atomic_path[k].write, self.data_cache.store);
+            self.data_cache.store.valid.next = self.atomic_path[k].write.valid.val() & self.write.ready.val();
             if self.atomic_path[k].acquire.val() {
                 self.data_cache.drop.next = true;
             }
 
-            self.atomic_path[k].load_valid.next = self.load_store.result_valid.val();
-            self.atomic_path[k].load_slot.next = self.load_store.result_slot.val();
-            self.atomic_path[k].load_rd.next = self.load_store.result_rd.val();
-            self.atomic_path[k].load_mask.next = self.load_store.result_mask.val();
-            self.atomic_path[k].load_last.next = self.load_store.result_last.val();
-            self.atomic_path[k].load_error.next = self.load_store.result_error.val();
-            self.atomic_path[k].load_line.next = self.load_store.result_line.val();
+            connect!(self.load_store.result, self.atomic_path[k].load);
+            connect!(self.load_store.result_error, self.atomic_path[k].load_error);
             self.atomic_path[k].result_ready.next = self.result_ready.val();
-            self.result[FROM_MEMORY].valid.next = self.atomic_path[k].result_valid.val();
-            self.result[FROM_MEMORY].slot.next = self.atomic_path[k].result_slot.val();
-            self.result[FROM_MEMORY].rd.next = self.atomic_path[k].result_rd.val();
-            self.result[FROM_MEMORY].lanes.next = self.atomic_path[k].result_mask.val();
-            self.result[FROM_MEMORY].last.next = self.atomic_path[k].result_last.val();
-            self.result_error.next = self.atomic_path[k].result_error.val();
-            self.result_line.next = self.atomic_path[k].result_line.val();
+            connect!(self.result[FROM_MEMORY], self.atomic_path[k].result);
+            connect!(self.result_error, self.atomic_path[k].result_error);
             self.atomic_busy.next = self.atomic_path[k].busy.val();
             self.atomic_slot.next = self.atomic_path[k].slot.val();
             if atomic_held {
                 self.atomic_busy.next = true;
-                self.atomic_slot.next = self.stage.held_slot.val();
+                self.atomic_slot.next = self.stage.held.slot.val();
             }
             self.atomic_done.next = self.atomic_path[k].done.val();
 
-            from_memory = self.atomic_path[k].result_valid.val() & self.result_ready.val();
-            if !self.load_store.result_valid.val() {
+            from_memory = self.atomic_path[k].result.valid.val() & self.result_ready.val();
+            if !self.load_store.result.valid.val() {
                 size = bits::<2>(2);
             }
             for i in 0..LANES {
-                self.atomic_path[k].request_address[i].next = self.stage.held_address[i].val();
-                self.atomic_path[k].request_data[i].next = self.stage.held_data[i].val();
                 self.word.d[i].next =
                     self.atomic_path[k].result_word[i].val() | self.scratchpad.result_word[i].val();
-                if !self.load_store.result_valid.val() {
+                if !self.load_store.result.valid.val() {
                     self.address.d[i].next = bits::<32>(0);
                 }
             }
@@ -352,10 +293,10 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
 
         // The results that are taken in this cycle
         if from_scratchpad {
-            size = self.scratchpad.result_size.val();
-            sign_extend = self.scratchpad.result_signed.val();
+            size = self.scratchpad.place.size.val();
+            sign_extend = self.scratchpad.place.signed.val();
             for i in 0..LANES {
-                self.address.d[i].next = self.scratchpad.result_address[i].val();
+                self.address.d[i].next = self.scratchpad.place.address[i].val();
             }
         }
         let taken = from_memory | from_scratchpad;

@@ -224,10 +224,10 @@ impl Bench {
             uut.request_data[lane].next = bits(operation.data[lane].into());
         }
         for atomic in &mut uut.request_atomic {
-            atomic.next = operation.kind == Kind::Add;
+            atomic.valid.next = operation.kind == Kind::Add;
         }
-        for acquire in &mut uut.request_acquire {
-            acquire.next = operation.acquire;
+        for acquire in &mut uut.request_atomic {
+            acquire.acquire.next = operation.acquire;
         }
         self.offered = Some(operation);
     }
@@ -308,10 +308,10 @@ impl Bench {
         under_way.missing &= !lanes;
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
             let line = operation.address[lane] >> 6;
-            let failed = source == FROM_MEMORY && uut.result_error.val();
+            let failed = source == FROM_MEMORY && uut.result_error.valid.val();
             assert_eq!(failed, !operation.scratchpad && fails(line));
             if failed {
-                assert_eq!(uut.result_line.val().to_u32(), line);
+                assert_eq!(uut.result_error.line.val().to_u32(), line);
                 self.counts.errors += 1;
             } else {
                 self.coming.push((lane, under_way.values[lane], format!("{operation:x?}")));
@@ -365,11 +365,11 @@ impl Bench {
         assert!(before || self.uut.data.iter().all(|value| !value.val().any()), "a value that nobody took");
         self.taken = taken;
         assert_eq!((self.uut.loaded_valid.val(), self.uut.atomic_done.val()), (loaded, added));
-        if self.uut.stored_valid.val() {
-            self.check_stored(self.uut.stored_slot.val(), false);
+        if self.uut.stored.valid.val() {
+            self.check_stored(self.uut.stored.slot.val(), false);
         }
-        if self.uut.scratchpad_stored.val() {
-            self.check_stored(self.uut.scratchpad_slot.val(), true);
+        if self.uut.scratchpad_stored.valid.val() {
+            self.check_stored(self.uut.scratchpad_stored.slot.val(), true);
         }
         self.take_requests();
         if self.uut.request.ready.val() {
@@ -487,7 +487,7 @@ fn equals_its_verilog(atomics: bool) {
         }
         unit.request.scratchpad.next = scratchpad;
         for atomic in &mut unit.request_atomic {
-            atomic.next = !scratchpad && random() % 4 == 0;
+            atomic.valid.next = !scratchpad && random() % 4 == 0;
         }
         for start in &mut unit.start {
             start.valid.next = fills || random() % 8 == 0;

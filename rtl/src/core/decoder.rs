@@ -1,6 +1,7 @@
 //! Instruction decoder.
 
 use super::AluOperation;
+use crate::ports::{DecodedArithmetic, DecodedControls, FormQuery};
 use hermes_hdl::prelude::*;
 
 /// Where the second operand of a lane's arithmetic comes from.
@@ -31,70 +32,25 @@ pub struct Decoder {
     pub aes_enabled: Signal<In, Bit>,
     /// The core has atomic instructions: those of A are legal.
     pub atomics_enabled: Signal<In, Bit>,
-    /// First source register; 0 when the instruction has none.
-    pub rs1: Signal<Out, Bits<5>>,
-    /// Second source register; 0 when the instruction has none.
-    pub rs2: Signal<Out, Bits<5>>,
-    /// Destination register; 0 when the instruction writes none.
-    pub rd: Signal<Out, Bits<5>>,
+    /// What the instruction needs, by the form of its word. `rs1`, `rs2` and `atomic` count as this
+    /// form.
+    pub query: Flipped<FormQuery>,
+    /// What the instruction does.
+    pub controls: Flipped<DecodedControls>,
     /// Arithmetic operation.
     pub operation: Signal<Out, AluOperation>,
     /// The value that all lanes share is the PC.
     pub a_is_pc: Signal<Out, Bit>,
     /// The instruction reads a CSR: the shared value and the lane offset come from `ThreadIndex`.
     pub csr: Signal<Out, Bit>,
-    /// Where the second operand comes from.
-    pub b_source: Signal<Out, BSource>,
-    /// Immediate, sign-extended.
-    pub immediate: Signal<Out, Bits<32>>,
-    /// `funct3`: branch condition, size and sign of a load or store, which multiplication, division
-    /// or count of bits.
-    pub funct3: Signal<Out, Bits<3>>,
-    /// Conditional branch.
-    pub branch: Signal<Out, Bit>,
-    /// `jal`.
-    pub jump: Signal<Out, Bit>,
-    /// `jalr`.
-    pub jump_register: Signal<Out, Bit>,
-    /// Load.
-    pub load: Signal<Out, Bit>,
-    /// Store, including the verdict store of EXIT.
-    pub store: Signal<Out, Bit>,
-    /// Multiplication: `funct3` 0 mul, 1 mulh, 2 mulhsu, 3 mulhu.
-    pub multiply: Signal<Out, Bit>,
-    /// Division or count of bits: `funct3` 0 clz, 1 ctz, 2 cpop, 4 div, 5 divu, 6 rem, 7 remu.
-    pub divide: Signal<Out, Bit>,
+    /// What the lanes compute.
+    pub arithmetic: Flipped<DecodedArithmetic>,
     /// `fence`, of any kind.
     pub fence: Signal<Out, Bit>,
-    /// An atomic instruction; `load` is high as well, since its result has a long latency.
-    pub atomic: Signal<Out, Bit>,
-    /// An AES instruction.
-    pub aes: Signal<Out, Bit>,
-    /// AES: decryption, else encryption.
-    pub aes_decrypt: Signal<Out, Bit>,
-    /// AES: a middle round, which mixes columns.
-    pub aes_middle: Signal<Out, Bit>,
-    /// AES: byte of `rs2` that is substituted.
-    pub byte_select: Signal<Out, Bits<2>>,
-    /// A jump that links to `ra` or `t0`: one level deeper.
-    pub call: Signal<Out, Bit>,
-    /// A jump through `ra` or `t0` that links to no register: one level up.
-    pub ret: Signal<Out, Bit>,
     /// The instruction ends its lanes with a fault.
     pub fault: Signal<Out, Bit>,
     /// Cause of that fault: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,
-    /// Destination register by the form of the word, legal or not. The `_form` outputs are known
-    /// earlier than the others.
-    pub rd_form: Signal<Out, Bits<5>>,
-    /// Load by the form of the word.
-    pub load_form: Signal<Out, Bit>,
-    /// Store by the form of the word, including that of EXIT.
-    pub store_form: Signal<Out, Bit>,
-    /// Division or count of bits by the form of the word.
-    pub divide_form: Signal<Out, Bit>,
-    /// `fence` by the form of the word.
-    pub fence_form: Signal<Out, Bit>,
 }
 
 impl Logic for Decoder {
@@ -126,66 +82,66 @@ impl Logic for Decoder {
         // x1 and x5 hold return addresses (RISC-V unprivileged specification, table 2.1).
         let link = (field_rd == bits::<5>(1)) | (field_rd == bits::<5>(5));
 
-        self.rs1.next = bits::<5>(0);
-        self.rs2.next = bits::<5>(0);
-        self.rd_form.next = bits::<5>(0);
+        self.query.rs1.next = bits::<5>(0);
+        self.query.rs2.next = bits::<5>(0);
+        self.query.rd.next = bits::<5>(0);
         self.operation.next = AluOperation::Add;
         self.a_is_pc.next = false;
         self.csr.next = false;
-        self.b_source.next = BSource::Immediate;
-        self.immediate.next = immediate_i;
-        self.funct3.next = field_funct3;
-        self.branch.next = false;
-        self.jump.next = false;
-        self.jump_register.next = false;
-        self.load_form.next = false;
-        self.store_form.next = false;
-        self.multiply.next = false;
-        self.divide_form.next = false;
-        self.fence_form.next = false;
-        self.atomic.next = false;
-        self.aes.next = false;
-        self.aes_decrypt.next = self.instruction.val().get_bit(27);
-        self.aes_middle.next = self.instruction.val().get_bit(26);
-        self.byte_select.next = self.instruction.val().get_bits::<2>(30);
-        self.call.next = false;
-        self.ret.next = false;
+        self.arithmetic.b_source.next = BSource::Immediate;
+        self.controls.immediate.next = immediate_i;
+        self.controls.funct3.next = field_funct3;
+        self.controls.branch.next = false;
+        self.controls.jump.next = false;
+        self.controls.jump_register.next = false;
+        self.query.load.next = false;
+        self.query.store.next = false;
+        self.controls.multiply.next = false;
+        self.query.divide.next = false;
+        self.query.fence.next = false;
+        self.query.atomic.next = false;
+        self.arithmetic.aes.next = false;
+        self.arithmetic.aes_decrypt.next = self.instruction.val().get_bit(27);
+        self.arithmetic.aes_middle.next = self.instruction.val().get_bit(26);
+        self.arithmetic.byte_select.next = self.instruction.val().get_bits::<2>(30);
+        self.controls.call.next = false;
+        self.controls.ret.next = false;
         let mut illegal = false;
         self.cause.next = bits::<5>(2);
         self.fault.next = false;
 
         if self.exit.val() {
             // The verdict: a0 to the verdict array, at the offset of the lane.
-            self.rs2.next = bits::<5>(10);
+            self.query.rs2.next = bits::<5>(10);
             self.csr.next = true;
-            self.funct3.next = bits::<3>(2);
-            self.store_form.next = true;
+            self.controls.funct3.next = bits::<3>(2);
+            self.query.store.next = true;
         } else if opcode == bits::<7>(0x37) {
-            self.rd_form.next = field_rd;
-            self.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
+            self.query.rd.next = field_rd;
+            self.controls.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
         } else if opcode == bits::<7>(0x17) {
-            self.rd_form.next = field_rd;
+            self.query.rd.next = field_rd;
             self.a_is_pc.next = true;
-            self.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
+            self.controls.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
         } else if opcode == bits::<7>(0x6f) {
-            self.rd_form.next = field_rd;
-            self.jump.next = true;
-            self.call.next = link;
-            self.immediate.next = immediate_j;
+            self.query.rd.next = field_rd;
+            self.controls.jump.next = true;
+            self.controls.call.next = link;
+            self.controls.immediate.next = immediate_j;
         } else if opcode == bits::<7>(0x67) {
-            self.rs1.next = field_rs1;
-            self.rd_form.next = field_rd;
-            self.jump_register.next = true;
-            self.call.next = link;
-            self.ret.next =
+            self.query.rs1.next = field_rs1;
+            self.query.rd.next = field_rd;
+            self.controls.jump_register.next = true;
+            self.controls.call.next = link;
+            self.controls.ret.next =
                 (field_rd == bits::<5>(0)) & ((field_rs1 == bits::<5>(1)) | (field_rs1 == bits::<5>(5)));
             illegal = field_funct3 != bits::<3>(0);
         } else if opcode == bits::<7>(0x63) {
-            self.rs1.next = field_rs1;
-            self.rs2.next = field_rs2;
-            self.b_source.next = BSource::Register;
-            self.branch.next = true;
-            self.immediate.next = immediate_b;
+            self.query.rs1.next = field_rs1;
+            self.query.rs2.next = field_rs2;
+            self.arithmetic.b_source.next = BSource::Register;
+            self.controls.branch.next = true;
+            self.controls.immediate.next = immediate_b;
             // The operation that makes the comparison.
             self.operation.next = AluOperation::Xor;
             if field_funct3.get_bit(2) {
@@ -196,19 +152,19 @@ impl Logic for Decoder {
             }
             illegal = field_funct3.get_bits::<2>(1) == bits::<2>(1);
         } else if opcode == bits::<7>(0x03) {
-            self.rs1.next = field_rs1;
-            self.rd_form.next = field_rd;
-            self.load_form.next = true;
+            self.query.rs1.next = field_rs1;
+            self.query.rd.next = field_rd;
+            self.query.load.next = true;
             illegal = (field_funct3 == bits::<3>(3)) | (field_funct3.get_bits::<2>(1) == bits::<2>(3));
         } else if opcode == bits::<7>(0x23) {
-            self.rs1.next = field_rs1;
-            self.rs2.next = field_rs2;
-            self.store_form.next = true;
-            self.immediate.next = immediate_s;
+            self.query.rs1.next = field_rs1;
+            self.query.rs2.next = field_rs2;
+            self.query.store.next = true;
+            self.controls.immediate.next = immediate_s;
             illegal = field_funct3 > bits::<3>(2);
         } else if opcode == bits::<7>(0x13) {
-            self.rs1.next = field_rs1;
-            self.rd_form.next = field_rd;
+            self.query.rs1.next = field_rs1;
+            self.query.rd.next = field_rd;
             match field_funct3.index() {
                 0 => self.operation.next = AluOperation::Add,
                 1 => {
@@ -221,20 +177,20 @@ impl Logic for Decoder {
                             4 => {
                                 // sext.b; the second operand gives the number of bits to fill.
                                 self.operation.next = AluOperation::SignExtend;
-                                self.immediate.next = bits::<32>(24);
+                                self.controls.immediate.next = bits::<32>(24);
                                 illegal = false;
                             }
                             5 => {
                                 self.operation.next = AluOperation::SignExtend;
-                                self.immediate.next = bits::<32>(16);
+                                self.controls.immediate.next = bits::<32>(16);
                                 illegal = false;
                             }
                             _ => {
                                 // clz, ctz and cpop use the divide unit, which serves one lane of
                                 // each eight after the other.
                                 if field_rs2 < bits::<5>(3) {
-                                    self.divide_form.next = true;
-                                    self.funct3.next = field_rs2.get_bits::<3>(0);
+                                    self.query.divide.next = true;
+                                    self.controls.funct3.next = field_rs2.get_bits::<3>(0);
                                     illegal = false;
                                 }
                             }
@@ -263,10 +219,10 @@ impl Logic for Decoder {
                 _ => self.operation.next = AluOperation::And,
             }
         } else if opcode == bits::<7>(0x33) {
-            self.rs1.next = field_rs1;
-            self.rs2.next = field_rs2;
-            self.rd_form.next = field_rd;
-            self.b_source.next = BSource::Register;
+            self.query.rs1.next = field_rs1;
+            self.query.rs2.next = field_rs2;
+            self.query.rd.next = field_rd;
+            self.arithmetic.b_source.next = BSource::Register;
             if field_funct7 == bits::<7>(0) {
                 match field_funct3.index() {
                     0 => self.operation.next = AluOperation::Add,
@@ -279,13 +235,13 @@ impl Logic for Decoder {
                     _ => self.operation.next = AluOperation::And,
                 }
             } else if field_funct7 == bits::<7>(1) {
-                self.multiply.next = !field_funct3.get_bit(2);
-                self.divide_form.next = field_funct3.get_bit(2);
+                self.controls.multiply.next = !field_funct3.get_bit(2);
+                self.query.divide.next = field_funct3.get_bit(2);
             } else if field_funct7 == bits::<7>(4) {
                 // zext.h: the mask is the immediate.
                 self.operation.next = AluOperation::And;
-                self.b_source.next = BSource::Immediate;
-                self.immediate.next = bits::<32>(0xffff);
+                self.arithmetic.b_source.next = BSource::Immediate;
+                self.controls.immediate.next = bits::<32>(0xffff);
                 illegal = (field_funct3 != bits::<3>(4)) | field_rs2.any();
             } else if field_funct7 == bits::<7>(5) {
                 match field_funct3.index() {
@@ -312,19 +268,19 @@ impl Logic for Decoder {
                 }
             } else if (field_funct7 & bits::<7>(0x19)) == bits::<7>(0x11) {
                 // AES: bits 31:30 select the byte, bit 27 decryption, bit 26 a middle round.
-                self.aes.next = true;
+                self.arithmetic.aes.next = true;
                 illegal = !self.aes_enabled.val() | field_funct3.any();
             } else {
                 illegal = true;
             }
         } else if self.atomics_enabled.val() & (opcode == bits::<7>(0x2f)) {
             // The address is rs1 alone; the word of rs2 goes with it as that of a store.
-            self.rs1.next = field_rs1;
-            self.rs2.next = field_rs2;
-            self.rd_form.next = field_rd;
-            self.immediate.next = bits::<32>(0);
-            self.load_form.next = true;
-            self.atomic.next = true;
+            self.query.rs1.next = field_rs1;
+            self.query.rs2.next = field_rs2;
+            self.query.rd.next = field_rd;
+            self.controls.immediate.next = bits::<32>(0);
+            self.query.load.next = true;
+            self.query.atomic.next = true;
             illegal = field_funct3 != bits::<3>(2);
             if field_funct7.get_bit(2) | field_funct7.get_bit(3) {
                 // amoswap.w, lr.w without rs2, sc.w
@@ -335,7 +291,7 @@ impl Logic for Decoder {
             }
         } else if opcode == bits::<7>(0x0f) {
             // fence.i is illegal.
-            self.fence_form.next = true;
+            self.query.fence.next = true;
             illegal = field_funct3 != bits::<3>(0);
         } else if opcode == bits::<7>(0x73) {
             if field_funct3 == bits::<3>(0) {
@@ -349,7 +305,7 @@ impl Logic for Decoder {
             } else {
                 // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex checks
                 // the CSR number.
-                self.rd_form.next = field_rd;
+                self.query.rd.next = field_rd;
                 self.csr.next = true;
                 illegal = !field_funct3.get_bit(1) | (field_rs1 != bits::<5>(0));
             }
@@ -358,30 +314,32 @@ impl Logic for Decoder {
         }
 
         if self.small_registers.val()
-            & (self.rs1.val().get_bit(4) | self.rs2.val().get_bit(4) | self.rd_form.val().get_bit(4))
+            & (self.query.rs1.val().get_bit(4)
+                | self.query.rs2.val().get_bit(4)
+                | self.query.rd.val().get_bit(4))
         {
             illegal = true;
         }
-        self.rd.next = self.rd_form.val();
-        self.load.next = self.load_form.val();
-        self.store.next = self.store_form.val();
-        self.divide.next = self.divide_form.val();
-        self.fence.next = self.fence_form.val();
+        self.controls.rd.next = self.query.rd.val();
+        self.controls.load.next = self.query.load.val();
+        self.controls.store.next = self.query.store.val();
+        self.controls.divide.next = self.query.divide.val();
+        self.fence.next = self.query.fence.val();
         if illegal | self.fault.val() | self.voided.val() {
             self.fault.next = true;
-            self.rd.next = bits::<5>(0);
-            self.branch.next = false;
-            self.jump.next = false;
-            self.jump_register.next = false;
-            self.load.next = false;
-            self.store.next = false;
-            self.multiply.next = false;
-            self.divide.next = false;
+            self.controls.rd.next = bits::<5>(0);
+            self.controls.branch.next = false;
+            self.controls.jump.next = false;
+            self.controls.jump_register.next = false;
+            self.controls.load.next = false;
+            self.controls.store.next = false;
+            self.controls.multiply.next = false;
+            self.controls.divide.next = false;
             self.fence.next = false;
-            self.atomic.next = false;
-            self.aes.next = false;
-            self.call.next = false;
-            self.ret.next = false;
+            self.query.atomic.next = false;
+            self.arithmetic.aes.next = false;
+            self.controls.call.next = false;
+            self.controls.ret.next = false;
         }
     }
 }

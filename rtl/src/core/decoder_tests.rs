@@ -13,7 +13,7 @@ fn decode(instruction: u32, small: bool) -> Decoder {
 
 #[test]
 fn immediates_of_every_format() {
-    let immediate = |instruction| decode(instruction, false).immediate.val().to_u32();
+    let immediate = |instruction| decode(instruction, false).controls.immediate.val().to_u32();
     assert_eq!(immediate(0xffff_f0b7), 0xffff_f000); // lui ra, 0xfffff
     assert_eq!(immediate(0x8000_0013), 0xffff_f800); // addi x0, x0, -2048
     assert_eq!(immediate(0xfea1_2fa3), 0xffff_ffff); // sw a0, -1(sp)
@@ -61,11 +61,11 @@ fn registers_above_15_are_illegal_for_rv32e() {
 
 #[test]
 fn calls_and_returns() {
-    assert!(decode(0x0000_00ef, false).call.val()); // jal ra
-    assert!(!decode(0x0000_006f, false).call.val()); // j
-    assert!(decode(0x0000_8067, false).ret.val()); // ret
-    assert!(decode(0x0005_00e7, false).call.val()); // jalr ra, a0
-    assert!(!decode(0x0005_0067, false).ret.val()); // jr a0
+    assert!(decode(0x0000_00ef, false).controls.call.val()); // jal ra
+    assert!(!decode(0x0000_006f, false).controls.call.val()); // j
+    assert!(decode(0x0000_8067, false).controls.ret.val()); // ret
+    assert!(decode(0x0005_00e7, false).controls.call.val()); // jalr ra, a0
+    assert!(!decode(0x0005_0067, false).controls.ret.val()); // jr a0
 }
 
 /// An instruction of the register form.
@@ -99,8 +99,8 @@ fn register_operations() {
         let decoder = decode(register_form(funct7, 8, funct3), false);
         assert!(!decoder.fault.val(), "{operation:?}");
         assert_eq!(decoder.operation.val(), operation);
-        assert_eq!(decoder.b_source.val(), BSource::Register);
-        let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+        assert_eq!(decoder.arithmetic.b_source.val(), BSource::Register);
+        let registers = [decoder.query.rs1.val(), decoder.query.rs2.val(), decoder.controls.rd.val()];
         assert_eq!(registers.map(|r| r.index()), [6, 8, 7], "{operation:?}");
     }
 }
@@ -121,10 +121,10 @@ fn immediate_operations() {
         let decoder = decode(word, false);
         assert!(!decoder.fault.val(), "{word:#010x}");
         assert_eq!(decoder.operation.val(), operation, "{word:#010x}");
-        assert_eq!(decoder.b_source.val(), BSource::Immediate);
-        assert_eq!((decoder.rs1.val().index(), decoder.rd.val().index()), (6, 7));
+        assert_eq!(decoder.arithmetic.b_source.val(), BSource::Immediate);
+        assert_eq!((decoder.query.rs1.val().index(), decoder.controls.rd.val().index()), (6, 7));
         if let Some(value) = immediate {
-            assert_eq!(decoder.immediate.val().to_u32(), value, "{word:#010x}");
+            assert_eq!(decoder.controls.immediate.val().to_u32(), value, "{word:#010x}");
         }
     }
 }
@@ -140,7 +140,7 @@ fn branches_compare() {
         (7, AluOperation::LessThanUnsigned),
     ] {
         let decoder = decode(0x0000_0063 | funct3 << 12, false);
-        assert!(decoder.branch.val() && !decoder.fault.val());
+        assert!(decoder.controls.branch.val() && !decoder.fault.val());
         assert_eq!(decoder.operation.val(), operation);
     }
 }
@@ -150,13 +150,16 @@ fn multiplications_and_divisions() {
     for funct3 in 0..8 {
         let decoder = decode(register_form(1, 8, funct3), false);
         assert!(!decoder.fault.val());
-        assert_eq!((decoder.multiply.val(), decoder.divide.val()), (funct3 < 4, funct3 >= 4));
-        assert_eq!(decoder.funct3.val().to_u32(), funct3);
-        let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+        assert_eq!(
+            (decoder.controls.multiply.val(), decoder.controls.divide.val()),
+            (funct3 < 4, funct3 >= 4)
+        );
+        assert_eq!(decoder.controls.funct3.val().to_u32(), funct3);
+        let registers = [decoder.query.rs1.val(), decoder.query.rs2.val(), decoder.controls.rd.val()];
         assert_eq!(registers.map(|r| r.index()), [6, 8, 7]);
     }
     assert!(decode(register_form(1, 16, 0), true).fault.val());
-    assert!(!decode(register_form(1, 16, 0), true).multiply.val());
+    assert!(!decode(register_form(1, 16, 0), true).controls.multiply.val());
 }
 
 #[test]
@@ -164,10 +167,10 @@ fn counts_of_bits_go_the_way_of_divisions() {
     for kind in 0..4 {
         let decoder = decode(0x6003_1393 | kind << 20, false);
         let counts = kind < 3;
-        assert_eq!((decoder.divide.val(), decoder.fault.val()), (counts, !counts), "kind {kind}");
+        assert_eq!((decoder.controls.divide.val(), decoder.fault.val()), (counts, !counts), "kind {kind}");
         if counts {
-            assert_eq!(decoder.funct3.val().to_u32(), kind);
-            let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+            assert_eq!(decoder.controls.funct3.val().to_u32(), kind);
+            let registers = [decoder.query.rs1.val(), decoder.query.rs2.val(), decoder.controls.rd.val()];
             assert_eq!(registers.map(|r| r.index()), [6, 0, 7]);
         }
     }
@@ -178,7 +181,7 @@ fn fences_of_any_kind() {
     for word in [0x0000_000f, 0x0ff0_000f, 0x8330_000f, 0x0ffa_8f8f] {
         let decoder = decode(word, false);
         assert!(decoder.fence.val() && !decoder.fault.val(), "{word:#010x}");
-        let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+        let registers = [decoder.query.rs1.val(), decoder.query.rs2.val(), decoder.controls.rd.val()];
         assert_eq!(registers.map(|r| r.index()), [0; 3]);
     }
     assert!(!decode(0x0000_100f, false).fence.val());
@@ -196,12 +199,13 @@ fn atomics_where_enabled() {
                 decoder.instruction.next = u64::from(word).into();
                 decoder.atomics_enabled.next = enabled;
                 assert!(simulate(&mut decoder, 10));
-                let flags = [decoder.atomic.val(), decoder.load.val(), !decoder.fault.val()];
+                let flags = [decoder.query.atomic.val(), decoder.controls.load.val(), !decoder.fault.val()];
                 assert_eq!(flags, [legal; 3], "{word:#010x}");
                 if legal {
-                    assert!(!decoder.store.val());
-                    assert_eq!(decoder.immediate.val().to_u32(), 0);
-                    let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+                    assert!(!decoder.controls.store.val());
+                    assert_eq!(decoder.controls.immediate.val().to_u32(), 0);
+                    let registers =
+                        [decoder.query.rs1.val(), decoder.query.rs2.val(), decoder.controls.rd.val()];
                     assert_eq!(registers.map(|r| r.to_u32()), [6, rs2, 7]);
                 }
             }
@@ -222,11 +226,15 @@ fn aes_where_enabled() {
                 decoder.instruction.next = u64::from(word).into();
                 decoder.aes_enabled.next = enabled;
                 assert!(simulate(&mut decoder, 10));
-                assert_eq!((decoder.aes.val(), decoder.fault.val()), (enabled, !enabled));
+                assert_eq!((decoder.arithmetic.aes.val(), decoder.fault.val()), (enabled, !enabled));
                 if enabled {
-                    assert_eq!((decoder.aes_decrypt.val(), decoder.aes_middle.val()), (decrypt, middle));
-                    assert_eq!(decoder.byte_select.val().to_u32(), byte);
-                    let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+                    assert_eq!(
+                        (decoder.arithmetic.aes_decrypt.val(), decoder.arithmetic.aes_middle.val()),
+                        (decrypt, middle)
+                    );
+                    assert_eq!(decoder.arithmetic.byte_select.val().to_u32(), byte);
+                    let registers =
+                        [decoder.query.rs1.val(), decoder.query.rs2.val(), decoder.controls.rd.val()];
                     assert_eq!(registers.map(|r| r.index()), [6, 8, 7]);
                 }
             }

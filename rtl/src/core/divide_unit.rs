@@ -1,7 +1,7 @@
 //! Divisions and counts of bits of all lanes.
 
 use super::{BitCount, Divider};
-use crate::ports::LateResult;
+use crate::ports::{DivideStart, LateResult};
 use hermes_hdl::prelude::*;
 
 /// Lanes that share a divider and a bit counter.
@@ -12,7 +12,7 @@ const SHARE: usize = 8;
 ///
 /// A count of bits takes the same path as a division, with the word in the place of the dividend.
 ///
-/// 1. A division is accepted at the edge at which `start_valid` and `start_ready` are high, with
+/// 1. A division is accepted at the edge at which `start.valid` and `start_ready` are high, with
 ///    the operands of all lanes. `start_ready` depends on registers only.
 /// 2. It is made in passes. A pass serves one lane of each group, those at the lowest place in
 ///    their group where a lane is left; places where no lane takes part are skipped.
@@ -29,16 +29,10 @@ pub struct DivideUnit<const LANES: usize> {
     pub reset: Signal<In, Bit>,
 
     // From stage W
-    /// A division is offered.
-    pub start_valid: Signal<In, Bit>,
+    /// From stage W: a division starts if `start_ready` is high.
+    pub start: DivideStart<LANES>,
     /// No division is in flight.
     pub start_ready: Signal<Out, Bit>,
-    /// Warp slot.
-    pub start_slot: Signal<In, Bits<5>>,
-    /// Destination register.
-    pub start_rd: Signal<In, Bits<5>>,
-    /// Lanes that take part; at least one.
-    pub start_lanes: Signal<In, Bits<LANES>>,
     /// Bits are counted, as `start_ones` and `start_trailing` say. `start_signed` and
     /// `start_remainder` are ignored then.
     pub start_count: Signal<In, Bit>,
@@ -167,16 +161,16 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
         }
 
         self.start_ready.next = !self.busy.q.val();
-        if self.start_valid.val() & !self.busy.q.val() {
+        if self.start.valid.val() & !self.busy.q.val() {
             self.busy.d.next = true;
-            self.slot.d.next = self.start_slot.val();
-            self.rd.d.next = self.start_rd.val();
+            self.slot.d.next = self.start.slot.val();
+            self.rd.d.next = self.start.rd.val();
             self.count.d.next = self.start_count.val();
             self.ones.d.next = self.start_ones.val();
             self.trailing.d.next = self.start_trailing.val();
             self.signed.d.next = self.start_signed.val();
             self.remainder.d.next = self.start_remainder.val();
-            self.pending.d.next = self.start_lanes.val();
+            self.pending.d.next = self.start.lanes.val();
             for i in 0..LANES {
                 self.dividend[i].d.next = self.start_dividend[i].val();
                 self.divisor[i].d.next = self.start_divisor[i].val();
@@ -233,10 +227,10 @@ mod tests {
             let remainder: bool = rng.gen();
             let count: bool = round > 0 && rng.gen();
             let (ones, trailing) = [(false, false), (false, true), (true, false)][rng.gen_range(0..3)];
-            uut.start_valid.next = true;
-            uut.start_slot.next = bits(round % 32);
-            uut.start_rd.next = bits(31 - round % 32);
-            uut.start_lanes.next = bits(lanes);
+            uut.start.valid.next = true;
+            uut.start.slot.next = bits(round % 32);
+            uut.start.rd.next = bits(31 - round % 32);
+            uut.start.lanes.next = bits(lanes);
             uut.start_count.next = count;
             uut.start_ones.next = ones;
             uut.start_trailing.next = trailing;
@@ -248,8 +242,8 @@ mod tests {
             }
             tick!(uut);
             // Another one is offered meanwhile and must wait.
-            uut.start_slot.next = bits((round + 1) % 32);
-            uut.start_lanes.next = bits(1);
+            uut.start.slot.next = bits((round + 1) % 32);
+            uut.start.lanes.next = bits(1);
             uut.start_remainder.next = !remainder;
             uut.start_count.next = !count;
             uut.start_dividend[0].next = bits(0);
@@ -287,7 +281,7 @@ mod tests {
                     }
                     if wait == round % 3 {
                         left &= !served;
-                        uut.start_valid.next = left != 0;
+                        uut.start.valid.next = left != 0;
                     }
                     tick!(uut);
                 }

@@ -65,9 +65,9 @@ fn outstanding_operations() {
         let filling = cycle / 100 % 2 == 0;
         // What starts in this cycle completes in a later one.
         let done = !under_way.is_empty() && chance(random, !filling);
-        unit.done_valid.next = done;
+        unit.done.valid.next = done;
         let oldest = if done { under_way.pop_front() } else { None };
-        unit.done_slot.next = (oldest.unwrap_or(some_slot(random, cycle)) as u64).into();
+        unit.done.slot.next = (oldest.unwrap_or(some_slot(random, cycle)) as u64).into();
         let slot = some_slot(random, cycle);
         let start = under_way.len() < 62 && chance(random, filling) && !unit.reset.next;
         unit.start_valid.next = start;
@@ -103,8 +103,8 @@ fn scoreboard() {
         unit.slot.next = (some_slot(random, cycle) as u64).into();
         // Often one register alone, so that it decides.
         if random() % 2 == 0 {
-            unit.rs2.next = unit.rs1.next;
-            unit.rd.next = unit.rs1.next;
+            unit.uses.rs2.next = unit.uses.rs1.next;
+            unit.uses.rd.next = unit.uses.rs1.next;
         }
     });
 }
@@ -146,16 +146,16 @@ fn hazards() {
         };
         unit.loaded_valid.next = loaded;
         unit.scratchpad_loaded.next = scratchpad_loaded;
-        unit.divided_valid.next = divided;
-        unit.late_valid.next = late.is_some();
+        unit.completions.divided.next = divided;
+        unit.completions.late.valid.next = late.is_some();
         let (late_slot, late_rd) = late.unwrap_or((some_slot(random, cycle), 5));
-        unit.late_slot.next = (late_slot as u64).into();
+        unit.completions.late.slot.next = (late_slot as u64).into();
         unit.late_rd.next = (late_rd as u64).into();
         // Seldom enough that many warps have outstanding stores.
         let stored = if chance(random, !filling) && random() % 4 == 0 { stores.pop_front() } else { None };
-        unit.stored_valid.next = stored.is_some();
-        unit.stored_slot.next = (stored.unwrap_or(some_slot(random, cycle)) as u64).into();
-        unit.scratchpad_slot.next = (some_slot(random, cycle) as u64).into();
+        unit.completions.stored.valid.next = stored.is_some();
+        unit.completions.stored.slot.next = (stored.unwrap_or(some_slot(random, cycle)) as u64).into();
+        unit.completions.scratchpad.slot.next = (some_slot(random, cycle) as u64).into();
 
         // Stage W, and what starts from it; a register that waits is no destination.
         let slot = some_slot(random, cycle);

@@ -1,6 +1,7 @@
 //! The record of a fault.
 
 use super::PopulationCount;
+use crate::ports::FaultRecord;
 use hermes_hdl::prelude::*;
 
 /// Describes the faulting lanes of one warp-instruction: how many, and packetIdx and value of the
@@ -20,12 +21,8 @@ pub struct FaultEncoder<const LANES: usize> {
     pub address: Vec<Signal<In, Bits<32>>>,
     /// Value of faults that are the same in every lane.
     pub shared_value: Signal<In, Bits<32>>,
-    /// Number of faulting lanes.
-    pub threads: Signal<Out, Bits<6>>,
-    /// packetIdx of the lowest faulting lane.
-    pub first_packet: Signal<Out, Bits<32>>,
-    /// What RISC-V writes to `mtval`, of the lowest faulting lane.
-    pub value: Signal<Out, Bits<32>>,
+    /// The record.
+    pub record: FaultRecord,
     count: PopulationCount<LANES>,
     #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]
     lane_number: Vec<Constant<Bits<5>>>,
@@ -39,7 +36,7 @@ impl<const LANES: usize> Logic for FaultEncoder<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         self.count.set.next = self.lanes.val();
-        self.threads.next = self.count.count.val();
+        self.record.threads.next = self.count.count.val();
         // Each pair of lanes offers the address of its lower lane that faults, and only that of the
         // first pair with such a lane is not zero where all are or-ed.
         let mut below = false;
@@ -65,10 +62,10 @@ impl<const LANES: usize> Logic for FaultEncoder<LANES> {
                 chosen = self.address[i].val();
             }
         }
-        self.first_packet.next = self.packet.val() + bit_cast::<32, 5>(chosen_lane);
-        self.value.next = self.shared_value.val();
+        self.record.packet.next = self.packet.val() + bit_cast::<32, 5>(chosen_lane);
+        self.record.value.next = self.shared_value.val();
         if self.value_is_address.val() {
-            self.value.next = chosen;
+            self.record.value.next = chosen;
         }
     }
 }
@@ -98,10 +95,10 @@ mod tests {
             for by_address in [false, true] {
                 unit.value_is_address.next = by_address;
                 assert!(simulate(&mut unit, 20));
-                assert_eq!(unit.threads.val().index(), set.count_ones() as usize);
-                assert_eq!(u64::from(unit.first_packet.val()), 100 + lowest);
+                assert_eq!(unit.record.threads.val().index(), set.count_ones() as usize);
+                assert_eq!(u64::from(unit.record.packet.val()), 100 + lowest);
                 let expected = if by_address { 1000 + lowest } else { 77 };
-                assert_eq!(u64::from(unit.value.val()), expected);
+                assert_eq!(u64::from(unit.record.value.val()), expected);
             }
         }
     }

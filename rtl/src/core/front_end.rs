@@ -1,7 +1,10 @@
 //! Stages S and C: choose a warp and fetch its context.
 
 use super::{LostCycle, ProgramCounters, WarpScheduler};
-use crate::ports::{Lookup, PathContext, WarpContext, WarpFinish, WarpStart};
+use crate::ports::{
+    Completions, DecodeOutcome, FetchAddress, FetchAddressRegisters, FetchedInstruction, Flush, Lookup,
+    PathContext, WarpContext, WarpContextRegisters, WarpFinish, WarpProgress, WarpStart,
+};
 use hermes_hdl::prelude::*;
 
 /// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes,
@@ -9,12 +12,13 @@ use hermes_hdl::prelude::*;
 ///
 /// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the
 /// instruction and moves the PC of the warp on, behind the last word of the boot sequence to the
-/// kernel's entry; stage I waits for the instruction; the outputs `decode`, `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that it
-/// continues in sequence. In the cycle after stage D its outcome may revoke this (`replay_valid`,
-/// `control_valid`), and so may stage W (`flush_valid`): then the younger instructions of the warp
-/// in stages S to D are flushed. Everything but the PC changes only while the warp has nothing in
-/// stages S to D; that of a fresh warp follows from its start alone. The ports of [`WarpScheduler`]
-/// that have the same names here are passed through.
+/// kernel's entry; stage I waits for the instruction; the outputs `decode`, `decode_*` are those of
+/// stage D. So a warp can issue in every cycle, on the assumption that it continues in sequence. In
+/// the cycle after stage D its outcome may revoke this (`outcome.replay`, `outcome.control`), and
+/// so may stage W (`flush.valid`): then the younger instructions of the warp in stages S to D are
+/// flushed. Everything but the PC changes only while the warp has nothing in stages S to D; that of
+/// a fresh warp follows from its start alone. The ports of [`WarpScheduler`] that have the same
+/// names here are passed through.
 #[derive(LogicBlock)]
 #[new(oldest_first: bool, spawns: usize, networks: usize)]
 pub struct FrontEnd<const LANES: usize> {
@@ -28,50 +32,25 @@ pub struct FrontEnd<const LANES: usize> {
     pub start: WarpStart,
     /// KERNEL_ENTRY register, bits 31:2: where the warps go on behind the boot sequence.
     pub kernel_entry: Signal<In, Bits<30>>,
-    /// From stage R: slot of the instruction that was in stage D a cycle ago. `miss_valid` to
-    /// `replay_valid` report what became of it, for one cycle.
+    /// From stage R: slot of the instruction that was in stage D a cycle ago. `outcome.miss` to
+    /// `outcome.replay` report what became of it, for one cycle.
     pub hold_slot: Signal<In, Bits<5>>,
     /// From stage R: its PC, bits 31:2.
     pub hold_pc: Signal<In, Bits<30>>,
-    /// From stage D: it missed in the cache.
-    pub miss_valid: Signal<In, Bit>,
-    /// From stage D: it is blocked and waits.
-    pub wait_valid: Signal<In, Bit>,
-    /// From stage D: the next path depends on it.
-    pub control_valid: Signal<In, Bit>,
-    /// From stage D: it is replayed.
-    pub replay_valid: Signal<In, Bit>,
+    /// From stage D: what became of that instruction.
+    pub outcome: DecodeOutcome,
     /// From the instruction cache: warps that missed before this cycle look up again.
     pub filled: Signal<In, Bit>,
-    /// From stage W: warp slot of the instruction.
-    pub write_slot: Signal<In, Bits<5>>,
-    /// From stage W: the next path is known, or all threads of the warp ended.
-    pub resume_valid: Signal<In, Bit>,
+    /// From stage W: how the warp of its instruction goes on.
+    pub progress: WarpProgress,
     /// From stage W: the younger instructions of the warp are flushed.
-    pub flush_valid: Signal<In, Bit>,
-    /// From stage W, with `flush_valid`: the warp resumes with the context that is written at this
-    /// edge.
-    pub again_valid: Signal<In, Bit>,
-    /// From stage W: all threads of the warp ended.
-    pub ended_valid: Signal<In, Bit>,
+    pub flush: Flush,
     /// From path selection: the next path is known.
     pub path_valid: Signal<In, Bit>,
     /// From path selection: its warp slot.
     pub path_slot: Signal<In, Bits<5>>,
-    /// A load or the division completes.
-    pub late_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub late_slot: Signal<In, Bits<5>>,
-    /// A store to the scratchpad completes.
-    pub scratchpad_stored: Signal<In, Bit>,
-    /// Its slot.
-    pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// A store to shared memory completes.
-    pub stored_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub stored_slot: Signal<In, Bits<5>>,
-    /// The division or an atomic operation completes: any warp may have waited for it.
-    pub divided_valid: Signal<In, Bit>,
+    /// Operations that complete.
+    pub completions: Completions,
     /// Slots with outstanding stores.
     pub stores_busy: Signal<In, Bits<32>>,
     /// From stage W: a context is written at this edge.
@@ -82,18 +61,10 @@ pub struct FrontEnd<const LANES: usize> {
     pub lookup: Lookup,
     /// Slot of the instruction in stage I.
     pub fetched_slot: Signal<Out, Bits<5>>,
-    /// Its PC, bits 31:2.
-    pub fetched_pc: Signal<Out, Bits<30>>,
-    /// It stands in the boot region and does not come from the cache.
-    pub fetched_boot: Signal<Out, Bit>,
-    /// Stage D holds an instruction that was not flushed.
-    pub decode_valid: Signal<Out, Bit>,
-    /// Its PC, bits 31:2.
-    pub decode_pc: Signal<Out, Bits<30>>,
-    /// It stands in the boot region and does not come from the cache.
-    pub decode_boot: Signal<Out, Bit>,
-    /// Lanes of its warp wait at the instruction after it, or may do so behind the boot sequence.
-    pub decode_meets: Signal<Out, Bit>,
+    /// To stage D: the instruction in stage I.
+    pub fetched: Flipped<FetchAddress>,
+    /// To stage D: the instruction that it holds.
+    pub instruction: Flipped<FetchedInstruction>,
     /// Of which warp it is.
     pub decode: Flipped<WarpContext<LANES>>,
     /// Why stage D holds no instruction.
@@ -109,7 +80,8 @@ pub struct FrontEnd<const LANES: usize> {
     /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
     #[count(spawns)]
     pub start_entry: Vec<Signal<In, Bits<30>>>,
-    /// From stage D, with `control_valid`: it waits for a write into the L2 (one element with a network interface, as the next).
+    /// From stage D, with `outcome.control`: it waits for a write into the L2 (one element with a
+    /// network interface, as the next).
     #[count(networks)]
     pub sleep_valid: Vec<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
@@ -142,26 +114,14 @@ pub struct FrontEnd<const LANES: usize> {
     context_fresh: Register<Bit>,
     context_reason: Register<LostCycle>,
     fetched_valid_q: Register<Bit>,
-    fetched_slot_q: Register<Bits<5>>,
-    fetched_pc_q: Register<Bits<30>>,
-    fetched_boot_q: Register<Bit>,
+    fetched_context: WarpContextRegisters<LANES>,
+    fetched_address: FetchAddressRegisters,
     fetched_last_of_boot_q: Register<Bit>,
-    fetched_depth_q: Register<Bits<6>>,
-    fetched_active_q: Register<Bits<LANES>>,
-    fetched_alive_q: Register<Bits<LANES>>,
-    fetched_waiting_q: Register<Bits<36>>,
-    fetched_packet_q: Register<Bits<32>>,
     fetched_reason_q: Register<LostCycle>,
     decode_valid_q: Register<Bit>,
-    decode_slot_q: Register<Bits<5>>,
-    decode_pc_q: Register<Bits<30>>,
-    decode_boot_q: Register<Bit>,
+    decode_context: WarpContextRegisters<LANES>,
+    decode_address: FetchAddressRegisters,
     decode_meets_q: Register<Bit>,
-    decode_depth_q: Register<Bits<6>>,
-    decode_active_q: Register<Bits<LANES>>,
-    decode_alive_q: Register<Bits<LANES>>,
-    decode_waiting_q: Register<Bits<36>>,
-    decode_packet_q: Register<Bits<32>>,
     decode_reason_q: Register<LostCycle>,
     #[init(Constant::new(Bits::<LANES>::mask()))]
     all_lanes: Constant<Bits<LANES>>,
@@ -187,25 +147,15 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         connect!(self.start, self.scheduler.start);
         self.scheduler.advance.next = self.advance.val();
         self.scheduler.hold_slot.next = self.hold_slot.val();
-        self.scheduler.miss_valid.next = self.miss_valid.val();
-        self.scheduler.wait_valid.next = self.wait_valid.val();
-        self.scheduler.control_valid.next = self.control_valid.val();
+        connect!(self.outcome, self.scheduler.outcome);
         self.scheduler.filled.next = self.filled.val();
-        self.scheduler.write_slot.next = self.write_slot.val();
-        self.scheduler.resume_valid.next = self.resume_valid.val();
-        self.scheduler.flush_valid.next = self.flush_valid_q.q.val();
-        self.scheduler.flush_slot.next = self.flush_slot.q.val();
-        self.scheduler.again_valid.next = self.again_valid_q.q.val();
-        self.scheduler.ended_valid.next = self.ended_valid.val();
+        connect!(self.progress, self.scheduler.progress);
+        self.scheduler.flush.valid.next = self.flush_valid_q.q.val();
+        self.scheduler.flush.slot.next = self.flush_slot.q.val();
+        self.scheduler.flush.again.next = self.again_valid_q.q.val();
         self.scheduler.path_valid.next = self.path_valid.val();
         self.scheduler.path_slot.next = self.path_slot.val();
-        self.scheduler.late_valid.next = self.late_valid.val();
-        self.scheduler.late_slot.next = self.late_slot.val();
-        self.scheduler.scratchpad_stored.next = self.scratchpad_stored.val();
-        self.scheduler.scratchpad_slot.next = self.scratchpad_slot.val();
-        self.scheduler.stored_valid.next = self.stored_valid.val();
-        self.scheduler.stored_slot.next = self.stored_slot.val();
-        self.scheduler.divided_valid.next = self.divided_valid.val();
+        connect!(self.completions, self.scheduler.completions);
         self.scheduler.stores_busy.next = self.stores_busy.val();
         for k in 0..self._networks {
             self.scheduler.sleep_valid[k].next = self.sleep_valid[k].val();
@@ -216,27 +166,27 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
 
         // Instructions behind one that did not continue in sequence are flushed. The scheduler
         // holds back those that are still to be issued from the next cycle on.
-        let hold = self.replay_valid.val() | self.control_valid.val();
+        let hold = self.outcome.replay.val() | self.outcome.control.val();
         // A warp that issues in this cycle already issues the replayed instruction, unless that
         // must wait. What stage W flushes is dropped a cycle later, and none of it enters stage R
         // before: stage D drops what it holds in that cycle by itself.
-        self.flush_valid_q.d.next = self.flush_valid.val();
-        self.flush_slot.d.next = self.write_slot.val();
-        self.again_valid_q.d.next = self.again_valid.val();
-        let drop_issued = ((self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
+        self.flush_valid_q.d.next = self.flush.valid.val();
+        self.flush_slot.d.next = self.flush.slot.val();
+        self.again_valid_q.d.next = self.flush.again.val();
+        let drop_issued = ((self.outcome.control.val() | self.outcome.miss.val() | self.outcome.wait.val())
             & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
             | (self.flush_valid_q.q.val() & (self.scheduler.issue_slot.val() == self.flush_slot.q.val()));
         let drop_context = (hold & (self.context_held_slot.q.val() == self.hold_slot.val()))
             | (self.flush_valid_q.q.val() & (self.context_held_slot.q.val() == self.flush_slot.q.val()));
-        let drop_fetched = (hold & (self.fetched_slot_q.q.val() == self.hold_slot.val()))
-            | (self.flush_valid_q.q.val() & (self.fetched_slot_q.q.val() == self.flush_slot.q.val()));
-        let drop_decode = (hold & (self.decode_slot_q.q.val() == self.hold_slot.val()))
-            | (self.flush_valid_q.q.val() & (self.decode_slot_q.q.val() == self.flush_slot.q.val()));
+        let drop_fetched = (hold & (self.fetched_context.q.slot.val() == self.hold_slot.val()))
+            | (self.flush_valid_q.q.val() & (self.fetched_context.q.slot.val() == self.flush_slot.q.val()));
+        let drop_decode = (hold & (self.decode_context.q.slot.val() == self.hold_slot.val()))
+            | (self.flush_valid_q.q.val() & (self.decode_context.q.slot.val() == self.flush_slot.q.val()));
         let mut drop_reason = LostCycle::Divergence;
-        if self.replay_valid.val() {
+        if self.outcome.replay.val() {
             drop_reason = LostCycle::Scoreboard;
         }
-        if self.miss_valid.val() {
+        if self.outcome.miss.val() {
             drop_reason = LostCycle::Fetch;
         }
 
@@ -340,27 +290,29 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         let moves = self.context_valid.q.val() & !drop_context & self.advance.val();
         self.counters.sequential_valid.next = moves;
         self.counters.sequential_pc.next = after;
-        self.counters.replay_valid.next = self.replay_valid.val();
+        self.counters.replay_valid.next = self.outcome.replay.val();
         self.counters.replay_slot.next = self.hold_slot.val();
         self.counters.replay_pc.next = self.hold_pc.val();
         self.counters.jump_valid.next = self.jump_valid.q.val();
         self.counters.jump_slot.next = self.jump_slot.q.val();
         self.counters.jump_pc.next = self.jump_pc.q.val();
+        self.fetched_context.enable.next = self.advance.val();
+        self.fetched_address.enable.next = self.advance.val();
+        self.fetched_context.d.slot.next = self.context_held_slot.q.val();
+        self.fetched_address.d.pc.next = pc;
+        self.fetched_address.d.boot.next = boot;
+        self.fetched_context.d.depth.next = call_depth;
+        self.fetched_context.d.active.next = running;
+        self.fetched_context.d.alive.next = living;
+        self.fetched_context.d.waiting.next = best_waiting;
+        self.fetched_context.d.packet.next = self.starts.read_data.val().get_bits::<32>(0);
         self.fetched_valid_q.d.next = self.fetched_valid_q.q.val() & !drop_fetched;
         if self.fetched_valid_q.q.val() & drop_fetched {
             self.fetched_reason_q.d.next = drop_reason;
         }
         if self.advance.val() {
             self.fetched_valid_q.d.next = moves;
-            self.fetched_slot_q.d.next = self.context_held_slot.q.val();
-            self.fetched_pc_q.d.next = pc;
-            self.fetched_boot_q.d.next = boot;
             self.fetched_last_of_boot_q.d.next = last_of_boot;
-            self.fetched_depth_q.d.next = call_depth;
-            self.fetched_active_q.d.next = running;
-            self.fetched_alive_q.d.next = living;
-            self.fetched_waiting_q.d.next = best_waiting;
-            self.fetched_packet_q.d.next = self.starts.read_data.val().get_bits::<32>(0);
             self.fetched_reason_q.d.next = self.context_reason.q.val();
             if self.context_valid.q.val() {
                 self.fetched_reason_q.d.next = LostCycle::None;
@@ -372,29 +324,24 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
 
         // I: the instruction arrives. A path that waits at a shallower call cannot be met in
         // sequence, nor can one at a lower PC.
-        self.fetched_slot.next = self.fetched_slot_q.q.val();
-        self.fetched_pc.next = self.fetched_pc_q.q.val();
-        self.fetched_boot.next = self.fetched_boot_q.q.val();
-        let met = (self.fetched_waiting_q.q.val().get_bits::<30>(0)
-            == (self.fetched_pc_q.q.val() + bits::<30>(1)))
-            & (self.fetched_waiting_q.q.val().get_bits::<6>(30) == !self.fetched_depth_q.q.val());
-        let meets = (self.fetched_active_q.q.val() != self.fetched_alive_q.q.val())
+        self.fetched_slot.next = self.fetched_context.q.slot.val();
+        connect!(self.fetched, self.fetched_address.q);
+        let met = (self.fetched_context.q.waiting.val().get_bits::<30>(0)
+            == (self.fetched_address.q.pc.val() + bits::<30>(1)))
+            & (self.fetched_context.q.waiting.val().get_bits::<6>(30) == !self.fetched_context.q.depth.val());
+        let meets = (self.fetched_context.q.active.val() != self.fetched_context.q.alive.val())
             & (met | self.fetched_last_of_boot_q.q.val());
+        self.decode_context.enable.next = self.advance.val();
+        connect!(self.fetched_context.q, self.decode_context.d);
+        self.decode_address.enable.next = self.advance.val();
+        connect!(self.fetched_address.q, self.decode_address.d);
         self.decode_valid_q.d.next = self.decode_valid_q.q.val() & !drop_decode;
         if self.decode_valid_q.q.val() & drop_decode {
             self.decode_reason_q.d.next = drop_reason;
         }
         if self.advance.val() {
             self.decode_valid_q.d.next = self.fetched_valid_q.q.val() & !drop_fetched;
-            self.decode_slot_q.d.next = self.fetched_slot_q.q.val();
-            self.decode_pc_q.d.next = self.fetched_pc_q.q.val();
-            self.decode_boot_q.d.next = self.fetched_boot_q.q.val();
             self.decode_meets_q.d.next = meets;
-            self.decode_depth_q.d.next = self.fetched_depth_q.q.val();
-            self.decode_active_q.d.next = self.fetched_active_q.q.val();
-            self.decode_alive_q.d.next = self.fetched_alive_q.q.val();
-            self.decode_waiting_q.d.next = self.fetched_waiting_q.q.val();
-            self.decode_packet_q.d.next = self.fetched_packet_q.q.val();
             self.decode_reason_q.d.next = self.fetched_reason_q.q.val();
             if self.fetched_valid_q.q.val() & drop_fetched {
                 self.decode_reason_q.d.next = drop_reason;
@@ -402,16 +349,13 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         }
 
         // D
-        self.decode_valid.next = self.decode_valid_q.q.val() & !drop_decode;
-        self.decode.slot.next = self.decode_slot_q.q.val();
-        self.decode_pc.next = self.decode_pc_q.q.val();
-        self.decode_boot.next = self.decode_boot_q.q.val();
-        self.decode_meets.next = self.decode_meets_q.q.val();
-        self.decode.depth.next = self.decode_depth_q.q.val();
-        self.decode.active.next = self.decode_active_q.q.val();
-        self.decode.alive.next = self.decode_alive_q.q.val();
-        self.decode.waiting.next = self.decode_waiting_q.q.val();
-        self.decode.packet.next = self.decode_packet_q.q.val();
+        connect!(self.decode, self.decode_context.q);
+        self.instruction.slot.next = self.decode_context.q.slot.val();
+        self.instruction.packet.next = self.decode_context.q.packet.val();
+        self.instruction.valid.next = self.decode_valid_q.q.val() & !drop_decode;
+        self.instruction.pc.next = self.decode_address.q.pc.val();
+        self.instruction.boot.next = self.decode_address.q.boot.val();
+        self.instruction.meets.next = self.decode_meets_q.q.val();
         self.decode_reason.next = self.decode_reason_q.q.val();
         if self.decode_valid_q.q.val() & drop_decode {
             self.decode_reason.next = drop_reason;

@@ -1,7 +1,7 @@
 //! Whether the instruction in stage D may go on, and where its operands come from.
 
 use super::{OutstandingOperations, Scoreboard};
-use crate::ports::{Forwards, HazardQuery, InFlight};
+use crate::ports::{AtomicInFlight, Completions, Forwards, HazardQuery, InFlight};
 use hermes_hdl::prelude::*;
 
 /// Compares the instruction in stage D with what its warp has in flight.
@@ -41,20 +41,16 @@ pub struct Hazards {
     pub read_slot: Signal<In, Bits<5>>,
     /// Stage R: multiplication.
     pub read_multiply: Signal<In, Bit>,
-    /// Stage R: atomic instruction.
-    pub read_atomic: Signal<In, Bit>,
+    /// Stages that hold an atomic instruction.
+    pub atomic: AtomicInFlight,
     /// What the instruction in stage X will write.
     pub execute: InFlight,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,
-    /// Stage X: atomic instruction.
-    pub execute_atomic: Signal<In, Bit>,
     /// What the instruction in stage W will write.
     pub write: InFlight,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
-    /// Stage W: atomic instruction.
-    pub write_atomic: Signal<In, Bit>,
     /// Stage M takes the load, store or atomic operation in stage W for shared memory.
     pub memory_start: Signal<In, Bit>,
     /// Stage M takes the load or store in stage W for the scratchpad.
@@ -65,22 +61,10 @@ pub struct Hazards {
     pub loaded_valid: Signal<In, Bit>,
     /// A load from the scratchpad completes.
     pub scratchpad_loaded: Signal<In, Bit>,
-    /// A store to the scratchpad completes.
-    pub scratchpad_stored: Signal<In, Bit>,
-    /// Its warp slot.
-    pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// The division or the atomic operation in flight completes.
-    pub divided_valid: Signal<In, Bit>,
-    /// A load from either memory, or a division, writes its last value.
-    pub late_valid: Signal<In, Bit>,
-    /// Its warp slot.
-    pub late_slot: Signal<In, Bits<5>>,
+    /// Operations that complete.
+    pub completions: Completions,
     /// Its register.
     pub late_rd: Signal<In, Bits<5>>,
-    /// A store to the shared memory completes.
-    pub stored_valid: Signal<In, Bit>,
-    /// Its warp slot.
-    pub stored_slot: Signal<In, Bits<5>>,
     /// The divider is busy.
     pub divide_busy: Signal<In, Bit>,
     /// Warp slot of the division.
@@ -116,27 +100,24 @@ impl Logic for Hazards {
             & self.write.rd.val().any();
         self.scoreboard.set_slot.next = self.write_slot.val();
         self.scoreboard.set_register.next = self.write.rd.val();
-        self.scoreboard.clear_valid.next = self.late_valid.val() & self.late_rd.val().any();
-        self.scoreboard.clear_slot.next = self.late_slot.val();
+        self.scoreboard.clear_valid.next = self.completions.late.valid.val() & self.late_rd.val().any();
+        self.scoreboard.clear_slot.next = self.completions.late.slot.val();
         self.scoreboard.clear_register.next = self.late_rd.val();
         self.scoreboard.slot.next = self.slot.val();
-        self.scoreboard.rs1.next = self.decode.rs1.val();
-        self.scoreboard.rs2.next = self.decode.rs2.val();
-        self.scoreboard.rd.next = self.decode.rd.val();
+        connect!(self.decode, self.scoreboard.uses);
         // Loads complete in order; atomic operations may overtake them.
         self.loads.start_valid.next =
-            self.memory_start.val() & self.write.load.val() & !self.write_atomic.val();
+            self.memory_start.val() & self.write.load.val() & !self.atomic.write.val();
         self.loads.start_slot.next = self.write_slot.val();
-        self.loads.done_valid.next = self.loaded_valid.val();
-        self.loads.done_slot.next = self.late_slot.val();
+        self.loads.done.valid.next = self.loaded_valid.val();
+        self.loads.done.slot.next = self.completions.late.slot.val();
         self.stores.start_valid.next = self.memory_start.val() & self.write.store.val();
         self.stores.start_slot.next = self.write_slot.val();
-        self.stores.done_valid.next = self.stored_valid.val();
-        self.stores.done_slot.next = self.stored_slot.val();
+        connect!(self.completions.stored, self.stores.done);
         self.scratchpad.start_valid.next = self.scratchpad_start.val() & self.write.load.val();
         self.scratchpad.start_slot.next = self.write_slot.val();
-        self.scratchpad.done_valid.next = self.scratchpad_loaded.val();
-        self.scratchpad.done_slot.next = self.late_slot.val();
+        self.scratchpad.done.valid.next = self.scratchpad_loaded.val();
+        self.scratchpad.done.slot.next = self.completions.late.slot.val();
         self.stores_busy.next = self.stores.busy.val();
         self.loads.slot.next = self.slot.val();
         self.loads.other_slot.next = self.write_slot.val();
@@ -176,9 +157,9 @@ impl Logic for Hazards {
 
         // Order of memory accesses, and what must complete before a warp can end
         let exchanging = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
-            | (read_mine & self.read_atomic.val())
-            | (execute_mine & self.execute_atomic.val())
-            | (write_mine & self.write_atomic.val());
+            | (read_mine & self.atomic.read.val())
+            | (execute_mine & self.atomic.execute.val())
+            | (write_mine & self.atomic.write.val());
         let loading = self.loads.slot_busy.val()
             | exchanging
             | (read_mine & self.read.load.val())
@@ -207,18 +188,19 @@ impl Logic for Hazards {
                     | (self.execute.valid.val() & self.execute.divide.val())
                     | (self.write.valid.val() & self.write.divide.val())))
             | (self.decode.atomic.val()
-                & ((self.read.valid.val() & self.read_atomic.val())
-                    | (self.execute.valid.val() & self.execute_atomic.val())
-                    | (self.write.valid.val() & self.write_atomic.val())));
+                & ((self.read.valid.val() & self.atomic.read.val())
+                    | (self.execute.valid.val() & self.atomic.execute.val())
+                    | (self.write.valid.val() & self.atomic.write.val())));
         let waiting = self.scoreboard.pending.val()
             | late
             | order
             | (self.decode.divide.val() & self.divide_busy.val())
             | (self.decode.atomic.val() & (self.atomic_busy.val() | self.atomic_refused.val()));
-        let woken = self.divided_valid.val()
-            | (self.late_valid.val() & (self.late_slot.val() == self.slot.val()))
-            | (self.scratchpad_stored.val() & (self.scratchpad_slot.val() == self.slot.val()))
-            | (self.stored_valid.val() & (self.stored_slot.val() == self.slot.val()));
+        let woken = self.completions.divided.val()
+            | (self.completions.late.valid.val() & (self.completions.late.slot.val() == self.slot.val()))
+            | (self.completions.scratchpad.valid.val()
+                & (self.completions.scratchpad.slot.val() == self.slot.val()))
+            | (self.completions.stored.valid.val() & (self.completions.stored.slot.val() == self.slot.val()));
         self.blocked.next = waiting | transient;
         self.waits.next = waiting & !transient & !woken;
         self.write_warp_late.next = self.loads.other_busy.val()
@@ -312,14 +294,14 @@ mod tests {
             assert!(unit.write_warp_late.val());
             // The completion wakes in its own cycle, and the register is free in the next one.
             unit.loaded_valid.next = true;
-            unit.late_valid.next = true;
-            unit.late_slot.next = slot.into();
+            unit.completions.late.valid.next = true;
+            unit.completions.late.slot.next = slot.into();
             unit.late_rd.next = u64::into(rd);
             assert!(simulate(&mut unit, 20));
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, false));
             tick!(unit);
             unit.loaded_valid.next = false;
-            unit.late_valid.next = false;
+            unit.completions.late.valid.next = false;
             assert!(simulate(&mut unit, 20));
             assert!(!unit.blocked.val() && !unit.write_warp_late.val());
         }
@@ -379,7 +361,7 @@ mod tests {
                     unit.execute.valid.next = true;
                     unit.execute_slot.next = u64::into(owner);
                     unit.execute.load.next = true;
-                    unit.execute_atomic.next = true;
+                    unit.atomic.execute.next = true;
                 });
                 assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !atomic));
                 // In the path; its end wakes.
@@ -389,7 +371,7 @@ mod tests {
                         unit.atomic_busy.next = true;
                         unit.atomic_slot.next = u64::into(owner);
                         unit.write_slot.next = u64::into(owner);
-                        unit.divided_valid.next = ends;
+                        unit.completions.divided.next = ends;
                     });
                     assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !ends));
                     assert!(unit.write_warp_late.val());
@@ -433,7 +415,7 @@ mod tests {
         let unit = settled(|unit| {
             unit.decode.divide.next = true;
             unit.divide_busy.next = true;
-            unit.divided_valid.next = true;
+            unit.completions.divided.next = true;
         });
         assert_eq!((unit.blocked.val(), unit.waits.val()), (true, false));
     }

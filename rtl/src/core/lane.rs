@@ -1,7 +1,7 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
 use super::{AesUnit, BSource, LaneAlu, Multiplier};
-use crate::ports::{Arithmetic, LaneOutcome, LaneValues, Operands};
+use crate::ports::{Arithmetic, LaneOutcome, LaneValues, Operands, SlotEvent};
 use hermes_hdl::prelude::*;
 
 /// Where the value of a source register is in stage X.
@@ -27,7 +27,7 @@ pub enum OperandSource {
 ///    lane and cycle) is seen by reads from the next cycle on; results that are younger are
 ///    forwarded, as `rs1_source` and `rs2_source` say.
 /// 4. `path_write` in stage W stores the thread's next PC and call depth; `path_key` gives them one
-///    cycle after `path_read_slot`.
+///    cycle after `path_read.slot`.
 ///
 /// The registers between X and W hold their values while `advance` is low; writes are gated by the
 /// core.
@@ -91,10 +91,8 @@ pub struct Lane {
     pub path_write_slot: Signal<In, Bits<5>>,
     /// Stage W: the lane stays at this instruction, whose PC is `target`, to replay it.
     pub stay: Signal<In, Bit>,
-    /// From path selection: a PC is read at this edge.
-    pub path_read: Signal<In, Bit>,
-    /// From path selection: warp slot whose PC is read.
-    pub path_read_slot: Signal<In, Bits<5>>,
+    /// From path selection: the path stored for this warp slot is read at this edge.
+    pub path_read: SlotEvent,
     /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so
     /// that the smallest key is the preferred one.
     pub path_key: Signal<Out, Bits<36>>,
@@ -309,8 +307,8 @@ impl Logic for Lane {
         self.paths.write_address.next = self.path_write_slot.val();
         self.paths.write_data.next =
             (bit_cast::<36, 6>(!thread_depth) << bits::<6>(30)) | bit_cast::<36, 30>(thread_pc);
-        self.paths.read_enable.next = self.path_read.val();
-        self.paths.read_address.next = self.path_read_slot.val();
+        self.paths.read_enable.next = self.path_read.valid.val();
+        self.paths.read_address.next = self.path_read.slot.val();
         self.path_key.next = self.paths.read_data.val();
     }
 }

@@ -1,6 +1,6 @@
 //! The register write port for long-latency results.
 
-use crate::ports::LateResult;
+use crate::ports::{FailedLoad, LateResult, LineError, SlotEvent};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -29,7 +29,7 @@ pub const FROM_DIVISION: usize = 2;
 ///    instructions that request more. The scratchpad never waits, so that it knows soon whether it
 ///    has room; what it still delivers when stage W begins to wait belongs to a few instructions at
 ///    most.
-/// 5. What comes with `result_error` is no value: `write.lanes` is empty then, and `error_lanes`
+/// 5. What comes with `result_error` is no value: `write.lanes` is empty then, and `failed.lanes`
 ///    has its lanes.
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
@@ -49,10 +49,8 @@ pub struct LateResults<const LANES: usize> {
     pub result_ready: Vec<Signal<Out, Bit>>,
     /// To memory: its values will be taken in the next cycle.
     pub memory_ready_next: Signal<Out, Bit>,
-    /// From memory: the line of these values could not be read.
-    pub result_error: Signal<In, Bit>,
-    /// From memory: that line.
-    pub result_line: Signal<In, LineAddress>,
+    /// The values of memory could not be read.
+    pub result_error: LineError,
     /// From memory: a load is complete with the values that are taken.
     pub loaded_valid: Signal<In, Bit>,
     /// From memory: an atomic operation is complete with this cycle.
@@ -60,12 +58,10 @@ pub struct LateResults<const LANES: usize> {
     /// To the lanes and whoever waits: these values are written at this edge. Slot and register are
     /// undefined if there are none; `lanes` is empty then, and if their line could not be read.
     pub write: LateResult<LANES>,
-    /// They are no values: their line could not be read. The registers keep their contents.
-    pub write_error: Signal<Out, Bit>,
-    /// With `write_error`: the lanes that have no values.
-    pub error_lanes: Signal<Out, Bits<LANES>>,
-    /// That line.
-    pub write_line: Signal<Out, LineAddress>,
+    /// A load, an atomic operation or a division writes its last value.
+    pub complete: Flipped<SlotEvent>,
+    /// Values that memory could not read, of lanes that get none.
+    pub failed: Flipped<FailedLoad<LANES>>,
     /// A load from shared memory is complete with them.
     pub loaded: Signal<Out, Bit>,
     /// A load from the scratchpad is complete with them.
@@ -121,7 +117,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
                 self.write_rd_q.d.next = self.result[i].rd.val();
                 self.write_lanes_q.d.next = self.result[i].lanes.val();
                 self.write_last_q.d.next = self.result[i].last.val();
-                if (i == FROM_MEMORY) && self.result_error.val() {
+                if (i == FROM_MEMORY) && self.result_error.valid.val() {
                     self.write_lanes_q.d.next = bits::<LANES>(0);
                 }
             }
@@ -130,10 +126,10 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         let free_next = !self.scratchpad_next.val() & !(self.port_wanted_next.val() & some_taken);
         self.port_free.d.next = free_next;
         self.memory_ready_next.next = free_next;
-        self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.val();
+        self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.valid.val();
         // These lanes matter with the error only, so they need no selection.
         self.error_lanes_q.d.next = self.result[FROM_MEMORY].lanes.val();
-        self.write_line_q.d.next = self.result_line.val();
+        self.write_line_q.d.next = self.result_error.line.val();
         self.loaded_q.d.next = self.loaded_valid.val();
         self.scratched_q.d.next =
             self.result_taken[FROM_SCRATCHPAD].val() & self.result[FROM_SCRATCHPAD].last.val();
@@ -145,9 +141,12 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.write.rd.next = self.write_rd_q.q.val();
         self.write.lanes.next = self.write_lanes_q.q.val();
         self.write.last.next = self.write_last_q.q.val();
-        self.write_error.next = self.write_error_q.q.val();
-        self.error_lanes.next = self.error_lanes_q.q.val();
-        self.write_line.next = self.write_line_q.q.val();
+        self.complete.valid.next = self.write_last_q.q.val();
+        self.complete.slot.next = self.write_slot_q.q.val();
+        self.failed.slot.next = self.write_slot_q.q.val();
+        self.failed.valid.next = self.write_error_q.q.val();
+        self.failed.lanes.next = self.error_lanes_q.q.val();
+        self.failed.line.next = self.write_line_q.q.val();
         self.loaded.next = self.loaded_q.q.val();
         self.scratched.next = self.scratched_q.q.val();
         self.divided.next = self.divided_q.q.val();
@@ -187,8 +186,8 @@ mod tests {
                 uut.result[i].last.next = last[i];
             }
             let (error, loaded, exchanged) = (rng.gen_bool(0.5), rng.gen_bool(0.5), rng.gen_bool(0.5));
-            uut.result_error.next = error;
-            uut.result_line.next = bits(cycle);
+            uut.result_error.valid.next = error;
+            uut.result_error.line.next = bits(cycle);
             uut.loaded_valid.next = loaded;
             uut.exchanged_valid.next = exchanged;
             let wanted = std::mem::replace(&mut wanted_next, rng.gen_bool(0.3));
@@ -210,16 +209,16 @@ mod tests {
             if let Some((i, ends, error)) = before {
                 let failed = i == FROM_MEMORY && error;
                 assert_eq!(u64::from(uut.write.lanes.val()), if failed { 0 } else { 1u64 << i });
-                assert_eq!(uut.write_error.val(), failed);
-                assert!(!failed || u64::from(uut.error_lanes.val()) == 1u64 << i);
+                assert_eq!(uut.failed.valid.val(), failed);
+                assert!(!failed || u64::from(uut.failed.lanes.val()) == 1u64 << i);
                 assert_eq!(u64::from(uut.write.slot.val()), 10 + i as u64);
                 assert_eq!(u64::from(uut.write.rd.val()), 20 + i as u64);
                 assert_eq!(uut.write.last.val(), ends);
-                assert_eq!(u64::from(uut.write_line.val()), cycle - 1);
+                assert_eq!(u64::from(uut.failed.line.val()), cycle - 1);
                 assert_eq!(uut.scratched.val(), i == FROM_SCRATCHPAD && ends);
                 assert_eq!(uut.divided.val(), i == FROM_DIVISION && ends);
             } else {
-                let none = !uut.write.lanes.val().any() && !uut.write.last.val() && !uut.write_error.val();
+                let none = !uut.write.lanes.val().any() && !uut.write.last.val() && !uut.failed.valid.val();
                 assert!(none && !uut.scratched.val() && !uut.divided.val());
             }
             memory_ready = uut.memory_ready_next.val();

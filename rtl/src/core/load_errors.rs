@@ -1,17 +1,19 @@
 //! Lanes whose loads failed.
 
+use crate::ports::{FailedLoad, LaneErrors};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Remembers the lanes of every warp to which a load brought a bus error, until they fault.
 ///
-/// 1. `error_valid` adds `error_lanes` to those of warp `error_slot`, and keeps `error_line` as the
+/// 1. `error.valid` adds `error.lanes` to those of warp `error.slot`, and keeps `error.line` as the
 ///    line of the warp that failed last.
 /// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`: then
 ///    the next instruction of the warp is a fault of these lanes.
-/// 3. `lanes` are the lanes of warp `write_slot`, and `line` is the line. `clear_valid` takes
-///    `clear_lanes` away from them: lanes that faulted, for whatever reason. It does not come
-///    together with `error_valid`, since a fault waits for the long-latency results of its warp.
+/// 3. `errors.lanes` are the lanes of warp `write_slot`, and `errors.line` is the line.
+///    `clear_valid` takes `clear_lanes` away from them: lanes that faulted, for whatever reason. It
+///    does not come together with `error.valid`, since a fault waits for the long-latency results
+///    of its warp.
 /// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which
 ///    nothing is found and nothing must change.
 #[derive(LogicBlock, Default)]
@@ -20,14 +22,8 @@ pub struct LoadErrors<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// From register write-back: a load failed.
-    pub error_valid: Signal<In, Bit>,
-    /// Its warp slot.
-    pub error_slot: Signal<In, Bits<5>>,
-    /// Its lanes.
-    pub error_lanes: Signal<In, Bits<LANES>>,
-    /// The line that could not be read.
-    pub error_line: Signal<In, LineAddress>,
+    /// A load failed.
+    pub error: FailedLoad<LANES>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: lanes that run.
@@ -36,10 +32,8 @@ pub struct LoadErrors<const LANES: usize> {
     pub found: Signal<Out, Bit>,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
-    /// To stage W: the lanes of this warp whose loads failed.
-    pub lanes: Signal<Out, Bits<LANES>>,
-    /// The line that the last of these loads could not read.
-    pub line: Signal<Out, LineAddress>,
+    /// Loads of the warp in stage W that failed.
+    pub errors: Flipped<LaneErrors<LANES>>,
     /// From stage W: lanes of its warp fault.
     pub clear_valid: Signal<In, Bit>,
     /// These lanes.
@@ -56,19 +50,19 @@ impl<const LANES: usize> Logic for LoadErrors<LANES> {
     fn update(&mut self) {
         self.asked.read_address.next = self.slot.val();
         self.written.read_address.next = self.write_slot.val();
-        self.changed.read_address.next = self.error_slot.val();
+        self.changed.read_address.next = self.error.slot.val();
         self.lines.read_address.next = self.write_slot.val();
         self.found.next =
             self.wiped.q.val().get_bit(5) & (self.asked.read_data.val() & self.active.val()).any();
-        self.lanes.next = self.written.read_data.val();
-        self.line.next = self.lines.read_data.val();
+        self.errors.lanes.next = self.written.read_data.val();
+        self.errors.line.next = self.lines.read_data.val();
 
-        let mut write_enable = self.error_valid.val() | self.clear_valid.val();
+        let mut write_enable = self.error.valid.val() | self.clear_valid.val();
         let mut write_address = self.write_slot.val();
         let mut write_row = self.written.read_data.val() & !self.clear_lanes.val();
-        if self.error_valid.val() {
-            write_address = self.error_slot.val();
-            write_row = self.changed.read_data.val() | self.error_lanes.val();
+        if self.error.valid.val() {
+            write_address = self.error.slot.val();
+            write_row = self.changed.read_data.val() | self.error.lanes.val();
         }
         if !self.wiped.q.val().get_bit(5) {
             self.wiped.d.next = self.wiped.q.val() + bits::<6>(1);
@@ -85,9 +79,9 @@ impl<const LANES: usize> Logic for LoadErrors<LANES> {
         self.changed.write_enable.next = write_enable;
         self.changed.write_address.next = write_address;
         self.changed.write_data.next = write_row;
-        self.lines.write_enable.next = self.error_valid.val();
-        self.lines.write_address.next = self.error_slot.val();
-        self.lines.write_data.next = self.error_line.val();
+        self.lines.write_enable.next = self.error.valid.val();
+        self.lines.write_address.next = self.error.slot.val();
+        self.lines.write_data.next = self.error.line.val();
     }
 }
 
@@ -116,10 +110,10 @@ mod tests {
             let clear = (error.is_none() && rng.gen_bool(0.5)).then(|| rng.gen_range(0..16u64));
             let (slot, write_slot) = (rng.gen_range(0..32usize), rng.gen_range(0..32usize));
             let (active, line) = (rng.gen_range(0..16u64), rng.gen_range(0..1 << 26));
-            unit.error_valid.next = error.is_some();
-            unit.error_slot.next = (error.unwrap_or_default().0 as u64).into();
-            unit.error_lanes.next = error.unwrap_or_default().1.into();
-            unit.error_line.next = line.into();
+            unit.error.valid.next = error.is_some();
+            unit.error.slot.next = (error.unwrap_or_default().0 as u64).into();
+            unit.error.lanes.next = error.unwrap_or_default().1.into();
+            unit.error.line.next = line.into();
             unit.slot.next = (slot as u64).into();
             unit.active.next = active.into();
             unit.write_slot.next = (write_slot as u64).into();
@@ -127,9 +121,9 @@ mod tests {
             unit.clear_lanes.next = clear.unwrap_or_default().into();
             assert!(simulate(&mut unit, 20));
             assert_eq!(unit.found.val(), lanes[slot] & active != 0);
-            assert_eq!(u64::from(unit.lanes.val()), lanes[write_slot]);
+            assert_eq!(u64::from(unit.errors.lanes.val()), lanes[write_slot]);
             if lanes[write_slot] != 0 {
-                assert_eq!(u64::from(unit.line.val()), lines[write_slot]);
+                assert_eq!(u64::from(unit.errors.line.val()), lines[write_slot]);
                 found += 1;
             }
             tick!(unit);

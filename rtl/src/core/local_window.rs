@@ -1,23 +1,24 @@
 //! The local window: stacks whose words are interleaved by lane.
 
 use crate::config::LOCAL_REGION_ADDRESS;
+use crate::ports::{LocalAccess, StackPlaces};
 use hermes_hdl::prelude::*;
 
 /// Finds accesses of the stack in stage X, and in stage W gives them their place in memory.
 ///
 /// With a local window every thread sees its stack at the same addresses: from
-/// [`LOCAL_WINDOW_ADDRESS`](crate::config::LOCAL_WINDOW_ADDRESS) on, 2^STACK_BYTES_LOG2 bytes (16 to 65,536). Word `n` of the stacks of a
-/// warp is at `STACK_BASE + W * 4 * lanes * words + 4 * lanes * n + 4 * lane`, with W = 32 * core +
-/// slot and `words` those of a stack: the lanes of a warp that access the same word access one line
-/// or two, and no other thread can name them. So the windows are not asked. The 64 KiB below the
-/// stacks, and what is above the stack up to the scratchpad, are a guard: an access there is
-/// refused, whatever the windows say.
+/// [`LOCAL_WINDOW_ADDRESS`](crate::config::LOCAL_WINDOW_ADDRESS) on, 2^STACK_BYTES_LOG2 bytes (16
+/// to 65,536). Word `n` of the stacks of a warp is at `STACK_BASE + W * 4 * lanes * words + 4 *
+/// lanes * n + 4 * lane`, with W = 32 * core + slot and `words` those of a stack: the lanes of a
+/// warp that access the same word access one line or two, and no other thread can name them. So the
+/// windows are not asked. The 64 KiB below the stacks, and what is above the stack up to the
+/// scratchpad, are a guard: an access there is refused, whatever the windows say.
 ///
-/// 1. `granted` and `guarded` belong to stage X: lanes whose `address` is on their stack or in the
-///    guard, if the instruction is an access. With STACK_BYTES_LOG2 below 4 or above 16 there is no
-///    stack.
-/// 2. `physical` belongs to stage W: of lanes that were granted (`held`) the place of their word, of
-///    all others `result`. The low bits of STACK_BASE, up to the bytes of all stacks of a warp,
+/// 1. `accessed.granted` and `accessed.guarded` belong to stage X: lanes whose `address` is on
+///    their stack or in the guard, if the instruction is an access. With STACK_BYTES_LOG2 below 4
+///    or above 16 there is no stack.
+/// 2. `physical` belongs to stage W: of lanes that were granted (`held`) the place of their word,
+///    of all others `result`. The low bits of STACK_BASE, up to the bytes of all stacks of a warp,
 ///    count as 0.
 /// 3. The registers between stages X and W take their values at edges with `advance` high.
 ///
@@ -32,10 +33,8 @@ pub struct LocalWindow<const LANES: usize> {
     pub advance: Signal<In, Bit>,
     /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
-    /// STACK_BASE register.
-    pub stack_base: Signal<In, Bits<32>>,
-    /// STACK_BYTES_LOG2 register.
-    pub stack_bytes_log2: Signal<In, Bits<5>>,
+    /// From the registers: where the stacks stand.
+    pub stack: StackPlaces,
     /// Stage X: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage X: the instruction is a load or a store, and not EXIT.
@@ -43,10 +42,8 @@ pub struct LocalWindow<const LANES: usize> {
     /// Stage X: address of each lane.
     #[count(LANES)]
     pub address: Vec<Signal<In, Bits<32>>>,
-    /// Stage X: lanes that access their stack.
-    pub granted: Signal<Out, Bits<LANES>>,
-    /// Stage X: lanes that access the guard.
-    pub guarded: Signal<Out, Bits<LANES>>,
+    /// Stage X: lanes whose address is in the window.
+    pub accessed: Flipped<LocalAccess<LANES>>,
     /// Stage W: lanes that access their stack.
     pub held: Signal<Out, Bits<LANES>>,
     /// Stage W: address of each lane as the kernel knows it.
@@ -78,7 +75,7 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // X
-        let log2 = self.stack_bytes_log2.val();
+        let log2 = self.stack.stack_bytes_log2.val();
         self.beyond.d.next = !((bits::<16>(1) << log2) - bits::<16>(1));
         if log2 == bits::<5>(16) {
             self.beyond.d.next = bits::<16>(0);
@@ -92,15 +89,15 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
             self.on_stack.x[i].next = region & fits;
             self.in_guard.x[i].next = region & !fits;
         }
-        self.granted.next = self.on_stack.y.val();
-        self.guarded.next = self.in_guard.y.val();
+        self.accessed.granted.next = self.on_stack.y.val();
+        self.accessed.guarded.next = self.in_guard.y.val();
         let warp_bytes_log2 = log2 + self.lanes_log2.val();
         let warp = (bit_cast::<32, 5>(self.core.val()) << bits::<5>(5)) | bit_cast::<32, 5>(self.slot.val());
         // The bytes of all stacks of a warp, less one
         let below = (bits::<32>(1) << warp_bytes_log2) - bits::<32>(1);
         if self.advance.val() {
             self.granted_w.d.next = self.on_stack.y.val();
-            self.base_w.d.next = (self.stack_base.val() & !below) + (warp << warp_bytes_log2);
+            self.base_w.d.next = (self.stack.stack_base.val() & !below) + (warp << warp_bytes_log2);
         }
 
         // W
@@ -142,7 +139,7 @@ mod tests {
         }
         // The copies of the registers, then the instruction
         tick!(*unit);
-        let granted = unit.granted.val().into();
+        let granted = unit.accessed.granted.val().into();
         tick!(*unit);
         for (port, value) in unit.result.iter_mut().zip(address) {
             port.next = u64::from(value).into();
@@ -155,8 +152,8 @@ mod tests {
     fn every_word_of_every_stack_has_a_place_of_its_own() {
         for log2 in [4, 5, 8] {
             let mut unit = LocalWindow::<4>::default();
-            unit.stack_base.next = 0x40_0000.into();
-            unit.stack_bytes_log2.next = log2.into();
+            unit.stack.stack_base.next = 0x40_0000.into();
+            unit.stack.stack_bytes_log2.next = log2.into();
             let mut owners = BTreeMap::new();
             for (core, slot) in [(0, 0), (0, 1), (0, 31), (1, 0), (31, 31)] {
                 unit.core.next = bits(core);
@@ -183,8 +180,8 @@ mod tests {
         let mut unit = LocalWindow::<8>::default();
         for _ in 0..4_000 {
             let log2: u32 = random.gen_range(0..32);
-            unit.stack_bytes_log2.next = u64::from(log2).into();
-            unit.stack_base.next = u64::from(random.gen::<u32>()).into();
+            unit.stack.stack_bytes_log2.next = u64::from(log2).into();
+            unit.stack.stack_base.next = u64::from(random.gen::<u32>()).into();
             let top = LOCAL_WINDOW_ADDRESS.wrapping_add(1 << log2.min(17));
             let near = [LOCAL_WINDOW_ADDRESS, top, 0xfffe_0000, LOCAL_REGION_ADDRESS];
             let address: [u32; 8] = std::array::from_fn(|i| match random.gen_range(0..4) {
@@ -198,13 +195,13 @@ mod tests {
             for lane in 0..8 {
                 assert_eq!(granted >> lane & 1 == 1, on_stack(address[lane]), "{:#x}", address[lane]);
                 let guarded = (0xfffc_0000..0xfffe_0000).contains(&address[lane]) && !on_stack(address[lane]);
-                assert_eq!(unit.guarded.val().get_bit(lane), guarded, "{:#x}", address[lane]);
+                assert_eq!(unit.accessed.guarded.val().get_bit(lane), guarded, "{:#x}", address[lane]);
                 assert!(on_stack(address[lane]) || places[lane] == address[lane]);
             }
             // No access, no stack.
             unit.access.next = false;
             tick!(unit);
-            assert!(!unit.granted.val().any() && !unit.guarded.val().any());
+            assert!(!unit.accessed.granted.val().any() && !unit.accessed.guarded.val().any());
             assert!((0..8).all(|lane| unit.physical[lane].val().to_u32() == address[lane]));
         }
     }
@@ -212,7 +209,7 @@ mod tests {
     #[test]
     fn an_instruction_that_waits_keeps_its_place() {
         let mut unit = LocalWindow::<4>::default();
-        unit.stack_bytes_log2.next = 8.into();
+        unit.stack.stack_bytes_log2.next = 8.into();
         let address = [LOCAL_WINDOW_ADDRESS + 8; 4];
         let (_, places) = pass(&mut unit, 5, address);
         unit.advance.next = false;
@@ -225,7 +222,7 @@ mod tests {
     #[test]
     fn equals_its_verilog() {
         check_with(LocalWindow::<4>::default(), 10_000, |unit, random, _| {
-            unit.stack_bytes_log2.next = bits(random() % 20);
+            unit.stack.stack_bytes_log2.next = bits(random() % 20);
             for port in &mut unit.address {
                 port.next =
                     bits(u64::from(LOCAL_WINDOW_ADDRESS) ^ (random() & 0x1ff) ^ ((random() % 8 / 7) << 16));

@@ -1,6 +1,6 @@
 //! Where the cycles of a core go.
 
-use crate::ports::LostCycleCounters;
+use crate::ports::{LostCycleCounters, LostInstruction};
 use hermes_hdl::prelude::*;
 
 /// Why stage X gets no instruction in a cycle.
@@ -20,11 +20,12 @@ pub enum LostCycle {
     Scoreboard,
 }
 
-/// Counts the cycles of a core that is occupied by their use; modulo 2^32, an event counts two cycles after it.
+/// Counts the cycles of a core that is occupied by their use; modulo 2^32, an event counts two
+/// cycles after it.
 ///
-/// In every cycle the pipeline either stalls (`conflict`: the instruction in stage W waits for the register port, stage M,
-/// the fault collector or path selection), or stage X takes an instruction, or it loses the cycle for the reason that came
-/// down the pipeline with the bubble.
+/// In every cycle the pipeline either stalls (`conflict`: the instruction in stage W waits for the
+/// register port, stage M, the fault collector or path selection), or stage X takes an instruction,
+/// or it loses the cycle for the reason that came down the pipeline with the bubble.
 #[derive(LogicBlock, Default)]
 pub struct LostCycles {
     /// Rising-edge clock.
@@ -37,10 +38,8 @@ pub struct LostCycles {
     pub advance: Signal<In, Bit>,
     /// Why stage D holds no instruction.
     pub reason: Signal<In, LostCycle>,
-    /// The instruction that was in stage D a cycle ago is replayed.
-    pub replay_valid: Signal<In, Bit>,
-    /// With `replay_valid`: it was not in the instruction cache.
-    pub miss_valid: Signal<In, Bit>,
+    /// What became of the instruction that was in stage D a cycle ago.
+    pub outcome: LostInstruction,
     /// The counters.
     pub counters: LostCycleCounters,
     occupied_q: Register<Bit>,
@@ -60,9 +59,9 @@ impl Logic for LostCycles {
         self.advance_q.d.next = self.advance.val();
         self.reason_q.d.next = self.reason.val();
         let mut lost_to = self.reason_q.q.val();
-        if self.replay_valid.val() {
+        if self.outcome.replay.val() {
             lost_to = LostCycle::Scoreboard;
-            if self.miss_valid.val() {
+            if self.outcome.miss.val() {
                 lost_to = LostCycle::Fetch;
             }
         }
@@ -118,8 +117,8 @@ mod tests {
             unit.occupied.next = occupied;
             unit.advance.next = advance;
             unit.reason.next = reason;
-            unit.replay_valid.next = replays;
-            unit.miss_valid.next = misses;
+            unit.outcome.replay.next = replays;
+            unit.outcome.miss.next = misses;
             tick!(unit);
         }
         let LostCycleCounters { memory, fetch, divergence, scoreboard, conflict } = unit.counters;

@@ -1,6 +1,6 @@
 //! Stage M: a memory operation on its way from stage W to the memory that makes it.
 
-use crate::ports::MemoryRequest;
+use crate::ports::{AtomicRequest, LaneOperation, MemoryRequest};
 use hermes_hdl::prelude::*;
 
 /// Holds one memory operation in registers, so that late signals of stage W do not reach into the
@@ -32,14 +32,7 @@ pub struct MemoryStage<const LANES: usize> {
     pub request_data: Vec<Signal<In, Bits<32>>>,
     /// It is an atomic operation (one element with atomic instructions).
     #[count(atomics)]
-    pub request_atomic: Vec<Signal<In, Bit>>,
-    /// Which one: `funct5` of the instruction (one element with atomic instructions).
-    #[count(atomics)]
-    pub request_operation: Vec<Signal<In, Bits<5>>>,
-    /// Later loads of the warp must see what others wrote before (one element with atomic
-    /// instructions).
-    #[count(atomics)]
-    pub request_acquire: Vec<Signal<In, Bit>>,
+    pub request_atomic: Vec<AtomicRequest>,
 
     // To the memories
     /// An operation is here.
@@ -52,33 +45,11 @@ pub struct MemoryStage<const LANES: usize> {
     pub ready_next: Signal<In, Bit>,
     /// It goes to the scratchpad. This and the following are those of the request.
     pub held_scratchpad: Signal<Out, Bit>,
-    /// Warp slot.
-    pub held_slot: Signal<Out, Bits<5>>,
-    /// Store (else load).
-    pub held_store: Signal<Out, Bit>,
-    /// Size.
-    pub held_size: Signal<Out, Bits<2>>,
-    /// Extend by the sign.
-    pub held_signed: Signal<Out, Bit>,
-    /// Destination register.
-    pub held_rd: Signal<Out, Bits<5>>,
-    /// Lanes.
-    pub held_mask: Signal<Out, Bits<LANES>>,
-    /// Address of each lane.
-    #[count(LANES)]
-    pub held_address: Vec<Signal<Out, Bits<32>>>,
-    /// Data of each lane.
-    #[count(LANES)]
-    pub held_data: Vec<Signal<Out, Bits<32>>>,
-    /// Atomic operation.
+    /// That operation.
+    pub held: Flipped<LaneOperation<LANES>>,
+    /// It is an atomic operation (one element with atomic instructions).
     #[count(atomics)]
-    pub held_atomic: Vec<Signal<Out, Bit>>,
-    /// Which one.
-    #[count(atomics)]
-    pub held_operation: Vec<Signal<Out, Bits<5>>>,
-    /// It acquires.
-    #[count(atomics)]
-    pub held_acquire: Vec<Signal<Out, Bit>>,
+    pub held_atomic: Vec<Flipped<AtomicRequest>>,
 
     ready: Register<Bit>,
     valid: Register<Bit>,
@@ -138,27 +109,27 @@ impl<const LANES: usize> Logic for MemoryStage<LANES> {
         }
         self.held_valid.next = self.valid.q.val();
         self.held_scratchpad.next = self.scratchpad.q.val();
-        self.held_slot.next = self.slot.q.val();
-        self.held_store.next = self.store.q.val();
-        self.held_size.next = self.size.q.val();
-        self.held_signed.next = self.signed.q.val();
-        self.held_rd.next = self.rd.q.val();
-        self.held_mask.next = self.mask.q.val();
+        self.held.slot.next = self.slot.q.val();
+        self.held.store.next = self.store.q.val();
+        self.held.size.next = self.size.q.val();
+        self.held.signed.next = self.signed.q.val();
+        self.held.rd.next = self.rd.q.val();
+        self.held.mask.next = self.mask.q.val();
         for i in 0..LANES {
             self.address.d[i].next = self.request_address[i].val();
             self.data.d[i].next = self.request_data[i].val();
-            self.held_address[i].next = self.address.q[i].val();
-            self.held_data[i].next = self.data.q[i].val();
+            self.held.address[i].next = self.address.q[i].val();
+            self.held.data[i].next = self.data.q[i].val();
         }
         for k in 0..self._atomics {
             if self.ready.q.val() {
-                self.atomic[k].d.next = self.request_atomic[k].val();
-                self.operation[k].d.next = self.request_operation[k].val();
-                self.acquire[k].d.next = self.request_acquire[k].val();
+                self.atomic[k].d.next = self.request_atomic[k].valid.val();
+                self.operation[k].d.next = self.request_atomic[k].operation.val();
+                self.acquire[k].d.next = self.request_atomic[k].acquire.val();
             }
-            self.held_atomic[k].next = self.atomic[k].q.val();
-            self.held_operation[k].next = self.operation[k].q.val();
-            self.held_acquire[k].next = self.acquire[k].q.val();
+            self.held_atomic[k].valid.next = self.atomic[k].q.val();
+            self.held_atomic[k].operation.next = self.operation[k].q.val();
+            self.held_atomic[k].acquire.next = self.acquire[k].q.val();
         }
     }
 }
@@ -198,9 +169,9 @@ mod tests {
                     uut.request_data[lane].next = bits((fields[7] ^ lane as u64) & 0xffff_ffff);
                 }
                 for k in 0..usize::from(atomics) {
-                    uut.request_atomic[k].next = fields[8] & 1 == 1;
-                    uut.request_operation[k].next = bits(fields[8] >> 1 & 31);
-                    uut.request_acquire[k].next = fields[8] >> 6 & 1 == 1;
+                    uut.request_atomic[k].valid.next = fields[8] & 1 == 1;
+                    uut.request_atomic[k].operation.next = bits(fields[8] >> 1 & 31);
+                    uut.request_atomic[k].acquire.next = fields[8] >> 6 & 1 == 1;
                 }
                 let coming = [random.gen_bool(0.8), random.gen_bool(0.8)];
                 uut.ready_next.next = coming == [true; 2];
@@ -212,18 +183,18 @@ mod tests {
                 let mut leaves = false;
                 if let Some((to_scratchpad, expected)) = waiting.front() {
                     let held: [u64; 9] = [
-                        uut.held_slot.val().to_u64(),
-                        uut.held_store.val().into(),
-                        uut.held_size.val().to_u64(),
-                        uut.held_signed.val().into(),
-                        uut.held_rd.val().to_u64(),
-                        uut.held_mask.val().to_u64(),
-                        uut.held_address[3].val().to_u64(),
-                        uut.held_data[2].val().to_u64(),
+                        uut.held.slot.val().to_u64(),
+                        uut.held.store.val().into(),
+                        uut.held.size.val().to_u64(),
+                        uut.held.signed.val().into(),
+                        uut.held.rd.val().to_u64(),
+                        uut.held.mask.val().to_u64(),
+                        uut.held.address[3].val().to_u64(),
+                        uut.held.data[2].val().to_u64(),
                         if atomics {
-                            u64::from(uut.held_atomic[0].val())
-                                | uut.held_operation[0].val().to_u64() << 1
-                                | u64::from(uut.held_acquire[0].val()) << 6
+                            u64::from(uut.held_atomic[0].valid.val())
+                                | uut.held_atomic[0].operation.val().to_u64() << 1
+                                | u64::from(uut.held_atomic[0].acquire.val()) << 6
                         } else {
                             0
                         },

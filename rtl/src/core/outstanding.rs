@@ -1,12 +1,13 @@
 //! Which warps have operations outstanding.
 
+use crate::ports::SlotEvent;
 use hermes_hdl::prelude::*;
 
 /// Tracks for every warp slot whether it has operations outstanding, for a kind of operation that
 /// completes in the order in which it starts.
 ///
 /// 1. `start_valid` starts an operation of `start_slot`; `busy` shows it from the next cycle on.
-/// 2. `done_valid` completes the oldest operation, which is one of `done_slot` and started two
+/// 2. `done.valid` completes the oldest operation, which is one of `done.slot` and started two
 ///    cycles before or earlier. The slot stops being busy with the next cycle if none of its
 ///    operations started after the completed one.
 /// 3. `slot_busy` and `other_busy` answer `slot` and `other_slot` combinationally.
@@ -24,9 +25,7 @@ pub struct OutstandingOperations {
     /// Its warp slot.
     pub start_slot: Signal<In, Bits<5>>,
     /// The oldest operation completes.
-    pub done_valid: Signal<In, Bit>,
-    /// Its warp slot.
-    pub done_slot: Signal<In, Bits<5>>,
+    pub done: SlotEvent,
     /// Slots with operations outstanding.
     pub busy: Signal<Out, Bits<32>>,
     /// Slot to look up.
@@ -54,17 +53,17 @@ impl Logic for OutstandingOperations {
         self.youngest.write_enable.next = self.start_q.q.val();
         self.youngest.write_address.next = self.start_slot_q.q.val();
         self.youngest.write_data.next = self.started.q.val();
-        self.youngest.read_address.next = self.done_slot.val();
+        self.youngest.read_address.next = self.done.slot.val();
         let mut set = bits::<32>(0);
         if self.start_q.q.val() {
             self.started.d.next = self.started.q.val() + bits::<6>(1);
             set = bits::<32>(1) << self.start_slot_q.q.val();
         }
         let mut cleared = bits::<32>(0);
-        if self.done_valid.val() {
+        if self.done.valid.val() {
             self.completed.d.next = self.completed.q.val() + bits::<6>(1);
             if self.youngest.read_data.val() == self.completed.q.val() {
-                cleared = bits::<32>(1) << self.done_slot.val();
+                cleared = bits::<32>(1) << self.done.slot.val();
             }
         }
         self.busy_q.d.next = (self.busy_q.q.val() & !cleared) | set;
@@ -98,8 +97,8 @@ mod tests {
             unit.other_slot.next = other.into();
             unit.start_valid.next = start;
             unit.start_slot.next = slot.into();
-            unit.done_valid.next = done;
-            unit.done_slot.next = queue.front().copied().unwrap_or(31).into();
+            unit.done.valid.next = done;
+            unit.done.slot.next = queue.front().copied().unwrap_or(31).into();
             assert!(simulate(&mut unit, 20));
             let expected = queue.iter().fold(0, |set, slot| set | 1u64 << slot);
             assert_eq!(u64::from(unit.busy.val()), expected);

@@ -1,6 +1,6 @@
 //! Chooses which lanes of a diverged warp run next.
 
-use crate::ports::PathContext;
+use crate::ports::{PathContext, PathStart, SlotEvent};
 use hermes_hdl::prelude::*;
 
 /// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC:
@@ -10,9 +10,9 @@ use hermes_hdl::prelude::*;
 /// does every two rounds after that. `n` be the cycles of a tournament: 1 with one or two lanes, 2
 /// with four or eight, 3 with more.
 ///
-/// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at
+/// 1. `start.valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at
 ///    least one); their PCs are in the lanes' memories from cycle 1 on.
-/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key
+/// 2. `read.slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key
 ///    is found in the `n` cycles from then on, the lanes that have it in cycle `n` + 2, the
 ///    smallest key of the others from cycle `n` + 3 on: until then `key` holds.
 /// 3. `valid` is high in cycle 2`n` + 3, with the chosen PC and lanes and the pending path with the
@@ -26,16 +26,10 @@ pub struct PathSelector<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// A selection can start.
     pub ready: Signal<Out, Bit>,
-    /// From stage W: a selection starts.
-    pub start_valid: Signal<In, Bit>,
-    /// Warp slot.
-    pub start_slot: Signal<In, Bits<5>>,
-    /// Living lanes of the warp.
-    pub start_alive: Signal<In, Bits<LANES>>,
-    /// To the lanes: slot whose PCs they read.
-    pub read_slot: Signal<Out, Bits<5>>,
-    /// They are read at this edge.
-    pub read: Signal<Out, Bit>,
+    /// From stage W: choose the next path of a warp.
+    pub start: PathStart<LANES>,
+    /// To the lanes: what path they stored for this warp slot; they answer in `key`.
+    pub read: Flipped<SlotEvent>,
     /// The PCs read, one key a lane (see `Lane::path_key`); they are stable until the next read.
     #[count(LANES)]
     pub key: Vec<Signal<In, Bits<36>>>,
@@ -131,13 +125,13 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         for i in 0..self._cycles {
             self.cycle[i + 1].d.next = self.cycle[i].q.val();
         }
-        self.cycle[0].d.next = self.start_valid.val();
-        if self.start_valid.val() {
-            self.first_slot.d.next = self.start_slot.val();
-            self.first_alive.d.next = self.start_alive.val();
+        self.cycle[0].d.next = self.start.valid.val();
+        if self.start.valid.val() {
+            self.first_slot.d.next = self.start.slot.val();
+            self.first_alive.d.next = self.start.alive.val();
         }
-        self.read_slot.next = self.first_slot.q.val();
-        self.read.next = self.cycle[0].q.val();
+        self.read.slot.next = self.first_slot.q.val();
+        self.read.valid.next = self.cycle[0].q.val();
 
         // The keys are needed until the second tournament has begun, and the next selection reads
         // in the cycle after that at the earliest.
@@ -279,16 +273,16 @@ mod tests {
         let (mut chosen, mut last_start) = (0, None);
         for cycle in 0..1_000u64 {
             assert_eq!(unit.ready.val(), last_start.is_none_or(|start| cycle - start >= tournament + 2));
-            unit.start_valid.next = unit.ready.val() && rng.gen_bool(0.9);
-            unit.start_slot.next = (cycle % 32).into();
-            if unit.start_valid.next {
+            unit.start.valid.next = unit.ready.val() && rng.gen_bool(0.9);
+            unit.start.slot.next = (cycle % 32).into();
+            if unit.start.valid.next {
                 last_start = Some(cycle);
                 let threads = (0..LANES).map(|_| (rng.gen_range(0..3), rng.gen_range(0..4))).collect();
                 let alive = rng.gen_range(1..1u64 << LANES);
-                unit.start_alive.next = alive.into();
+                unit.start.alive.next = alive.into();
                 started.push_back((alive, threads));
             }
-            let (read, slot) = (unit.read.val(), unit.read_slot.val().to_u64());
+            let (read, slot) = (unit.read.valid.val(), unit.read.slot.val().to_u64());
             assert!(!read || slot == (cycle - 1) % 32);
             tick!(unit);
             if read {

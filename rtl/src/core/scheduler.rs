@@ -2,7 +2,7 @@
 
 use super::{BootFirst, IssueTurns, LostCycle, OldestFirst};
 use crate::control::{BinaryEncoder, PriorityEncoder};
-use crate::ports::{SlotStart, WarpFinish};
+use crate::ports::{Completions, Flush, SchedulingOutcome, SlotStart, WarpFinish, WarpProgress};
 use hermes_hdl::prelude::*;
 
 /// State of the warp slots of a core and the choice of the warp that issues.
@@ -14,14 +14,16 @@ use hermes_hdl::prelude::*;
 ///   look up again (`filled`);
 /// - *waiting*: its instruction was blocked, and no operation of the warp has completed since;
 /// - *ended*: the warp has retired: all its threads ended;
-/// - *asleep* (with a network interface): it waits for a write into the L2 ([`WarpWaits`](super::WarpWaits)). Cycles in which warps do nothing
-///   but sleep are not lost: there is no warp to issue.
+/// - *asleep* (with a network interface): it waits for a write into the L2
+///   ([`WarpWaits`](super::WarpWaits)). Cycles in which warps do nothing but sleep are not lost:
+///   there is no warp to issue.
 ///
 /// Among the slots that can, the choice is round-robin: the next one above the last chosen; or, as
-/// an option, it is the warp that started first. With spawned threads the choice in turns begins with a warp of them that has just
-/// started ([`BootFirst`]). A warp may issue in every cycle. `issue_*` answers
-/// the state combinationally and is taken at the edge at which `advance` is high. An ended slot
-/// without outstanding stores is offered as `finish_*` and leaves the core when that is accepted.
+/// an option, it is the warp that started first. With spawned threads the choice in turns begins
+/// with a warp of them that has just started ([`BootFirst`]). A warp may issue in every cycle.
+/// `issue_*` answers the state combinationally and is taken at the edge at which `advance` is high.
+/// An ended slot without outstanding stores is offered as `finish_*` and leaves the core when that
+/// is accepted.
 #[derive(LogicBlock)]
 #[new(ages: usize, spawns: usize, firsts: usize, networks: usize)]
 pub struct WarpScheduler {
@@ -46,51 +48,28 @@ pub struct WarpScheduler {
     pub idle_reason: Signal<Out, LostCycle>,
     /// Warp slot of the instruction that was in stage D a cycle ago.
     pub hold_slot: Signal<In, Bits<5>>,
-    /// From stage D: the instruction missed in the cache.
-    pub miss_valid: Signal<In, Bit>,
-    /// From stage D: the instruction waits until an operation of its warp completes.
-    pub wait_valid: Signal<In, Bit>,
-    /// From stage D: the next path depends on the instruction.
-    pub control_valid: Signal<In, Bit>,
+    /// From stage D: what became of that instruction.
+    pub outcome: SchedulingOutcome,
     /// From the instruction cache: warps that missed before this cycle look up again.
     pub filled: Signal<In, Bit>,
-    /// Warp slot of the instruction in stage W.
-    pub write_slot: Signal<In, Bits<5>>,
-    /// From stage W: the next path is known, or the warp ended.
-    pub resume_valid: Signal<In, Bit>,
+    /// From stage W: how the warp of its instruction goes on.
+    pub progress: WarpProgress,
     /// From the front end: stage W flushed a warp a cycle ago.
-    pub flush_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub flush_slot: Signal<In, Bits<5>>,
-    /// With `flush_valid`: the warp resumes at once; else its next path is selected.
-    pub again_valid: Signal<In, Bit>,
-    /// From stage W: all threads of the warp ended.
-    pub ended_valid: Signal<In, Bit>,
+    pub flush: Flush,
     /// From path selection: the next path is known.
     pub path_valid: Signal<In, Bit>,
     /// From path selection: the slot.
     pub path_slot: Signal<In, Bits<5>>,
-    /// A load or the division completes.
-    pub late_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub late_slot: Signal<In, Bits<5>>,
-    /// A store to the scratchpad completes.
-    pub scratchpad_stored: Signal<In, Bit>,
-    /// Its slot.
-    pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// A store to shared memory completes.
-    pub stored_valid: Signal<In, Bit>,
-    /// Its slot.
-    pub stored_slot: Signal<In, Bits<5>>,
-    /// The division or an atomic operation completes: any warp may have waited for it.
-    pub divided_valid: Signal<In, Bit>,
+    /// Operations that complete.
+    pub completions: Completions,
     /// Slots with outstanding stores.
     pub stores_busy: Signal<In, Bits<32>>,
     /// To the DCQ.
     pub finish: WarpFinish,
     /// At least one slot is occupied.
     pub occupied: Signal<Out, Bit>,
-    /// From stage D, with `control_valid`: the instruction waits for a write into the L2 (one element with a network interface, as the next).
+    /// From stage D, with `outcome.control`: the instruction waits for a write into the L2 (one
+    /// element with a network interface, as the next).
     #[count(networks)]
     pub sleep_valid: Vec<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
@@ -126,8 +105,9 @@ pub struct WarpScheduler {
 }
 
 impl WarpScheduler {
-    /// A round-robin scheduler, or one that chooses the warp that started first, for packets alone (`spawns` 0) or packets and
-    /// spawned threads (1), without (`networks` 0) or with a network interface (1).
+    /// A round-robin scheduler, or one that chooses the warp that started first, for packets alone
+    /// (`spawns` 0) or packets and spawned threads (1), without (`networks` 0) or with a network
+    /// interface (1).
     pub fn new(oldest_first: bool, spawns: usize, networks: usize) -> Self {
         let firsts = if oldest_first { 0 } else { spawns };
         Self::wired(usize::from(oldest_first), spawns, firsts, networks)
@@ -187,41 +167,42 @@ impl Logic for WarpScheduler {
         }
         let held = bits::<32>(1) << self.hold_slot.val();
         let mut missed = bits::<32>(0);
-        if self.miss_valid.val() {
+        if self.outcome.miss.val() {
             missed = held;
         }
         let mut to_wait = bits::<32>(0);
-        if self.wait_valid.val() {
+        if self.outcome.wait.val() {
             to_wait = held;
         }
         let mut to_resolve = bits::<32>(0);
-        if self.control_valid.val() {
+        if self.outcome.control.val() {
             to_resolve = held;
         }
-        let written = bits::<32>(1) << self.write_slot.val();
+        let written = bits::<32>(1) << self.progress.slot.val();
         let mut resumed = bits::<32>(0);
-        if self.resume_valid.val() {
+        if self.progress.resume.val() {
             resumed = written;
         }
         let mut flushed = bits::<32>(0);
-        if self.flush_valid.val() {
-            flushed = bits::<32>(1) << self.flush_slot.val();
+        if self.flush.valid.val() {
+            flushed = bits::<32>(1) << self.flush.slot.val();
         }
         // Flushed, with a path to be selected.
         let mut split_up = flushed;
-        if self.again_valid.val() {
+        if self.flush.again.val() {
             split_up = bits::<32>(0);
             resumed = resumed | flushed;
         }
         let mut just_ended = bits::<32>(0);
-        if self.ended_valid.val() {
+        if self.progress.ended.val() {
             just_ended = written;
         }
         let mut selected = bits::<32>(0);
         if self.path_valid.val() {
             selected = bits::<32>(1) << self.path_slot.val();
         }
-        // A warp that is asleep is resolving, too, until it wakes: `wake` stays, so it may rise before.
+        // A warp that is asleep is resolving, too, until it wakes: `wake` stays, so it may rise
+        // before.
         for k in 0..self._networks {
             let wakes = self.asleep[k].q.val() & self.wake[k].val();
             selected = selected | wakes;
@@ -239,16 +220,16 @@ impl Logic for WarpScheduler {
             }
         }
         let mut woken = bits::<32>(0);
-        if self.late_valid.val() {
-            woken = bits::<32>(1) << self.late_slot.val();
+        if self.completions.late.valid.val() {
+            woken = bits::<32>(1) << self.completions.late.slot.val();
         }
-        if self.scratchpad_stored.val() {
-            woken = woken | (bits::<32>(1) << self.scratchpad_slot.val());
+        if self.completions.scratchpad.valid.val() {
+            woken = woken | (bits::<32>(1) << self.completions.scratchpad.slot.val());
         }
-        if self.stored_valid.val() {
-            woken = woken | (bits::<32>(1) << self.stored_slot.val());
+        if self.completions.stored.valid.val() {
+            woken = woken | (bits::<32>(1) << self.completions.stored.slot.val());
         }
-        if self.divided_valid.val() {
+        if self.completions.divided.val() {
             woken = bits::<32>(0xffff_ffff_u64);
         }
 
@@ -329,9 +310,9 @@ mod tests {
             let hold = choose(&mut rng, &warps, |w| w == Warp::Ready);
             let why = rng.gen_range(0..3);
             unit.hold_slot.next = (hold.unwrap_or(0) as u64).into();
-            unit.miss_valid.next = hold.is_some() && why == 0;
-            unit.wait_valid.next = hold.is_some() && why == 1;
-            unit.control_valid.next = hold.is_some() && why == 2;
+            unit.outcome.miss.next = hold.is_some() && why == 0;
+            unit.outcome.wait.next = hold.is_some() && why == 1;
+            unit.outcome.control.next = hold.is_some() && why == 2;
             if let Some(slot) = hold {
                 next[slot] = [Warp::Fetch, Warp::Waiting, Warp::Resolving { in_write: true }][why];
             }
@@ -342,17 +323,17 @@ mod tests {
             let what = rng.gen_range(0..4);
             let flush = choose(&mut rng, &warps, |w| matches!(w, Warp::Ready | Warp::Fetch | Warp::Waiting))
                 .filter(|&s| resolved.is_none() && hold != Some(s));
-            unit.write_slot.next = (resolved.unwrap_or(0) as u64).into();
-            unit.resume_valid.next = resolved.is_some() && what != 2;
-            unit.ended_valid.next = resolved.is_some() && what == 3;
+            unit.progress.slot.next = (resolved.unwrap_or(0) as u64).into();
+            unit.progress.resume.next = resolved.is_some() && what != 2;
+            unit.progress.ended.next = resolved.is_some() && what == 3;
             // Or one was flushed a cycle ago, even with an instruction on which its path depends.
             let depends = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: true })
                 .filter(|_| resolved.is_none() && flush.is_none());
             let again = depends.is_some() || (flush.is_some() && rng.gen());
             let flush = depends.or(flush);
-            unit.flush_valid.next = flush.is_some();
-            unit.flush_slot.next = (flush.unwrap_or(0) as u64).into();
-            unit.again_valid.next = again;
+            unit.flush.valid.next = flush.is_some();
+            unit.flush.slot.next = (flush.unwrap_or(0) as u64).into();
+            unit.flush.again.next = again;
             if let Some(slot) = resolved {
                 next[slot] = match what {
                     2 => Warp::Resolving { in_write: false },
@@ -386,15 +367,15 @@ mod tests {
             let woken = choose(&mut rng, &warps, |w| w == Warp::Waiting).filter(|&s| flush != Some(s));
             let woken = at_once.or(woken);
             let by = rng.gen_range(0..3);
-            unit.late_valid.next = woken.is_some() && by == 0;
-            unit.stored_valid.next = woken.is_some() && by == 1;
-            unit.scratchpad_stored.next = woken.is_some() && by == 2;
-            unit.late_slot.next = (woken.unwrap_or(0) as u64).into();
-            unit.stored_slot.next = (woken.unwrap_or(0) as u64).into();
-            unit.scratchpad_slot.next = (woken.unwrap_or(0) as u64).into();
-            unit.divided_valid.next = rng.gen_bool(0.02);
+            unit.completions.late.valid.next = woken.is_some() && by == 0;
+            unit.completions.stored.valid.next = woken.is_some() && by == 1;
+            unit.completions.scratchpad.valid.next = woken.is_some() && by == 2;
+            unit.completions.late.slot.next = (woken.unwrap_or(0) as u64).into();
+            unit.completions.stored.slot.next = (woken.unwrap_or(0) as u64).into();
+            unit.completions.scratchpad.slot.next = (woken.unwrap_or(0) as u64).into();
+            unit.completions.divided.next = rng.gen_bool(0.02);
             for (slot, warp) in warps.iter().enumerate() {
-                let wakes = woken == Some(slot) || unit.divided_valid.next;
+                let wakes = woken == Some(slot) || unit.completions.divided.next;
                 let waits = *warp == Warp::Waiting || (hold == Some(slot) && why == 1);
                 if waits && wakes && flush != Some(slot) {
                     next[slot] = Warp::Ready;

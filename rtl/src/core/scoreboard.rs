@@ -1,5 +1,6 @@
 //! Registers that wait for a value.
 
+use crate::ports::RegisterUse;
 use hermes_hdl::prelude::*;
 
 /// The scoreboard: which registers of each warp have a load or division outstanding.
@@ -34,12 +35,8 @@ pub struct Scoreboard {
     pub clear_register: Signal<In, Bits<5>>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
-    /// Stage D: first source register.
-    pub rs1: Signal<In, Bits<5>>,
-    /// Stage D: second source register.
-    pub rs2: Signal<In, Bits<5>>,
-    /// Stage D: destination register.
-    pub rd: Signal<In, Bits<5>>,
+    /// Stage D: registers of the instruction.
+    pub uses: RegisterUse,
     /// One of them is marked.
     pub pending: Signal<Out, Bit>,
     set_asked: RamAsync<Bits<32>, 5>,
@@ -94,14 +91,14 @@ impl Logic for Scoreboard {
 
         let marks =
             (self.set_asked.read_data.val() ^ self.clear_asked.read_data.val()) & bits::<32>(0xffff_fffe_u64);
-        self.pending.next = marks.get_bit(self.rs1.val().index())
-            | marks.get_bit(self.rs2.val().index())
-            | marks.get_bit(self.rd.val().index())
+        self.pending.next = marks.get_bit(self.uses.rs1.val().index())
+            | marks.get_bit(self.uses.rs2.val().index())
+            | marks.get_bit(self.uses.rd.val().index())
             | (self.set_valid_q.q.val()
                 & (self.set_slot_q.q.val() == self.slot.val())
-                & ((self.set_register_q.q.val() == self.rs1.val())
-                    | (self.set_register_q.q.val() == self.rs2.val())
-                    | (self.set_register_q.q.val() == self.rd.val())));
+                & ((self.set_register_q.q.val() == self.uses.rs1.val())
+                    | (self.set_register_q.q.val() == self.uses.rs2.val())
+                    | (self.set_register_q.q.val() == self.uses.rd.val())));
     }
 }
 
@@ -143,9 +140,9 @@ mod tests {
             let slot = rng.gen_range(0..32);
             let asked: [u64; 3] = std::array::from_fn(|_| rng.gen_range(0..32));
             unit.slot.next = slot.into();
-            unit.rs1.next = asked[0].into();
-            unit.rs2.next = asked[1].into();
-            unit.rd.next = asked[2].into();
+            unit.uses.rs1.next = asked[0].into();
+            unit.uses.rs2.next = asked[1].into();
+            unit.uses.rd.next = asked[2].into();
             assert!(simulate(&mut unit, 20));
             assert_eq!(unit.pending.val(), asked.iter().any(|&r| marks.contains(&(slot, r))));
             tick!(unit);

@@ -16,15 +16,16 @@ use crate::ports::{
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
 
-/// Bits of the cycle counter that end `wrs.sto` and `wrs.nto`: after 64 to 128, and 2048 to 4096 cycles.
+/// Bits of the cycle counter that end `wrs.sto` and `wrs.nto`: after 64 to 128, and 2048 to 4096
+/// cycles.
 const BRIEF_WAIT: usize = 5;
 const LONG_WAIT: usize = 10;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 interleaved warps (docs/shader-core.md).
 ///
-/// This unit is wiring. What moves from stage to stage is a port group of [`ports`](crate::ports): of
-/// which warp the instruction is and on which path (`WarpContext`), what it does (`Controls`), what
-/// the lanes compute (`Arithmetic`). The stages, and what is unusual in each:
+/// This unit is wiring. What moves from stage to stage is a port group of [`ports`](crate::ports):
+/// of which warp the instruction is and on which path (`WarpContext`), what it does (`Controls`),
+/// what the lanes compute (`Arithmetic`). The stages, and what is unusual in each:
 ///
 /// - S, C, I ([`FrontEnd`]): a warp is chosen and its instruction fetched, on the assumption that
 ///   every warp goes on in sequence. What does not is flushed and replayed.
@@ -33,10 +34,10 @@ const LONG_WAIT: usize = 10;
 /// - R ([`ReadStage`], [`Lane`]): the bounds of the windows are subtracted from the immediate, so
 ///   that no address is compared with them ([`AccessWindow`]).
 /// - X ([`Lane`]): operands are forwarded; addresses are checked beside the adder that makes them.
-/// - W ([`WriteStage`]): it alone stalls the pipeline. Lanes that fault or go apart store their PCs,
-///   and [`PathSelector`] chooses those that run next.
-/// - M ([`DataMemory`]): loads come back in any order; a line that could not be read becomes a fault
-///   later ([`LoadErrors`]).
+/// - W ([`WriteStage`]): it alone stalls the pipeline. Lanes that fault or go apart store their
+///   PCs, and [`PathSelector`] chooses those that run next.
+/// - M ([`DataMemory`]): loads come back in any order; a line that could not be read becomes a
+///   fault later ([`LoadErrors`]).
 /// - Beside stage W, long-latency results of loads and divisions ([`DivideUnit`]) are written to
 ///   registers out of order ([`LateResults`]).
 #[derive(LogicBlock)]
@@ -73,7 +74,8 @@ pub struct ShaderCore<const LANES: usize> {
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
     #[count(usize::from(options.atomics))]
     pub atomic_answer: Vec<AtomicAnswer>,
-    /// From warp issue and the thread spawner: what the warp that starts is (one element with a thread spawner, as the next).
+    /// From warp issue and the thread spawner: what the warp that starts is (one element with a
+    /// thread spawner, as the next).
     #[count(spawns)]
     pub start_job: Vec<JobStart>,
     /// SPAWN_WATCHDOG register.
@@ -82,7 +84,8 @@ pub struct ShaderCore<const LANES: usize> {
     /// To the DCQ: a thread of the warp that finished ended with a fault.
     #[count(spawns)]
     pub finish_faulted: Vec<Signal<Out, Bit>>,
-    /// To the fault collector: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads.
+    /// To the fault collector: job of the warp, its slot in bits 3:0; bit 4: the warp is one of
+    /// spawned threads.
     #[count(spawns)]
     pub fault_job: Vec<Signal<Out, WarpJob>>,
     /// From the banks of the L2, with a network interface: lines were written.
@@ -171,7 +174,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
     /// A core with or without its optional parts.
     ///
     /// # Panics
-    /// If it has what the network interface needs, but no atomic instructions: those are part of it.
+    /// If it has what the network interface needs, but no atomic instructions: those are part of
+    /// it.
     pub fn new(options: CoreOptions) -> Self {
         assert!(options.atomics || !options.network, "ShaderCore: {options:?}: network needs atomics");
         let traces = usize::from(options.trace);
@@ -183,11 +187,12 @@ impl<const LANES: usize> ShaderCore<LANES> {
         Self::wired(options, traces, atomics, spawns, networks, banks, locals)
     }
 
-    /// With a network interface: the slot whose warp falls asleep, and whether a store of it is outstanding.
+    /// With a network interface: the slot whose warp falls asleep, and whether a store of it is
+    /// outstanding.
     #[cfg(test)]
     pub(super) fn falls_asleep(&self) -> Option<(usize, bool)> {
         let slot = self.read.context.slot.val().index();
-        self.decode.sleep_valid[0].val().then(|| (slot, self.hazards.stores_busy.val().get_bit(slot)))
+        self.decode.sleep[0].valid.val().then(|| (slot, self.hazards.stores_busy.val().get_bit(slot)))
     }
 }
 
@@ -199,9 +204,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         let mut exchanged = false;
         self.write.stores.next = false;
         self.write.refused.next = bits::<LANES>(0);
-        self.hazards.read_atomic.next = false;
-        self.hazards.execute_atomic.next = false;
-        self.hazards.write_atomic.next = false;
+        self.hazards.atomic.read.next = false;
+        self.hazards.atomic.execute.next = false;
+        self.hazards.atomic.write.next = false;
         self.hazards.atomic_refused.next = false;
         for k in 0..self._atomics {
             self.atomic_stage[k].advance.next = self.write.advance.val();
@@ -214,14 +219,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
                 self.write.refused.next = self.atomic_stage[k].refused.val() & !self.local[l].held.val();
             }
             checked_as_store = self.decode.read.store.val() | self.atomic_stage[k].read_stores.val();
-            self.hazards.read_atomic.next = self.atomic_stage[k].read_atomic.val();
-            self.hazards.execute_atomic.next = self.atomic_stage[k].execute_atomic.val();
-            self.hazards.write_atomic.next = self.atomic_stage[k].atomic.val();
+            connect!(self.atomic_stage[k].in_flight, self.hazards.atomic);
 
             connect!(self.start, self.data_memory.start[k]);
-            self.data_memory.request_atomic[k].next = self.atomic_stage[k].atomic.val();
-            self.data_memory.request_operation[k].next = self.atomic_stage[k].operation.val();
-            self.data_memory.request_acquire[k].next = self.atomic_stage[k].acquire.val();
+            connect!(self.atomic_stage[k].request, self.data_memory.request_atomic[k]);
             connect!(self.atomic_answer[k], self.data_memory.atomic_answer[k]);
             for i in 0..LANES {
                 self.atomic_stage[k].address[i].next = self.lane[i].values.address.val();
@@ -235,7 +236,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
                 & self.decode.query.atomic.val()
                 & (self.data_memory.atomic_busy.val() | self.atomic_turns[k].refused.val());
             self.atomic_turns[k].start_valid.next =
-                self.write.memory_start.val() & self.atomic_stage[k].atomic.val();
+                self.write.memory_start.val() & self.atomic_stage[k].request.valid.val();
             self.atomic_turns[k].start_slot.next = self.write.slot.val();
             self.hazards.atomic_refused.next = self.atomic_turns[k].refused.val();
         }
@@ -267,8 +268,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
         self.data_memory.result_ready.next = self.late.result_ready[FROM_MEMORY].val();
         self.data_memory.result_ready_next.next = self.late.memory_ready_next.val();
-        self.late.result_error.next = self.data_memory.result_error.val();
-        self.late.result_line.next = self.data_memory.result_line.val();
+        connect!(self.data_memory.result_error, self.late.result_error);
         self.late.loaded_valid.next = self.data_memory.loaded_valid.val();
         self.late.exchanged_valid.next = self.data_memory.atomic_done.val();
         connect!(self.divide.result, self.late.result[FROM_DIVISION]);
@@ -280,25 +280,16 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.kernel_entry.next = self.setup.kernel_entry.val().get_bits::<30>(2);
         self.front_end.hold_slot.next = self.read.context.slot.val();
         self.front_end.hold_pc.next = self.decode.read.pc.val();
-        self.front_end.miss_valid.next = self.decode.miss_valid.val();
-        self.front_end.wait_valid.next = self.decode.wait_valid.val();
-        self.front_end.control_valid.next = self.decode.control_valid.val();
-        self.front_end.replay_valid.next = self.decode.replay_valid.val();
+        connect!(self.decode.outcome, self.front_end.outcome);
         self.front_end.filled.next = self.cache.filled.val();
-        self.front_end.write_slot.next = self.write.slot.val();
-        self.front_end.resume_valid.next = self.write.resume_valid.val();
-        self.front_end.flush_valid.next = self.write.flush_valid.val();
-        self.front_end.again_valid.next = self.write.again_valid.val();
-        self.front_end.ended_valid.next = self.write.ended_valid.val();
+        connect!(self.write.progress, self.front_end.progress);
+        connect!(self.write.flush, self.front_end.flush);
         self.front_end.path_valid.next = self.paths.valid.val();
         self.front_end.path_slot.next = self.paths.chosen.slot.val();
-        self.front_end.late_valid.next = self.late.write.last.val();
-        self.front_end.late_slot.next = self.late.write.slot.val();
-        self.front_end.scratchpad_stored.next = self.data_memory.scratchpad_stored.val();
-        self.front_end.scratchpad_slot.next = self.data_memory.scratchpad_slot.val();
-        self.front_end.stored_valid.next = self.data_memory.stored_valid.val();
-        self.front_end.stored_slot.next = self.data_memory.stored_slot.val();
-        self.front_end.divided_valid.next = self.late.divided.val() | exchanged;
+        connect!(self.late.complete, self.front_end.completions.late);
+        connect!(self.data_memory.scratchpad_stored, self.front_end.completions.scratchpad);
+        connect!(self.data_memory.stored, self.front_end.completions.stored);
+        self.front_end.completions.divided.next = self.late.divided.val() | exchanged;
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         connect!(self.write.context, self.front_end.context);
@@ -307,35 +298,27 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         // Instruction cache
         self.cache.stall.next = !self.write.advance.val();
         connect!(self.front_end.lookup, self.cache.lookup);
-        self.cache.wanted.next = self.front_end.decode_valid.val() & !self.front_end.decode_boot.val();
+        self.cache.wanted.next =
+            self.front_end.instruction.valid.val() & !self.front_end.instruction.boot.val();
         self.cache.flush.next = self.invalidate.val();
 
         // D
         self.decode.advance.next = self.write.advance.val();
-        self.decode.valid.next = self.front_end.decode_valid.val();
-        self.decode.slot.next = self.front_end.decode.slot.val();
-        self.decode.pc.next = self.front_end.decode_pc.val();
-        self.decode.boot.next = self.front_end.decode_boot.val();
-        self.decode.meets.next = self.front_end.decode_meets.val();
+        connect!(self.front_end.instruction, self.decode.instruction);
+        connect!(self.front_end.fetched, self.decode.address);
+        connect!(self.cache.fetched, self.decode.cached);
         self.decode.instructions.next = self.instruction_count.instructions.val();
         self.decode.blocked.next = self.hazards.blocked.val();
         self.decode.waits.next = self.hazards.waits.val();
         connect!(self.hazards.forward, self.decode.forward);
-        self.decode.flush_valid.next = self.write.flush_valid.val();
-        self.decode.flush_slot.next = self.write.slot.val();
+        connect!(self.write.flush, self.decode.flush);
         self.decode.aes_enabled.next = self.aes_enabled.val();
         self.decode.atomics_enabled.next = self.atomics_enabled.val();
-        self.decode.packet.next = self.front_end.decode.packet.val();
         for k in 0..self._networks {
             self.decode.running[k].next = bit_cast::<32, LANES>(self.front_end.decode.active.val());
             self.decode.hazard[k].next = self.hazards.blocked.val();
             self.decode.blocked.next = self.hazards.blocked.val() | self.decode.sleeps[k].val();
         }
-        self.decode.fetched_pc.next = self.front_end.fetched_pc.val();
-        self.decode.fetched_boot.next = self.front_end.fetched_boot.val();
-        self.decode.hit.next = self.cache.hit.val();
-        self.decode.fetched.next = self.cache.instruction.val();
-        self.decode.fetch_error.next = self.cache.error.val();
         self.decode.core.next = self.core.val();
         self.decode.cycle.next = self.cycle.val();
         connect!(self.setup, self.decode.setup);
@@ -353,14 +336,13 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.waits[k].slot.next = self.front_end.fetched_slot.val();
             self.decode.holds[k].next = self.waits[k].holds.val();
             self.waits[k].hold_slot.next = self.read.context.slot.val();
-            self.waits[k].sleep_valid.next = self.decode.sleep_valid[k].val();
-            self.waits[k].sleep_brief.next = self.decode.sleep_brief[k].val();
-            self.waits[k].pass_valid.next = self.decode.pass_valid[k].val();
+            connect!(self.decode.sleep[k], self.waits[k].sleep);
             self.waits[k].overdue.next = self.watchdog.overdue_slots[k].val();
-            // The front end holds a warp that falls asleep as it holds one whose next path is not known.
-            self.front_end.control_valid.next =
-                self.decode.control_valid.val() | self.decode.sleep_valid[k].val();
-            self.front_end.sleep_valid[k].next = self.decode.sleep_valid[k].val();
+            // The front end holds a warp that falls asleep as it holds one whose next path is not
+            // known.
+            self.front_end.outcome.control.next =
+                self.decode.outcome.control.val() | self.decode.sleep[k].valid.val();
+            self.front_end.sleep_valid[k].next = self.decode.sleep[k].valid.val();
             self.front_end.wake[k].next = self.waits[k].wake.val();
             for b in 0..self._banks {
                 connect!(self.written_line[b], self.waits[k].written[b]);
@@ -393,21 +375,18 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         connect!(self.write.in_write, self.hazards.write);
         self.hazards.write_slot.next = self.write.slot.val();
         self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request.scratchpad.val();
-        self.hazards.divide_start.next = self.write.divide_start.val();
+        self.hazards.divide_start.next = self.write.divide.valid.val();
         self.hazards.loaded_valid.next = self.late.loaded.val();
-        self.hazards.late_valid.next = self.late.write.last.val();
-        self.hazards.late_slot.next = self.late.write.slot.val();
+        connect!(self.late.complete, self.hazards.completions.late);
         self.hazards.late_rd.next = self.late.write.rd.val();
         self.hazards.scratchpad_start.next =
             self.write.memory_start.val() & self.write.request.scratchpad.val();
         self.hazards.scratchpad_loaded.next = self.late.scratched.val();
-        self.hazards.scratchpad_stored.next = self.data_memory.scratchpad_stored.val();
-        self.hazards.scratchpad_slot.next = self.data_memory.scratchpad_slot.val();
-        self.hazards.stored_valid.next = self.data_memory.stored_valid.val();
-        self.hazards.stored_slot.next = self.data_memory.stored_slot.val();
+        connect!(self.data_memory.scratchpad_stored, self.hazards.completions.scratchpad);
+        connect!(self.data_memory.stored, self.hazards.completions.stored);
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result.slot.val();
-        self.hazards.divided_valid.next = self.late.divided.val() | exchanged;
+        self.hazards.completions.divided.next = self.late.divided.val() | exchanged;
         self.hazards.atomic_busy.next = self.data_memory.atomic_busy.val() | self.late.exchanged.val();
         self.hazards.atomic_slot.next = self.data_memory.atomic_slot.val();
         connect!(self.start, self.instruction_count.start);
@@ -422,10 +401,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.retire.next = self.write.fire.val();
 
         // Division
-        self.divide.start_valid.next = self.write.divide_start.val();
-        self.divide.start_slot.next = self.write.slot.val();
-        self.divide.start_rd.next = self.write.in_write.rd.val();
-        self.divide.start_lanes.next = self.write.executed.val();
+        connect!(self.write.divide, self.divide.start);
         self.divide.start_count.next = !self.write.funct3.val().get_bit(2);
         self.divide.start_ones.next = self.write.funct3.val().get_bit(1);
         self.divide.start_trailing.next = self.write.funct3.val().get_bit(0);
@@ -445,8 +421,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.window[i].advance.next = self.write.advance.val();
             self.window[i].store.next = checked_as_store;
             self.window[i].immediate.next = self.decode.read.immediate.val();
-            self.write.from_base[i].next = self.window[i].from_base.val();
-            self.write.from_end[i].next = self.window[i].from_end.val();
+            connect!(self.window[i].distance, self.write.window[i]);
         }
 
         // R and X, and the registers and PCs of all stages
@@ -478,8 +453,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.data_memory.request_data[i].next = self.lane[i].store_data.val();
             self.lane[i].path_write.next = self.write.path_lanes.val().get_bit(i);
             self.lane[i].path_write_slot.next = self.write.slot.val();
-            self.lane[i].path_read.next = self.paths.read.val();
-            self.lane[i].path_read_slot.next = self.paths.read_slot.val();
+            connect!(self.paths.read, self.lane[i].path_read);
             self.paths.key[i].next = self.lane[i].path_key.val();
         }
 
@@ -487,12 +461,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         for k in 0..self._locals {
             self.local[k].advance.next = self.write.advance.val();
             self.local[k].core.next = self.core.val();
-            self.local[k].stack_base.next = self.setup.stack_base.val();
-            self.local[k].stack_bytes_log2.next = self.setup.stack_bytes_log2.val();
+            connect!(self.setup, self.local[k].stack);
             self.local[k].slot.next = self.write.execute_slot.val();
             self.local[k].access.next = self.write.execute_accesses[k].val();
-            self.write.granted[k].next = self.local[k].granted.val();
-            self.write.guarded[k].next = self.local[k].guarded.val();
+            connect!(self.local[k].accessed, self.write.local[k]);
             for i in 0..LANES {
                 self.local[k].address[i].next = self.lane[i].values.address.val();
                 self.local[k].result[i].next = self.lane[i].values.result.val();
@@ -502,8 +474,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // R
         self.read.advance.next = self.write.advance.val();
-        self.read.flush_valid.next = self.write.flush_valid.val();
-        self.read.flush_slot.next = self.write.slot.val();
+        connect!(self.write.flush, self.read.flush);
         connect!(self.front_end.decode, self.read.decode);
         connect!(self.decode.read, self.read.read);
         connect!(self.decode.read_arithmetic, self.read.read_arithmetic);
@@ -515,9 +486,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.late_write.next = self.late.write.valid.val();
         self.write.warp_late.next = self.hazards.write_warp_late.val();
         self.write.path_ready.next = self.paths.ready.val();
-        self.paths.start_valid.next = self.write.path_start_valid.val();
-        self.paths.start_slot.next = self.write.slot.val();
-        self.paths.start_alive.next = self.write.path_start_alive.val();
+        connect!(self.write.path_start, self.paths.start);
         self.write.path_valid.next = self.paths.valid.val();
         connect!(self.paths.chosen, self.write.chosen);
         connect!(self.write.fault, self.faults.offered);
@@ -525,8 +494,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Data memory
         connect!(self.write.request, self.data_memory.request);
-        // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later. One
-        // that orders no later read need not drop the data cache; with a network interface it does not.
+        // A `fence` leaves stage D when the loads and stores before it are complete, and those
+        // after it come later. One that orders no later read need not drop the data cache; with a
+        // network interface it does not.
         self.data_memory.drop.next = self.invalidate_data.val() | self.decode.fenced.val();
         connect!(self.cache.fetch, self.read_merge.fetch);
         connect!(self.data_memory.read, self.read_merge.data);
@@ -534,24 +504,18 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         connect!(self.line_write, self.data_memory.write);
 
         // Loads that failed become faults of their lanes.
-        self.load_errors.error_valid.next = self.late.write_error.val();
-        self.load_errors.error_slot.next = self.late.write.slot.val();
-        self.load_errors.error_lanes.next = self.late.error_lanes.val();
-        self.load_errors.error_line.next = self.late.write_line.val();
+        connect!(self.late.failed, self.load_errors.error);
         self.load_errors.slot.next = self.front_end.decode.slot.val();
         self.load_errors.active.next = self.front_end.decode.active.val();
         self.decode.load_error.next = self.load_errors.found.val();
         self.load_errors.write_slot.next = self.write.slot.val();
-        self.write.load_error_lanes.next = self.load_errors.lanes.val();
-        self.write.load_error_line.next = self.load_errors.line.val();
+        connect!(self.load_errors.errors, self.write.load_error);
         self.load_errors.clear_valid.next =
             self.write.in_write.valid.val() & self.write.advance.val() & self.write.fault_lanes.val().any();
         self.load_errors.clear_lanes.next = self.write.fault_lanes.val();
 
         // Counters
-        self.event_counters.retire.next = self.write.retire.val();
-        self.event_counters.retire_lanes.next = self.write.retire_lanes.val();
-        self.event_counters.retire_diverged.next = self.write.retire_diverged.val();
+        connect!(self.write.retired, self.event_counters.retired);
         self.event_counters.occupied.next = self.front_end.occupied.val();
         self.event_counters.issued.next = self.decode.entered.val();
         self.event_counters.fetch_miss.next = self.cache.fetch_miss.val();
@@ -560,8 +524,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.lost_cycles.occupied.next = self.front_end.occupied.val();
         self.lost_cycles.advance.next = self.write.advance.val();
         self.lost_cycles.reason.next = self.front_end.decode_reason.val();
-        self.lost_cycles.replay_valid.next = self.decode.replay_valid.val();
-        self.lost_cycles.miss_valid.next = self.decode.miss_valid.val();
+        connect!(self.decode.outcome, self.lost_cycles.outcome);
         connect!(self.counters, self.event_counters.counters);
         connect!(self.lost, self.lost_cycles.counters);
 

@@ -2,8 +2,7 @@
 
 use crate::config::LOCAL_WINDOW_ADDRESS;
 use crate::control::PriorityEncoder;
-use crate::ports::ThreadPlaces;
-use crate::types::JobSlot;
+use crate::ports::{JobArguments, ThreadPlaces};
 use hermes_hdl::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
@@ -81,18 +80,9 @@ pub struct ThreadIndex {
     pub last: Signal<Out, Bits<5>>,
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
-    /// The warp is one of spawned threads (one element with a thread spawner, as the next).
+    /// What the warp started with (one element with a thread spawner).
     #[count(spawns)]
-    pub spawned: Vec<Signal<In, Bit>>,
-    /// Slot of its job.
-    #[count(spawns)]
-    pub job: Vec<Signal<In, JobSlot>>,
-    /// Word ARG0 of its descriptor.
-    #[count(spawns)]
-    pub argument_0: Vec<Signal<In, Bits<32>>>,
-    /// Word ARG1 of its descriptor.
-    #[count(spawns)]
-    pub argument_1: Vec<Signal<In, Bits<32>>>,
+    pub of_job: Vec<JobArguments>,
     /// Lanes that run the instruction (one element with a network interface).
     #[count(networks)]
     pub running: Vec<Signal<In, Bits<32>>>,
@@ -111,9 +101,9 @@ pub struct ThreadIndex {
 }
 
 impl ThreadIndex {
-    /// The unit of a core with `lanes` lanes (a power of two) that runs packets alone (`spawns` 0), or
-    /// packets and spawned threads (1), without (`networks` 0) or with a network interface (1), without
-    /// (`locals` 0) or with a local window (1).
+    /// The unit of a core with `lanes` lanes (a power of two) that runs packets alone (`spawns` 0),
+    /// or packets and spawned threads (1), without (`networks` 0) or with a network interface (1),
+    /// without (`locals` 0) or with a local window (1).
     pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize) -> Self {
         Self::wired(lanes, spawns, networks, locals)
     }
@@ -186,19 +176,20 @@ impl Logic for ThreadIndex {
         self.step.next = bits::<32>(1) << shift;
 
         for k in 0..self._spawns {
-            if self.spawned[k].val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
-                self.base.next = self.argument_0[k].val();
+            if self.of_job[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
+                self.base.next = self.of_job[k].argument_0.val();
                 self.offset_base.next = bits::<32>(0);
                 self.mask.next = bits::<32>(0);
                 self.last.next = bits::<5>(31);
             }
-            if self.spawned[k].val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
-                self.base.next = self.argument_1[k].val();
+            if self.of_job[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
+                self.base.next = self.of_job[k].argument_1.val();
             }
             if self.number.val() == bits::<12>(0xcc7) {
                 self.known.next = true;
-                if self.spawned[k].val() & !self.exit.val() {
-                    self.base.next = bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.job[k].val());
+                if self.of_job[k].spawned.val() & !self.exit.val() {
+                    self.base.next =
+                        bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.of_job[k].job.val());
                 }
             }
         }
@@ -334,11 +325,11 @@ mod tests {
         unit.setup.ring_slots_log2.next = 1.into();
         unit.setup.ring_base.next = 0x10_0000.into();
         unit.setup.argument.next = 0x9_0000.into();
-        unit.job[0].next = 9.into();
-        unit.argument_0[0].next = 0xaaaa_0000_u64.into();
-        unit.argument_1[0].next = 0xbbbb_0000_u64.into();
+        unit.of_job[0].job.next = 9.into();
+        unit.of_job[0].argument_0.next = 0xaaaa_0000_u64.into();
+        unit.of_job[0].argument_1.next = 0xbbbb_0000_u64.into();
         for (spawned, lane) in (0..16).map(|i| (i < 8, i % 8)) {
-            unit.spawned[0].next = spawned;
+            unit.of_job[0].spawned.next = spawned;
             let of_packet = 0x10_0000 + (100 + lane) % 2;
             for (number, of_thread, of_packet) in [
                 (0xcc0, 100 + lane, 100 + lane),

@@ -1,21 +1,28 @@
 //! Warps that wait for a write into the L2 (Zawrs).
 
 use crate::memory::IndexHash;
-use crate::ports::{Look, SlotStart, WrittenLine};
+use crate::ports::{Look, SleepRequest, SlotStart, WrittenLine};
 use hermes_hdl::prelude::*;
 
-/// For every warp slot the line that its warp looked at last, whether it was written since, and whether the warp waits for that.
+/// For every warp slot the line that its warp looked at last, whether it was written since, and
+/// whether the warp waits for that.
 ///
-/// It stands for the reservation set of `wrs.nto` and `wrs.sto` (RISC-V Zawrs): `amoor.w` with the operand 0, which reads a word in the L2 and writes nothing, puts the line
-/// of the word into the set of its warp, and the write of any byte of the line by anybody makes the set invalid. The line of the last look is kept, by its fold, so a write to one
-/// other line in 256 wakes the warp, too: it looks again.
+/// It stands for the reservation set of `wrs.nto` and `wrs.sto` (RISC-V Zawrs): `amoor.w` with the
+/// operand 0, which reads a word in the L2 and writes nothing, puts the line of the word into the
+/// set of its warp, and the write of any byte of the line by anybody makes the set invalid. The
+/// line of the last look is kept, by its fold, so a write to one other line in 256 wakes the warp,
+/// too: it looks again.
 ///
-/// 1. A warp whose set is empty or was made invalid does not wait. Nor is a write lost that comes between the look and the wait: the line is in the
-///    set before the bank answers, and a write that the bank accepts after its answer is seen here later than that.
-/// 2. `holds` is a register: at an edge with `advance` high it takes the state of the warp in `slot`, whose instruction enters stage D at that edge: a `wrs` there
-///    has to wait. If it does, `sleep_valid` follows in the next cycle, and the bit of its slot in `wake` rises when the line is written, or when time is up: `wrs.nto` at the second edge
-///    of bit `long` of `cycle` behind it, `wrs.sto` at the second of bit `brief`, and so does `wrs.nto` of a warp that has looked at several lines, of which it knows the last alone. `wake` stays until the
-///    `wrs` leaves stage D (`pass_valid`), which empties the set.
+/// 1. A warp whose set is empty or was made invalid does not wait. Nor is a write lost that comes
+///    between the look and the wait: the line is in the set before the bank answers, and a write
+///    that the bank accepts after its answer is seen here later than that.
+/// 2. `holds` is a register: at an edge with `advance` high it takes the state of the warp in
+///    `slot`, whose instruction enters stage D at that edge: a `wrs` there has to wait. If it does,
+///    `sleep.valid` follows in the next cycle, and the bit of its slot in `wake` rises when the
+///    line is written, or when time is up: `wrs.nto` at the second edge of bit `long` of `cycle`
+///    behind it, `wrs.sto` at the second of bit `brief`, and so does `wrs.nto` of a warp that has
+///    looked at several lines, of which it knows the last alone. `wake` stays until the `wrs`
+///    leaves stage D (`sleep.pass`), which empties the set.
 /// 3. A warp that is overdue is woken, so that the watchdog can end it.
 #[derive(LogicBlock)]
 #[new(banks: usize, brief: usize, long: usize)]
@@ -41,12 +48,8 @@ pub struct WarpWaits {
     pub holds: Signal<Out, Bit>,
     /// Slot of the instruction that was in stage D a cycle ago.
     pub hold_slot: Signal<In, Bits<5>>,
-    /// It is a `wrs` that waits.
-    pub sleep_valid: Signal<In, Bit>,
-    /// It is `wrs.sto`.
-    pub sleep_brief: Signal<In, Bit>,
-    /// It is a `wrs` that went on.
-    pub pass_valid: Signal<In, Bit>,
+    /// What a `wrs` that was in stage D a cycle ago does.
+    pub sleep: SleepRequest,
     /// From the watchdog: slots of warps that have run for too long.
     pub overdue: Signal<In, Bits<32>>,
     /// To the scheduler: slots whose warp need not wait any more.
@@ -81,7 +84,8 @@ pub struct WarpWaits {
 }
 
 impl WarpWaits {
-    /// For an L2 of `banks` banks: `wrs.sto` lasts `2^(brief + 1)` to `2^(brief + 2)` cycles, `wrs.nto` as many with `long`.
+    /// For an L2 of `banks` banks: `wrs.sto` lasts `2^(brief + 1)` to `2^(brief + 2)` cycles,
+    /// `wrs.nto` as many with `long`.
     ///
     /// # Panics
     /// If one of these is above 31.
@@ -107,15 +111,15 @@ impl Logic for WarpWaits {
         let held = bits::<32>(1) << self.hold_slot.val();
         let mut sleeps = bits::<32>(0);
         let mut sleeps_briefly = bits::<32>(0);
-        if self.sleep_valid.val() {
+        if self.sleep.valid.val() {
             sleeps = held;
             sleeps_briefly = held & self.several.q.val();
-            if self.sleep_brief.val() {
+            if self.sleep.brief.val() {
                 sleeps_briefly = held;
             }
         }
         let mut passes = bits::<32>(0);
-        if self.pass_valid.val() {
+        if self.sleep.pass.val() {
             passes = held;
         }
         let gone = started | passes;
@@ -183,7 +187,8 @@ mod tests {
         asleep: Option<(u64, bool)>,
     }
 
-    /// Random looks, writes and waits: a write to the line wakes, nothing is lost, nobody sleeps for longer than the time, and a set that is empty holds nobody.
+    /// Random looks, writes and waits: a write to the line wakes, nothing is lost, nobody sleeps
+    /// for longer than the time, and a set that is empty holds nobody.
     #[test]
     fn a_warp_sleeps_until_its_line_is_written_or_time_is_up() {
         let mut random = random();
@@ -209,20 +214,21 @@ mod tests {
                 port.valid.next = write.is_some();
                 port.fold.next = bits(write.unwrap_or(0));
             }
-            // A warp that is held falls asleep, one that is not and is armed goes on, as stage D reports in the cycle after.
+            // A warp that is held falls asleep, one that is not and is armed goes on, as stage D
+            // reports in the cycle after.
             let subject = random.gen_range(0..32usize);
             let state = slots[subject];
             let free = state.written || state.armed.is_none();
             unit.hold_slot.next = bits(subject as u64);
             let sleeps = state.asleep.is_none() && !free && looker != Some(subject) && random.gen_bool(0.5);
             let brief = random.gen_bool(0.3);
-            unit.sleep_valid.next = sleeps;
-            unit.sleep_brief.next = brief;
+            unit.sleep.valid.next = sleeps;
+            unit.sleep.brief.next = brief;
             settle!(unit);
             let wake = unit.wake.val().to_u64();
             let passes =
                 !sleeps && looker != Some(subject) && wake >> subject & 1 == 1 && random.gen_bool(0.7);
-            unit.pass_valid.next = passes;
+            unit.sleep.pass.next = passes;
             settle!(unit);
 
             for (i, slot) in slots.iter_mut().enumerate() {

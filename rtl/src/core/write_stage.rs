@@ -2,9 +2,10 @@
 
 use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
 use crate::ports::{
-    Controls, InFlight, LaneOutcome, LaneValues, MemoryRequest, PathContext, WarpContext, WarpFault,
+    ControlRegisters, Controls, DivideStart, Flush, InFlight, LaneErrors, LaneOutcome, LaneValues,
+    LocalAccess, MemoryRequest, PathContext, PathStart, Retired, WarpContext, WarpContextRegisters,
+    WarpFault, WarpProgress, WindowDistance,
 };
-use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
@@ -29,7 +30,7 @@ use hermes_hdl::prelude::*;
 /// An instruction that may fault is *doubtful*: it stays for a cycle, and registers say then which
 /// of its lanes fault. The region of an access is known too late to keep it here. So one whose
 /// lanes split up (some may not access, or they go to both memories) is *sent back* for a replay:
-/// it has no effect, the younger instructions of its warp are flushed with it (`again_valid`), and
+/// it has no effect, the younger instructions of its warp are flushed with it (`flush.again`), and
 /// the warp's next access is doubtful.
 ///
 /// A load that failed is a fault of its lanes at the next instruction of the warp (`execute.fault`
@@ -53,27 +54,17 @@ pub struct WriteStage<const LANES: usize> {
     pub stores: Signal<In, Bit>,
     /// From the atomic stage: lanes whose access is refused, whatever the windows say.
     pub refused: Signal<In, Bits<LANES>>,
-    /// Lanes of the warp in stage W whose loads failed.
-    pub load_error_lanes: Signal<In, Bits<LANES>>,
-    /// The line that the last of these loads could not read.
-    pub load_error_line: Signal<In, LineAddress>,
+    /// Loads of the warp in stage W that failed.
+    pub load_error: LaneErrors<LANES>,
     /// From the lanes: what each of them computes.
     #[count(LANES)]
     pub lane: Vec<Flipped<LaneValues>>,
-    /// Stage X: distance from the base of each window to the immediate. See
-    /// [`AccessWindow`](super::AccessWindow).
+    /// Stage X, from the access windows.
     #[count(WINDOWS)]
-    pub from_base: Vec<Signal<In, Bits<27>>>,
-    /// Stage X: distance from the end of each window to the immediate.
-    #[count(WINDOWS)]
-    pub from_end: Vec<Signal<In, Bits<27>>>,
-    /// Stage X, from the local window: lanes that access their stack, whatever the windows say (one
-    /// element with a local window, as the next two).
+    pub window: Vec<WindowDistance>,
+    /// Stage X, from the local window (one element with a local window).
     #[count(locals)]
-    pub granted: Vec<Signal<In, Bits<LANES>>>,
-    /// Stage X, from the local window: lanes that access its guard.
-    #[count(locals)]
-    pub guarded: Vec<Signal<In, Bits<LANES>>>,
+    pub local: Vec<LocalAccess<LANES>>,
     /// Stage X: the instruction is a load or a store, and not EXIT.
     #[count(locals)]
     pub execute_accesses: Vec<Signal<Out, Bit>>,
@@ -103,26 +94,20 @@ pub struct WriteStage<const LANES: usize> {
     pub path_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: lanes that stay at the instruction.
     pub stay_lanes: Signal<Out, Bits<LANES>>,
-    /// To the scheduler: the warp can issue again, or ended.
-    pub resume_valid: Signal<Out, Bit>,
-    /// To the scheduler: all threads of the warp ended.
-    pub ended_valid: Signal<Out, Bit>,
+    /// To the scheduler: how the warp goes on.
+    pub progress: Flipped<WarpProgress>,
     /// To the stages before: lanes fault or stay, and the younger instructions of the warp are
-    /// flushed.
-    pub flush_valid: Signal<Out, Bit>,
-    /// To the front end, with `flush_valid`: the instruction itself is replayed, and had no effect.
-    pub again_valid: Signal<Out, Bit>,
+    /// flushed. With `again` the instruction itself is replayed, and had no effect.
+    pub flush: Flipped<Flush>,
     /// To the hazard check: stage M takes the load or store.
     pub memory_start: Signal<Out, Bit>,
     /// To the divider: the division starts. It is free, or the hazard check would have kept the
     /// instruction in stage D.
-    pub divide_start: Signal<Out, Bit>,
+    pub divide: Flipped<DivideStart<LANES>>,
     /// From path selection: a selection can start.
     pub path_ready: Signal<In, Bit>,
     /// To path selection: choose the next path.
-    pub path_start_valid: Signal<Out, Bit>,
-    /// To path selection: lanes to choose from.
-    pub path_start_alive: Signal<Out, Bits<LANES>>,
+    pub path_start: Flipped<PathStart<LANES>>,
     /// From path selection: a path is chosen; it goes before a direct one to the context memories.
     pub path_valid: Signal<In, Bit>,
     /// From path selection: where it goes on.
@@ -141,51 +126,20 @@ pub struct WriteStage<const LANES: usize> {
     pub executed: Signal<Out, Bits<LANES>>,
     /// It belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
-    /// A kernel instruction retires.
-    pub retire: Signal<Out, Bit>,
-    /// Its active lanes.
-    pub retire_lanes: Signal<Out, Bits<6>>,
-    /// Other lanes of its warp wait elsewhere.
-    pub retire_diverged: Signal<Out, Bit>,
-    slot_x: Register<Bits<5>>,
-    depth_x: Register<Bits<6>>,
-    active_x: Register<Bits<LANES>>,
-    alive_x: Register<Bits<LANES>>,
-    waiting_x: Register<Bits<36>>,
-    packet_x: Register<Bits<32>>,
-    valid_w: Register<Bit>,
-    slot_w: Register<Bits<5>>,
-    depth_w: Register<Bits<6>>,
-    active_w: Register<Bits<LANES>>,
-    alive_w: Register<Bits<LANES>>,
+    /// To the counters: a kernel instruction retires.
+    pub retired: Flipped<Retired>,
+    context_x: WarpContextRegisters<LANES>,
+    context_w: WarpContextRegisters<LANES>,
+    controls_w: ControlRegisters,
     /// All lanes that have not ended run.
     whole_w: Register<Bit>,
-    waiting_w: Register<Bits<36>>,
-    packet_w: Register<Bits<32>>,
-    rd_w: Register<Bits<5>>,
     /// It writes `rd_w` itself, and has one: all lanes write, those that fault their verdict.
     writes_w: Register<Bit>,
-    funct3_w: Register<Bits<3>>,
-    control_w: Register<Bit>,
-    multiply_w: Register<Bit>,
-    divide_w: Register<Bit>,
-    branch_w: Register<Bit>,
-    jump_w: Register<Bit>,
-    jump_register_w: Register<Bit>,
     link_w: Register<Bit>,
     plain_w: Register<Bit>,
-    load_w: Register<Bit>,
-    store_w: Register<Bit>,
-    exit_w: Register<Bit>,
-    boot_w: Register<Bit>,
-    fault_w: Register<Bit>,
     /// It is a load or store, and not one that faults in all lanes whatever their addresses.
     reaches_w: Register<Bit>,
-    cause_w: Register<Bits<5>>,
-    fault_value_w: Register<Bits<32>>,
     target_w: Register<Bits<32>>,
-    next_w: Register<Bits<30>>,
-    pc_w: Register<Bits<30>>,
     /// Warps whose access was sent back: their next one is judged before it fires.
     sent_back: RamAsync<Bit, 5>,
     /// The instruction may fault, or an access of its warp was sent back.
@@ -220,45 +174,41 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // Lanes that fault
-        self.check.execute_active.next = self.active_x.q.val();
+        self.check.execute_active.next = self.context_x.q.active.val();
         let execute_access = (self.execute.load.val() | self.execute.store.val()) & !self.execute.exit.val();
         self.check.execute_access.next = execute_access;
         self.check.execute_size.next = self.execute.funct3.val().get_bits::<2>(0);
         self.check.execute_jump_register.next = self.execute.jump_register.val();
         self.check.execute_jump.next = self.execute.branch.val() | self.execute.jump.val();
         self.check.execute_fault.next = self.execute.fault.val();
-        self.check.active.next = self.active_w.q.val();
-        self.check.load.next = self.load_w.q.val() & !self.stores.val();
-        self.check.store.next = self.store_w.q.val() | self.stores.val();
+        self.check.active.next = self.context_w.q.active.val();
+        self.check.load.next = self.controls_w.q.load.val() & !self.stores.val();
+        self.check.store.next = self.controls_w.q.store.val() | self.stores.val();
         self.check.refused.next = self.refused.val();
-        self.check.exit.next = self.exit_w.q.val();
-        self.check.branch.next = self.branch_w.q.val();
-        self.check.jump.next = self.jump_w.q.val();
-        self.check.fault.next = self.fault_w.q.val();
-        self.check.fault_cause.next = self.cause_w.q.val();
+        self.check.exit.next = self.controls_w.q.exit.val();
+        self.check.branch.next = self.controls_w.q.branch.val();
+        self.check.jump.next = self.controls_w.q.jump.val();
+        self.check.fault.next = self.controls_w.q.fault.val();
+        self.check.fault_cause.next = self.controls_w.q.cause.val();
         self.check.immediate.next = self.execute.immediate.val();
         for i in 0..LANES {
-            self.check.address[i].next = self.lane[i].address.val();
-            self.check.operand[i].next = self.lane[i].operand.val();
-            self.check.carry[i].next = self.lane[i].carry.val();
-            self.check.taken[i].next = self.lane[i].taken.val();
+            connect!(self.lane[i], self.check.lane[i]);
         }
         for i in 0..WINDOWS {
-            self.check.from_base[i].next = self.from_base[i].val();
-            self.check.from_end[i].next = self.from_end[i].val();
+            connect!(self.window[i], self.check.window[i]);
         }
         for k in 0..self._locals {
-            self.check.granted[k].next = self.granted[k].val();
-            self.check.guarded[k].next = self.guarded[k].val();
+            connect!(self.local[k], self.check.local[k]);
             self.execute_accesses[k].next = execute_access;
         }
-        let access = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
+        let access =
+            (self.controls_w.q.load.val() | self.controls_w.q.store.val()) & !self.controls_w.q.exit.val();
         self.faulting_q.d.next = self.check.faulting.val();
         self.staying_q.d.next = self.check.staying.val();
-        let load_failed = self.fault_w.q.val() & (self.cause_w.q.val() == bits::<5>(5));
+        let load_failed = self.controls_w.q.fault.val() & (self.controls_w.q.cause.val() == bits::<5>(5));
         if load_failed {
-            self.faulting_q.d.next = self.active_w.q.val() & self.load_error_lanes.val();
-            self.staying_q.d.next = self.active_w.q.val() & !self.load_error_lanes.val();
+            self.faulting_q.d.next = self.context_w.q.active.val() & self.load_error.lanes.val();
+            self.staying_q.d.next = self.context_w.q.active.val() & !self.load_error.lanes.val();
         }
         self.cause_q.d.next = self.check.cause.val();
         self.faults_q.d.next = self.check.any_faulting.val();
@@ -275,40 +225,42 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.stay_lanes.next = self.staying_q.q.val();
         }
         let split = self.judged.q.val() & (self.faults_q.q.val() | self.mixed_q.q.val());
-        self.executed.next = self.active_w.q.val() & !self.stay_lanes.val();
+        self.executed.next = self.context_w.q.active.val() & !self.stay_lanes.val();
         let sound = self.executed.val() & !self.fault_lanes.val();
 
         // Where the warp goes
-        let branching = self.active_w.q.val() & self.check.conditions.val();
-        let mut living = self.alive_w.q.val();
-        if self.exit_w.q.val() {
-            living = self.alive_w.q.val() & !self.active_w.q.val();
+        let branching = self.context_w.q.active.val() & self.check.conditions.val();
+        let mut living = self.context_w.q.alive.val();
+        if self.controls_w.q.exit.val() {
+            living = self.context_w.q.alive.val() & !self.context_w.q.active.val();
         }
-        let all_ended = self.exit_w.q.val() & self.whole_w.q.val();
-        let mut together = !self.jump_register_w.q.val() & !self.exit_w.q.val();
-        if self.branch_w.q.val() & branching.any() & (branching != self.active_w.q.val()) {
+        let all_ended = self.controls_w.q.exit.val() & self.whole_w.q.val();
+        let mut together = !self.controls_w.q.jump_register.val() & !self.controls_w.q.exit.val();
+        if self.controls_w.q.branch.val() & branching.any() & (branching != self.context_w.q.active.val()) {
             together = false;
         }
-        self.outcome.next_pc.next = self.next_w.q.val();
-        if self.jump_w.q.val() {
+        self.outcome.next_pc.next = self.controls_w.q.next_pc.val();
+        if self.controls_w.q.jump.val() {
             self.outcome.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
         }
         let mut direct_pc = self.outcome.next_pc.val();
-        if self.branch_w.q.val() & branching.any() {
+        if self.controls_w.q.branch.val() & branching.any() {
             direct_pc = self.target_w.q.val().get_bits::<30>(2);
         }
         // Both keys are compared before it is known which way the warp goes.
-        let onward_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
+        let onward_key = (bit_cast::<36, 6>(!self.context_w.q.depth.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.outcome.next_pc.val());
-        let branch_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
+        let branch_key = (bit_cast::<36, 6>(!self.context_w.q.depth.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.target_w.q.val().get_bits::<30>(2));
         // The warp's path has priority over the pending ones.
-        let mut preferred = onward_key < self.waiting_w.q.val();
-        if self.branch_w.q.val() & branching.any() {
-            preferred = branch_key < self.waiting_w.q.val();
+        let mut preferred = onward_key < self.context_w.q.waiting.val();
+        if self.controls_w.q.branch.val() & branching.any() {
+            preferred = branch_key < self.context_w.q.waiting.val();
         }
         let direct = together & !split & (self.whole_w.q.val() | preferred);
-        let selects = self.valid_w.q.val() & (split | (self.control_w.q.val() & !direct)) & !all_ended;
+        let selects = self.controls_w.q.valid.val()
+            & (split | (self.controls_w.q.control.val() & !direct))
+            & !all_ended;
 
         // When it can leave. A fault waits for older results of its warp: its verdict is the last
         // write, and no load can fail any more and add lanes to those that are recorded.
@@ -316,7 +268,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         let older_missing = self.warp_late_q.q.val() & !self.request_taken.q.val();
         let held_back =
             self.doubtful_w.q.val() & (!self.judged.q.val() | (self.faults_q.q.val() & older_missing));
-        let memory = self.valid_w.q.val() & self.reaches_w.q.val() & sound.any();
+        let memory = self.controls_w.q.valid.val() & self.reaches_w.q.val() & sound.any();
         let fault_waits = self.late_write.val()
             | (!self.fault.ready.val() & !self.fault_taken.q.val())
             | !self.path_ready.val();
@@ -329,111 +281,111 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             | (request_waits & !self.request.ready.val())
             | (access & self.path_valid.val())
             | (self.writes_w.q.val() & self.late_write.val())
-            | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
-        self.advance.next = !(self.valid_w.q.val() & blocked);
+            | (self.controls_w.q.control.val() & (!self.path_ready.val() | self.path_valid.val()));
+        self.advance.next = !(self.controls_w.q.valid.val() & blocked);
         // The access is to be sent back.
-        let refuses = self.valid_w.q.val() & !self.doubtful_w.q.val() & self.check.parts.val();
+        let refuses = self.controls_w.q.valid.val() & !self.doubtful_w.q.val() & self.check.parts.val();
         // The instruction leaves the stage at this edge.
-        let leaves = self.valid_w.q.val() & !blocked;
+        let leaves = self.controls_w.q.valid.val() & !blocked;
         // The access is sent back at this edge.
         let goes_back = leaves & refuses;
         self.fire.next = leaves & !refuses;
-        self.judged.d.next = self.valid_w.q.val() & self.doubtful_w.q.val() & blocked;
+        self.judged.d.next = self.controls_w.q.valid.val() & self.doubtful_w.q.val() & blocked;
         self.sent_back.write_enable.next = leaves;
-        self.sent_back.write_address.next = self.slot_w.q.val();
+        self.sent_back.write_address.next = self.context_w.q.slot.val();
         self.sent_back.write_data.next = refuses;
-        self.sent_back.read_address.next = self.slot_x.q.val();
+        self.sent_back.read_address.next = self.context_x.q.slot.val();
         self.check.advance.next = self.advance.val();
         // What is sent back is an access on which no path depends, and was not judged: no other
         // output waits for `refuses`.
-        let flush = leaves & (refuses | split);
-        self.flush_valid.next = flush;
-        self.again_valid.next = goes_back;
-        self.divide_start.next = leaves & self.divide_w.q.val();
+        let flushes = leaves & (refuses | split);
+        self.flush.valid.next = flushes;
+        self.flush.again.next = goes_back;
+        self.divide.valid.next = leaves & self.controls_w.q.divide.val();
 
         // Memory request and fault record, each sent once, and not before older values are here
         let request_offered = memory & !self.request_taken.q.val() & !held_back & !refuses;
         self.request.valid.next = request_offered;
         self.request.scratchpad.next = self.check.scratchpad.val();
-        self.request.store.next = self.store_w.q.val();
-        self.request.size.next = self.funct3_w.q.val().get_bits::<2>(0);
-        self.request.signed.next = !self.funct3_w.q.val().get_bit(2);
-        self.request.slot.next = self.slot_w.q.val();
-        self.request.rd.next = self.rd_w.q.val();
+        self.request.store.next = self.controls_w.q.store.val();
+        self.request.size.next = self.controls_w.q.funct3.val().get_bits::<2>(0);
+        self.request.signed.next = !self.controls_w.q.funct3.val().get_bit(2);
+        self.request.slot.next = self.context_w.q.slot.val();
+        self.request.rd.next = self.controls_w.q.rd.val();
         self.request.mask.next = sound;
         self.memory_start.next = request_offered & self.request.ready.val();
         let fault_offered = self.fault_lanes.val().any() & !self.fault_taken.q.val() & !held_back;
         self.fault.valid.next = fault_offered;
-        self.fault.slot.next = self.slot_w.q.val();
+        self.fault.slot.next = self.context_w.q.slot.val();
         self.fault.cause.next = self.cause_q.q.val();
         self.encoder.lanes.next = self.faulting_q.q.val();
-        self.encoder.packet.next = self.packet_w.q.val();
+        self.encoder.packet.next = self.context_w.q.packet.val();
         self.encoder.value_is_address.next =
-            !self.fault_w.q.val() & !self.branch_w.q.val() & !self.jump_w.q.val();
+            !self.controls_w.q.fault.val() & !self.controls_w.q.branch.val() & !self.controls_w.q.jump.val();
         self.encoder.shared_value.next = self.target_w.q.val();
-        if self.fault_w.q.val() {
-            self.encoder.shared_value.next = self.fault_value_w.q.val();
+        if self.controls_w.q.fault.val() {
+            self.encoder.shared_value.next = self.controls_w.q.fault_value.val();
         }
         if load_failed {
-            self.encoder.shared_value.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
+            self.encoder.shared_value.next = bit_cast::<32, 26>(self.load_error.line.val()) << bits::<5>(6);
         }
         for i in 0..LANES {
             self.encoder.address[i].next = self.lane[i].result.val();
-            if self.jump_register_w.q.val() {
+            if self.controls_w.q.jump_register.val() {
                 // The target of `jalr` is even.
                 self.encoder.address[i].next = self.lane[i].result.val() & bits::<32>(0xffff_fffe_u64);
             }
         }
-        self.fault.threads.next = self.encoder.threads.val();
-        self.fault.packet.next = self.encoder.first_packet.val();
-        self.fault.value.next = self.encoder.value.val();
-        self.fault.pc.next = bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2);
+        connect!(self.fault, self.encoder.record);
+        self.fault.pc.next = bit_cast::<32, 30>(self.controls_w.q.pc.val()) << bits::<5>(2);
         self.request_taken.d.next =
             blocked & (self.request_taken.q.val() | (request_offered & self.request.ready.val()));
         self.fault_taken.d.next =
             blocked & (self.fault_taken.q.val() | (fault_offered & self.fault.ready.val()));
 
         // To the lanes, the divider and the hazard check
-        self.execute_slot.next = self.slot_x.q.val();
-        self.in_write.valid.next = self.valid_w.q.val();
-        self.slot.next = self.slot_w.q.val();
-        self.in_write.load.next = self.load_w.q.val();
-        self.in_write.store.next = self.store_w.q.val();
-        self.outcome.multiply.next = self.multiply_w.q.val();
-        self.in_write.divide.next = self.divide_w.q.val();
-        self.funct3.next = self.funct3_w.q.val();
-        self.in_write.rd.next = self.rd_w.q.val();
+        self.execute_slot.next = self.context_x.q.slot.val();
+        connect!(self.in_write, self.controls_w.q);
+        self.slot.next = self.context_w.q.slot.val();
+        self.progress.slot.next = self.context_w.q.slot.val();
+        self.flush.slot.next = self.context_w.q.slot.val();
+        self.path_start.slot.next = self.context_w.q.slot.val();
+        self.divide.slot.next = self.context_w.q.slot.val();
+        self.divide.rd.next = self.controls_w.q.rd.val();
+        self.divide.lanes.next = self.executed.val();
+        self.outcome.multiply.next = self.controls_w.q.multiply.val();
+        self.funct3.next = self.controls_w.q.funct3.val();
         self.outcome.link.next = self.link_w.q.val();
         self.outcome.plain.next = self.plain_w.q.val();
         self.outcome.link_value.next =
-            (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
+            (bit_cast::<32, 30>(self.controls_w.q.pc.val()) << bits::<5>(2)) + bits::<32>(4);
         self.outcome.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.cause_q.q.val());
-        self.outcome.path_depth.next = self.depth_w.q.val();
-        self.outcome.jump_register.next = self.jump_register_w.q.val();
-        self.outcome.branch.next = self.branch_w.q.val();
+        self.outcome.path_depth.next = self.context_w.q.depth.val();
+        self.outcome.jump_register.next = self.controls_w.q.jump_register.val();
+        self.outcome.branch.next = self.controls_w.q.branch.val();
         self.outcome.target.next = self.target_w.q.val().get_bits::<30>(2);
-        if access | self.fault_w.q.val() {
-            self.outcome.target.next = self.pc_w.q.val();
+        if access | self.controls_w.q.fault.val() {
+            self.outcome.target.next = self.controls_w.q.pc.val();
         }
         self.write_lanes.next = bits::<LANES>(0);
         self.path_lanes.next = bits::<LANES>(0);
-        if self.valid_w.q.val() & (self.control_w.q.val() | self.doubtful_w.q.val()) {
-            self.path_lanes.next = self.active_w.q.val();
+        if self.controls_w.q.valid.val() & (self.controls_w.q.control.val() | self.doubtful_w.q.val()) {
+            self.path_lanes.next = self.context_w.q.active.val();
         }
         if leaves {
             self.write_lanes.next = self.fault_lanes.val();
             if self.writes_w.q.val() {
-                self.write_lanes.next = self.active_w.q.val();
+                self.write_lanes.next = self.context_w.q.active.val();
             }
         }
 
         // To scheduler, path selection and contexts
-        self.ended_valid.next = leaves & all_ended;
-        self.resume_valid.next = leaves & ((self.control_w.q.val() & direct) | all_ended);
-        self.path_start_valid.next = leaves & selects;
-        self.path_start_alive.next = living;
+        self.progress.ended.next = leaves & all_ended;
+        self.progress.resume.next = leaves & ((self.controls_w.q.control.val() & direct) | all_ended);
+        self.path_start.valid.next = leaves & selects;
+        self.path_start.alive.next = living;
         self.context_write.next =
-            self.path_valid.val() | (leaves & (refuses | (self.control_w.q.val() & direct)));
+            self.path_valid.val() | (leaves & (refuses | (self.controls_w.q.control.val() & direct)));
         if self.path_valid.val() {
             self.context.slot.next = self.chosen.slot.val();
             self.context.pc.next = self.chosen.pc.val();
@@ -442,78 +394,55 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.context.alive.next = self.chosen.alive.val();
             self.context.waiting.next = self.chosen.waiting.val();
         } else {
-            self.context.slot.next = self.slot_w.q.val();
+            self.context.slot.next = self.context_w.q.slot.val();
             self.context.pc.next = direct_pc;
             if refuses {
-                self.context.pc.next = self.pc_w.q.val();
+                self.context.pc.next = self.controls_w.q.pc.val();
             }
-            self.context.depth.next = self.depth_w.q.val();
-            self.context.active.next = self.active_w.q.val();
-            self.context.alive.next = self.alive_w.q.val();
-            self.context.waiting.next = self.waiting_w.q.val();
+            self.context.depth.next = self.context_w.q.depth.val();
+            self.context.active.next = self.context_w.q.active.val();
+            self.context.alive.next = self.context_w.q.alive.val();
+            self.context.waiting.next = self.context_w.q.waiting.val();
         }
 
         // Counters
-        self.boot.next = self.boot_w.q.val();
+        self.boot.next = self.controls_w.q.boot.val();
         self.active_count.set.next = self.executed.val();
-        self.retire.next = self.fire.val() & !self.boot_w.q.val();
-        self.retire_lanes.next = self.active_count.count.val();
-        self.retire_diverged.next = !self.whole_w.q.val();
+        self.retired.valid.next = self.fire.val() & !self.controls_w.q.boot.val();
+        self.retired.lanes.next = self.active_count.count.val();
+        self.retired.diverged.next = !self.whole_w.q.val();
 
         // Stage registers
         let execute_writes = self.execute.rd.val().any()
             & !self.execute.load.val()
             & !self.execute.divide.val()
             & !self.execute.fault.val();
-        self.port_wanted_next.next = self.valid_w.q.val() & self.writes_w.q.val();
+        self.port_wanted_next.next = self.controls_w.q.valid.val() & self.writes_w.q.val();
+        self.context_x.enable.next = self.advance.val();
+        connect!(self.read, self.context_x.d);
+        self.context_w.enable.next = self.advance.val();
+        connect!(self.context_x.q, self.context_w.d);
+        if self.execute.call.val() & (self.context_x.q.depth.val() != bits::<6>(63)) {
+            self.context_w.d.depth.next = self.context_x.q.depth.val() + bits::<6>(1);
+        }
+        if self.execute.ret.val() & self.context_x.q.depth.val().any() {
+            self.context_w.d.depth.next = self.context_x.q.depth.val() - bits::<6>(1);
+        }
+        self.controls_w.enable.next = self.advance.val();
+        connect!(self.execute, self.controls_w.d);
+        self.controls_w.d.valid.next = self.execute.valid.val()
+            & !(flushes & (self.context_x.q.slot.val() == self.context_w.q.slot.val()));
         if self.advance.val() {
-            self.slot_x.d.next = self.read.slot.val();
-            self.depth_x.d.next = self.read.depth.val();
-            self.active_x.d.next = self.read.active.val();
-            self.alive_x.d.next = self.read.alive.val();
-            self.waiting_x.d.next = self.read.waiting.val();
-            self.packet_x.d.next = self.read.packet.val();
-            self.valid_w.d.next =
-                self.execute.valid.val() & !(flush & (self.slot_x.q.val() == self.slot_w.q.val()));
-            self.slot_w.d.next = self.slot_x.q.val();
-            self.depth_w.d.next = self.depth_x.q.val();
-            if self.execute.call.val() & (self.depth_x.q.val() != bits::<6>(63)) {
-                self.depth_w.d.next = self.depth_x.q.val() + bits::<6>(1);
-            }
-            if self.execute.ret.val() & self.depth_x.q.val().any() {
-                self.depth_w.d.next = self.depth_x.q.val() - bits::<6>(1);
-            }
-            self.active_w.d.next = self.active_x.q.val();
-            self.alive_w.d.next = self.alive_x.q.val();
-            self.whole_w.d.next = self.active_x.q.val() == self.alive_x.q.val();
-            self.waiting_w.d.next = self.waiting_x.q.val();
-            self.packet_w.d.next = self.packet_x.q.val();
-            self.rd_w.d.next = self.execute.rd.val();
+            self.whole_w.d.next = self.context_x.q.active.val() == self.context_x.q.alive.val();
             self.writes_w.d.next = execute_writes;
             self.port_wanted_next.next = self.execute.valid.val() & execute_writes;
-            self.funct3_w.d.next = self.execute.funct3.val();
-            self.control_w.d.next = self.execute.control.val();
-            self.multiply_w.d.next = self.execute.multiply.val();
-            self.divide_w.d.next = self.execute.divide.val();
-            self.branch_w.d.next = self.execute.branch.val();
-            self.jump_w.d.next = self.execute.jump.val();
-            self.jump_register_w.d.next = self.execute.jump_register.val();
             self.link_w.d.next = self.execute.jump.val() | self.execute.jump_register.val();
             self.plain_w.d.next =
                 !self.execute.multiply.val() & !self.execute.jump.val() & !self.execute.jump_register.val();
-            self.load_w.d.next = self.execute.load.val();
-            self.store_w.d.next = self.execute.store.val();
-            self.exit_w.d.next = self.execute.exit.val();
-            self.boot_w.d.next = self.execute.boot.val();
-            self.fault_w.d.next = self.execute.fault.val();
             self.reaches_w.d.next =
                 (self.execute.load.val() | self.execute.store.val()) & !self.execute.fault.val();
-            self.cause_w.d.next = self.execute.cause.val();
-            self.fault_value_w.d.next = self.execute.fault_value.val();
             self.target_w.d.next =
                 (bit_cast::<32, 30>(self.execute.pc.val()) << bits::<5>(2)) + self.execute.immediate.val();
-            self.next_w.d.next = self.execute.next_pc.val();
-            self.pc_w.d.next = self.execute.pc.val();
             // Where other lanes wait behind an access, its outcome decides the path.
             self.doubtful_w.d.next = self.check.early_fault.val()
                 | (execute_access & (self.sent_back.read_data.val() | self.execute.control.val()));

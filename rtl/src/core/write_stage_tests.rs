@@ -25,8 +25,8 @@ fn a_record_has_all_lanes_that_fault() {
     let (mut lanes, mut line, mut to_come) = (1u64, 0u64, 0);
     let (mut records, mut faults, mut joined) = (Vec::new(), 0, 0);
     for _ in 0..3_000 {
-        uut.load_error_lanes.next = bits(lanes);
-        uut.load_error_line.next = bits(line);
+        uut.load_error.lanes.next = bits(lanes);
+        uut.load_error.line.next = bits(line);
         uut.warp_late.next = to_come > 0;
         uut.late_write.next = random.gen_bool(0.3);
         uut.fault.ready.next = random.gen_bool(0.5);
@@ -63,8 +63,8 @@ fn a_record_has_all_lanes_that_fault() {
 /// Lines 0x100 to 0x1ff may be read.
 fn open_a_window(uut: &mut WriteStage<4>) {
     for window in 0..WINDOWS {
-        uut.from_base[window].next = distance(0, 0x100);
-        uut.from_end[window].next = distance(0, 0x200);
+        uut.window[window].from_base.next = distance(0, 0x100);
+        uut.window[window].from_end.next = distance(0, 0x200);
     }
 }
 
@@ -108,23 +108,23 @@ fn an_access_that_faults_is_sent_back_first() {
             tick!(uut);
         }
         load(&mut uut, 3, bad);
-        assert!(uut.advance.val() && !uut.fire.val() && !uut.retire.val());
+        assert!(uut.advance.val() && !uut.fire.val() && !uut.retired.valid.val());
         assert!(!uut.request.valid.val() && !uut.memory_start.val() && !uut.fault.valid.val());
-        assert!(!uut.path_start_valid.val() && !uut.resume_valid.val() && !uut.write_lanes.val().any());
-        assert!(uut.flush_valid.val() && uut.again_valid.val() && uut.context_write.val());
+        assert!(!uut.path_start.valid.val() && !uut.progress.resume.val() && !uut.write_lanes.val().any());
+        assert!(uut.flush.valid.val() && uut.flush.again.val() && uut.context_write.val());
         assert_eq!((uut.context.slot.val().to_u64(), uut.context.pc.val().to_u64()), (3, 0x1003));
         assert_eq!(u64::from(uut.context.active.val()), 15);
         tick!(uut);
 
         load(&mut uut, 4, good);
-        assert!(uut.fire.val() && uut.memory_start.val() && !uut.again_valid.val());
+        assert!(uut.fire.val() && uut.memory_start.val() && !uut.flush.again.val());
         tick!(uut);
 
         load(&mut uut, 3, bad);
         assert!(!uut.advance.val() && !uut.request.valid.val() && !uut.fault.valid.val());
         tick!(uut);
-        assert!(uut.fire.val() && uut.flush_valid.val() && uut.path_start_valid.val());
-        assert!(!uut.again_valid.val() && !uut.context_write.val());
+        assert!(uut.fire.val() && uut.flush.valid.val() && uut.path_start.valid.val());
+        assert!(!uut.flush.again.val() && !uut.context_write.val());
         assert!(uut.memory_start.val() && uut.fault.valid.val());
         assert_eq!(u64::from(uut.request.mask.val()), allowed);
         assert_eq!(u64::from(uut.fault_lanes.val()), refused);
@@ -132,7 +132,7 @@ fn an_access_that_faults_is_sent_back_first() {
         tick!(uut);
 
         load(&mut uut, 3, good);
-        assert!(uut.fire.val() && uut.memory_start.val() && !uut.flush_valid.val());
+        assert!(uut.fire.val() && uut.memory_start.val() && !uut.flush.valid.val());
         tick!(uut);
     }
     // What would be sent back waits for a path that is written to the contexts, and any access for
@@ -140,10 +140,10 @@ fn an_access_that_faults_is_sent_back_first() {
     load(&mut uut, 3, bad);
     uut.path_valid.next = true;
     settle(&mut uut);
-    assert!(!uut.advance.val() && !uut.again_valid.val() && uut.context_write.val());
+    assert!(!uut.advance.val() && !uut.flush.again.val() && uut.context_write.val());
     uut.path_valid.next = false;
     settle(&mut uut);
-    assert!(uut.advance.val() && uut.again_valid.val());
+    assert!(uut.advance.val() && uut.flush.again.val());
     tick!(uut);
     uut.request.ready.next = false;
     load(&mut uut, 4, good);

@@ -2,7 +2,7 @@
 
 use super::AtomicAlu;
 use crate::memory::WordSelect;
-use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten};
+use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten, ReservationEvent};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -44,7 +44,7 @@ pub enum AtomicState {
 ///    anything writes to the line, or `patience` cycles have passed. Meanwhile `lr.w` of another
 ///    thread does not take it; so of threads that try at the same time one gets through. `sc.w`
 ///    stores if its thread has the reservation of the line.
-/// 5. `event_valid` notifies the other banks, one cycle after it, that a thread executed `lr.w` or
+/// 5. `event.valid` notifies the other banks, one cycle after it, that a thread executed `lr.w` or
 ///    `sc.w`.
 /// 6. With a network interface, the operations of its requester are of 64 bits: 0 adds, 5 compares
 ///    and swaps (any other operation does as 5). The operand is in the data bits 95:64 and 31:0,
@@ -90,20 +90,10 @@ pub struct L2Atomics {
 
     // Between the banks
     /// A thread executed `lr.w` or `sc.w` here in the cycle before.
-    pub event_valid: Signal<Out, Bit>,
-    /// Its requester.
-    pub event_requester: Signal<Out, Bits<5>>,
-    /// Its lane and warp (20:5).
-    pub event_thread: Signal<Out, Bits<21>>,
+    pub event: ReservationEvent,
     /// From every bank: the same event; that of this one is ignored.
     #[count(banks)]
-    pub other_valid: Vec<Signal<In, Bit>>,
-    /// From every bank: its requester.
-    #[count(banks)]
-    pub other_requester: Vec<Signal<In, Bits<5>>>,
-    /// From every bank: its lane and warp (20:5).
-    #[count(banks)]
-    pub other_thread: Vec<Signal<In, Bits<21>>>,
+    pub events: Vec<Flipped<ReservationEvent>>,
 
     #[init(Register::new(AtomicState::Idle))]
     state: Register<AtomicState>,
@@ -253,7 +243,8 @@ impl Logic for L2Atomics {
             self.select_high[k].line.next = self.bank_response.data.val();
             self.select_high[k].index.next = self.word_number.q.val().replace_bit(0, true);
             self.written_word_high[k].next = self.word_high[k].q.val();
-            // The lower half is that of an operation of 32 bits, whose carry is a sum below an addend.
+            // The lower half is that of an operation of 32 bits, whose carry is a sum below an
+            // addend.
             let mut sum_high = self.word_high[k].q.val() + self.operand_high[k].q.val();
             if self.alu.result.val() < self.word.q.val() {
                 sum_high = self.word_high[k].q.val() + self.operand_high[k].q.val() + bits::<32>(1);
@@ -360,9 +351,9 @@ impl Logic for L2Atomics {
 
         // The reservation
         self.told.d.next = performs && (conditional || reserves);
-        self.event_valid.next = self.told.q.val();
-        self.event_requester.next = self.requester.q.val();
-        self.event_thread.next = thread;
+        self.event.valid.next = self.told.q.val();
+        self.event.requester.next = self.requester.q.val();
+        self.event.thread.next = thread;
         let mut breaks = (performs && conditional && owner)
             || (performs && changes && !(wide && keeps) && (self.line.q.val() == self.reserved_line.q.val()))
             || (passes
@@ -370,10 +361,10 @@ impl Logic for L2Atomics {
                 && self.request.write.val()
                 && (self.request.line.val() == self.reserved_line.q.val()));
         for i in 0..self._banks {
-            if self.other_valid[i].val()
+            if self.events[i].valid.val()
                 && self.other[i].val()
-                && (self.other_requester[i].val() == self.reserved_requester.q.val())
-                && (self.other_thread[i].val() == self.reserved_thread.q.val())
+                && (self.events[i].requester.val() == self.reserved_requester.q.val())
+                && (self.events[i].thread.val() == self.reserved_thread.q.val())
             {
                 breaks = true;
             }

@@ -415,11 +415,11 @@ fn reservations() {
         [(1, 0, 7 << 5, 1), (0, 0, 7 << 5, 0), (1, 1, 7 << 5, 0), (1, 0, 7 << 5 | 1, 0)]
     {
         bench.perform(0, lr(1, 0));
-        bench.uut.other_valid[bank].next = true;
-        bench.uut.other_requester[bank].next = bits(requester);
-        bench.uut.other_thread[bank].next = bits(thread);
+        bench.uut.events[bank].valid.next = true;
+        bench.uut.events[bank].requester.next = bits(requester);
+        bench.uut.events[bank].thread.next = bits(thread);
         bench.step();
-        bench.uut.other_valid[bank].next = false;
+        bench.uut.events[bank].valid.next = false;
         assert_eq!(bench.perform(0, sc(1, 0)), expected, "bank {bank}, requester {requester}, {thread:#x}");
     }
 }
@@ -443,8 +443,8 @@ fn equal_their_verilog() {
             uut.bank_response.tag.next = bits(0x60 | (random() % 32));
             uut.bank_written.requester.next = bits(random() % 4);
             uut.bank.ready.next = random() % 4 != 0;
-            for port in uut.other_requester.iter_mut() {
-                port.next = bits(random() % 4);
+            for port in uut.events.iter_mut() {
+                port.requester.next = bits(random() % 4);
             }
         });
     }

@@ -3,7 +3,9 @@
 use super::{L2Answers, L2Fetches, L2Lock, L2Stores, L2Way, NetworkSizes};
 use crate::control::indices;
 use crate::memory::IndexHash;
-use crate::ports::{BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten};
+use crate::ports::{
+    BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten, LockedRings,
+};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -63,15 +65,9 @@ pub struct L2Bank {
     /// `clean` or `invalidate` is in progress.
     pub busy: Signal<Out, Bit>,
 
-    /// Writes to the rings lock their lines (one element with locks, as the next four).
+    /// Which lines are locked (one element with locks, as the next two).
     #[count(locks)]
-    pub lock_enable: Vec<Signal<In, Bit>>,
-    /// Line address of the first queue area.
-    #[count(locks)]
-    pub ring_base: Vec<Signal<In, LineAddress>>,
-    /// Bits of a line address that are the same for all lines of rings.
-    #[count(locks)]
-    pub ring_mask: Vec<Signal<In, Bits<26>>>,
+    pub rings: Vec<LockedRings>,
     /// In the cycle before, a write was refused the lock.
     #[count(locks)]
     pub lock_refused: Vec<Signal<Out, Bit>>,
@@ -141,8 +137,8 @@ pub struct L2Bank {
 impl L2Bank {
     /// A bank of `lines` lines in `ways` ways, with up to `2^numbers` fetches and as many
     /// write-backs outstanding; its lines are those of every address whose lowest `skip` bits are
-    /// decided by the choice of the bank. With a network interface its sets have locks, if they have
-    /// more than one way. `look_up_cycles` is 1 if it has a cycle for the look-up.
+    /// decided by the choice of the bank. With a network interface its sets have locks, if they
+    /// have more than one way. `look_up_cycles` is 1 if it has a cycle for the look-up.
     ///
     /// # Panics
     /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets,
@@ -204,18 +200,18 @@ impl Logic for L2Bank {
         for i in 0..self._ways {
             self.way[i].set.next = set;
             self.way[i].line.next = self.request.line.val();
-            any_fetching = any_fetching || self.way[i].fetching.val();
+            any_fetching = any_fetching || self.way[i].place.fetching.val();
             line_leaves = line_leaves || self.way[i].line_leaves.val();
             if self.way[i].hit.val() {
                 hit = true;
                 hit_way = self.one_hot[i].val();
-                hit_fetching = self.way[i].fetching.val();
+                hit_fetching = self.way[i].place.fetching.val();
                 hit_complete = self.way[i].complete.val();
-                hit_leaving = self.way[i].leaving.val();
+                hit_leaving = self.way[i].place.leaving.val();
             }
-            if self.way[i].changed.val() {
+            if self.way[i].place.changed.val() {
                 changed_way = self.one_hot[i].val();
-                changed_leaving = self.way[i].leaving.val();
+                changed_leaving = self.way[i].place.leaving.val();
                 changed_fetched = self.way[i].fetched.val();
             }
         }
@@ -224,38 +220,35 @@ impl Logic for L2Bank {
         let mut victim = bits::<4>(0);
         let mut victim_changed = false;
         for i in 0..self._ways {
-            if !(self.way[i].fetching.val() || (self.way[i].changed.val() && self.way[i].leaving.val())) {
+            if !(self.way[i].place.fetching.val()
+                || (self.way[i].place.changed.val() && self.way[i].place.leaving.val()))
+            {
                 victim = self.one_hot[i].val();
-                victim_changed = self.way[i].changed.val();
+                victim_changed = self.way[i].place.changed.val();
             }
         }
         for i in 0..self._ways {
             if (bit_cast::<5, 2>(turn) == self.index[i].val())
-                && !self.way[i].fetching.val()
-                && !(self.way[i].changed.val() && self.way[i].leaving.val())
+                && !self.way[i].place.fetching.val()
+                && !(self.way[i].place.changed.val() && self.way[i].place.leaving.val())
             {
                 victim = self.one_hot[i].val();
-                victim_changed = self.way[i].changed.val();
+                victim_changed = self.way[i].place.changed.val();
             }
         }
         for i in 0..self._ways {
-            if !self.way[i].present.val() {
+            if !self.way[i].place.present.val() {
                 victim = self.one_hot[i].val();
                 victim_changed = false;
             }
         }
 
         for k in 0..self._locks {
-            self.lock[k].enable.next = self.lock_enable[k].val();
-            self.lock[k].base.next = self.ring_base[k].val();
-            self.lock[k].mask.next = self.ring_mask[k].val();
+            connect!(self.rings[k], self.lock[k].rings);
             self.lock[k].set.next = set;
             self.lock[k].turn.next = turn;
             for i in 0..self._ways {
-                self.lock[k].present[i].next = self.way[i].present.val();
-                self.lock[k].fetching[i].next = self.way[i].fetching.val();
-                self.lock[k].changed[i].next = self.way[i].changed.val();
-                self.lock[k].leaving[i].next = self.way[i].leaving.val();
+                connect!(self.way[i].place, self.lock[k].place[i]);
             }
             victim = self.lock[k].victim.val();
             victim_changed = self.lock[k].victim_changed.val();
@@ -383,9 +376,7 @@ impl Logic for L2Bank {
 
         // Outstanding fetches.
         self.fetches.begin.next = read_miss;
-        self.fetches.line.next = self.request.line.val();
-        self.fetches.requester.next = self.request.requester.val();
-        self.fetches.tag.next = self.request.tag.val();
+        connect!(self.request, self.fetches.missed);
         self.fetches.place.next = place;
         self.fetches.way.next = used_way;
         self.fetches.toggle.next = used_fetch_toggle;

@@ -129,8 +129,8 @@ fn memory_system_of_a_network_interface() {
         }
         unit.line_lock[0].base.next = bits(random() % 2);
         unit.line_lock[0].area_log2.next = bits(12);
-        unit.clean.next = random() % 256 == 0;
-        unit.invalidate.next = random() % 256 == 0;
+        unit.maintenance.l2_clean.next = random() % 256 == 0;
+        unit.maintenance.l2_invalidate.next = random() % 256 == 0;
         unit.reset.next = cycle < 2;
     });
 }
@@ -169,8 +169,8 @@ fn memory_system() {
                 bus.bvalid.next = random() % 2 == 0;
                 bus.bid.next = bits(random() % 64);
             }
-            unit.clean.next = random() % 256 == 0;
-            unit.invalidate.next = random() % 256 == 0;
+            unit.maintenance.l2_clean.next = random() % 256 == 0;
+            unit.maintenance.l2_invalidate.next = random() % 256 == 0;
             unit.reset.next = cycle < 2;
         });
     }

@@ -2,7 +2,7 @@
 
 use super::NumberPool;
 use crate::memory::QueuePointers;
-use crate::ports::BankFetch;
+use crate::ports::{BankFetch, MissedRead};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -24,12 +24,8 @@ pub struct L2Fetches {
     pub free: Signal<Out, Bit>,
     /// A fetch begins.
     pub begin: Signal<In, Bit>,
-    /// Line address.
-    pub line: Signal<In, LineAddress>,
-    /// Requester that waits for the line.
-    pub requester: Signal<In, Bits<5>>,
-    /// Tag of the read; bit 6 without bit 5 marks a fetch of instructions.
-    pub tag: Signal<In, Bits<7>>,
+    /// The read that it is for.
+    pub missed: Flipped<MissedRead>,
     /// Where the line goes.
     pub place: Signal<In, Bits<16>>,
     /// The way of this place, one-hot.
@@ -91,12 +87,12 @@ impl Logic for L2Fetches {
 
         self.requesters.write_enable.next = self.begin.val();
         self.requesters.write_address.next = self.numbers.number.val();
-        self.requesters.write_data.next = self.requester.val();
+        self.requesters.write_data.next = self.missed.requester.val();
         self.requesters.read_address.next = self.fill_number.val();
         self.fill_requester.next = self.requesters.read_data.val();
         self.tags.write_enable.next = self.begin.val();
         self.tags.write_address.next = self.numbers.number.val();
-        self.tags.write_data.next = self.tag.val();
+        self.tags.write_data.next = self.missed.tag.val();
         self.tags.read_address.next = self.fill_number.val();
         self.fill_tag.next = self.tags.read_data.val();
         self.places.write_enable.next = self.begin.val();
@@ -119,7 +115,7 @@ impl Logic for L2Fetches {
         self.queue.pop.next = !self.queue.empty.val() && self.fetch.ready.val();
         self.queue_line.write_enable.next = self.begin.val();
         self.queue_line.write_address.next = self.queue.write_address.val();
-        self.queue_line.write_data.next = self.line.val();
+        self.queue_line.write_data.next = self.missed.line.val();
         self.queue_line.read_address.next = self.queue.read_address.val();
         self.queue_number.write_enable.next = self.begin.val();
         self.queue_number.write_address.next = self.queue.write_address.val();
@@ -127,7 +123,8 @@ impl Logic for L2Fetches {
         self.queue_number.read_address.next = self.queue.read_address.val();
         self.queue_code.write_enable.next = self.begin.val();
         self.queue_code.write_address.next = self.queue.write_address.val();
-        self.queue_code.write_data.next = self.tag.val().get_bit(6) && !self.tag.val().get_bit(5);
+        self.queue_code.write_data.next =
+            self.missed.tag.val().get_bit(6) && !self.missed.tag.val().get_bit(5);
         self.queue_code.read_address.next = self.queue.read_address.val();
         self.fetch.valid.next = !self.queue.empty.val();
         self.fetch.line.next = self.queue_line.read_data.val();

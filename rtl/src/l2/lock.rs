@@ -2,15 +2,16 @@
 
 use super::NetworkSizes;
 use crate::control::indices;
+use crate::ports::{LockedRings, PlaceState};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// Keeps a command from being evicted before it is fetched: one lock a set of a bank, and the choice
-/// of the place that the set gives up (ComP-Net, section 4.2.3).
+/// Keeps a command from being evicted before it is fetched: one lock a set of a bank, and the
+/// choice of the place that the set gives up (ComP-Net, section 4.2.3).
 ///
-/// 1. A write of byte 1 of a line of a command ring by a core locks the line: its place is not chosen
-///    as victim. If another line of the set is locked the write stays unlocked, and `refused` is high
-///    in the next cycle. A further write to the locked line starts anew.
+/// 1. A write of byte 1 of a line of a command ring by a core locks the line: its place is not
+///    chosen as victim. If another line of the set is locked the write stays unlocked, and
+///    `refused` is high in the next cycle. A further write to the locked line starts anew.
 /// 2. The lock ends when the command processor or the network interface reads the line, when the
 ///    place loses it, and with the 63rd miss in the set, after which `expired` is high in the next
 ///    cycle. So no line is held for ever, whoever wrote it.
@@ -28,29 +29,16 @@ pub struct L2Lock {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high; the bank clears all sets afterwards.
     pub reset: Signal<In, Bit>,
-    /// Writes to the rings lock their lines.
-    pub enable: Signal<In, Bit>,
-    /// Line address of the first queue area.
-    pub base: Signal<In, LineAddress>,
-    /// Bits of a line address that are the same for all lines of rings ([`RingWindow`](super::RingWindow)).
-    pub mask: Signal<In, Bits<26>>,
+    /// Which lines are locked.
+    pub rings: LockedRings,
 
     /// The set that the bank looks at.
     pub set: Signal<In, Bits<16>>,
     /// Next way in the round of the set.
     pub turn: Signal<In, Bits<2>>,
-    /// A line is in the way of the set, or is being fetched.
+    /// What is in each way of the set.
     #[count(ways)]
-    pub present: Vec<Signal<In, Bit>>,
-    /// It is being fetched.
-    #[count(ways)]
-    pub fetching: Vec<Signal<In, Bit>>,
-    /// Bytes of it were written.
-    #[count(ways)]
-    pub changed: Vec<Signal<In, Bit>>,
-    /// A line that was in the way is being written back.
-    #[count(ways)]
-    pub leaving: Vec<Signal<In, Bit>>,
+    pub place: Vec<Flipped<PlaceState>>,
     /// Line address of the request.
     pub line: Signal<In, LineAddress>,
     /// Its requester.
@@ -71,7 +59,8 @@ pub struct L2Lock {
     /// All ways of the set become empty.
     pub clear: Signal<In, Bit>,
 
-    /// Way, one-hot, for a line that is not here; none: all are locked, being fetched or written back.
+    /// Way, one-hot, for a line that is not here; none: all are locked, being fetched or written
+    /// back.
     pub victim: Signal<Out, Bits<4>>,
     /// The line there must be written back.
     pub victim_changed: Signal<Out, Bit>,
@@ -132,10 +121,11 @@ impl Logic for L2Lock {
         let mut candidates = bits::<4>(0);
         let mut empty = bits::<4>(0);
         for i in 0..self._ways {
-            if !(self.fetching[i].val() || (self.changed[i].val() && self.leaving[i].val())) {
+            if !(self.place[i].fetching.val() || (self.place[i].changed.val() && self.place[i].leaving.val()))
+            {
                 candidates = candidates | self.one_hot[i].val();
             }
-            if !self.present[i].val() {
+            if !self.place[i].present.val() {
                 empty = empty | self.one_hot[i].val();
             }
         }
@@ -144,7 +134,7 @@ impl Logic for L2Lock {
         for i in 0..self._ways {
             if candidates.get_bit(i) && !locked_set.get_bit(i) {
                 self.victim.next = self.one_hot[i].val();
-                self.victim_changed.next = self.changed[i].val();
+                self.victim_changed.next = self.place[i].changed.val();
             }
         }
         for i in 0..self._ways {
@@ -153,7 +143,7 @@ impl Logic for L2Lock {
                 && (bit_cast::<5, 2>(self.turn.val()) == self.index[i].val())
             {
                 self.victim.next = self.one_hot[i].val();
-                self.victim_changed.next = self.changed[i].val();
+                self.victim_changed.next = self.place[i].changed.val();
             }
         }
         for i in 0..self._ways {
@@ -167,8 +157,8 @@ impl Logic for L2Lock {
         let by_core = bit_cast::<6, 5>(self.requester.val()) < self.cores.val();
         let by_reader = !by_core && (self.requester.val() <= self.network.val());
         let own = (self.way.val() & locked_set).any();
-        let in_rings = !((self.line.val() ^ self.base.val()) & self.mask.val()).any();
-        let wants = self.enable.val() && self.written.val() && by_core && self.phase.val() && in_rings;
+        let in_rings = !((self.line.val() ^ self.rings.base.val()) & self.rings.mask.val()).any();
+        let wants = self.rings.enable.val() && self.written.val() && by_core && self.phase.val() && in_rings;
         let locks_line = wants && (!valid || own);
         let unlocks = own && (self.drop.val() || (self.read.val() && by_reader));
         let expires = valid && self.missed.val() && (misses == bits::<6>(62));

@@ -24,8 +24,8 @@ fn follows_the_rules(ways: usize) {
         tick!(uut);
     }
     uut.clear.next = false;
-    uut.base.next = bits(0x100);
-    uut.mask.next = bits(0x3ff_fff0);
+    uut.rings.base.next = bits(0x100);
+    uut.rings.mask.next = bits(0x3ff_fff0);
     let mut locks: [Lock; 2] = [None; 2];
     let (mut refused, mut expired) = (false, false);
     let [mut locked, mut unlocked, mut refusals, mut expirations, mut held] = [0; 5];
@@ -40,12 +40,12 @@ fn follows_the_rules(ways: usize) {
             let held = locks[set].is_some_and(|(locked, _)| locked == way);
             let place =
                 (held || rng.gen_bool(0.9), !held && rng.gen_bool(busy), rng.gen(), rng.gen_bool(busy));
-            (uut.present[way].next, uut.fetching[way].next) = (place.0, place.1);
-            (uut.changed[way].next, uut.leaving[way].next) = (place.2, place.3);
+            (uut.place[way].present.next, uut.place[way].fetching.next) = (place.0, place.1);
+            (uut.place[way].changed.next, uut.place[way].leaving.next) = (place.2, place.3);
             places.push(place);
         }
         let enable = rng.gen_bool(0.95);
-        uut.enable.next = enable;
+        uut.rings.enable.next = enable;
         let line =
             if rng.gen_bool(0.6) { 0x100 + rng.gen_range(0..16) } else { rng.gen_range(0..0x3ff_ffff) };
         uut.line.next = bits(line);
@@ -158,11 +158,11 @@ fn equals_its_verilog(ways: usize) {
         unit.way.next = bits(1 << (random() % ways as u64));
         // A base and lines that differ in one bit, or in none that count.
         let line = random() % (1 << 26);
-        unit.base.next = bits(line);
-        unit.mask.next = bits((random() | random()) & 0x3ff_ffff);
+        unit.rings.base.next = bits(line);
+        unit.rings.mask.next = bits((random() | random()) & 0x3ff_ffff);
         unit.line.next = bits(if random() % 2 == 0 { line } else { line ^ 1 << (random() % 26) });
         unit.requester.next = bits(random() % 8);
-        unit.enable.next = random() % 8 != 0;
+        unit.rings.enable.next = random() % 8 != 0;
         unit.phase.next = random() % 8 != 0;
         // Now misses alone, so that they end a lock, now all that there is.
         let quiet = cycle / 256 % 2 == 1;

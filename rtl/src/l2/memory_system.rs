@@ -6,7 +6,8 @@ use super::{
 use crate::config::Config;
 use crate::memory::IndexHash;
 use crate::ports::{
-    AtomicAnswer, L2Counters, LineLock, LineRead, LineWrite, WatchedRange, WriteTap, WrittenLine,
+    AtomicAnswer, L2Counters, L2Maintenance, LineLock, LineRead, LineWrite, WatchedRange, WriteTap,
+    WrittenLine,
 };
 use hermes_hdl::prelude::*;
 
@@ -37,8 +38,8 @@ pub struct MemorySizes {
 pub struct NetworkSizes {
     /// Its requester, one of those of atomic operations: its own are of 64 bits.
     pub requester: usize,
-    /// Requesters that are cores, the first ones: their commands are locked in the L2. Those between
-    /// them and the network interface (command processor) fetch commands, as itself does.
+    /// Requesters that are cores, the first ones: their commands are locked in the L2. Those
+    /// between them and the network interface (command processor) fetch commands, as itself does.
     pub cores: usize,
     /// Command rings of a queue area, as a power of two.
     pub rings_log2: usize,
@@ -73,8 +74,8 @@ impl Watchers {
 }
 
 impl MemorySizes {
-    /// The memory system of an array with this configuration: its requesters are the cores, command processor and thread spawner,
-    /// the network interface, the packet ports.
+    /// The memory system of an array with this configuration: its requesters are the cores, command
+    /// processor and thread spawner, the network interface, the packet ports.
     pub fn of(config: &Config) -> Self {
         let network = config.network.then(|| NetworkSizes {
             requester: config.network_requester(),
@@ -128,11 +129,11 @@ impl MemorySizes {
 ///    atomic operation ([`L2Atomics`]); its answer carries the word that was there. Such requesters
 ///    read with tags below 0x60.
 /// 5. `hit` of a channel follows a write that a bank accepts by one cycle ([`WriteMonitor`]).
-/// 6. With a network interface, lines of its command rings can be locked ([`L2Lock`](super::L2Lock)), as `line_lock`
-///    says; not in a bank of one way.
-/// 7. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also
-///    invalidates all lines. `busy` is high from this cycle on until the last of them is
-///    acknowledged by AXI4.
+/// 6. With a network interface, lines of its command rings can be locked
+///    ([`L2Lock`](super::L2Lock)), as `line_lock` says; not in a bank of one way.
+/// 7. `maintenance.l2_clean` (one cycle) writes back all lines that were changed,
+///    `maintenance.l2_invalidate` (one cycle) also invalidates all lines. `l2_busy` is high from
+///    this cycle on until the last of them is acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize, taps: usize, folds: usize)]
 pub struct MemorySystem {
@@ -173,18 +174,10 @@ pub struct MemorySystem {
     #[count(taps)]
     pub tap: Vec<Flipped<WriteTap>>,
 
-    /// From the registers: writes back all changed lines.
-    pub clean: Signal<In, Bit>,
-    /// From the registers: writes back all changed lines and invalidates all lines.
-    pub invalidate: Signal<In, Bit>,
-    /// To the registers: `clean` or `invalidate` is in progress.
-    pub busy: Signal<Out, Bit>,
+    /// From the registers, and what they show.
+    pub maintenance: L2Maintenance,
     /// AXI4 responses other than OKAY in the cycle before.
     pub bus_errors: Signal<Out, Bits<4>>,
-    /// Lines read from memory, modulo 2^32.
-    pub lines_read: Signal<Out, Bits<32>>,
-    /// Lines written to memory, modulo 2^32.
-    pub lines_written: Signal<Out, Bits<32>>,
     /// The channels to memory.
     #[count(sizes.channels)]
     pub m_axi: Vec<Axi4Master>,
@@ -316,10 +309,10 @@ impl Logic for MemorySystem {
             connect!(self.counters[i], self.responses.counters[i]);
         }
 
-        let mut any_busy = self.clean.val() || self.invalidate.val();
+        let mut any_busy = self.maintenance.l2_clean.val() || self.maintenance.l2_invalidate.val();
         for b in 0..self._banks {
-            self.bank[b].clean.next = self.clean.val();
-            self.bank[b].invalidate.next = self.invalidate.val();
+            self.bank[b].clean.next = self.maintenance.l2_clean.val();
+            self.bank[b].invalidate.next = self.maintenance.l2_invalidate.val();
             any_busy = any_busy || self.bank[b].busy.val();
         }
         for c in 0..self._watched {
@@ -334,19 +327,13 @@ impl Logic for MemorySystem {
             self.monitor[b].write.next = self.requests.request[b].valid.val()
                 & self.requests.request[b].write.val()
                 & self.bank[b].request.ready.val();
-            self.monitor[b].requester.next = self.requests.request[b].requester.val();
-            self.monitor[b].tag.next = self.requests.request[b].write_tag.val();
-            self.monitor[b].line.next = self.requests.request[b].line.val();
-            self.monitor[b].strobe.next = self.requests.request[b].strobe.val();
+            connect!(self.requests.request[b], self.monitor[b].observed);
         }
         for b in 0..self._atomic_monitors {
             self.monitor[b].write.next = self.atomics[b].bank.valid.val()
                 & self.atomics[b].bank.write.val()
                 & self.bank[b].request.ready.val();
-            self.monitor[b].requester.next = self.atomics[b].bank.requester.val();
-            self.monitor[b].tag.next = self.atomics[b].bank.write_tag.val();
-            self.monitor[b].line.next = self.atomics[b].bank.line.val();
-            self.monitor[b].strobe.next = self.atomics[b].bank.strobe.val();
+            connect!(self.atomics[b].bank, self.monitor[b].observed);
         }
         for b in 0..self._plain_banks {
             connect!(self.requests.request[b], self.bank[b].request);
@@ -362,14 +349,15 @@ impl Logic for MemorySystem {
             connect!(self.atomics[b].written, self.responses.bank_written[b]);
             connect!(self.atomics[b].atomic_answer, self.responses.bank_answer[b]);
             for k in 0..self._atomic_banks {
-                self.atomics[b].other_valid[k].next = self.atomics[k].event_valid.val();
-                self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
-                self.atomics[b].other_thread[k].next = self.atomics[k].event_thread.val();
+                self.atomics[b].events[k].valid.next = self.atomics[k].event.valid.val();
+                self.atomics[b].events[k].requester.next = self.atomics[k].event.requester.val();
+                self.atomics[b].events[k].thread.next = self.atomics[k].event.thread.val();
             }
         }
         for b in 0..self._folds {
             self.fold[b].line.next = self.atomics[b].bank.line.val();
-            // If a tap holds a write up, it may tell more than once, the last time as it is accepted.
+            // If a tap holds a write up, it may tell more than once, the last time as it is
+            // accepted.
             self.written_q[b].d.next = self.atomics[b].bank.valid.val()
                 & self.atomics[b].bank.write.val()
                 & self.bank[b].request.ready.val();
@@ -403,9 +391,9 @@ impl Logic for MemorySystem {
             let mut refused_sum = self.refused_count[k].q.val();
             let mut expired_sum = self.expired_count[k].q.val();
             for b in 0..self._lock_banks {
-                self.bank[b].lock_enable[k].next = self.line_lock[k].enable.val();
-                self.bank[b].ring_base[k].next = self.line_lock[k].base.val();
-                self.bank[b].ring_mask[k].next = self.rings[k].mask.val();
+                self.bank[b].rings[k].enable.next = self.line_lock[k].enable.val();
+                self.bank[b].rings[k].base.next = self.line_lock[k].base.val();
+                self.bank[b].rings[k].mask.next = self.rings[k].mask.val();
                 if self.bank[b].lock_refused[k].val() {
                     refused_sum = refused_sum + 1;
                 }
@@ -421,7 +409,7 @@ impl Logic for MemorySystem {
         for i in 0..self._answers_with_words {
             connect!(self.atomic_answer[i], self.responses.atomic_answer[i]);
         }
-        self.busy.next = any_busy;
+        self.maintenance.l2_busy.next = any_busy;
 
         // Bank `c + k * channels` is bank `k` of channel `c`.
         let mut errors = bits::<4>(0);
@@ -451,7 +439,7 @@ impl Logic for MemorySystem {
         self.bus_errors.next = errors;
         self.read_count.d.next = self.read_count.q.val() + read_events;
         self.write_count.d.next = self.write_count.q.val() + write_events;
-        self.lines_read.next = self.read_count.q.val();
-        self.lines_written.next = self.write_count.q.val();
+        self.maintenance.lines_read.next = self.read_count.q.val();
+        self.maintenance.lines_written.next = self.write_count.q.val();
     }
 }

@@ -256,8 +256,12 @@ const OUTPUTS: [(&str, usize); 11] = [
     ("counters_read_misses", 32),
     ("counters_writes", 32),
 ];
-const SINGLE_OUTPUTS: [(&str, usize); 4] =
-    [("busy", 1), ("bus_errors", 4), ("lines_read", 32), ("lines_written", 32)];
+const SINGLE_OUTPUTS: [(&str, usize); 4] = [
+    ("maintenance_l2_busy", 1),
+    ("bus_errors", 4),
+    ("maintenance_lines_read", 32),
+    ("maintenance_lines_written", 32),
+];
 const LOCK_INPUTS: [(&str, usize); 3] =
     [("line_lock_enable", 1), ("line_lock_base", 26), ("line_lock_area_log2", 5)];
 const LOCK_OUTPUTS: [&str; 2] = ["line_lock_refused", "line_lock_expired"];
@@ -304,7 +308,9 @@ impl Bench {
             |name: &str, width, count| Wires::new(model.output(name, width * count).unwrap(), width, count);
         let n = sizes.requesters;
         let mut inputs: HashMap<_, _> = INPUTS.iter().map(|&(name, w)| (name, input(name, w, n))).collect();
-        inputs.extend(["clean", "invalidate"].map(|name| (name, input(name, 1, 1))));
+        inputs.extend(
+            ["maintenance_l2_clean", "maintenance_l2_invalidate"].map(|name| (name, input(name, 1, 1))),
+        );
         let mut outputs: HashMap<_, _> =
             OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, n))).collect();
         if sizes.atomic_requesters > 0 {
@@ -391,8 +397,8 @@ impl Bench {
                 self.put("write_tag", i, write.tag);
             }
         }
-        self.put("clean", 0, self.clean.into());
-        self.put("invalidate", 0, self.invalidate.into());
+        self.put("maintenance_l2_clean", 0, self.clean.into());
+        self.put("maintenance_l2_invalidate", 0, self.invalidate.into());
         if self.inputs.contains_key("line_lock_enable") {
             self.put("line_lock_enable", 0, self.lock_enable.into());
             self.put("line_lock_base", 0, self.lock_base);
@@ -430,7 +436,7 @@ impl Bench {
             requester.read_accepted = if reads { requester.read.take() } else { None };
             requester.write_accepted = if writes { requester.write.take() } else { None };
         }
-        self.busy = out("busy", 0) == 1;
+        self.busy = out("maintenance_l2_busy", 0) == 1;
         self.counted += out("bus_errors", 0);
         (0..self.channels.len()).for_each(|c| self.sample_channel(c));
         self.model.rise(self.clock).unwrap();
@@ -563,6 +569,6 @@ impl Bench {
 
     /// The counters of lines as the design has them: read from and written to memory.
     pub fn counters(&self) -> (u64, u64) {
-        (self.outputs["lines_read"].get(0), self.outputs["lines_written"].get(0))
+        (self.outputs["maintenance_lines_read"].get(0), self.outputs["maintenance_lines_written"].get(0))
     }
 }

@@ -1,5 +1,6 @@
 //! The state of the lines in one way of a bank.
 
+use crate::ports::PlaceState;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -25,24 +26,18 @@ pub struct L2Way {
     /// Line to look up.
     pub line: Signal<In, LineAddress>,
 
-    /// A line is here or is being fetched.
-    pub present: Signal<Out, Bit>,
+    /// What is in the place.
+    pub place: PlaceState,
     /// It is `line`.
     pub hit: Signal<Out, Bit>,
-    /// It is being fetched.
-    pub fetching: Signal<Out, Bit>,
     /// It came by a fetch.
     pub fetched: Signal<Out, Bit>,
     /// All its bytes are valid.
     pub complete: Signal<Out, Bit>,
-    /// Bytes of it were written.
-    pub changed: Signal<Out, Bit>,
     /// Its line address.
     pub tag: Signal<Out, LineAddress>,
     /// Its bytes that were written.
     pub dirty: Signal<Out, Bits<64>>,
-    /// A line that was here is being written back.
-    pub leaving: Signal<Out, Bit>,
     /// That line is `line`.
     pub line_leaves: Signal<Out, Bit>,
     /// Toggle of a fetch that begins now.
@@ -152,13 +147,13 @@ impl Logic for L2Way {
         let whole = by_fetch || self.amount.read_data.val().get_bit(ALL);
         let holds_writes = here && self.amount.read_data.val().get_bit(SOME);
         let same_leaves = leaves && (self.gone.read_data.val() == self.line.val());
-        self.present.next = here;
+        self.place.present.next = here;
         self.hit.next = here && same;
-        self.fetching.next = under_way;
+        self.place.fetching.next = under_way;
         self.fetched.next = by_fetch;
         self.complete.next = whole;
-        self.changed.next = holds_writes;
-        self.leaving.next = leaves;
+        self.place.changed.next = holds_writes;
+        self.place.leaving.next = leaves;
         self.line_leaves.next = same_leaves;
         for k in 0..self._look_up_cycles {
             self.look[k].write_enable.next = true;
@@ -171,13 +166,13 @@ impl Logic for L2Way {
                 .replace_bit(5, holds_writes)
                 .replace_bit(6, leaves)
                 .replace_bit(7, same_leaves);
-            self.present.next = self.look[k].q[0].val().get_bit(0);
+            self.place.present.next = self.look[k].q[0].val().get_bit(0);
             self.hit.next = self.look[k].q[0].val().get_bit(1);
-            self.fetching.next = self.look[k].q[0].val().get_bit(2);
+            self.place.fetching.next = self.look[k].q[0].val().get_bit(2);
             self.fetched.next = self.look[k].q[0].val().get_bit(3);
             self.complete.next = self.look[k].q[0].val().get_bit(4);
-            self.changed.next = self.look[k].q[0].val().get_bit(5);
-            self.leaving.next = self.look[k].q[0].val().get_bit(6);
+            self.place.changed.next = self.look[k].q[0].val().get_bit(5);
+            self.place.leaving.next = self.look[k].q[0].val().get_bit(6);
             self.line_leaves.next = self.look[k].q[0].val().get_bit(7);
         }
         self.tag.next = self.tags.read_data.val();

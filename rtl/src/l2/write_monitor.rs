@@ -1,16 +1,17 @@
-//! Tells the command processor of writes to what it watches (Pangaea, section 4.2: address invalidation).
+//! Tells the command processor of writes to what it watches (Pangaea, section 4.2: address
+//! invalidation).
 
-use crate::ports::WatchedRange;
-use crate::types::LineAddress;
+use crate::ports::{ObservedWrite, WatchedRange};
 use hermes_hdl::prelude::*;
 
 /// Watches the writes that a bank of the L2 accepts.
 ///
-/// 1. `hit` of a channel is high in the cycle after a write was accepted that writes a byte of its range, whoever
-///    wrote: a lane, the packet ports, the thread spawner, a hart, an atomic operation.
-/// 2. A hart's own stores and atomic operations do not count: those of requester `processor` with write tag bit 5 low
-///    and the hart in bits 4:3 (4:2 with eight harts), but for tag 31, the completion words of the thread spawner; or with bit 5 high and the
-///    hart in bits 2:0.
+/// 1. `hit` of a channel is high in the cycle after a write was accepted that writes a byte of its
+///    range, whoever wrote: a lane, the packet ports, the thread spawner, a hart, an atomic
+///    operation.
+/// 2. A hart's own stores and atomic operations do not count: those of requester `processor` with
+///    write tag bit 5 low and the hart in bits 4:3 (4:2 with eight harts), but for tag 31, the
+///    completion words of the thread spawner; or with bit 5 high and the hart in bits 2:0.
 /// 3. It taps the port of the bank and holds nothing up.
 ///
 /// The channels of hart 0 come first, `per_hart` of each hart.
@@ -23,14 +24,8 @@ pub struct WriteMonitor {
     pub reset: Signal<In, Bit>,
     /// At the port of the bank: a write is accepted at this edge.
     pub write: Signal<In, Bit>,
-    /// Its requester.
-    pub requester: Signal<In, Bits<5>>,
-    /// Its tag.
-    pub tag: Signal<In, Bits<6>>,
-    /// Its line address.
-    pub line: Signal<In, LineAddress>,
-    /// Bytes that it writes.
-    pub strobe: Signal<In, Bits<64>>,
+    /// That write.
+    pub observed: Flipped<ObservedWrite>,
     /// From the channels: what each watches.
     #[count(channels)]
     pub watched: Vec<WatchedRange>,
@@ -67,21 +62,22 @@ impl Logic for WriteMonitor {
         // A word is written if one of its bytes is.
         let mut words = bits::<16>(0);
         for w in 0..16 {
-            words = words.replace_bit(w, self.strobe.val().get_bits::<4>(w * 4).any());
+            words = words.replace_bit(w, self.observed.strobe.val().get_bits::<4>(w * 4).any());
         }
-        let by_processor = self.requester.val() == self.processor.val();
-        let completion = self.tag.val() == bits::<6>(31);
+        let by_processor = self.observed.requester.val() == self.processor.val();
+        let completion = self.observed.write_tag.val() == bits::<6>(31);
         for c in 0..self._channels {
-            let mut writer = bit_cast::<3, 2>(self.tag.val().get_bits::<2>(3));
+            let mut writer = bit_cast::<3, 2>(self.observed.write_tag.val().get_bits::<2>(3));
             if self.eight_harts.val() {
-                writer = self.tag.val().get_bits::<3>(2);
+                writer = self.observed.write_tag.val().get_bits::<3>(2);
             }
-            if self.tag.val().get_bit(5) {
-                writer = self.tag.val().get_bits::<3>(0);
+            if self.observed.write_tag.val().get_bit(5) {
+                writer = self.observed.write_tag.val().get_bits::<3>(0);
             }
             let own = by_processor & !completion & (writer == self.hart[c].val());
-            let same_line =
-                !((self.line.val() ^ self.watched[c].line.val()) & self.watched[c].lines.val()).any();
+            let same_line = !((self.observed.line.val() ^ self.watched[c].line.val())
+                & self.watched[c].lines.val())
+            .any();
             self.hit_q[c].d.next = self.write.val()
                 & self.watched[c].valid.val()
                 & !own
@@ -130,10 +126,10 @@ mod tests {
             let (requester, tag) = (random.gen_range(4..7u64), random.gen_range(0..64u64));
             let line = random.gen_range(0..6u64);
             unit.write.next = random.gen();
-            unit.requester.next = requester.into();
-            unit.tag.next = tag.into();
-            unit.line.next = line.into();
-            unit.strobe.next = strobe.into();
+            unit.observed.requester.next = requester.into();
+            unit.observed.write_tag.next = tag.into();
+            unit.observed.line.next = line.into();
+            unit.observed.strobe.next = strobe.into();
             settle!(unit);
             let expected: Vec<bool> = (0..channels)
                 .map(|channel| {

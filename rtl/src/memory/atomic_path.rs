@@ -1,6 +1,6 @@
 //! Atomic operations of a core on their way to the L2.
 
-use crate::ports::{AtomicAnswer, LineWrite, Look, SlotStart};
+use crate::ports::{AtomicAnswer, AtomicOperands, LateResult, LineError, LineWrite, Look, SlotStart};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -17,7 +17,7 @@ use hermes_hdl::prelude::*;
 /// 3. The answers come in any order, with the tag. When the last one is here, the values are
 ///    offered as those of a load, in cycles in which no load has a result: in one cycle for all
 ///    lanes whose line could be read, and before that each other lane by itself with
-///    `result_error`.
+///    `result_error.valid`.
 /// 4. `done` is high in the cycle of the last of these, and with it `acquire`, if this was
 ///    requested.
 ///
@@ -39,22 +39,12 @@ pub struct AtomicPath<const LANES: usize> {
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers only.
     pub request_ready: Signal<Out, Bit>,
-    /// Warp slot.
-    pub request_slot: Signal<In, Bits<5>>,
-    /// Destination register.
-    pub request_rd: Signal<In, Bits<5>>,
+    /// That operation.
+    pub request: AtomicOperands<LANES>,
     /// The operation: `funct5` of the instruction.
     pub request_operation: Signal<In, Bits<5>>,
     /// Later loads of the warp must see what others wrote before.
     pub request_acquire: Signal<In, Bit>,
-    /// Lanes that take part; at least one.
-    pub request_mask: Signal<In, Bits<LANES>>,
-    /// Byte address of each lane.
-    #[count(LANES)]
-    pub request_address: Vec<Signal<In, Bits<32>>>,
-    /// Operand of each lane.
-    #[count(LANES)]
-    pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To the hazard check
     /// An operation is in flight.
@@ -77,45 +67,25 @@ pub struct AtomicPath<const LANES: usize> {
     pub answer: AtomicAnswer,
 
     // From the load path
-    /// Values of loads are here; they pass.
-    pub load_valid: Signal<In, Bit>,
-    /// Warp slot.
-    pub load_slot: Signal<In, Bits<5>>,
-    /// Destination register.
-    pub load_rd: Signal<In, Bits<5>>,
-    /// Lanes.
-    pub load_mask: Signal<In, Bits<LANES>>,
+    /// From the load path: values of loads, which pass.
+    pub load: Flipped<LateResult<LANES>>,
     /// Word of each lane, in which the value is; 0 while `load_valid` is low.
     #[count(LANES)]
     pub load_word: Vec<Signal<In, Bits<32>>>,
-    /// The load is complete.
-    pub load_last: Signal<In, Bit>,
-    /// The line could not be read.
-    pub load_error: Signal<In, Bit>,
-    /// Its line address.
-    pub load_line: Signal<In, LineAddress>,
+    /// Their line could not be read.
+    pub load_error: LineError,
 
     // To register write-back: loads and atomic operations
-    /// Values are here.
-    pub result_valid: Signal<Out, Bit>,
+    /// To register write-back: values of lanes.
+    pub result: LateResult<LANES>,
     /// They are accepted at this edge.
     pub result_ready: Signal<In, Bit>,
-    /// Warp slot.
-    pub result_slot: Signal<Out, Bits<5>>,
-    /// Destination register.
-    pub result_rd: Signal<Out, Bits<5>>,
-    /// Lanes.
-    pub result_mask: Signal<Out, Bits<LANES>>,
     /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0
     /// while `result_valid` or `result_ready` is low.
     #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
-    /// The instruction is complete with these lanes.
-    pub result_last: Signal<Out, Bit>,
-    /// The line could not be read.
-    pub result_error: Signal<Out, Bit>,
-    /// Its line address.
-    pub result_line: Signal<Out, LineAddress>,
+    /// The line of the values could not be read.
+    pub result_error: Flipped<LineError>,
     /// To the warps that wait for writes (one element with a network interface).
     #[count(looks)]
     pub look: Vec<Look>,
@@ -249,7 +219,7 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
 
         // Values: first the lanes that failed, one by one, then all others.
         let complete = self.under_way.q.val() && !self.unanswered.q.val().any();
-        let hands_on = complete && !self.load_valid.val() && self.result_ready.val();
+        let hands_on = complete && !self.load.valid.val() && self.result_ready.val();
         let broken = self.remaining.q.val() & self.failed.q.val();
         let mut leaving = self.remaining.q.val();
         if broken.any() {
@@ -270,13 +240,13 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         if ends {
             self.under_way.d.next = false;
         }
-        self.result_valid.next = self.load_valid.val() || complete;
-        self.result_slot.next = self.held_slot.q.val();
-        self.result_rd.next = self.held_rd.q.val();
-        self.result_mask.next = leaving;
-        self.result_last.next = ends;
-        self.result_error.next = broken.any();
-        self.result_line.next = leaving_line;
+        self.result.valid.next = self.load.valid.val() || complete;
+        self.result.slot.next = self.held_slot.q.val();
+        self.result.rd.next = self.held_rd.q.val();
+        self.result.lanes.next = leaving;
+        self.result.last.next = ends;
+        self.result_error.valid.next = broken.any();
+        self.result_error.line.next = leaving_line;
         for i in 0..LANES {
             self.result_word[i].next = self.load_word[i].val();
         }
@@ -285,31 +255,31 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
                 self.result_word[i].next = self.value[i].q.val();
             }
         }
-        if self.load_valid.val() {
-            self.result_slot.next = self.load_slot.val();
-            self.result_rd.next = self.load_rd.val();
-            self.result_mask.next = self.load_mask.val();
-            self.result_last.next = self.load_last.val();
-            self.result_error.next = self.load_error.val();
-            self.result_line.next = self.load_line.val();
+        if self.load.valid.val() {
+            self.result.slot.next = self.load.slot.val();
+            self.result.rd.next = self.load.rd.val();
+            self.result.lanes.next = self.load.lanes.val();
+            self.result.last.next = self.load.last.val();
+            self.result_error.valid.next = self.load_error.valid.val();
+            self.result_error.line.next = self.load_error.line.val();
         }
 
         // The next operation
         if self.request_valid.val() && !self.under_way.q.val() {
             self.under_way.d.next = true;
-            self.held_slot.d.next = self.request_slot.val();
-            self.held_rd.d.next = self.request_rd.val();
+            self.held_slot.d.next = self.request.slot.val();
+            self.held_rd.d.next = self.request.rd.val();
             self.held_operation.d.next = self.request_operation.val();
             self.held_acquire.d.next = self.request_acquire.val();
-            self.unsent.d.next = self.request_mask.val();
-            self.unanswered.d.next = self.request_mask.val();
-            self.remaining.d.next = self.request_mask.val();
+            self.unsent.d.next = self.request.mask.val();
+            self.unanswered.d.next = self.request.mask.val();
+            self.remaining.d.next = self.request.mask.val();
             self.failed.d.next = bits::<LANES>(0);
         }
         for i in 0..LANES {
             if self.request_valid.val() && !self.under_way.q.val() {
-                self.address[i].d.next = self.request_address[i].val().get_bits::<30>(2);
-                self.value[i].d.next = self.request_data[i].val();
+                self.address[i].d.next = self.request.address[i].val().get_bits::<30>(2);
+                self.value[i].d.next = self.request.data[i].val();
             }
             if arriving.get_bit(i) {
                 self.value[i].d.next = self.answer.word.val();
@@ -357,14 +327,14 @@ mod tests {
             let address: [u32; 4] = std::array::from_fn(|_| rng.gen::<u32>() & !3);
             let operand: [u32; 4] = rng.gen();
             uut.request_valid.next = true;
-            uut.request_slot.next = bits(slot.into());
-            uut.request_rd.next = bits(rd);
+            uut.request.slot.next = bits(slot.into());
+            uut.request.rd.next = bits(rd);
             uut.request_operation.next = bits(operation.into());
             uut.request_acquire.next = acquire;
-            uut.request_mask.next = bits(mask);
+            uut.request.mask.next = bits(mask);
             for lane in 0..4 {
-                uut.request_address[lane].next = bits(address[lane].into());
-                uut.request_data[lane].next = bits(operand[lane].into());
+                uut.request.address[lane].next = bits(address[lane].into());
+                uut.request.data[lane].next = bits(operand[lane].into());
             }
             settle(&mut uut);
             assert!(uut.request_ready.val() && !uut.busy.val());
@@ -393,11 +363,11 @@ mod tests {
                 uut.answer.word.next = bits(word.into());
                 uut.answer.error.next = error;
                 let loads = rng.gen_bool(0.3);
-                uut.load_valid.next = loads;
+                uut.load.valid.next = loads;
                 let ready = rng.gen_bool(0.7);
                 uut.result_ready.next = ready;
                 uut.load_word[1].next = bits(7);
-                uut.load_mask.next = bits(2);
+                uut.load.lanes.next = bits(2);
                 settle(&mut uut);
                 assert!(uut.busy.val() && !uut.request_ready.val());
                 assert_eq!(uut.slot.val().to_u32(), slot);
@@ -431,28 +401,28 @@ mod tests {
                     None => assert!(store.is_none() && to_send.is_empty()),
                 }
 
-                let got = uut.result_mask.val().to_u64();
+                let got = uut.result.lanes.val().to_u64();
                 if loads {
-                    assert!(uut.result_valid.val() && got == 2 && !uut.done.val());
+                    assert!(uut.result.valid.val() && got == 2 && !uut.done.val());
                     assert_eq!(uut.result_word[1].val().to_u32(), 7);
-                } else if uut.result_valid.val() && !ready {
-                    assert!(!uut.result_last.val() && !uut.done.val() && !uut.acquire.val());
-                } else if uut.result_valid.val() {
+                } else if uut.result.valid.val() && !ready {
+                    assert!(!uut.result.last.val() && !uut.done.val() && !uut.acquire.val());
+                } else if uut.result.valid.val() {
                     assert!(returned & got == 0 && got != 0);
                     returned |= got;
                     for lane in (0..4).filter(|lane| got >> lane & 1 == 1) {
                         let (value, error) = answers[lane].expect("an answer");
                         assert_eq!(uut.result_word[lane].val().to_u32(), value);
-                        assert_eq!(uut.result_error.val(), error);
+                        assert_eq!(uut.result_error.valid.val(), error);
                         if error {
                             assert_eq!(got, 1 << lane);
-                            assert_eq!(uut.result_line.val().to_u32(), address[lane] >> 6);
+                            assert_eq!(uut.result_error.line.val().to_u32(), address[lane] >> 6);
                             failures += 1;
                         }
                     }
-                    let (got_slot, got_rd) = (uut.result_slot.val().to_u32(), uut.result_rd.val().to_u64());
+                    let (got_slot, got_rd) = (uut.result.slot.val().to_u32(), uut.result.rd.val().to_u64());
                     assert_eq!((got_slot, got_rd), (slot, rd));
-                    assert_eq!(uut.result_last.val(), returned == mask);
+                    assert_eq!(uut.result.last.val(), returned == mask);
                     assert_eq!(uut.done.val(), returned == mask);
                     assert_eq!(uut.acquire.val(), uut.done.val() && acquire);
                 }
@@ -466,7 +436,7 @@ mod tests {
             }
             uut.store.valid.next = false;
             uut.write.written.valid.next = false;
-            uut.load_valid.next = false;
+            uut.load.valid.next = false;
         }
         assert!(failures > 5 && stores > 20, "{failures} failures, {stores} stores");
     }
@@ -482,7 +452,7 @@ mod tests {
                 uut.request_valid.next = false;
             }
             uut.write.written.tag.next = bits(32 + random() % 4);
-            uut.load_valid.next = random() % 4 == 0;
+            uut.load.valid.next = random() % 4 == 0;
         });
     }
 }

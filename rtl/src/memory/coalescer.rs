@@ -1,27 +1,28 @@
 //! Turns the memory operations of warps into a sequence of lines.
 
 use super::QueuePointers;
+use crate::ports::{CoalescedLine, CoalescerRequest, HeldEntry};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high.
+/// 1. An operation is accepted at the edge at which `request.valid` and `request.ready` are high.
 ///    It gets an entry of the queue.
-/// 2. When it is the oldest, the line of its lowest lane not yet served is found, with `served`:
-///    every lane that wants this line. From the second cycle after acceptance on, `load_valid` or
-///    `store_valid` offers it; offers are registers. At the edge at which one meets its `ready` the
-///    next one takes its place.
-/// 3. `last` marks the line that serves the last lanes. The operation leaves the queue as this
-///    becomes an offer.
-/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store
-///    path merges. While `held_valid` is high it stays, even if the operation left the queue.
-/// 5. `request_ready` is a register: it reflects an operation that leaves a cycle later. It is low
+/// 2. When it is the oldest, the line of its lowest lane not yet served is found, with
+///    `offer.lanes`: every lane that wants this line. From the second cycle after acceptance on,
+///    `load_valid` or `store_valid` offers it; offers are registers. At the edge at which one meets
+///    its `ready` the next one takes its place.
+/// 3. `offer.last` marks the line that serves the last lanes. The operation leaves the queue as
+///    this becomes an offer.
+/// 4. `size`, `address` and `data` show the entry `held.entry`, the one of the line that the store
+///    path merges. While `held.valid` is high it stays, even if the operation left the queue.
+/// 5. `request.ready` is a register: it reflects an operation that leaves a cycle later. It is low
 ///    in the first cycle after reset.
 ///
 /// So an operation that touches `n` lines takes `n` cycles, and the core stalls only if it has more
 /// than six others to offer meanwhile.
-/// `request_mask` must not be empty.
+/// `request.mask` must not be empty.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Coalescer<const LANES: usize> {
     /// Rising-edge clock.
@@ -29,26 +30,10 @@ pub struct Coalescer<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// From stage M: an operation is offered.
-    pub request_valid: Signal<In, Bit>,
-    /// The operation is accepted at this edge if it is offered; a register.
-    pub request_ready: Signal<Out, Bit>,
-    /// `request_ready` will be high in the next cycle.
+    /// From stage M: an operation.
+    pub request: CoalescerRequest<LANES>,
+    /// `request.ready` will be high in the next cycle.
     pub ready_next: Signal<Out, Bit>,
-    /// Warp slot of the operation.
-    pub request_slot: Signal<In, Bits<5>>,
-    /// Store (else load).
-    pub request_store: Signal<In, Bit>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub request_size: Signal<In, Bits<2>>,
-    /// Lanes that take part; at least one.
-    pub request_mask: Signal<In, Bits<LANES>>,
-    /// Byte address of each lane, a multiple of the size.
-    #[count(LANES)]
-    pub request_address: Vec<Signal<In, Bits<32>>>,
-    /// Register of each lane whose lowest bytes a store writes.
-    #[count(LANES)]
-    pub request_data: Vec<Signal<In, Bits<32>>>,
 
     /// To the load path: a line is offered.
     pub load_valid: Signal<Out, Bit>,
@@ -58,29 +43,15 @@ pub struct Coalescer<const LANES: usize> {
     pub store_valid: Signal<Out, Bit>,
     /// The store path takes it at this edge.
     pub store_ready: Signal<In, Bit>,
-    /// Line address of the offer.
-    pub line: Signal<Out, LineAddress>,
-    /// Lanes that the line serves.
-    pub served: Signal<Out, Bits<LANES>>,
-    /// No lane remains after this line.
-    pub last: Signal<Out, Bit>,
+    /// That line.
+    pub offer: Flipped<CoalescedLine<LANES>>,
     /// Warp slot of the operation offered.
     pub slot: Signal<Out, Bits<5>>,
     /// Its entry of the queue, which it may have left.
     pub entry: Signal<Out, Bits<3>>,
 
-    /// From the store path: it reads the entry `held_entry`.
-    pub held_valid: Signal<In, Bit>,
-    /// That entry.
-    pub held_entry: Signal<In, Bits<3>>,
-    /// To the store path: size of the operation in that entry.
-    pub size: Signal<Out, Bits<2>>,
-    /// To the store path: byte address of each lane; its place in the line counts.
-    #[count(LANES)]
-    pub address: Vec<Signal<Out, Bits<32>>>,
-    /// To the store path: store data of each lane.
-    #[count(LANES)]
-    pub data: Vec<Signal<Out, Bits<32>>>,
+    /// From and to the store path: the entry that it reads.
+    pub held: Flipped<HeldEntry<LANES>>,
 
     queue: QueuePointers<3>,
     entry_store: RamAsync<Bit, 3>,
@@ -117,44 +88,44 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         // Operations that come
         let used = self.queue.write_address.val() - self.queue.read_address.val();
         let has_room = (used < bits::<3>(6))
-            && (!self.held_valid.val()
-                || ((self.held_entry.val() != self.queue.write_address.val())
-                    && (self.held_entry.val() != (self.queue.write_address.val() + 1))));
+            && (!self.held.valid.val()
+                || ((self.held.entry.val() != self.queue.write_address.val())
+                    && (self.held.entry.val() != (self.queue.write_address.val() + 1))));
         self.room.d.next = has_room;
         self.ready_next.next = has_room;
-        self.request_ready.next = self.room.q.val();
-        let accept = self.request_valid.val() && self.room.q.val();
+        self.request.ready.next = self.room.q.val();
+        let accept = self.request.valid.val() && self.room.q.val();
         self.queue.push.next = accept;
         self.entry_store.write_enable.next = accept;
         self.entry_store.write_address.next = self.queue.write_address.val();
-        self.entry_store.write_data.next = self.request_store.val();
+        self.entry_store.write_data.next = self.request.store.val();
         self.entry_slot.write_enable.next = accept;
         self.entry_slot.write_address.next = self.queue.write_address.val();
-        self.entry_slot.write_data.next = self.request_slot.val();
+        self.entry_slot.write_data.next = self.request.slot.val();
         self.entry_mask.write_enable.next = accept;
         self.entry_mask.write_address.next = self.queue.write_address.val();
-        self.entry_mask.write_data.next = self.request_mask.val();
+        self.entry_mask.write_data.next = self.request.mask.val();
         self.entry_size.write_enable.next = accept;
         self.entry_size.write_address.next = self.queue.write_address.val();
-        self.entry_size.write_data.next = self.request_size.val();
+        self.entry_size.write_data.next = self.request.size.val();
         self.entry_line.write_enable.next = accept;
         self.entry_line.write_address.next = self.queue.write_address.val();
         self.entry_line.read_address.next = self.queue.read_address.val();
         self.entry_address.write_enable.next = accept;
         self.entry_address.write_address.next = self.queue.write_address.val();
-        self.entry_address.read_address.next = self.held_entry.val();
+        self.entry_address.read_address.next = self.held.entry.val();
         self.entry_data.write_enable.next = accept;
         self.entry_data.write_address.next = self.queue.write_address.val();
-        self.entry_data.read_address.next = self.held_entry.val();
+        self.entry_data.read_address.next = self.held.entry.val();
         for i in 0..LANES {
-            self.entry_line.write_data[i].next = self.request_address[i].val();
-            self.entry_address.write_data[i].next = self.request_address[i].val();
-            self.entry_data.write_data[i].next = self.request_data[i].val();
-            self.address[i].next = self.entry_address.read_data[i].val();
-            self.data[i].next = self.entry_data.read_data[i].val();
+            self.entry_line.write_data[i].next = self.request.address[i].val();
+            self.entry_address.write_data[i].next = self.request.address[i].val();
+            self.entry_data.write_data[i].next = self.request.data[i].val();
+            self.held.address[i].next = self.entry_address.read_data[i].val();
+            self.held.data[i].next = self.entry_data.read_data[i].val();
         }
-        self.entry_size.read_address.next = self.held_entry.val();
-        self.size.next = self.entry_size.read_data.val();
+        self.entry_size.read_address.next = self.held.entry.val();
+        self.held.size.next = self.entry_size.read_data.val();
 
         // The oldest: the lowest pending lane leads; every pending lane of its line is served with
         // it.
@@ -200,9 +171,9 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         }
         self.load_valid.next = self.offer_valid.q.val() && !self.offer_store.q.val();
         self.store_valid.next = self.offer_valid.q.val() && self.offer_store.q.val();
-        self.line.next = self.offer_line.q.val();
-        self.served.next = self.offer_served.q.val();
-        self.last.next = self.offer_last.q.val();
+        self.offer.line.next = self.offer_line.q.val();
+        self.offer.lanes.next = self.offer_served.q.val();
+        self.offer.last.next = self.offer_last.q.val();
         self.slot.next = self.offer_slot.q.val();
         self.entry.next = self.offer_entry.q.val();
 
@@ -248,46 +219,46 @@ mod tests {
                 (0..LANES).map(|_| rng.gen_range(0..range) * 64 + 4 * rng.gen_range(0..16)).collect();
             let mask = (rng.gen::<u32>() & all).max(1);
             let store = rng.gen_bool(0.5);
-            uut.request_valid.next = rng.gen_bool(0.7);
-            uut.request_store.next = store;
-            uut.request_mask.next = bits(mask.into());
-            uut.request_slot.next = bits(u64::from(offered) % 32);
-            uut.request_size.next = bits(u64::from(offered) % 4);
+            uut.request.valid.next = rng.gen_bool(0.7);
+            uut.request.store.next = store;
+            uut.request.mask.next = bits(mask.into());
+            uut.request.slot.next = bits(u64::from(offered) % 32);
+            uut.request.size.next = bits(u64::from(offered) % 4);
             for (i, &address) in addresses.iter().enumerate() {
-                uut.request_address[i].next = bits(address.into());
-                uut.request_data[i].next = bits(i as u64 + u64::from(offered));
+                uut.request.address[i].next = bits(address.into());
+                uut.request.data[i].next = bits(i as u64 + u64::from(offered));
             }
             uut.load_ready.next = rng.gen();
             uut.store_ready.next = rng.gen();
-            uut.held_valid.next = held.is_some() && rng.gen();
+            uut.held.valid.next = held.is_some() && rng.gen();
             settle(&mut uut);
             if let Some((_, addresses, _, number)) = &held {
-                assert_eq!(uut.size.val().to_u32(), number % 4);
+                assert_eq!(uut.held.size.val().to_u32(), number % 4);
                 for (i, address) in addresses.iter().enumerate() {
-                    assert_eq!(uut.address[i].val().to_u32() & 63, address & 63);
-                    assert_eq!(uut.data[i].val().to_u32(), i as u32 + number);
+                    assert_eq!(uut.held.address[i].val().to_u32() & 63, address & 63);
+                    assert_eq!(uut.held.data[i].val().to_u32(), i as u32 + number);
                 }
             }
-            if !uut.held_valid.val() {
+            if !uut.held.valid.val() {
                 held = None;
             }
             match before {
-                Some((level, _)) if level > 5 => assert!(!uut.request_ready.val()),
-                Some((_, false)) => assert!(uut.request_ready.val()),
+                Some((level, _)) if level > 5 => assert!(!uut.request.ready.val()),
+                Some((_, false)) => assert!(uut.request.ready.val()),
                 _ => (),
             }
             assert!(queue.len() < 8);
-            before = Some((queue.len(), uut.held_valid.val()));
-            full += u32::from(!uut.request_ready.val());
-            let takes = uut.request_valid.val() && uut.request_ready.val();
+            before = Some((queue.len(), uut.held.valid.val()));
+            full += u32::from(!uut.request.ready.val());
+            let takes = uut.request.valid.val() && uut.request.ready.val();
             let loads = offer.as_ref().is_some_and(|offer| !offer.0 .2);
             let stores = offer.as_ref().is_some_and(|offer| offer.0 .2);
             assert_eq!((uut.load_valid.val(), uut.store_valid.val()), (loads, stores));
             let mut entry = None;
             if let Some((operation, line, served, last)) = &offer {
-                assert_eq!(uut.line.val().to_u32(), *line);
-                assert_eq!(uut.served.val().to_u32(), *served);
-                assert_eq!(uut.last.val(), *last);
+                assert_eq!(uut.offer.line.val().to_u32(), *line);
+                assert_eq!(uut.offer.lanes.val().to_u32(), *served);
+                assert_eq!(uut.offer.last.val(), *last);
                 assert_eq!(uut.slot.val().to_u32(), operation.3 % 32);
                 if if stores { uut.store_ready.val() } else { uut.load_ready.val() } {
                     lines += 1;
@@ -319,7 +290,7 @@ mod tests {
             }
             tick!(uut);
             if let Some(entry) = entry {
-                uut.held_entry.next = entry;
+                uut.held.entry.next = entry;
             }
         }
         println!("{offered} operations, {lines} lines, {full} cycles full");

@@ -2,7 +2,7 @@
 
 use super::{CacheTags, QueuePointers, QueueRam, ReorderBuffer};
 use crate::memory::IndexHash;
-use crate::ports::{LineRead, LineWritten};
+use crate::ports::{AcceptedWrite, CacheAnswer, CacheRequest, LineRead, LineWritten};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -12,22 +12,22 @@ use hermes_hdl::prelude::*;
 /// The scheme is that of texture caches that prefetch: the tags are looked up and updated when a
 /// load is requested, the lines follow in the same order.
 ///
-/// 1. A request is accepted at the edge at which `request_valid` and `request_ready` are high. In
+/// 1. A request is accepted at the edge at which `request.valid` and `request.ready` are high. In
 ///    the next cycle at the earliest its tag is checked. A miss requests its line from memory at
 ///    once (`read.valid` in the cycle after) and counts as present from then on.
 /// 2. Hits and misses wait in one queue of 256 entries. At its head a miss waits for its line;
-///    `answer_valid` announces that the line of the oldest request can be had. After the edge at
-///    which it meets `answer_ready`, `answer_data` and `answer_error` hold that line, until the
+///    `answer.valid` announces that the line of the oldest request can be had. After the edge at
+///    which it meets `answer.ready`, `answer.data` and `answer.error` hold that line, until the
 ///    next such edge. A line that came from memory goes into the data memory at the same time: so
 ///    what the tag check found is true when the data memory is read.
 /// 3. One request a cycle is sustained, hits and misses alike. A hit is announced two cycles after
 ///    its request was accepted, a miss two cycles after its response.
-/// 4. Stores bypass the cache: `store_valid` notifies it that a line was sent to memory under a
+/// 4. Stores bypass the cache: `store.valid` notifies it that a line was sent to memory under a
 ///    tag, and when `written.valid` comes with the tag, it removes that line or any other at its
 ///    place. A load requested after that gets the line as it is written.
 /// 5. `drop` invalidates all lines, also those outstanding, an edge later. A load requested after
 ///    `drop` gets its line from memory.
-/// 6. An answer that came with an error goes with `answer_error` to all requests that found its
+/// 6. An answer that came with an error goes with `answer.error` to all requests that found its
 ///    line; three edges after it was taken all lines are invalidated, so that it does not stay.
 ///
 /// A request that was accepted at the edge of a removal or before, and found its line, may still
@@ -44,32 +44,18 @@ pub struct DataCache {
     pub drop: Signal<In, Bit>,
 
     // Loads, from the load/store unit
-    /// A line is requested.
-    pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers only.
-    pub request_ready: Signal<Out, Bit>,
-    /// Line address.
-    pub request_line: Signal<In, LineAddress>,
-    /// The line of the oldest request can be had.
-    pub answer_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub answer_ready: Signal<In, Bit>,
-    /// The line taken last, byte 0 in bits 7:0.
-    pub answer_data: Signal<Out, Bits<512>>,
-    /// The memory could not read it.
-    pub answer_error: Signal<Out, Bit>,
+    /// From the load path: a line is requested. `ready` depends on registers only.
+    pub request: Flipped<CacheRequest>,
+    /// To the load path: the line of the oldest request.
+    pub answer: CacheAnswer,
 
     // Reads from memory
     /// Reads lines, with tags below 64.
     pub read: LineRead,
 
     // Stores, which bypass the cache
-    /// A write is accepted by memory at this edge.
-    pub store_valid: Signal<In, Bit>,
-    /// Its line address.
-    pub store_line: Signal<In, LineAddress>,
-    /// Its tag.
-    pub store_tag: Signal<In, Bits<6>>,
+    /// A write that memory accepts at this edge.
+    pub store: Flipped<AcceptedWrite>,
     /// A line is written.
     pub written: LineWritten,
 
@@ -126,14 +112,14 @@ impl Logic for DataCache {
     #[hdl_gen]
     fn update(&mut self) {
         // Requests
-        self.request_ready.next = !self.requests.full.val();
-        self.request_hash.line.next = self.request_line.val();
-        self.requests.push.next = self.request_valid.val() && !self.requests.full.val();
-        self.request_lines.write_enable.next = self.request_valid.val() && !self.requests.full.val();
+        self.request.ready.next = !self.requests.full.val();
+        self.request_hash.line.next = self.request.line.val();
+        self.requests.push.next = self.request.valid.val() && !self.requests.full.val();
+        self.request_lines.write_enable.next = self.request.valid.val() && !self.requests.full.val();
         self.request_lines.write_address.next = self.requests.write_address.val();
-        self.request_lines.write_data.next = self.request_line.val();
+        self.request_lines.write_data.next = self.request.line.val();
         self.request_lines.read_address.next = self.requests.read_address.val();
-        self.request_places.write_enable.next = self.request_valid.val() && !self.requests.full.val();
+        self.request_places.write_enable.next = self.request.valid.val() && !self.requests.full.val();
         self.request_places.write_address.next = self.requests.write_address.val();
         self.request_places.write_data.next = self.request_hash.index.val();
         self.request_places.read_address.next = self.requests.read_address.val();
@@ -182,8 +168,8 @@ impl Logic for DataCache {
             && (self.waiting_place.front.val().get_bits::<16>(0) == self.held_place.q.val());
         let can_answer = !self.waiting.empty.val()
             && (self.waiting_place.front.val().get_bit(16) || self.reorder.arrived.val());
-        self.answer_valid.next = can_answer;
-        let take = can_answer && self.answer_ready.val();
+        self.answer.valid.next = can_answer;
+        let take = can_answer && self.answer.ready.val();
         self.waiting.pop.next = take;
         self.waiting_place.pop.next = take;
         self.reorder.take.next = take && !self.waiting_place.front.val().get_bit(16);
@@ -202,11 +188,11 @@ impl Logic for DataCache {
                 self.held_error.d.next = self.errors.read_data.val().any();
             }
         }
-        self.answer_data.next = self.reorder.data.val();
+        self.answer.data.next = self.reorder.data.val();
         if self.held_from_data.q.val() {
-            self.answer_data.next = self.data.read_data.val();
+            self.answer.data.next = self.data.read_data.val();
         }
-        self.answer_error.next = self.held_error.q.val();
+        self.answer.error.next = self.held_error.q.val();
         self.data.write_enable.next = self.fill.q.val();
         self.data.write_address.next = self.held_place.q.val();
         self.data.write_data.next = self.reorder.data.val();
@@ -218,9 +204,9 @@ impl Logic for DataCache {
         }
 
         // Removal and invalidation
-        self.store_hash.line.next = self.store_line.val();
-        self.store_places.write_enable.next = self.store_valid.val();
-        self.store_places.write_address.next = self.store_tag.val();
+        self.store_hash.line.next = self.store.line.val();
+        self.store_places.write_enable.next = self.store.valid.val();
+        self.store_places.write_address.next = self.store.tag.val();
         self.store_places.write_data.next = self.store_hash.index.val();
         self.store_places.read_address.next = self.written.tag.val();
         self.tags.remove_valid.next = self.written.valid.val();

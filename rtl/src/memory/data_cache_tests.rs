@@ -75,9 +75,9 @@ impl Bench {
     fn cycle(&mut self, line: Option<u64>, store: Option<u64>, drop: bool) -> bool {
         let uut = &mut self.uut;
         uut.drop.next = drop;
-        uut.request_valid.next = line.is_some();
-        uut.request_line.next = bits(line.unwrap_or(0));
-        uut.answer_ready.next = self.rng.gen_bool(0.9);
+        uut.request.valid.next = line.is_some();
+        uut.request.line.next = bits(line.unwrap_or(0));
+        uut.answer.ready.next = self.rng.gen_bool(0.9);
         uut.read.ready.next = self.rng.gen_bool(0.8);
         // A store of the memory changes it at some time before it is acknowledged.
         for (_, line, performed) in &mut self.stores {
@@ -111,18 +111,18 @@ impl Bench {
         });
         // The tag that is given back in this cycle is not used again at once.
         let store = store.filter(|s| written.map(|w| w.0) != Some(s.0));
-        uut.store_valid.next = store.is_some();
+        uut.store.valid.next = store.is_some();
         if let Some((tag, line)) = store {
-            uut.store_tag.next = bits(tag);
-            uut.store_line.next = bits(line);
+            uut.store.tag.next = bits(tag);
+            uut.store.line.next = bits(line);
             self.stores.push((tag, line, false));
         }
         settle(&mut self.uut);
 
         if let Some((line, oldest)) = self.held {
-            let data = self.uut.answer_data.val();
+            let data = self.uut.answer.data.val();
             let failing = self.failing.contains(&line);
-            assert_eq!(self.uut.answer_error.val(), failing, "line {line}");
+            assert_eq!(self.uut.answer.error.val(), failing, "line {line}");
             assert_eq!(data.get_bits::<26>(0).to_u64(), line);
             let version = data.get_bits::<32>(480).to_u64();
             assert!(
@@ -130,7 +130,7 @@ impl Bench {
                 "line {line}: version {version}, but {oldest} was known when it was asked for"
             );
         }
-        if self.uut.answer_valid.val() && self.uut.answer_ready.val() {
+        if self.uut.answer.valid.val() && self.uut.answer.ready.val() {
             self.held = self.requests.pop_front();
             assert!(self.held.is_some(), "an answer without a request");
             self.answers += 1;
@@ -156,7 +156,7 @@ impl Bench {
         }
         self.hits += u64::from(self.uut.hit.val());
         self.misses += u64::from(self.uut.miss.val());
-        let accepted = line.is_some() && self.uut.request_ready.val();
+        let accepted = line.is_some() && self.uut.request.ready.val();
         if accepted {
             let oldest = self.memory.get(&line.unwrap()).map_or(0, |v| v.acknowledged);
             self.requests.push_back((line.unwrap(), oldest));
@@ -288,7 +288,7 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
     for _ in 0..16 {
         tick!(uut);
     }
-    uut.answer_ready.next = true;
+    uut.answer.ready.next = true;
     uut.read.ready.next = true;
     // Eight lines that miss, then the same lines over and over: a memory that answers in the next
     // cycle.
@@ -296,8 +296,8 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
     let (mut announced, mut read) = (None, None);
     for cycle in 0..200u64 {
         let line = if cycle < 100 { cycle } else { cycle % 8 };
-        uut.request_valid.next = true;
-        uut.request_line.next = bits(line);
+        uut.request.valid.next = true;
+        uut.request.line.next = bits(line);
         uut.read.response.valid.next = false;
         if let Some((tag, line)) = read.take() {
             uut.read.response.valid.next = true;
@@ -305,33 +305,33 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
             uut.read.response.data.next = bits(line);
         }
         settle(&mut uut);
-        assert!(uut.request_ready.val(), "cycle {cycle}");
+        assert!(uut.request.ready.val(), "cycle {cycle}");
         assert_eq!(uut.hit.val(), cycle > 108, "cycle {cycle}");
         asked.push_back(line);
         if uut.read.valid.val() {
             read = Some((uut.read.tag.val(), uut.read.line.val().to_u64()));
         }
         if let Some(line) = announced {
-            assert_eq!(uut.answer_data.val(), bits(line));
+            assert_eq!(uut.answer.data.val(), bits(line));
         }
         // A miss is announced two cycles after its response, a hit behind it in the next one.
-        assert_eq!(uut.answer_valid.val(), cycle >= 5, "cycle {cycle}");
-        announced = uut.answer_valid.val().then(|| asked.pop_front().unwrap());
+        assert_eq!(uut.answer.valid.val(), cycle >= 5, "cycle {cycle}");
+        announced = uut.answer.valid.val().then(|| asked.pop_front().unwrap());
         tick!(uut);
     }
     // With nothing in front of it, a hit is announced two cycles after its request.
-    uut.request_valid.next = false;
+    uut.request.valid.next = false;
     for _ in 0..10 {
         tick!(uut);
     }
-    uut.request_valid.next = true;
-    uut.request_line.next = bits(3);
+    uut.request.valid.next = true;
+    uut.request.line.next = bits(3);
     tick!(uut);
-    uut.request_valid.next = false;
+    uut.request.valid.next = false;
     settle(&mut uut);
-    assert!(!uut.answer_valid.val());
+    assert!(!uut.answer.valid.val());
     tick!(uut);
-    assert!(uut.answer_valid.val());
+    assert!(uut.answer.valid.val());
     tick!(uut);
-    assert_eq!(uut.answer_data.val(), bits(3));
+    assert_eq!(uut.answer.data.val(), bits(3));
 }

@@ -27,7 +27,7 @@ fn near(random: u64) -> Bits<32> {
 #[test]
 fn coalescer() {
     check_with(Coalescer::<4>::default(), CYCLES, |uut, random, _| {
-        for address in &mut uut.request_address {
+        for address in &mut uut.request.address {
             address.next = near(random());
         }
     });
@@ -39,8 +39,8 @@ fn load_path() {
     check_with(LoadPath::<4>::default(), CYCLES, |uut, random, cycle| {
         // Memory that answers much, and memory that answers little, so that the queues run full.
         let slow = cycle / 200 % 2 == 0;
-        uut.read_ready.next = !slow || random() % 8 == 0;
-        uut.answer_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.read.ready.next = !slow || random() % 8 == 0;
+        uut.answer.valid.next = random() % 8 < if slow { 1 } else { 7 };
         uut.result_ready.next = random() % 4 != 0;
     });
 }
@@ -57,13 +57,13 @@ fn store_path() {
 #[test]
 fn load_store_unit() {
     check_with(LoadStoreUnit::<4>::default(), CYCLES, |uut, random, cycle| {
-        for address in &mut uut.request_address {
+        for address in &mut uut.request.address {
             address.next = near(random());
         }
         let slow = cycle / 200 % 2 == 0;
-        uut.read_ready.next = !slow || random() % 8 == 0;
+        uut.read.ready.next = !slow || random() % 8 == 0;
         uut.write.ready.next = !slow || random() % 8 == 0;
-        uut.answer_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.answer.valid.next = random() % 8 < if slow { 1 } else { 7 };
         uut.write.written.valid.next = random() % 2 == 0;
         uut.result_ready.next = random() % 8 != 0;
     });
@@ -74,14 +74,14 @@ fn data_cache() {
     check_with(DataCache::new(2), 6_000, |uut, random, cycle| {
         // Twelve lines at four places; memory that answers much and memory that answers little.
         let slow = cycle / 300 % 2 == 0;
-        uut.request_line.next = bits(random() % 12);
-        uut.store_line.next = bits(random() % 12);
+        uut.request.line.next = bits(random() % 12);
+        uut.store.line.next = bits(random() % 12);
         uut.drop.next = random() % 256 == 0;
         uut.written.valid.next = random() % 8 == 0;
         uut.read.ready.next = !slow || random() % 8 == 0;
         uut.read.response.valid.next = random() % 8 < if slow { 1 } else { 7 };
         uut.read.response.error.next = random() % 64 == 0;
-        uut.answer_ready.next = random() % 4 != 0;
+        uut.answer.ready.next = random() % 4 != 0;
     });
 }
 
@@ -94,17 +94,17 @@ fn adjust_scratchpad<const LANES: usize>(
 ) {
     let words = 8 * LANES as u64;
     let fills = cycle < 2 * words;
-    for (i, address) in uut.request_address.iter_mut().enumerate() {
+    for (i, address) in uut.request.address.iter_mut().enumerate() {
         let own = random() % words / LANES as u64 * LANES as u64 + i as u64;
         let word = if cycle / 64 % 2 == 0 { own } else { random() % words };
         address.next = bits(4 * if fills { cycle / 16 * LANES as u64 + i as u64 } else { word });
     }
     if fills {
         uut.reset.next = cycle < 2;
-        uut.request_valid.next = true;
-        uut.request_store.next = true;
-        uut.request_size.next = bits(2);
-        uut.request_mask.next = bits((1 << LANES) - 1);
+        uut.request.valid.next = true;
+        uut.request.store.next = true;
+        uut.request.size.next = bits(2);
+        uut.request.mask.next = bits((1 << LANES) - 1);
     }
 }
 

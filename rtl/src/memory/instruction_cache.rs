@@ -1,6 +1,6 @@
 //! The instruction cache of a core.
 
-use crate::ports::{LineRead, Lookup};
+use crate::ports::{FetchedWord, LineRead, Lookup};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -24,7 +24,7 @@ pub enum FillState {
 /// Instruction cache of lines of 64 bytes with 1, 2 or 4 ways.
 ///
 /// 1. Lookup: a cycle with `lookup.enable` high and `stall` low; in the next cycle `hit_valid` is
-///    high, and `hit`, `instruction` and `error` answer it. A cycle with `stall` high takes no
+///    high, and `fetched` answers it. A cycle with `stall` high takes no
 ///    lookup and holds these outputs.
 /// 2. A lookup that misses is recorded at the next edge with `stall` low. In the cycles after it,
 ///    up to the one with `stall` low, `wanted` says whether it matters; with both the miss starts a
@@ -65,12 +65,8 @@ pub struct InstructionCache {
     // To stages I and D, and to the scheduler
     /// The outputs answer a lookup.
     pub hit_valid: Signal<Out, Bit>,
-    /// The instruction is in the cache.
-    pub hit: Signal<Out, Bit>,
-    /// The instruction; meaningful with `hit`.
-    pub instruction: Signal<Out, Bits<32>>,
-    /// The memory could not read the line of this instruction; only with `hit`.
-    pub error: Signal<Out, Bit>,
+    /// The instruction.
+    pub fetched: Flipped<FetchedWord>,
     /// Slots that wait for a line look up again.
     pub filled: Signal<Out, Bit>,
 
@@ -169,7 +165,7 @@ impl Logic for InstructionCache {
         let mut is_hit = false;
         let mut is_error = false;
         // A miss gives any word, so that the first way need not be compared for it.
-        self.instruction.next = self.words[0].read_data.val();
+        self.fetched.word.next = self.words[0].read_data.val();
         let mut choice = self.turn.q.val() & self.last_way.val();
         for way in 0..self._ways {
             let hits = self.looked_up.q.val()
@@ -179,7 +175,7 @@ impl Logic for InstructionCache {
             if hits {
                 is_hit = true;
                 is_error = self.tags[way].read_data.val().get_bit(27);
-                self.instruction.next = self.words[way].read_data.val();
+                self.fetched.word.next = self.words[way].read_data.val();
             }
             if !self.tags[way].read_data.val().get_bit(26) {
                 choice = self.number[way].val();
@@ -195,8 +191,8 @@ impl Logic for InstructionCache {
         self.miss.d.next = self.missed.q.val() && self.wanted.val() && !self.stall.val();
         self.prepared.d.next = false;
         self.hit_valid.next = self.looked_up.q.val();
-        self.hit.next = is_hit;
-        self.error.next = is_error;
+        self.fetched.hit.next = is_hit;
+        self.fetched.error.next = is_error;
         self.filled.next = self.wake.q.val();
 
         // Fill machine.

@@ -80,9 +80,9 @@ fn run(ways: usize, cycles: usize) {
             slots.iter_mut().for_each(|slot| slot.1 = false);
         }
         if let Some((slot, at)) = looked_up {
-            if uut.hit.val() {
-                assert_eq!(uut.instruction.val().to_u32(), word(at), "cycle {cycle}, pc {at:#x}");
-                assert!(!uut.error.val(), "cycle {cycle}");
+            if uut.fetched.hit.val() {
+                assert_eq!(uut.fetched.word.val().to_u32(), word(at), "cycle {cycle}, pc {at:#x}");
+                assert!(!uut.fetched.error.val(), "cycle {cycle}");
                 hits += 1;
                 slots[slot].0 = pc(&mut rng);
             } else {

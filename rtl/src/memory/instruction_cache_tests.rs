@@ -93,15 +93,15 @@ impl Bench {
         }
         assert_eq!(self.uut.hit_valid.val(), self.looked_up.is_some());
         if let Some((slot, pc)) = self.looked_up {
-            if self.uut.hit.val() {
+            if self.uut.fetched.hit.val() {
                 let expected = if fails(pc >> 6) { 0 } else { self.word(pc) };
-                assert_eq!(self.uut.instruction.val().to_u32(), expected, "pc {pc:#x}");
-                assert_eq!(self.uut.error.val(), fails(pc >> 6));
+                assert_eq!(self.uut.fetched.word.val().to_u32(), expected, "pc {pc:#x}");
+                assert_eq!(self.uut.fetched.error.val(), fails(pc >> 6));
             } else {
-                assert!(!self.uut.error.val());
+                assert!(!self.uut.fetched.error.val());
             }
             if !stall {
-                if self.uut.hit.val() {
+                if self.uut.fetched.hit.val() {
                     self.hits += 1;
                     self.slots[slot].0 = next_pc(&mut self.rng, slot, pc);
                 } else {

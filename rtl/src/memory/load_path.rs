@@ -1,6 +1,7 @@
 //! From a coalesced load to read requests, and from their responses to the lanes' words.
 
 use super::{QueuePointers, QueueRam, WordSelect};
+use crate::ports::{CacheAnswer, CacheRequest, CoalescedLine, LateResult, LineError, LoadStart, ValuePlace};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -14,11 +15,11 @@ const WORDS: usize = 4;
 ///    operation is stored under the next of 32 tags. Operations keep their order, so their lines
 ///    need no tag: an answer belongs to the oldest operation, whose tag is free again once its last
 ///    answer was accepted.
-/// 2. A line is handed on at once: `read_valid` offers it in the cycle of `line_valid`, and it is
+/// 2. A line is handed on at once: `read.valid` offers it in the cycle of `line_valid`, and it is
 ///    taken at the edge at which `line_ready` is high. Up to 256 lines wait for their answer.
 /// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which
-///    `answer_valid` and `answer_ready` are high what belongs to it is registered, and
-///    `answer_data` and `answer_error` hold the line from the next cycle on, until the next such
+///    `answer.valid` and `answer.ready` are high what belongs to it is registered, and
+///    `answer.data` and `answer.error` hold the line from the next cycle on, until the next such
 ///    edge. Then the line is registered, too, as soon as the one before it has given its last
 ///    result. Results are offered from the next cycle on.
 /// 4. Up to four words are selected from a line at once: lanes whose indices differ by a multiple
@@ -27,8 +28,8 @@ const WORDS: usize = 4;
 ///    the line. So one line a cycle is sustained if no two such lanes want words of it. Behind a
 ///    line of which two do a cycle is lost, even if they want the same word: whether an answer is
 ///    accepted must not wait for the comparison of addresses.
-/// 5. The value is in the word at the lowest two bits of `result_address`, with `result_size` and
-///    `result_signed`; see [`LoadValue`](super::LoadValue).
+/// 5. The value is in the word at the lowest two bits of `place.address`, with `place.size` and
+///    `place.signed`; see [`LoadValue`](super::LoadValue).
 #[derive(Clone, Debug, LogicBlock)]
 #[new(groups: usize)]
 pub struct LoadPath<const LANES: usize> {
@@ -38,78 +39,38 @@ pub struct LoadPath<const LANES: usize> {
     pub reset: Signal<In, Bit>,
 
     /// From stage M: a load operation starts.
-    pub start: Signal<In, Bit>,
+    pub start: LoadStart<LANES>,
     /// A tag is free; depends on registers only.
     pub start_ready: Signal<Out, Bit>,
     /// `start_ready` will be high in the next cycle, whatever starts in this one.
     pub ready_next: Signal<Out, Bit>,
-    /// Its warp slot.
-    pub start_slot: Signal<In, Bits<5>>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub start_size: Signal<In, Bits<2>>,
-    /// Extend by the sign.
-    pub start_signed: Signal<In, Bit>,
-    /// Destination register.
-    pub start_rd: Signal<In, Bits<5>>,
-    /// Byte address of each lane; its place in the line counts.
-    #[count(LANES)]
-    pub start_address: Vec<Signal<In, Bits<32>>>,
 
     /// From the coalescer: a line is offered.
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
-    /// Line address.
-    pub line: Signal<In, LineAddress>,
-    /// Lanes that read from it.
-    pub lanes: Signal<In, Bits<LANES>>,
-    /// It is the last line of its operation.
-    pub last: Signal<In, Bit>,
+    /// From the coalescer: that line.
+    pub line: CoalescedLine<LANES>,
 
     /// To the data cache: a line is requested.
-    pub read_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub read_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub read_line: Signal<Out, LineAddress>,
-    /// From the data cache: the answer to the oldest request can be had.
-    pub answer_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; a register, low in the first cycle after reset.
-    pub answer_ready: Signal<Out, Bit>,
-    /// The line of the answer accepted last, byte 0 in bits 7:0.
-    pub answer_data: Signal<In, Bits<512>>,
-    /// The memory could not read it.
-    pub answer_error: Signal<In, Bit>,
+    pub read: CacheRequest,
+    /// From the data cache: the line of the oldest request.
+    pub answer: Flipped<CacheAnswer>,
 
-    /// To register write-back: values of lanes are here.
-    pub result_valid: Signal<Out, Bit>,
+    /// To register write-back: values of lanes.
+    pub result: LateResult<LANES>,
     /// They are accepted at this edge.
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
-    /// Warp slot.
-    pub result_slot: Signal<Out, Bits<5>>,
-    /// Destination register.
-    pub result_rd: Signal<Out, Bits<5>>,
-    /// Lanes whose value is here.
-    pub result_mask: Signal<Out, Bits<LANES>>,
     /// Word of the line for lane `i` of the mask in element `i` modulo four. It is 0 if no such
-    /// lane is in the mask, and while `result_valid` or `result_ready` is low.
+    /// lane is in the mask, and while `result.valid` or `result_ready` is low.
     #[count(groups)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
-    /// Byte address of each lane of the mask; its place in the line counts.
-    #[count(LANES)]
-    pub result_address: Vec<Signal<Out, Bits<32>>>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub result_size: Signal<Out, Bits<2>>,
-    /// Extend by the sign.
-    pub result_signed: Signal<Out, Bit>,
-    /// The operation is complete with these lanes.
-    pub result_last: Signal<Out, Bit>,
-    /// The memory could not read the line; the words are whatever the bus carried.
-    pub result_error: Signal<Out, Bit>,
-    /// Its line address.
-    pub result_line: Signal<Out, LineAddress>,
+    /// Where in the words the values are.
+    pub place: ValuePlace<LANES>,
+    /// The line of the values could not be read.
+    pub result_error: Flipped<LineError>,
 
     waiting: QueuePointers<8>,
     waiting_lanes: QueueRam<LANES, 8>,
@@ -125,7 +86,7 @@ pub struct LoadPath<const LANES: usize> {
     #[count(groups)]
     select: Vec<WordSelect>,
 
-    // What belongs to the line that `answer_data` shows
+    // What belongs to the line that `answer.data` shows
     next: Register<Bit>,
     /// The next line can come.
     room: Register<Bit>,
@@ -180,43 +141,43 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.start_ready.next = !self.tags.full.val();
         self.ready_next.next =
             !self.tags.full.val() && (self.tags.read_address.val() != (self.tags.write_address.val() + 1));
-        self.tags.push.next = self.start.val();
-        self.tag_slot.write_enable.next = self.start.val();
+        self.tags.push.next = self.start.valid.val();
+        self.tag_slot.write_enable.next = self.start.valid.val();
         self.tag_slot.write_address.next = self.tags.write_address.val();
-        self.tag_slot.write_data.next = self.start_slot.val();
-        self.tag_size.write_enable.next = self.start.val();
+        self.tag_slot.write_data.next = self.start.slot.val();
+        self.tag_size.write_enable.next = self.start.valid.val();
         self.tag_size.write_address.next = self.tags.write_address.val();
-        self.tag_size.write_data.next = self.start_size.val();
-        self.tag_signed.write_enable.next = self.start.val();
+        self.tag_size.write_data.next = self.start.size.val();
+        self.tag_signed.write_enable.next = self.start.valid.val();
         self.tag_signed.write_address.next = self.tags.write_address.val();
-        self.tag_signed.write_data.next = self.start_signed.val();
-        self.tag_rd.write_enable.next = self.start.val();
+        self.tag_signed.write_data.next = self.start.signed.val();
+        self.tag_rd.write_enable.next = self.start.valid.val();
         self.tag_rd.write_address.next = self.tags.write_address.val();
-        self.tag_rd.write_data.next = self.start_rd.val();
-        self.tag_address.write_enable.next = self.start.val();
+        self.tag_rd.write_data.next = self.start.rd.val();
+        self.tag_address.write_enable.next = self.start.valid.val();
         self.tag_address.write_address.next = self.tags.write_address.val();
         self.tag_address.read_address.next = self.tags.read_address.val();
         for i in 0..LANES {
-            self.tag_address.write_data[i].next = self.start_address[i].val();
+            self.tag_address.write_data[i].next = self.start.address[i].val();
             self.next_address.d[i].next = self.tag_address.read_data[i].val();
             self.held_address.d[i].next = self.next_address.q[i].val();
-            self.result_address[i].next = self.held_address.q[i].val();
+            self.place.address[i].next = self.held_address.q[i].val();
         }
 
         // A line is requested, and waits for its answer.
-        self.read_valid.next = self.line_valid.val() && !self.waiting.full.val();
-        self.read_line.next = self.line.val();
-        self.line_ready.next = self.read_ready.val() && !self.waiting.full.val();
-        let take = self.line_valid.val() && self.read_ready.val() && !self.waiting.full.val();
+        self.read.valid.next = self.line_valid.val() && !self.waiting.full.val();
+        self.read.line.next = self.line.line.val();
+        self.line_ready.next = self.read.ready.val() && !self.waiting.full.val();
+        let take = self.line_valid.val() && self.read.ready.val() && !self.waiting.full.val();
         self.waiting.push.next = take;
         self.waiting_lanes.push.next = take;
         self.waiting_lanes.write_address.next = self.waiting.write_address.val();
-        self.waiting_lanes.write_data.next = self.lanes.val();
+        self.waiting_lanes.write_data.next = self.line.lanes.val();
         self.waiting_lanes.read_address.next = self.waiting.read_address.val();
         self.waiting_line.push.next = take;
         self.waiting_line.write_address.next = self.waiting.write_address.val();
         self.waiting_line.write_data.next =
-            (bit_cast::<27, 1>(self.last.val().into()) << 26) | bit_cast::<27, 26>(self.line.val());
+            (bit_cast::<27, 1>(self.line.last.val().into()) << 26) | bit_cast::<27, 26>(self.line.line.val());
         self.waiting_line.read_address.next = self.waiting.read_address.val();
 
         // The lanes that get their value now
@@ -254,8 +215,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.tag_rd.read_address.next = self.tags.read_address.val();
         let moves = !self.held.q.val() || (self.result_ready.val() && self.held_apart.q.val());
         // An answer that no request waits for would be an error of the memory; it is ignored.
-        let receive = self.answer_valid.val() && self.room.q.val() && !self.waiting.empty.val();
-        self.answer_ready.next = self.room.q.val();
+        let receive = self.answer.valid.val() && self.room.q.val() && !self.waiting.empty.val();
+        self.answer.ready.next = self.room.q.val();
         self.waiting.pop.next = receive;
         self.waiting_lanes.pop.next = receive;
         self.waiting_line.pop.next = receive;
@@ -295,8 +256,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.held_address.write_enable.next = moves;
         if moves {
             self.held.d.next = self.next.q.val();
-            self.held_data.d.next = self.answer_data.val();
-            self.held_error.d.next = self.answer_error.val();
+            self.held_data.d.next = self.answer.data.val();
+            self.held_error.d.next = self.answer.error.val();
             self.held_apart.d.next = apart;
             self.held_line.d.next = self.next_line.q.val();
             self.held_slot.d.next = self.next_slot.q.val();
@@ -318,15 +279,15 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         }
         self.room.d.next = !next_after || !held_after || (self.result_ready_next.val() && apart_after);
 
-        self.result_valid.next = self.held.q.val();
-        self.result_slot.next = self.held_slot.q.val();
-        self.result_rd.next = self.held_rd.q.val();
-        self.result_mask.next = served;
-        self.result_last.next = self.held_last.q.val() && finishes;
-        self.result_error.next = self.held_error.q.val();
-        self.result_line.next = self.held_line.q.val();
-        self.result_size.next = self.held_size.q.val();
-        self.result_signed.next = self.held_signed.q.val();
+        self.result.valid.next = self.held.q.val();
+        self.result.slot.next = self.held_slot.q.val();
+        self.result.rd.next = self.held_rd.q.val();
+        self.result.lanes.next = served;
+        self.result.last.next = self.held_last.q.val() && finishes;
+        self.result_error.valid.next = self.held_error.q.val();
+        self.result_error.line.next = self.held_line.q.val();
+        self.place.size.next = self.held_size.q.val();
+        self.place.signed.next = self.held_signed.q.val();
         for g in 0..self._groups {
             self.select[g].enable.next = self.leads[g].val() && self.result_ready.val();
             self.select[g].line.next = self.held_data.q.val();
@@ -343,11 +304,11 @@ mod tests {
 
     /// Starts a load of the word at offset `4 * n` (modulo the line) by slot `n`.
     fn start(uut: &mut LoadPath<1>, n: u64) {
-        uut.start.next = true;
-        uut.start_slot.next = bits(n);
-        uut.start_size.next = bits(2);
-        uut.start_rd.next = bits((n + 10) % 32);
-        uut.start_address[0].next = bits(n * 4);
+        uut.start.valid.next = true;
+        uut.start.slot.next = bits(n);
+        uut.start.size.next = bits(2);
+        uut.start.rd.next = bits((n + 10) % 32);
+        uut.start.address[0].next = bits(n * 4);
     }
 
     #[test]
@@ -355,20 +316,20 @@ mod tests {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
         uut.line_valid.next = true;
-        uut.lanes.next = bits(1);
+        uut.line.lanes.next = bits(1);
         let mut taken = 0;
         for cycle in 0..300 {
             // Every operation has ten lines and starts with the first of them; memory accepts
             // requests only from cycle 10 on.
-            uut.read_ready.next = cycle >= 10;
+            uut.read.ready.next = cycle >= 10;
             start(&mut uut, taken / 10);
-            uut.last.next = taken % 10 == 9;
-            uut.line.next = bits(100 + taken);
+            uut.line.last.next = taken % 10 == 9;
+            uut.line.line.next = bits(100 + taken);
             settle(&mut uut);
             assert_eq!(uut.line_ready.val(), cycle >= 10 && taken < 256);
-            assert_eq!(uut.read_valid.val(), taken < 256);
-            assert_eq!(uut.read_line.val().to_u64(), 100 + taken);
-            uut.start.next = uut.line_ready.val() && taken % 10 == 0;
+            assert_eq!(uut.read.valid.val(), taken < 256);
+            assert_eq!(uut.read.line.val().to_u64(), 100 + taken);
+            uut.start.valid.next = uut.line_ready.val() && taken % 10 == 0;
             if uut.line_ready.val() {
                 taken += 1;
             }
@@ -376,43 +337,43 @@ mod tests {
         }
         assert_eq!(taken, 256);
         uut.line_valid.next = false;
-        uut.start.next = false;
+        uut.start.valid.next = false;
 
         // The answers come in order; each is announced one cycle before its line, which gives its
         // result in the cycle after that.
         uut.result_ready.next = true;
         uut.result_ready_next.next = true;
         for n in 0..258u32 {
-            uut.answer_valid.next = n < 256;
-            uut.answer_data.next = line_to_bits(&[n as u8; 64]);
-            uut.answer_error.next = n == 6;
+            uut.answer.valid.next = n < 256;
+            uut.answer.data.next = line_to_bits(&[n as u8; 64]);
+            uut.answer.error.next = n == 6;
             settle(&mut uut);
-            assert!(uut.answer_ready.val());
-            assert_eq!(uut.result_valid.val(), n > 1);
+            assert!(uut.answer.ready.val());
+            assert_eq!(uut.result.valid.val(), n > 1);
             if n > 1 {
                 let n = n - 1;
                 let slot = (n - 1) / 10;
-                assert_eq!(uut.result_slot.val().to_u32(), slot);
-                assert_eq!(uut.result_rd.val().to_u32(), (slot + 10) % 32);
+                assert_eq!(uut.result.slot.val().to_u32(), slot);
+                assert_eq!(uut.result.rd.val().to_u32(), (slot + 10) % 32);
                 assert_eq!(uut.result_word[0].val().to_u32(), (n & 255) * 0x0101_0101);
-                assert_eq!(uut.result_address[0].val().to_u32(), slot * 4);
-                assert_eq!(uut.result_last.val(), n % 10 == 0);
-                assert_eq!(uut.result_error.val(), n == 6);
-                assert_eq!(uut.result_line.val().to_u32(), 99 + n);
+                assert_eq!(uut.place.address[0].val().to_u32(), slot * 4);
+                assert_eq!(uut.result.last.val(), n % 10 == 0);
+                assert_eq!(uut.result_error.valid.val(), n == 6);
+                assert_eq!(uut.result_error.line.val().to_u32(), 99 + n);
             }
             tick!(uut);
         }
         settle(&mut uut);
-        assert!(!uut.result_valid.val());
+        assert!(!uut.result.valid.val());
     }
 
     #[test]
     fn thirty_two_operations_have_a_tag() {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
-        uut.lanes.next = bits(1);
-        uut.last.next = true;
-        uut.read_ready.next = true;
+        uut.line.lanes.next = bits(1);
+        uut.line.last.next = true;
+        uut.read.ready.next = true;
         uut.line_valid.next = true;
         for n in 0..32 {
             start(&mut uut, n);
@@ -420,11 +381,11 @@ mod tests {
             assert!(uut.start_ready.val());
             tick!(uut);
         }
-        uut.start.next = false;
+        uut.start.valid.next = false;
         uut.line_valid.next = false;
         settle(&mut uut);
         assert!(!uut.start_ready.val());
-        uut.answer_valid.next = true;
+        uut.answer.valid.next = true;
         tick!(uut);
         assert!(uut.start_ready.val());
     }
@@ -434,24 +395,24 @@ mod tests {
     fn cycles_of_20_lines(lanes: u64) -> u32 {
         let mut uut = LoadPath::<8>::default();
         reset!(uut);
-        uut.read_ready.next = true;
+        uut.read.ready.next = true;
         uut.line_valid.next = true;
-        uut.lanes.next = bits(lanes);
+        uut.line.lanes.next = bits(lanes);
         for n in 0..20 {
-            uut.start.next = n == 0;
-            uut.last.next = n == 19;
+            uut.start.valid.next = n == 0;
+            uut.line.last.next = n == 19;
             tick!(uut);
         }
-        uut.start.next = false;
+        uut.start.valid.next = false;
         uut.line_valid.next = false;
-        uut.answer_valid.next = true;
+        uut.answer.valid.next = true;
         uut.result_ready.next = true;
         uut.result_ready_next.next = true;
         let (mut cycles, mut results) = (0, 0);
         while results < 20 {
             settle(&mut uut);
-            if uut.result_valid.val() {
-                assert_eq!(uut.result_mask.val().to_u64(), lanes);
+            if uut.result.valid.val() {
+                assert_eq!(uut.result.lanes.val().to_u64(), lanes);
                 results += 1;
             }
             cycles += u32::from(results > 0);
@@ -473,13 +434,13 @@ mod tests {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
         tick!(uut);
-        uut.answer_valid.next = true;
+        uut.answer.valid.next = true;
         settle(&mut uut);
-        assert!(uut.answer_ready.val());
+        assert!(uut.answer.ready.val());
         tick!(uut);
-        uut.answer_valid.next = false;
+        uut.answer.valid.next = false;
         for _ in 0..3 {
-            assert!(!uut.result_valid.val());
+            assert!(!uut.result.valid.val());
             tick!(uut);
         }
     }

@@ -143,18 +143,18 @@ impl<const LANES: usize> Bench<LANES> {
     }
 
     fn offer(&mut self, operation: Option<Operation>) {
-        self.uut.request_valid.next = operation.is_some();
+        self.uut.request.valid.next = operation.is_some();
         if let Some(op) = &operation {
             assert!(self.in_flight[op.slot].iter().all(|(other, _)| other.store == op.store));
-            self.uut.request_slot.next = bits(op.slot as u64);
-            self.uut.request_store.next = op.store;
-            self.uut.request_size.next = bits(op.size.into());
-            self.uut.request_signed.next = op.signed;
-            self.uut.request_rd.next = bits(op.rd.into());
-            self.uut.request_mask.next = bits(op.mask.into());
+            self.uut.request.slot.next = bits(op.slot as u64);
+            self.uut.request.store.next = op.store;
+            self.uut.request.size.next = bits(op.size.into());
+            self.uut.request.signed.next = op.signed;
+            self.uut.request.rd.next = bits(op.rd.into());
+            self.uut.request.mask.next = bits(op.mask.into());
             for i in 0..LANES {
-                self.uut.request_address[i].next = bits(op.address[i].into());
-                self.uut.request_data[i].next = bits(op.data[i].into());
+                self.uut.request.address[i].next = bits(op.address[i].into());
+                self.uut.request.data[i].next = bits(op.data[i].into());
             }
         }
         self.offered = operation;
@@ -162,17 +162,17 @@ impl<const LANES: usize> Bench<LANES> {
 
     /// One clock cycle with the operation offered.
     fn cycle(&mut self) {
-        self.uut.read_ready.next = self.rng.gen_bool(self.pace);
+        self.uut.read.ready.next = self.rng.gen_bool(self.pace);
         self.uut.write.ready.next = self.rng.gen_bool(self.pace);
         self.uut.result_ready.next = self.uut.result_ready_next.val();
         self.uut.result_ready_next.next = self.rng.gen_bool(self.pace);
         // An announcement stays until it is accepted; then its line follows.
         if let Some(line) = self.answered.take() {
-            self.uut.answer_data.next = line_to_bits(&self.memory.read(line));
-            self.uut.answer_error.next = fails(line);
+            self.uut.answer.data.next = line_to_bits(&self.memory.read(line));
+            self.uut.answer.error.next = fails(line);
         }
         self.announced |= !self.reads.is_empty() && self.rng.gen_bool(self.pace);
-        self.uut.answer_valid.next = self.announced;
+        self.uut.answer.valid.next = self.announced;
         // Writes are done in any order.
         let done = (!self.writes.is_empty() && self.rng.gen_bool(self.pace))
             .then(|| self.writes.swap_remove(self.rng.gen_range(0..self.writes.len())));
@@ -183,7 +183,7 @@ impl<const LANES: usize> Bench<LANES> {
         settle(&mut self.uut);
 
         // Requests stay until they are accepted.
-        let read_offer = self.uut.read_valid.val().then(|| self.uut.read_line.val().to_u64());
+        let read_offer = self.uut.read.valid.val().then(|| self.uut.read.line.val().to_u64());
         if self.last_read_offer.is_some() {
             assert_eq!(self.last_read_offer, read_offer, "read request changed before it was accepted");
         }
@@ -194,13 +194,13 @@ impl<const LANES: usize> Bench<LANES> {
         if self.last_write_offer.is_some() {
             assert_eq!(self.last_write_offer, write_offer, "write request changed before it was accepted");
         }
-        let read = read_offer.filter(|_| self.uut.read_ready.val());
+        let read = read_offer.filter(|_| self.uut.read.ready.val());
         let write = write_offer.filter(|_| self.uut.write.ready.val());
         self.last_read_offer = if read.is_some() { None } else { read_offer };
         self.last_write_offer = if write.is_some() { None } else { write_offer };
         assert_eq!(self.uut.line_write.val(), write.is_some());
 
-        if self.announced && self.uut.answer_ready.val() {
+        if self.announced && self.uut.answer.ready.val() {
             self.announced = false;
             self.answered = self.reads.pop_front();
         }
@@ -215,11 +215,11 @@ impl<const LANES: usize> Bench<LANES> {
             self.writes.push((line as u32, tag));
             self.line_writes += 1;
         }
-        if self.uut.result_valid.val() && self.uut.result_ready.val() {
+        if self.uut.result.valid.val() && self.uut.result_ready.val() {
             self.check_result();
         }
-        if self.uut.stored_valid.val() {
-            let slot = self.uut.stored_slot.val().to_u64() as usize;
+        if self.uut.stored.valid.val() {
+            let slot = self.uut.stored.slot.val().to_u64() as usize;
             let (op, _) = self.in_flight[slot].pop_front().expect("a store was in flight");
             assert!(op.store);
             // A later store of the slot may still be on its way to these lines.
@@ -231,9 +231,9 @@ impl<const LANES: usize> Bench<LANES> {
             }
             self.completed += 1;
         }
-        assert!(self.uut.request_ready.val() || !self.promised);
+        assert!(self.uut.request.ready.val() || !self.promised);
         self.promised = self.uut.ready_next.val();
-        if self.uut.request_valid.val() && self.uut.request_ready.val() {
+        if self.uut.request.valid.val() && self.uut.request.ready.val() {
             let op = self.offered.take().unwrap();
             if op.store {
                 for i in op.lanes() {
@@ -258,20 +258,20 @@ impl<const LANES: usize> Bench<LANES> {
     }
 
     fn check_result(&mut self) {
-        let slot = self.uut.result_slot.val().to_u64() as usize;
+        let slot = self.uut.result.slot.val().to_u64() as usize;
         let (op, remaining) = self.in_flight[slot].front_mut().expect("a load was in flight");
         assert!(!op.store);
-        assert_eq!(self.uut.result_rd.val().to_u32(), op.rd);
-        let mask = self.uut.result_mask.val().to_u32();
+        assert_eq!(self.uut.result.rd.val().to_u32(), op.rd);
+        let mask = self.uut.result.lanes.val().to_u32();
         assert!(mask != 0 && mask & !*remaining == 0, "lanes {mask:x} of {remaining:x}");
         let line = op.address[mask.trailing_zeros() as usize] >> 6;
-        assert_eq!(self.uut.result_error.val(), fails(line));
-        assert_eq!(self.uut.result_line.val().to_u32(), line);
+        assert_eq!(self.uut.result_error.valid.val(), fails(line));
+        assert_eq!(self.uut.result_error.line.val().to_u32(), line);
         for i in 0..LANES {
-            let offset = self.uut.result_address[i].val().to_u32() % 4;
-            let size = self.uut.result_size.val().to_u64();
+            let offset = self.uut.place.address[i].val().to_u32() % 4;
+            let size = self.uut.place.size.val().to_u64();
             let word = self.uut.result_word[i % self.uut.result_word.len()].val().to_u32();
-            let value = loaded_value(word, offset, size, self.uut.result_signed.val());
+            let value = loaded_value(word, offset, size, self.uut.place.signed.val());
             if mask >> i & 1 == 1 {
                 assert_eq!(
                     value,
@@ -282,7 +282,7 @@ impl<const LANES: usize> Bench<LANES> {
             }
         }
         *remaining &= !mask;
-        assert_eq!(self.uut.result_last.val(), *remaining == 0);
+        assert_eq!(self.uut.result.last.val(), *remaining == 0);
         if *remaining == 0 {
             self.in_flight[slot].pop_front();
             self.completed += 1;
@@ -295,7 +295,7 @@ impl<const LANES: usize> Bench<LANES> {
                 assert_eq!((self.line_reads, self.line_writes), (self.expected_reads, self.expected_writes));
                 return;
             }
-            self.uut.request_valid.next = self.offered.is_some();
+            self.uut.request.valid.next = self.offered.is_some();
             self.cycle();
         }
         panic!("operations are still in flight: {:?}", self.in_flight);
@@ -380,9 +380,9 @@ fn thirty_two_loads_of_one_slot_are_in_flight() {
     tick!(bench.uut);
     for n in 0..33 {
         bench.offer(Some(load(n % 32)));
-        bench.uut.read_ready.next = true;
+        bench.uut.read.ready.next = true;
         settle(&mut bench.uut);
-        assert_eq!(bench.uut.request_ready.val(), n < 32);
+        assert_eq!(bench.uut.request.ready.val(), n < 32);
         // One more may come before it is known whether this one does.
         assert_eq!(bench.uut.ready_next.val(), n < 31);
         if n < 32 {
@@ -391,7 +391,7 @@ fn thirty_two_loads_of_one_slot_are_in_flight() {
             tick!(bench.uut);
         }
     }
-    assert!(bench.uut.request_valid.val() && !bench.uut.request_ready.val());
+    assert!(bench.uut.request.valid.val() && !bench.uut.request.ready.val());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The scratchpad of a core.
 
+use crate::ports::{LaneRequest, LateResult, SlotEvent, ValuePlace};
 use hermes_hdl::prelude::*;
 
 /// Bytes of a scratchpad.
@@ -8,20 +9,20 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 16 KiB of memory that a core's threads share, in one bank of 32-bit words for each lane: word
 /// `w` stands in bank `w mod LANES`.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high,
+/// 1. An operation is accepted at the edge at which `request.valid` and `request.ready` are high,
 ///    and makes its first pass over the banks in the next cycle. The mask is never empty and
 ///    addresses are multiples of the size.
 /// 2. If every lane of the mask addresses its own bank (bank number = lane number), one pass serves
 ///    them all. Otherwise the lowest lane not yet served leads each pass: of a load, all lanes that
 ///    want its word go along; of a store, it alone, so that the highest of several lanes that write
 ///    a byte wins.
-/// 3. The words of a load pass are on `result_valid` in the cycle after the pass and in no other:
+/// 3. The words of a load pass are on `result.valid` in the cycle after the pass and in no other:
 ///    the receiver must take them then, and is notified by `result_next` a cycle before. The value
-///    is in the word at the lowest two bits of `result_address`, with `result_size` and
-///    `result_signed`; see [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of
+///    is in the word at the lowest two bits of `place.address`, with `place.size` and
+///    `place.signed`; see [`LoadValue`](super::LoadValue). `stored.valid` follows the last pass of
 ///    a store by one cycle.
 /// 4. One pass a cycle is sustained, within an operation and from one of one pass to the next.
-///    Behind an operation in which a lane is not in its own bank a cycle is lost: `request_ready`
+///    Behind an operation in which a lane is not in its own bank a cycle is lost: `request.ready`
 ///    must not wait for the comparison of addresses.
 /// 5. Operations take effect and complete in the order of acceptance.
 #[derive(Clone, Debug, LogicBlock)]
@@ -33,58 +34,23 @@ pub struct Scratchpad<const LANES: usize> {
     pub reset: Signal<In, Bit>,
 
     // From stage M
-    /// An operation is offered.
-    pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers only.
-    pub request_ready: Signal<Out, Bit>,
-    /// `request_ready` will be high in the next cycle.
+    /// From stage M: an operation. Of an address its place in the scratchpad counts.
+    pub request: LaneRequest<LANES>,
+    /// `request.ready` will be high in the next cycle.
     pub ready_next: Signal<Out, Bit>,
-    /// Warp slot.
-    pub request_slot: Signal<In, Bits<5>>,
-    /// Store (else load).
-    pub request_store: Signal<In, Bit>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub request_size: Signal<In, Bits<2>>,
-    /// Loads: extend by the sign.
-    pub request_signed: Signal<In, Bit>,
-    /// Loads: destination register.
-    pub request_rd: Signal<In, Bits<5>>,
-    /// Lanes that take part; at least one.
-    pub request_mask: Signal<In, Bits<LANES>>,
-    /// Byte address of each lane; its place in the scratchpad counts.
-    #[count(LANES)]
-    pub request_address: Vec<Signal<In, Bits<32>>>,
-    /// Register of each lane to store.
-    #[count(LANES)]
-    pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back
     /// Words of lanes are here in the next cycle; depends on registers only.
     pub result_next: Signal<Out, Bit>,
-    /// Words of lanes are here, for this cycle.
-    pub result_valid: Signal<Out, Bit>,
-    /// Warp slot.
-    pub result_slot: Signal<Out, Bits<5>>,
-    /// Destination register.
-    pub result_rd: Signal<Out, Bits<5>>,
-    /// Lanes whose word is here.
-    pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of each lane of the mask, undefined for other lanes; 0 while `result_valid` is low.
+    /// To register write-back: values of lanes.
+    pub result: LateResult<LANES>,
+    /// Word of each lane of the mask, undefined for other lanes; 0 while `result.valid` is low.
     #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
-    /// Byte address of each lane of the mask; its place in the word counts.
-    #[count(LANES)]
-    pub result_address: Vec<Signal<Out, Bits<32>>>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub result_size: Signal<Out, Bits<2>>,
-    /// Extend by the sign.
-    pub result_signed: Signal<Out, Bit>,
-    /// The operation is complete with these lanes.
-    pub result_last: Signal<Out, Bit>,
-    /// A store operation is complete (one cycle, always accepted).
-    pub stored_valid: Signal<Out, Bit>,
-    /// Its warp slot.
-    pub stored_slot: Signal<Out, Bits<5>>,
+    /// Where in the words the values are.
+    pub place: ValuePlace<LANES>,
+    /// To the hazard check: a store operation is complete.
+    pub stored: Flipped<SlotEvent>,
 
     #[init((0..LANES).map(|_| RamBytes::new(words)).collect())]
     banks: Vec<RamBytes>,
@@ -231,7 +197,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         let mut shared = bits::<32>(0);
         for i in 0..LANES {
             self.held_address.d[i].next = self.address.q[i].val();
-            self.result_address[i].next = self.held_address.q[i].val();
+            self.place.address[i].next = self.held_address.q[i].val();
             self.result_word[i].next = bits::<32>(0);
         }
         if self.held.q.val() {
@@ -250,61 +216,61 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 }
             }
         }
-        self.result_valid.next = self.held.q.val();
-        self.result_slot.next = self.held_slot.q.val();
-        self.result_rd.next = self.held_rd.q.val();
-        self.result_mask.next = self.held_mask.q.val();
-        self.result_last.next = self.held_last.q.val();
-        self.result_size.next = self.held_size.q.val();
-        self.result_signed.next = self.held_signed.q.val();
-        self.stored_valid.next = self.done.q.val();
-        self.stored_slot.next = self.done_slot.q.val();
+        self.result.valid.next = self.held.q.val();
+        self.result.slot.next = self.held_slot.q.val();
+        self.result.rd.next = self.held_rd.q.val();
+        self.result.lanes.next = self.held_mask.q.val();
+        self.result.last.next = self.held_last.q.val();
+        self.place.size.next = self.held_size.q.val();
+        self.place.signed.next = self.held_signed.q.val();
+        self.stored.valid.next = self.done.q.val();
+        self.stored.slot.next = self.done_slot.q.val();
 
         // A new operation; store data is repeated in every place where the strobes may want it.
         let accepts = !self.busy.q.val() | self.own.q.val();
-        self.request_ready.next = accepts;
+        self.request.ready.next = accepts;
         let mut request_own = true;
         for i in 0..LANES {
             self.home[i].next = bits::<LANES>(0);
-            self.placed[i].next = self.request_data[i].val();
+            self.placed[i].next = self.request.data[i].val();
         }
-        if self.request_valid.val() {
+        if self.request.valid.val() {
             for i in 0..LANES {
                 self.home[i].next =
-                    bits::<LANES>(1) << (self.request_address[i].val().get_bits::<12>(2) & self._bank_mask);
-                if self.request_mask.val().get_bit(i) & !self.home[i].val().get_bit(i) {
+                    bits::<LANES>(1) << (self.request.address[i].val().get_bits::<12>(2) & self._bank_mask);
+                if self.request.mask.val().get_bit(i) & !self.home[i].val().get_bit(i) {
                     request_own = false;
                 }
-                if !self.request_size.val().get_bit(1) {
+                if !self.request.size.val().get_bit(1) {
                     self.placed[i].next =
-                        (self.request_data[i].val() << 16) | (self.request_data[i].val() & 0xffff);
-                    if !self.request_size.val().get_bit(0) {
-                        self.placed[i].next = (self.request_data[i].val() << 24)
-                            | ((self.request_data[i].val() & 0xff) << 16)
-                            | ((self.request_data[i].val() & 0xff) << 8)
-                            | (self.request_data[i].val() & 0xff);
+                        (self.request.data[i].val() << 16) | (self.request.data[i].val() & 0xffff);
+                    if !self.request.size.val().get_bit(0) {
+                        self.placed[i].next = (self.request.data[i].val() << 24)
+                            | ((self.request.data[i].val() & 0xff) << 16)
+                            | ((self.request.data[i].val() & 0xff) << 8)
+                            | (self.request.data[i].val() & 0xff);
                     }
                 }
             }
         }
         self.ready_next.next = finishes;
         if accepts {
-            self.ready_next.next = !self.request_valid.val() | request_own;
+            self.ready_next.next = !self.request.valid.val() | request_own;
         }
-        self.address.write_enable.next = accepts & self.request_valid.val();
-        self.data.write_enable.next = accepts & self.request_valid.val();
+        self.address.write_enable.next = accepts & self.request.valid.val();
+        self.data.write_enable.next = accepts & self.request.valid.val();
         for i in 0..LANES {
-            self.address.d[i].next = self.request_address[i].val();
+            self.address.d[i].next = self.request.address[i].val();
             self.data.d[i].next = self.placed[i].val();
         }
-        if accepts & self.request_valid.val() {
+        if accepts & self.request.valid.val() {
             self.busy.d.next = true;
-            self.store.d.next = self.request_store.val();
-            self.slot.d.next = self.request_slot.val();
-            self.size.d.next = self.request_size.val();
-            self.signed.d.next = self.request_signed.val();
-            self.rd.d.next = self.request_rd.val();
-            self.pending.d.next = self.request_mask.val();
+            self.store.d.next = self.request.store.val();
+            self.slot.d.next = self.request.slot.val();
+            self.size.d.next = self.request.size.val();
+            self.signed.d.next = self.request.signed.val();
+            self.rd.d.next = self.request.rd.val();
+            self.pending.d.next = self.request.mask.val();
             self.own.d.next = request_own;
         }
     }

@@ -118,16 +118,16 @@ impl<const LANES: usize> Bench<LANES> {
     }
 
     fn offer(&mut self, op: Operation) {
-        self.uut.request_valid.next = true;
-        self.uut.request_slot.next = bits(op.slot);
-        self.uut.request_store.next = op.store;
-        self.uut.request_size.next = bits(op.size);
-        self.uut.request_signed.next = op.signed;
-        self.uut.request_rd.next = bits(op.rd);
-        self.uut.request_mask.next = bits(op.mask.into());
+        self.uut.request.valid.next = true;
+        self.uut.request.slot.next = bits(op.slot);
+        self.uut.request.store.next = op.store;
+        self.uut.request.size.next = bits(op.size);
+        self.uut.request.signed.next = op.signed;
+        self.uut.request.rd.next = bits(op.rd);
+        self.uut.request.mask.next = bits(op.mask.into());
         for i in 0..LANES {
-            self.uut.request_address[i].next = bits(op.address[i].into());
-            self.uut.request_data[i].next = bits(op.data[i].into());
+            self.uut.request.address[i].next = bits(op.address[i].into());
+            self.uut.request.data[i].next = bits(op.data[i].into());
         }
         self.offered = Some(op);
     }
@@ -141,22 +141,22 @@ impl<const LANES: usize> Bench<LANES> {
     }
 
     fn cycle(&mut self) {
-        self.uut.request_valid.next = self.offered.is_some();
+        self.uut.request.valid.next = self.offered.is_some();
         settle(&mut self.uut);
-        if self.uut.stored_valid.val() {
-            assert_eq!(Some(self.uut.stored_slot.val().to_u64()), self.stores.pop_front());
+        if self.uut.stored.valid.val() {
+            assert_eq!(Some(self.uut.stored.slot.val().to_u64()), self.stores.pop_front());
         }
-        assert_eq!(self.uut.result_valid.val(), self.announced);
+        assert_eq!(self.uut.result.valid.val(), self.announced);
         self.announced = self.uut.result_next.val();
-        assert_eq!(self.uut.request_ready.val(), self.promised);
+        assert_eq!(self.uut.request.ready.val(), self.promised);
         self.promised = self.uut.ready_next.val();
-        if self.uut.result_valid.val() {
+        if self.uut.result.valid.val() {
             self.results += 1;
             self.check_result();
         } else {
             assert!(self.uut.result_word.iter().all(|word| !word.val().any()), "a word that nobody takes");
         }
-        if self.uut.request_ready.val() {
+        if self.uut.request.ready.val() {
             if let Some(op) = self.offered.take() {
                 self.accept(op);
             }
@@ -192,21 +192,21 @@ impl<const LANES: usize> Bench<LANES> {
 
     fn check_result(&mut self) {
         let (op, values, remaining) = self.loads.front_mut().expect("a load was in flight");
-        let mask = self.uut.result_mask.val().to_u64() as u32;
+        let mask = self.uut.result.lanes.val().to_u64() as u32;
         assert!(mask != 0 && mask & !*remaining == 0, "lanes {mask:x} of {remaining:x}");
         assert_eq!(
-            (self.uut.result_slot.val().to_u64(), self.uut.result_rd.val().to_u64()),
+            (self.uut.result.slot.val().to_u64(), self.uut.result.rd.val().to_u64()),
             (op.slot, op.rd)
         );
         for i in (0..LANES).filter(|i| mask >> i & 1 == 1) {
-            let offset = self.uut.result_address[i].val().to_u32() % 4;
-            let size = self.uut.result_size.val().to_u64();
+            let offset = self.uut.place.address[i].val().to_u32() % 4;
+            let size = self.uut.place.size.val().to_u64();
             let word = self.uut.result_word[i].val().to_u32();
-            let value = loaded_value(word, offset, size, self.uut.result_signed.val());
+            let value = loaded_value(word, offset, size, self.uut.place.signed.val());
             assert_eq!(value, values[i], "lane {i} of {op:?}");
         }
         *remaining &= !mask;
-        assert_eq!(self.uut.result_last.val(), *remaining == 0);
+        assert_eq!(self.uut.result.last.val(), *remaining == 0);
         if *remaining == 0 {
             self.loads.pop_front();
         }

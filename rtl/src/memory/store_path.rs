@@ -1,7 +1,7 @@
 //! From a coalesced store to write requests and their completion.
 
 use super::{QueuePointers, StoreAlign, StoreMerge};
-use crate::ports::LineWrite;
+use crate::ports::{CoalescedLine, HeldEntry, LineWrite, SlotEvent};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -13,14 +13,14 @@ const GROUP: usize = 4;
 /// operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next
-///    cycle on its data is merged from `size`, `address` and `data` of `held_entry`, which must
-///    stand while `held_valid` is high; in the cycle after that `write.valid` offers it.
+///    cycle on its data is merged from `size`, `address` and `data` of `held.entry`, which must
+///    stand while `held.valid` is high; in the cycle after that `write.valid` offers it.
 /// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle
 ///    for each such group of which a lane writes to it. Where several lanes write the same byte,
 ///    the highest lane wins.
 /// 3. Every line has a tag of its own, 0 to 31. `write.written.valid` with the tag says that the
 ///    line is written: in any order, in the cycle after its request was accepted at the earliest.
-///    Operations complete in the order of their acceptance, one a cycle: `stored_valid` is high for
+///    Operations complete in the order of their acceptance, one a cycle: `stored.valid` is high for
 ///    one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
 #[derive(Clone, Debug, LogicBlock)]
@@ -35,36 +35,20 @@ pub struct StorePath<const LANES: usize> {
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
-    /// Line address.
-    pub line: Signal<In, LineAddress>,
-    /// Lanes that write to it.
-    pub lanes: Signal<In, Bits<LANES>>,
-    /// It is the last line of its operation.
-    pub last: Signal<In, Bit>,
+    /// From the coalescer: that line.
+    pub line: CoalescedLine<LANES>,
     /// Warp slot of the operation.
     pub slot: Signal<In, Bits<5>>,
     /// Entry of the operation in the coalescer.
     pub entry: Signal<In, Bits<3>>,
-    /// Of `held_entry`: 0 = byte, 1 = half word, 2 = word.
-    pub size: Signal<In, Bits<2>>,
-    /// Of `held_entry`: byte address of each lane; its place in the line counts.
-    #[count(LANES)]
-    pub address: Vec<Signal<In, Bits<32>>>,
-    /// Of `held_entry`: register of each lane.
-    #[count(LANES)]
-    pub data: Vec<Signal<In, Bits<32>>>,
-    /// To the coalescer: a line is merged; its entry must not change in this cycle. A register.
-    pub held_valid: Signal<Out, Bit>,
-    /// To the coalescer: entry of the operation of this line.
-    pub held_entry: Signal<Out, Bits<3>>,
+    /// To and from the coalescer: the entry of the line that is merged.
+    pub held: HeldEntry<LANES>,
 
     /// To memory, with tags 0 to 31.
     pub write: LineWrite,
 
     /// To the hazard check: a store operation is complete.
-    pub stored_valid: Signal<Out, Bit>,
-    /// Its warp slot.
-    pub stored_slot: Signal<Out, Bits<5>>,
+    pub stored: Flipped<SlotEvent>,
 
     merging: Register<Bit>,
     merge_line: Register<LineAddress>,
@@ -82,7 +66,7 @@ pub struct StorePath<const LANES: usize> {
     /// Lines that are written while an older one is not, by tag.
     written: Register<Bits<32>>,
     /// An operation was complete a cycle ago.
-    stored: Register<Bit>,
+    stored_q: Register<Bit>,
     slot_of_stored: Register<Bits<5>>,
 
     #[count(group)]
@@ -146,9 +130,9 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
                     if self.chosen[g].val() {
                         self.writes[s].next = self.merge_lanes.q.val().get_bit(g * self._group + s);
                         self.group_offset[s].next = self.group_offset[s].val()
-                            | self.address[g * self._group + s].val().get_bits::<6>(0);
+                            | self.held.address[g * self._group + s].val().get_bits::<6>(0);
                         self.group_data[s].next =
-                            self.group_data[s].val() | self.data[g * self._group + s].val();
+                            self.group_data[s].val() | self.held.data[g * self._group + s].val();
                         rest = rest.replace_bit(g * self._group + s, false);
                     }
                 }
@@ -161,8 +145,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         let space = (!self.merging.q.val() || (move_on && finishes)) && !self.waiting.full.val();
         let take = self.line_valid.val() && space;
         self.line_ready.next = space;
-        self.held_valid.next = self.merging.q.val();
-        self.held_entry.next = self.merge_entry.q.val();
+        self.held.valid.next = self.merging.q.val();
+        self.held.entry.next = self.merge_entry.q.val();
         // The first group also clears the bytes that no lane writes.
         self.out_data.write_enable.next = self.merging.q.val() && move_on;
         self.out_data.write_data.next = self.merge.data.val();
@@ -189,8 +173,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         if take {
             self.merging.d.next = true;
             self.merge_begun.d.next = false;
-            self.merge_line.d.next = self.line.val();
-            self.merge_lanes.d.next = self.lanes.val();
+            self.merge_line.d.next = self.line.line.val();
+            self.merge_lanes.d.next = self.line.lanes.val();
             self.merge_entry.d.next = self.entry.val();
             self.merge_tag.d.next = self.waiting.write_address.val();
         }
@@ -199,7 +183,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         for s in 0..self._group {
             self.align[s].enable.next = self.writes[s].val();
             self.align[s].offset.next = self.group_offset[s].val().get_bits::<2>(0);
-            self.align[s].size.next = self.size.val();
+            self.align[s].size.next = self.held.size.val();
             self.align[s].data.next = self.group_data[s].val();
             self.merge.lane_strobe[s].next = self.align[s].strobe.val();
             self.merge.index[s].next = self.group_offset[s].val().get_bits::<4>(2);
@@ -221,7 +205,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.waiting_slot.read_address.next = self.waiting.read_address.val();
         self.waiting_last.write_enable.next = take;
         self.waiting_last.write_address.next = self.waiting.write_address.val();
-        self.waiting_last.write_data.next = self.last.val();
+        self.waiting_last.write_data.next = self.line.last.val();
         self.waiting_last.read_address.next = self.waiting.read_address.val();
         let mut arriving = bits::<32>(0);
         if self.write.written.valid.val() {
@@ -235,10 +219,10 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         }
         self.written.d.next = (self.written.q.val() | arriving) & !leaving;
         self.waiting.pop.next = complete;
-        self.stored.d.next = complete && self.waiting_last.read_data.val();
+        self.stored_q.d.next = complete && self.waiting_last.read_data.val();
         self.slot_of_stored.d.next = self.waiting_slot.read_data.val();
-        self.stored_valid.next = self.stored.q.val();
-        self.stored_slot.next = self.slot_of_stored.q.val();
+        self.stored.valid.next = self.stored_q.q.val();
+        self.stored.slot.next = self.slot_of_stored.q.val();
     }
 }
 
@@ -253,25 +237,25 @@ mod tests {
         let mut uut = StorePath::<2>::default();
         reset!(uut);
         uut.line_valid.next = true;
-        uut.line.next = bits(77);
-        uut.lanes.next = bits(3);
-        uut.last.next = true;
+        uut.line.line.next = bits(77);
+        uut.line.lanes.next = bits(3);
+        uut.line.last.next = true;
         uut.slot.next = bits(9);
         uut.entry.next = bits(2);
-        uut.size.next = bits(1);
-        uut.address[0].next = bits(6);
-        uut.address[1].next = bits(62);
-        uut.data[0].next = bits(0xaaaa_1234);
-        uut.data[1].next = bits(0xbbbb_5678);
+        uut.held.size.next = bits(1);
+        uut.held.address[0].next = bits(6);
+        uut.held.address[1].next = bits(62);
+        uut.held.data[0].next = bits(0xaaaa_1234);
+        uut.held.data[1].next = bits(0xbbbb_5678);
         settle(&mut uut);
         assert!(uut.line_ready.val() && !uut.write.valid.val());
         tick!(uut);
         uut.line_valid.next = false;
         settle(&mut uut);
-        assert!(!uut.write.valid.val() && uut.held_valid.val());
-        assert_eq!(uut.held_entry.val().to_u32(), 2);
+        assert!(!uut.write.valid.val() && uut.held.valid.val());
+        assert_eq!(uut.held.entry.val().to_u32(), 2);
         tick!(uut);
-        assert!(uut.write.valid.val() && !uut.held_valid.val());
+        assert!(uut.write.valid.val() && !uut.held.valid.val());
         assert_eq!(uut.write.line.val().to_u32(), 77);
         let mut line = [0; 64];
         line[6..8].copy_from_slice(&[0x34, 0x12]);
@@ -283,16 +267,16 @@ mod tests {
         tick!(uut);
         uut.write.written.valid.next = true;
         settle(&mut uut);
-        assert!(!uut.write.valid.val() && !uut.stored_valid.val());
+        assert!(!uut.write.valid.val() && !uut.stored.valid.val());
         tick!(uut);
         uut.write.written.valid.next = false;
         settle(&mut uut);
-        assert!(!uut.stored_valid.val());
+        assert!(!uut.stored.valid.val());
         tick!(uut);
-        assert!(uut.stored_valid.val());
-        assert_eq!(uut.stored_slot.val().to_u32(), 9);
+        assert!(uut.stored.valid.val());
+        assert_eq!(uut.stored.slot.val().to_u32(), 9);
         tick!(uut);
-        assert!(!uut.stored_valid.val());
+        assert!(!uut.stored.valid.val());
     }
 
     /// A line takes a cycle for each group of lanes that writes to it; the highest lane wins.
@@ -301,10 +285,10 @@ mod tests {
         let mut uut = StorePath::<32>::default();
         reset!(uut);
         uut.write.ready.next = true;
-        uut.size.next = bits(2);
+        uut.held.size.next = bits(2);
         for i in 0..32 {
-            uut.address[i].next = bits(4 * (i as u64 % 16));
-            uut.data[i].next = bits(100 + i as u64);
+            uut.held.address[i].next = bits(4 * (i as u64 % 16));
+            uut.held.data[i].next = bits(100 + i as u64);
         }
         let words =
             |values: [u32; 16]| -> Vec<u8> { values.iter().flat_map(|value| value.to_le_bytes()).collect() };
@@ -319,7 +303,7 @@ mod tests {
         ];
         for (lanes, cycles, expected) in cases {
             uut.line_valid.next = true;
-            uut.lanes.next = bits(lanes.into());
+            uut.line.lanes.next = bits(lanes.into());
             settle(&mut uut);
             assert!(uut.line_ready.val());
             tick!(uut);
@@ -343,12 +327,12 @@ mod tests {
         let mut uut = StorePath::<1>::default();
         reset!(uut);
         uut.line_valid.next = true;
-        uut.lanes.next = bits(1);
+        uut.line.lanes.next = bits(1);
         uut.write.ready.next = true;
         let mut tags = vec![];
         for cycle in 0..40 {
             // Every fourth line completes an operation.
-            uut.last.next = cycle % 4 == 3;
+            uut.line.last.next = cycle % 4 == 3;
             uut.slot.next = bits(cycle / 4);
             settle(&mut uut);
             assert_eq!(uut.line_ready.val(), cycle < 32);
@@ -367,9 +351,9 @@ mod tests {
             uut.write.written.valid.next = n < 32;
             uut.write.written.tag.next = tags[n.min(31)];
             settle(&mut uut);
-            if uut.stored_valid.val() {
+            if uut.stored.valid.val() {
                 assert!(written[..4 * stored + 4].iter().all(|&w| w), "operation {stored}");
-                assert_eq!(uut.stored_slot.val().index(), stored);
+                assert_eq!(uut.stored.slot.val().index(), stored);
                 stored += 1;
             }
             written[tags[n.min(31)].index()] = true;

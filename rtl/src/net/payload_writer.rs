@@ -19,12 +19,15 @@ pub struct PayloadPlace {
     pub address: Bits<32>,
 }
 
-/// Writes the payload of a frame to memory, line by line, each with the bytes that are the payload's.
+/// Writes the payload of a frame to memory, line by line, each with the bytes that are the
+/// payload's.
 ///
-/// 1. `place` is taken with `place_valid` and `place_ready`. The beats are read from the buffer (`read_enable`, `read_ready`, `read_data` in the next
-///    cycle), rotated, and each line is written once: at most one a cycle.
+/// 1. `place` is taken with `place_valid` and `place_ready`. The beats are read from the buffer
+///    (`read_enable`, `read_ready`, `read_data` in the next cycle), rotated, and each line is
+///    written once: at most one a cycle.
 /// 2. `place_ready` is high again when the last beat was read: the frame's beats are free then.
-/// 3. `performed` is high for one cycle for each payload, in their order, when its writes and all before are performed.
+/// 3. `performed` is high for one cycle for each payload, in their order, when its writes and all
+///    before are performed.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PayloadWriter {
     /// Rising-edge clock.
@@ -108,7 +111,7 @@ impl Logic for PayloadWriter {
         let offers = wants && !outside;
 
         // The stages move unless a line waits for memory.
-        let waits = offers && !self.window.line_ready.val();
+        let waits = offers && !self.window.line.ready.val();
         // A tail takes the place of a beat in the last stage.
         let holds = waits || (self.tail.q.val() && self.here_3.q.val());
 
@@ -187,12 +190,12 @@ impl Logic for PayloadWriter {
             below = self.all.val() >> (bits::<6>(63) - last_byte.get_bits::<6>(0));
         }
         let is_end = at_line == last_line;
-        self.window.line_valid.next = offers;
-        self.window.line_end.next = is_end;
+        self.window.line.valid.next = offers;
+        self.window.line.end.next = is_end;
         self.write.line.next = at_line;
         self.write.data.next = self.merged.y.val();
         self.write.strobe.next = strobe & below;
-        let goes = wants && (outside || self.window.line_ready.val());
+        let goes = wants && (outside || self.window.line.ready.val());
         if goes {
             if self.tail.q.val() {
                 self.tail.d.next = false;
@@ -205,11 +208,11 @@ impl Logic for PayloadWriter {
             }
         }
 
-        self.write.valid.next = self.window.write_valid.val();
-        self.window.write_ready.next = self.write.ready.val();
-        self.write.tag.next = self.window.write_tag.val();
-        self.window.written_valid.next = self.write.written.valid.val();
-        self.window.written_tag.next = self.write.written.tag.val();
+        self.write.valid.next = self.window.write.valid.val();
+        self.window.write.ready.next = self.write.ready.val();
+        self.write.tag.next = self.window.write.tag.val();
+        self.window.write.written.valid.next = self.write.written.valid.val();
+        self.window.write.written.tag.next = self.write.written.tag.val();
         self.performed.next = self.window.completed.val();
         let inside = self.busy.q.val() || self.here_1.q.val() || self.here_2.q.val() || wants;
         self.idle.next = !inside && self.window.empty.val();

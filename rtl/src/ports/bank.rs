@@ -1,5 +1,6 @@
 //! Ports of a bank of the L2.
 
+use crate::host::registers::memory::MemoryControl;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -24,6 +25,73 @@ pub struct BankRequest {
     pub data: Signal<Out, Bits<512>>,
     /// Bytes to write.
     pub strobe: Signal<Out, Bits<64>>,
+}
+
+/// A write to a bank, for a unit that observes it.
+#[derive(Ports)]
+#[part_of(BankRequest)]
+pub struct ObservedWrite {
+    /// Its requester.
+    pub requester: Signal<Out, Bits<5>>,
+    /// Its tag.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// Its line address.
+    pub line: Signal<Out, LineAddress>,
+    /// Bytes that it writes.
+    pub strobe: Signal<Out, Bits<64>>,
+}
+
+/// A read whose line is fetched.
+#[derive(Ports)]
+#[part_of(BankRequest)]
+pub struct MissedRead {
+    /// Requester that waits for the line.
+    pub requester: Signal<Out, Bits<5>>,
+    /// Tag of the read; bit 6 without bit 5 marks a fetch of instructions.
+    pub tag: Signal<Out, Bits<7>>,
+    /// Line address.
+    pub line: Signal<Out, LineAddress>,
+}
+
+/// What is in a place of a bank, for the choice of a victim.
+#[derive(Ports)]
+pub struct PlaceState {
+    /// A line is here or is being fetched.
+    pub present: Signal<Out, Bit>,
+    /// It is being fetched.
+    pub fetching: Signal<Out, Bit>,
+    /// Bytes of it were written.
+    pub changed: Signal<Out, Bit>,
+    /// A line that was here is being written back.
+    pub leaving: Signal<Out, Bit>,
+}
+
+/// A thread executed `lr.w` or `sc.w` at a bank in the cycle before; the others end its
+/// reservation.
+#[derive(Ports)]
+pub struct ReservationEvent {
+    /// It did.
+    pub valid: Signal<Out, Bit>,
+    /// Its requester.
+    pub requester: Signal<Out, Bits<5>>,
+    /// Its lane and warp (20:5).
+    pub thread: Signal<Out, Bits<21>>,
+}
+
+/// Host registers to the memory system: maintenance of the L2.
+#[derive(Ports)]
+#[part_of(MemoryControl)]
+pub struct L2Maintenance {
+    /// Writes back all changed lines (high for one cycle).
+    pub l2_clean: Signal<In, Bit>,
+    /// Writes back all changed lines and invalidates all lines (high for one cycle).
+    pub l2_invalidate: Signal<In, Bit>,
+    /// Either is in progress.
+    pub l2_busy: Signal<Out, Bit>,
+    /// Lines read from memory, modulo 2^32.
+    pub lines_read: Signal<Out, Bits<32>>,
+    /// Lines written to memory, wholly or in part, modulo 2^32.
+    pub lines_written: Signal<Out, Bits<32>>,
 }
 
 /// The answer of a read, as a bank gives it.

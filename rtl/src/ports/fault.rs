@@ -23,3 +23,15 @@ pub struct WarpFault {
     /// packetIdx of the lowest faulting lane.
     pub packet: Signal<Out, PacketIndex>,
 }
+
+/// What a fault record says of the lanes that fault.
+#[derive(Ports)]
+#[part_of(WarpFault)]
+pub struct FaultRecord {
+    /// Number of faulting lanes.
+    pub threads: Signal<Out, ThreadCount>,
+    /// packetIdx of the lowest faulting lane.
+    pub packet: Signal<Out, PacketIndex>,
+    /// What RISC-V writes to mtval, of the lowest faulting lane.
+    pub value: Signal<Out, Bits<32>>,
+}

@@ -51,6 +51,18 @@ pub struct LineWrite {
     pub written: LineWritten,
 }
 
+/// A write that memory accepts, for a unit that observes the port.
+#[derive(Ports)]
+#[part_of(LineWrite)]
+pub struct AcceptedWrite {
+    /// A write is accepted at this edge.
+    pub valid: Signal<Out, Bit>,
+    /// Its line address.
+    pub line: Signal<Out, LineAddress>,
+    /// Its tag.
+    pub tag: Signal<Out, Bits<6>>,
+}
+
 /// The answer of a write. Answers come in any order and cannot wait.
 #[derive(Ports)]
 pub struct LineWritten {

@@ -1,18 +1,22 @@
 //! Port groups: what passes between two units, one file a boundary.
 //!
-//! A group is declared as the unit has it that it is named after, and stands at the other end as `Flipped<Group>`.
-//! Those of the registers are declared with the registers: see [`crate::host::registers`].
+//! A group is declared as the unit has it that it is named after, and stands at the other end as
+//! `Flipped<Group>`. Those of the registers are declared with the registers: see
+//! [`crate::host::registers`].
 
 mod axi_lite;
 mod bank;
 mod command_stage;
+mod events;
 mod fault;
 mod kernel;
 mod line;
 mod line_lock;
 mod look;
+mod memory;
 mod memory_byte;
 mod monitor;
+mod packet_ports;
 mod pipeline;
 mod queue_control;
 mod register_access;
@@ -29,24 +33,44 @@ mod written_line;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
-pub use bank::{BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten};
+pub use bank::{
+    BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten, L2Maintenance,
+    MissedRead, ObservedWrite, PlaceState, ReservationEvent,
+};
 pub use command_stage::CommandStage;
-pub use fault::WarpFault;
-pub use kernel::{IssueControl, KernelSetup, PacketRing, ReadWindows, ThreadPlaces};
-pub use line::{AtomicAnswer, LineRead, LineResponse, LineWrite, LineWritten};
-pub use line_lock::LineLock;
+pub use events::{
+    Completions, DecodeOutcome, FailedLoad, Flush, LaneErrors, LineError, LostInstruction, PathStart,
+    Retired, SchedulingOutcome, SleepRequest, SlotEvent, WarpProgress,
+};
+pub use fault::{FaultRecord, WarpFault};
+pub use kernel::{
+    FormerControl, IssueControl, KernelSetup, PacketRing, ReadWindows, SlotControl, SlotPlaces, StackPlaces,
+    ThreadPlaces, VerdictPlaces,
+};
+pub use line::{AcceptedWrite, AtomicAnswer, LineRead, LineResponse, LineWrite, LineWritten};
+pub use line_lock::{LineLock, LockedRings};
 pub use look::Look;
+pub use memory::{
+    AtomicOperands, AtomicRequest, CacheAnswer, CacheRequest, CoalescedLine, CoalescerRequest, HeldEntry,
+    LaneOperation, LaneRequest, LoadStart, ValuePlace,
+};
 pub use memory_byte::MemoryByte;
 pub use monitor::WatchedRange;
+pub use packet_ports::{
+    BuiltLine, EgressCounters, FrameLine, IngressCounters, TaggedWrite, Verdict, WindowLine,
+};
 pub use pipeline::{
-    Arithmetic, Controls, Counted, Forwards, HazardQuery, InFlight, LaneOutcome, LaneValues, LateResult,
-    Lookup, MemoryRequest, Operands, PathContext, WarpContext,
+    Arithmetic, ArithmeticRegisters, AtomicInFlight, CheckedValues, ControlRegisters, Controls, Counted,
+    DecodedArithmetic, DecodedControls, DivideStart, FetchAddress, FetchAddressRegisters, FetchedInstruction,
+    FetchedWord, FormQuery, Forwards, HazardQuery, InFlight, LaneOutcome, LaneValues, LateResult,
+    LocalAccess, Lookup, MemoryRequest, OperandRegisters, Operands, PathContext, RegisterUse, WarpContext,
+    WarpContextRegisters, WindowDistance,
 };
 pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{LateWrite, Retire, Trace};
-pub use spawn::{JobStart, SpawnedFinish, SpawnedWarp};
+pub use spawn::{JobArguments, JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
 pub use warp::{

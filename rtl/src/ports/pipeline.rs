@@ -4,9 +4,10 @@ use crate::core::{AluControl, BSource, OperandSource};
 use crate::types::{CallDepth, FaultCause, LaneMask, PacketIndex, PathKey, Pc, RegisterIndex, WarpSlot};
 use hermes_hdl::prelude::*;
 
-/// What the instruction in a stage does, but for the arithmetic of its lanes. It means nothing while
-/// `valid` is low.
+/// What the instruction in a stage does, but for the arithmetic of its lanes. It means nothing
+/// while `valid` is low.
 #[derive(Ports)]
+#[registers(ControlRegisters)]
 pub struct Controls {
     /// The stage holds an instruction.
     pub valid: Signal<In, Bit>,
@@ -53,6 +54,37 @@ pub struct Controls {
     pub pc: Signal<In, Pc>,
 }
 
+/// What the decoder finds out about an instruction, but for the arithmetic of its lanes.
+#[derive(Ports)]
+#[part_of(Controls)]
+pub struct DecodedControls {
+    /// Destination register; 0 when the instruction writes none.
+    pub rd: Signal<In, RegisterIndex>,
+    /// `funct3`: branch condition, size and sign of a load or store, which multiplication, division
+    /// or count of bits.
+    pub funct3: Signal<In, Bits<3>>,
+    /// Immediate, sign-extended.
+    pub immediate: Signal<In, Bits<32>>,
+    /// Multiplication: `funct3` 0 mul, 1 mulh, 2 mulhsu, 3 mulhu.
+    pub multiply: Signal<In, Bit>,
+    /// Division or count of bits: `funct3` 0 clz, 1 ctz, 2 cpop, 4 div, 5 divu, 6 rem, 7 remu.
+    pub divide: Signal<In, Bit>,
+    /// Conditional branch.
+    pub branch: Signal<In, Bit>,
+    /// `jal`.
+    pub jump: Signal<In, Bit>,
+    /// `jalr`.
+    pub jump_register: Signal<In, Bit>,
+    /// Load.
+    pub load: Signal<In, Bit>,
+    /// Store, including the verdict store of EXIT.
+    pub store: Signal<In, Bit>,
+    /// A jump that links to `ra` or `t0`: one level deeper.
+    pub call: Signal<In, Bit>,
+    /// A jump through `ra` or `t0` that links to no register: one level up.
+    pub ret: Signal<In, Bit>,
+}
+
 /// What the hazard check must know of the instruction in a stage.
 #[derive(Ports)]
 #[part_of(Controls)]
@@ -94,6 +126,41 @@ pub struct HazardQuery {
     pub atomic: Signal<In, Bit>,
 }
 
+/// The instruction in stage D as the decoder sees it by the form of its word, legal or not. It is
+/// known earlier than the rest of what the decoder tells.
+#[derive(Ports)]
+#[part_of(HazardQuery)]
+pub struct FormQuery {
+    /// First source register, 0 for none.
+    pub rs1: Signal<In, RegisterIndex>,
+    /// Second source register, 0 for none.
+    pub rs2: Signal<In, RegisterIndex>,
+    /// Destination register, 0 for none.
+    pub rd: Signal<In, RegisterIndex>,
+    /// Load.
+    pub load: Signal<In, Bit>,
+    /// Store, including that of EXIT.
+    pub store: Signal<In, Bit>,
+    /// `fence`, of any kind.
+    pub fence: Signal<In, Bit>,
+    /// Division or count of bits.
+    pub divide: Signal<In, Bit>,
+    /// Atomic instruction.
+    pub atomic: Signal<In, Bit>,
+}
+
+/// Registers that the instruction in stage D reads and writes.
+#[derive(Ports)]
+#[part_of(HazardQuery)]
+pub struct RegisterUse {
+    /// First source register, 0 for none.
+    pub rs1: Signal<In, RegisterIndex>,
+    /// Second source register, 0 for none.
+    pub rs2: Signal<In, RegisterIndex>,
+    /// Destination register, 0 for none.
+    pub rd: Signal<In, RegisterIndex>,
+}
+
 /// The hazard check to stage D: which source registers are results that are still in the pipeline.
 #[derive(Ports)]
 pub struct Forwards {
@@ -123,6 +190,7 @@ pub struct Counted {
 
 /// What the lanes compute in stage X.
 #[derive(Ports)]
+#[registers(ArithmeticRegisters)]
 pub struct Arithmetic {
     /// Arithmetic operation, decoded.
     pub operation: Signal<In, AluControl>,
@@ -138,8 +206,25 @@ pub struct Arithmetic {
     pub aes_middle: Signal<In, Bit>,
 }
 
+/// What the decoder finds out about the arithmetic of the lanes.
+#[derive(Ports)]
+#[part_of(Arithmetic)]
+pub struct DecodedArithmetic {
+    /// Where the second operand comes from.
+    pub b_source: Signal<In, BSource>,
+    /// An AES instruction.
+    pub aes: Signal<In, Bit>,
+    /// AES: byte of `rs2` that is substituted.
+    pub byte_select: Signal<In, Bits<2>>,
+    /// AES: decryption, else encryption.
+    pub aes_decrypt: Signal<In, Bit>,
+    /// AES: a middle round, which mixes columns.
+    pub aes_middle: Signal<In, Bit>,
+}
+
 /// Stage R: where the lanes have their operands from.
 #[derive(Ports)]
+#[registers(OperandRegisters)]
 pub struct Operands {
     /// Where the value of `rs1` is.
     pub rs1_source: Signal<In, OperandSource>,
@@ -159,6 +244,7 @@ pub struct Operands {
 
 /// Of which warp the instruction in a stage is, and on which path.
 #[derive(Ports)]
+#[registers(WarpContextRegisters)]
 pub struct WarpContext<const LANES: usize> {
     /// Warp slot.
     pub slot: Signal<In, WarpSlot>,
@@ -190,6 +276,55 @@ pub struct PathContext<const LANES: usize> {
     /// Key of the pending path with the highest priority, all ones if there is none. See
     /// `Lane::path_key`.
     pub waiting: Signal<In, PathKey>,
+}
+
+/// The instruction in stage D, but for its word.
+#[derive(Ports)]
+pub struct FetchedInstruction {
+    /// Stage D holds an instruction that was not flushed.
+    pub valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub slot: Signal<In, WarpSlot>,
+    /// packetIdx of lane 0.
+    pub packet: Signal<In, PacketIndex>,
+    /// Its PC.
+    pub pc: Signal<In, Pc>,
+    /// It is in the boot region and does not come from the cache.
+    pub boot: Signal<In, Bit>,
+    /// Lanes of its warp wait at the instruction after it, or may do so behind the boot sequence.
+    pub meets: Signal<In, Bit>,
+}
+
+/// The instruction in stage I, before its word is known.
+#[derive(Ports)]
+#[registers(FetchAddressRegisters)]
+pub struct FetchAddress {
+    /// Its PC.
+    pub pc: Signal<In, Pc>,
+    /// It is in the boot region and does not come from the cache.
+    pub boot: Signal<In, Bit>,
+}
+
+/// Stage I: the instruction cache answers a lookup.
+#[derive(Ports)]
+pub struct FetchedWord {
+    /// The instruction is in the cache.
+    pub hit: Signal<In, Bit>,
+    /// The instruction; meaningful with `hit`.
+    pub word: Signal<In, Bits<32>>,
+    /// Memory could not read the line of this instruction; only with `hit`.
+    pub error: Signal<In, Bit>,
+}
+
+/// Stages that hold an atomic instruction.
+#[derive(Ports)]
+pub struct AtomicInFlight {
+    /// Stage R.
+    pub read: Signal<In, Bit>,
+    /// Stage X.
+    pub execute: Signal<In, Bit>,
+    /// Stage W.
+    pub write: Signal<In, Bit>,
 }
 
 /// Stage C looks up an instruction, if the stages advance.
@@ -242,6 +377,53 @@ pub struct LaneValues {
     pub result: Signal<Out, Bits<32>>,
     /// Stage W: the branch condition holds.
     pub taken: Signal<Out, Bit>,
+}
+
+/// What a lane computes, as the check of accesses needs it.
+#[derive(Ports)]
+#[part_of(LaneValues)]
+pub struct CheckedValues {
+    /// Stage X: address of a load, a store or `jalr`.
+    pub address: Signal<Out, Bits<32>>,
+    /// Stage X: value of `rs1`, to which the immediate is added for the address.
+    pub operand: Signal<Out, Bits<32>>,
+    /// Stage X: that sum is 2^32 or more.
+    pub carry: Signal<Out, Bit>,
+    /// Stage W: the branch condition holds.
+    pub taken: Signal<Out, Bit>,
+}
+
+/// Stage X: how far the immediate is from the ends of an access window. See
+/// [`AccessWindow`](crate::core::AccessWindow).
+#[derive(Ports)]
+pub struct WindowDistance {
+    /// The immediate minus the first byte of the window, bits 32:6. Both are unsigned; the topmost
+    /// bit is the sign. Bits 5:0 would be those of the immediate.
+    pub from_base: Signal<In, Bits<27>>,
+    /// The immediate minus the byte after the window, as `from_base`.
+    pub from_end: Signal<In, Bits<27>>,
+}
+
+/// Stage X: lanes whose address is in the local window.
+#[derive(Ports)]
+pub struct LocalAccess<const LANES: usize> {
+    /// Lanes that access their stack, whatever the windows say.
+    pub granted: Signal<In, LaneMask<LANES>>,
+    /// Lanes that access its guard, which is in no window.
+    pub guarded: Signal<In, LaneMask<LANES>>,
+}
+
+/// The division in stage W, or count of bits, starts.
+#[derive(Ports)]
+pub struct DivideStart<const LANES: usize> {
+    /// It is offered.
+    pub valid: Signal<In, Bit>,
+    /// Warp slot.
+    pub slot: Signal<In, WarpSlot>,
+    /// Destination register.
+    pub rd: Signal<In, RegisterIndex>,
+    /// Lanes that take part; at least one.
+    pub lanes: Signal<In, LaneMask<LANES>>,
 }
 
 /// A load, a store or an atomic operation of stage W is offered to stage M. Address and data come

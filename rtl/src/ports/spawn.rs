@@ -35,6 +35,20 @@ pub struct JobStart {
     pub argument_1: Signal<In, Bits<32>>,
 }
 
+/// What the CSRs of a thread tell of its job.
+#[derive(Ports)]
+#[part_of(JobStart)]
+pub struct JobArguments {
+    /// The warp is one of spawned threads.
+    pub spawned: Signal<In, Bit>,
+    /// Slot of its job.
+    pub job: Signal<In, JobSlot>,
+    /// Word ARG0 of its descriptor.
+    pub argument_0: Signal<In, Bits<32>>,
+    /// Word ARG1 of its descriptor.
+    pub argument_1: Signal<In, Bits<32>>,
+}
+
 /// A warp of spawned threads finished.
 #[derive(Ports)]
 pub struct SpawnedFinish {

@@ -1,7 +1,7 @@
 //! Committed packets from the packet ring to an AXI4-Stream.
 
 use super::{FrameSender, SlotReader, VerdictReader};
-use crate::ports::{LineRead, StreamOut};
+use crate::ports::{EgressCounters, LineRead, PacketRing, StreamOut};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -26,14 +26,8 @@ pub struct Egress {
     // From the registers and the control path
     /// Frames are sent.
     pub enable: Signal<In, Bit>,
-    /// Register RING_BASE.
-    pub ring_base: Signal<In, Bits<32>>,
-    /// Register RING_SLOTS_LOG2.
-    pub ring_slots_log2: Signal<In, Bits<5>>,
-    /// Register SLOT_BYTES_LOG2; 7 to 16.
-    pub slot_bytes_log2: Signal<In, Bits<5>>,
-    /// Register VERDICT_BASE; a multiple of 64.
-    pub verdict_base: Signal<In, Bits<32>>,
+    /// Where packets and verdicts stand in memory.
+    pub place: PacketRing,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
 
@@ -51,16 +45,8 @@ pub struct Egress {
     pub idle: Signal<Out, Bit>,
 
     // Counters since reset, modulo 2^32
-    /// Frames sent.
-    pub frames: Signal<Out, Bits<32>>,
-    /// Bytes of these frames.
-    pub bytes: Signal<Out, Bits<32>>,
-    /// Packets whose verdict was not a port.
-    pub skipped: Signal<Out, Bits<32>>,
-    /// Packets with a length of 0 or above what a slot holds.
-    pub length_errors: Signal<Out, Bits<32>>,
-    /// Lines that could not be read.
-    pub read_errors: Signal<Out, Bits<32>>,
+    /// What left.
+    pub counters: EgressCounters,
 
     verdicts: VerdictReader,
     slots: SlotReader,
@@ -82,22 +68,10 @@ impl Logic for Egress {
         // Verdicts to slots to frames.
         self.verdicts.enable.next = self.enable.val();
         self.verdicts.committed.next = self.committed.val();
-        self.verdicts.verdict_base.next = self.verdict_base.val();
-        self.verdicts.ring_slots_log2.next = self.ring_slots_log2.val();
-        self.slots.verdict_valid.next = self.verdicts.verdict_valid.val();
-        self.slots.verdict.next = self.verdicts.verdict.val();
-        self.verdicts.verdict_ready.next = self.slots.verdict_ready.val();
-        self.slots.ring_base.next = self.ring_base.val();
-        self.slots.ring_slots_log2.next = self.ring_slots_log2.val();
-        self.slots.slot_bytes_log2.next = self.slot_bytes_log2.val();
-        self.sender.line_valid.next = self.slots.line_valid.val();
-        self.sender.line_data.next = self.slots.line_data.val();
-        self.sender.line_error.next = self.slots.line_error.val();
-        self.sender.line_start.next = self.slots.line_start.val();
-        self.sender.line_last.next = self.slots.line_last.val();
-        self.sender.frame_bytes.next = self.slots.frame_bytes.val();
-        self.sender.frame_port.next = self.slots.frame_port.val();
-        self.slots.line_ready.next = self.sender.line_ready.val();
+        connect!(self.place, self.verdicts.place);
+        connect!(self.verdicts.verdict, self.slots.verdict);
+        connect!(self.place, self.slots.place);
+        connect!(self.slots.line, self.sender.line);
         connect!(self.tx, self.sender.tx);
 
         // Reads: verdicts are few and much waits for them; then what is nearest to being sent.
@@ -164,10 +138,10 @@ impl Logic for Egress {
         if self.read.response.valid.val() && self.read.response.error.val() {
             self.read_error_count.d.next = self.read_error_count.q.val() + 1;
         }
-        self.frames.next = self.frame_count.q.val();
-        self.bytes.next = self.byte_count.q.val();
-        self.skipped.next = self.skipped_count.q.val();
-        self.length_errors.next = self.length_error_count.q.val();
-        self.read_errors.next = self.read_error_count.q.val();
+        self.counters.frames_out.next = self.frame_count.q.val();
+        self.counters.bytes_out.next = self.byte_count.q.val();
+        self.counters.not_sent.next = self.skipped_count.q.val();
+        self.counters.length_errors.next = self.length_error_count.q.val();
+        self.counters.read_errors.next = self.read_error_count.q.val();
     }
 }

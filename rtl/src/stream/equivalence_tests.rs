@@ -45,7 +45,7 @@ fn line_builder() {
         uut.slot_bytes_log2.next = bits(7 + cycle / 256 % 4);
         uut.slot_free.next = random() % 4 != 0;
         uut.next_slot_free.next = random() % 4 != 0;
-        uut.line_ready.next = random() % 4 != 0;
+        uut.line.ready.next = random() % 4 != 0;
     });
 }
 
@@ -59,15 +59,16 @@ fn check_window<const A: usize>() {
     check_with(WriteWindow::<A>::default(), 6_000, |uut, random, cycle| {
         // Tags that come back in their order, mostly, at different speeds.
         let slow = cycle / 200 % 2 == 0;
-        uut.written_valid.next = random() % 8 < if slow { 3 } else { 8 };
-        uut.written_tag.next = bits(if random() % 4 == 0 { random() % (1 << A) } else { cycle % (1 << A) });
+        uut.write.written.valid.next = random() % 8 < if slow { 3 } else { 8 };
+        uut.write.written.tag.next =
+            bits(if random() % 4 == 0 { random() % (1 << A) } else { cycle % (1 << A) });
     });
 }
 
 #[test]
 fn verdict_reader() {
     check_with(VerdictReader::default(), 2_000, |uut, random, cycle| {
-        uut.ring_slots_log2.next = bits(1 + cycle / 512 % 8);
+        uut.place.ring_slots_log2.next = bits(1 + cycle / 512 % 8);
         uut.committed.next = bits(cycle / 2);
         uut.enable.next = random() % 64 != 0;
         uut.follow.next = uut.idle.val() && !uut.enable.next;
@@ -77,10 +78,10 @@ fn verdict_reader() {
 #[test]
 fn slot_reader() {
     check_with(SlotReader::default(), 2_000, |uut, random, cycle| {
-        uut.ring_slots_log2.next = bits(4);
-        uut.slot_bytes_log2.next = bits(7 + cycle / 512 % 4);
+        uut.place.ring_slots_log2.next = bits(4);
+        uut.place.slot_bytes_log2.next = bits(7 + cycle / 512 % 4);
         uut.follow.next = random() % 128 == 0 && uut.idle.val();
-        uut.verdict.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
+        uut.verdict.value.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
         uut.head.response.data.next = if random() % 8 == 0 { bits(random()) } else { bits(random() % 300) };
         let head = random() % 2 == 0;
         uut.head.response.valid.next = head;
@@ -98,16 +99,16 @@ fn frame_sender() {
         if uut.reset.next {
             left = 0;
         }
-        uut.line_valid.next = random() % 8 != 0;
+        uut.line.valid.next = random() % 8 != 0;
         uut.tx.tready.next = random() % 4 != 0;
-        uut.line_start.next = left == 0;
+        uut.line.start.next = left == 0;
         let bytes = 1 + random() % 300;
-        uut.frame_bytes.next = bits(bytes);
+        uut.line.frame_bytes.next = bits(bytes);
         let behind = (bytes + 17) / 64;
-        uut.line_last.next = if left == 0 { behind == 0 } else { left == 1 };
+        uut.line.last.next = if left == 0 { behind == 0 } else { left == 1 };
         // Whether it is taken depends on what the unit holds; the model of the test follows
         // roughly, the unit exactly.
-        if uut.line_valid.next {
+        if uut.line.valid.next {
             left = if left == 0 { behind } else { left - 1 };
         }
     });
@@ -120,8 +121,8 @@ fn ingress() {
         uut.rx.tkeep.next = keep(random);
         uut.rx.tlast.next = random() % 3 == 0;
         uut.rx.tuser.next = bits(random() >> 33);
-        uut.ring_slots_log2.next = bits(1 + cycle / 512 % 4);
-        uut.slot_bytes_log2.next = bits(7);
+        uut.place.ring_slots_log2.next = bits(1 + cycle / 512 % 4);
+        uut.place.slot_bytes_log2.next = bits(7);
         uut.freed.next = bits(cycle / 4);
         uut.write.written.tag.next = bits(cycle % 64);
     });
@@ -131,8 +132,8 @@ fn ingress() {
 fn egress() {
     check_with(Egress::default(), 2_000, |uut, random, cycle| {
         uut.enable.next = cycle % 1024 > 8;
-        uut.ring_slots_log2.next = bits(4);
-        uut.slot_bytes_log2.next = bits(8);
+        uut.place.ring_slots_log2.next = bits(4);
+        uut.place.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 2);
         uut.read.response.tag.next = bits(random() % 64);
         uut.read.response.data.next = bits(random() % 200);

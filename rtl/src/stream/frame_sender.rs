@@ -1,6 +1,6 @@
 //! From the lines of ring slots to AXI4-Stream beats.
 
-use crate::ports::StreamOut;
+use crate::ports::{FrameLine, StreamOut};
 use hermes_hdl::prelude::*;
 
 /// Takes the frame out of the lines of its slot, where it begins at byte 18, and sends it.
@@ -17,22 +17,8 @@ pub struct FrameSender {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// From the slot reader: a line is here.
-    pub line_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub line_ready: Signal<Out, Bit>,
-    /// The line.
-    pub line_data: Signal<In, Bits<512>>,
-    /// It could not be read.
-    pub line_error: Signal<In, Bit>,
-    /// It is line 0 of a slot.
-    pub line_start: Signal<In, Bit>,
-    /// It is the last one of its frame.
-    pub line_last: Signal<In, Bit>,
-    /// With line 0: bytes of the frame, at least 1.
-    pub frame_bytes: Signal<In, Bits<17>>,
-    /// With line 0: output port.
-    pub frame_port: Signal<In, Bits<31>>,
+    /// From the slot reader: the next line.
+    pub line: Flipped<FrameLine>,
 
     /// Beats of frames; the frame is damaged if a line of it could not be read.
     pub tx: StreamOut,
@@ -71,12 +57,12 @@ impl Logic for FrameSender {
         // bytes go.
         let move_on = !self.out_valid.q.val() || self.tx.tready.val();
         let ready = move_on || !self.open.q.val();
-        self.line_ready.next = ready;
-        let take = self.line_valid.val() && ready;
-        let beat = move_on && self.open.q.val() && (self.flush.q.val() || self.line_valid.val());
+        self.line.ready.next = ready;
+        let take = self.line.valid.val() && ready;
+        let beat = move_on && self.open.q.val() && (self.flush.q.val() || self.line.valid.val());
         let last = self.left.q.val() <= 64;
         let mut failed = self.damaged.q.val();
-        if !self.flush.q.val() && self.line_error.val() {
+        if !self.flush.q.val() && self.line.error.val() {
             failed = true;
         }
 
@@ -88,7 +74,7 @@ impl Logic for FrameSender {
             self.out_data.d.next = bit_cast::<512, 368>(self.rest.q.val());
             if !self.flush.q.val() {
                 self.out_data.d.next = bit_cast::<512, 368>(self.rest.q.val())
-                    | (bit_cast::<512, 144>(self.line_data.val().get_bits::<144>(0)) << 368);
+                    | (bit_cast::<512, 144>(self.line.data.val().get_bits::<144>(0)) << 368);
             }
             self.out_keep.d.next = self.all.val();
             if last && self.left.q.val().get_bits::<6>(0).any() {
@@ -105,21 +91,21 @@ impl Logic for FrameSender {
                 self.open.d.next = false;
                 self.flush.d.next = false;
             } else {
-                self.flush.d.next = self.line_last.val();
+                self.flush.d.next = self.line.last.val();
             }
         }
         self.sent.next = beat && last;
         self.sent_bytes.next = self.length.q.val();
 
         if take {
-            self.rest.d.next = self.line_data.val().get_bits::<368>(144);
-            if self.line_start.val() {
+            self.rest.d.next = self.line.data.val().get_bits::<368>(144);
+            if self.line.start.val() {
                 self.open.d.next = true;
-                self.flush.d.next = self.line_last.val();
-                self.left.d.next = self.frame_bytes.val();
-                self.length.d.next = self.frame_bytes.val();
-                self.port.d.next = self.frame_port.val();
-                self.damaged.d.next = self.line_error.val();
+                self.flush.d.next = self.line.last.val();
+                self.left.d.next = self.line.frame_bytes.val();
+                self.length.d.next = self.line.frame_bytes.val();
+                self.port.d.next = self.line.frame_port.val();
+                self.damaged.d.next = self.line.error.val();
             }
         }
         self.idle.next = !self.open.q.val() && !self.out_valid.q.val();

@@ -1,7 +1,7 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{LineBuilder, RingPosition, WriteWindow};
-use crate::ports::{LineWrite, StreamIn, TaskCount};
+use crate::ports::{IngressCounters, LineWrite, SlotPlaces, StreamIn, TaskCount};
 use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
@@ -32,12 +32,8 @@ pub struct Ingress {
     pub enable: Signal<In, Bit>,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
-    /// Register RING_BASE.
-    pub ring_base: Signal<In, Bits<32>>,
-    /// Register RING_SLOTS_LOG2; 1 to 20.
-    pub ring_slots_log2: Signal<In, Bits<5>>,
-    /// Register SLOT_BYTES_LOG2; 7 to 16.
-    pub slot_bytes_log2: Signal<In, Bits<5>>,
+    /// Where packets stand in memory.
+    pub place: SlotPlaces,
 
     // Frames
     /// Beats of frames.
@@ -64,14 +60,8 @@ pub struct Ingress {
     pub busy: Signal<Out, Bit>,
 
     // Counters since reset, modulo 2^32
-    /// Frames that took a slot.
-    pub frames: Signal<Out, Bits<32>>,
-    /// Bytes of these frames in their slots.
-    pub bytes: Signal<Out, Bits<32>>,
-    /// Malformed frames.
-    pub dropped: Signal<Out, Bits<32>>,
-    /// Frames cut to what a slot holds.
-    pub cut: Signal<Out, Bits<32>>,
+    /// What entered.
+    pub counters: IngressCounters,
 
     builder: LineBuilder,
     window: WriteWindow<6>,
@@ -97,17 +87,15 @@ impl Logic for Ingress {
         self.builder.rx.tvalid.next = self.rx.tvalid.val() && self.enable.val();
         self.rx.tready.next = self.builder.rx.tready.val() && self.enable.val();
         self.builder.cycle.next = self.cycle.val();
-        self.builder.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.builder.slot_bytes_log2.next = self.place.slot_bytes_log2.val();
         self.builder.slot_line.next = self.position.line.val();
 
         // Slots: three quarters of the ring may be in flight.
-        let limit = (bits::<32>(3) << self.ring_slots_log2.val()) >> 2;
+        let limit = (bits::<32>(3) << self.place.ring_slots_log2.val()) >> 2;
         let in_flight = self.index.q.val() - self.freed.val();
         self.builder.slot_free.next = self.enable.val() && (in_flight < limit);
         self.builder.next_slot_free.next = self.enable.val() && ((in_flight + 1) < limit);
-        self.position.ring_base.next = self.ring_base.val();
-        self.position.ring_slots_log2.next = self.ring_slots_log2.val();
-        self.position.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        connect!(self.place, self.position.place);
         self.position.index.next = self.index.q.val();
         self.position.load.next = !self.enable.val() && self.builder.idle.val();
         self.position.advance.next = self.builder.done.val();
@@ -122,7 +110,7 @@ impl Logic for Ingress {
         self.busy.next = in_flight.any() || !self.builder.idle.val();
 
         // Caches: the lowest bits of packetIdx are zero at the start of a quarter.
-        let mut quarter = (bits::<32>(1) << self.ring_slots_log2.val()) >> 2;
+        let mut quarter = (bits::<32>(1) << self.place.ring_slots_log2.val()) >> 2;
         if quarter.any() {
             quarter = quarter - 1;
         }
@@ -131,17 +119,11 @@ impl Logic for Ingress {
         self.drop_caches.next = self.dropping.q.val();
 
         // Lines to memory.
-        self.window.line_valid.next = self.builder.line_valid.val();
-        self.builder.line_ready.next = self.window.line_ready.val();
-        self.window.line_end.next = self.builder.line_end.val();
-        self.write.valid.next = self.window.write_valid.val();
-        self.window.write_ready.next = self.write.ready.val();
-        self.write.line.next = self.builder.line_address.val();
-        self.write.data.next = self.builder.line_data.val();
+        connect!(self.builder.line, self.window.line);
+        connect!(self.write, self.window.write);
+        self.write.line.next = self.builder.line.address.val();
+        self.write.data.next = self.builder.line.data.val();
         self.write.strobe.next = self.all_bytes.val();
-        self.write.tag.next = self.window.write_tag.val();
-        self.window.written_valid.next = self.write.written.valid.val();
-        self.window.written_tag.next = self.write.written.tag.val();
 
         // Counts to the task FIFO.
         let mut waiting = self.ready_frames.q.val();
@@ -168,9 +150,9 @@ impl Logic for Ingress {
         if self.builder.dropped.val() {
             self.dropped_count.d.next = self.dropped_count.q.val() + 1;
         }
-        self.frames.next = self.frame_count.q.val();
-        self.bytes.next = self.byte_count.q.val();
-        self.dropped.next = self.dropped_count.q.val();
-        self.cut.next = self.cut_count.q.val();
+        self.counters.frames_in.next = self.frame_count.q.val();
+        self.counters.bytes_in.next = self.byte_count.q.val();
+        self.counters.dropped_in.next = self.dropped_count.q.val();
+        self.counters.cut_in.next = self.cut_count.q.val();
     }
 }

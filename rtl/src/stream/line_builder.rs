@@ -1,7 +1,7 @@
 //! From AXI4-Stream beats to the lines of ring slots.
 
 use super::{KeepCount, KeepMask};
-use crate::ports::StreamIn;
+use crate::ports::{BuiltLine, StreamIn};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -20,9 +20,9 @@ pub enum BuildPhase {
 /// frame.
 ///
 /// 1. Byte `n` of a frame goes to byte `18 + n` of its slot, so each line has 18 bytes of one beat
-///    and 46 of the next. Line 0 comes last, as the descriptor has the length: `line_end` marks it.
+///    and 46 of the next. Line 0 comes last, as the descriptor has the length: `line.end` marks it.
 ///    The rest of the last line is zeros.
-/// 2. A frame of `n` lines takes `n` cycles, with `line_ready` high: the first beat of the frame
+/// 2. A frame of `n` lines takes `n` cycles, with `line.ready` high: the first beat of the frame
 ///    that follows is taken while line 0 is offered. So 64-byte frames come every other cycle,
 ///    beats of long frames every cycle.
 /// 3. The first beat of a frame waits for `slot_free`, or for `next_slot_free` while line 0 of the
@@ -57,15 +57,7 @@ pub struct LineBuilder {
 
     // Lines
     /// A line is to be written.
-    pub line_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub line_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub line_address: Signal<Out, LineAddress>,
-    /// Its bytes.
-    pub line_data: Signal<Out, Bits<512>>,
-    /// It is the last one of its frame.
-    pub line_end: Signal<Out, Bit>,
+    pub line: BuiltLine,
 
     // Events, one cycle each
     /// The first beat of a frame enters its slot.
@@ -114,7 +106,7 @@ impl Logic for LineBuilder {
         let masked = self.keep_mask.masked.val();
 
         // Which beat is taken.
-        let move_on = !self.out_valid.q.val() || self.line_ready.val();
+        let move_on = !self.out_valid.q.val() || self.line.ready.val();
         let emit_head = move_on && (self.phase.q.val() == BuildPhase::Head);
         self.idle.next = (self.phase.q.val() == BuildPhase::Beats) && !self.beats.q.val().any();
         let take_first = self.held.q.val()
@@ -226,10 +218,10 @@ impl Logic for LineBuilder {
         self.started.next = take_first;
         self.dropped.next = drop;
 
-        self.line_valid.next = self.out_valid.q.val();
-        self.line_address.next = self.out_address.q.val();
-        self.line_data.next = self.out_data.q.val();
-        self.line_end.next = self.out_end.q.val();
+        self.line.valid.next = self.out_valid.q.val();
+        self.line.address.next = self.out_address.q.val();
+        self.line.data.next = self.out_data.q.val();
+        self.line.end.next = self.out_end.q.val();
     }
 }
 

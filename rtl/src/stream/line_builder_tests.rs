@@ -27,8 +27,8 @@ fn descriptor(uut: &mut LineBuilder, length: usize, port: u32, leap: bool) -> ([
             end = Some((uut.done_cut.val(), uut.done_bytes.val().to_u64()));
         }
         assert!(!uut.dropped.val());
-        if uut.line_valid.val() && uut.line_end.val() {
-            let line = bits_to_line(uut.line_data.val());
+        if uut.line.valid.val() && uut.line.end.val() {
+            let line = bits_to_line(uut.line.data.val());
             let word = |at: usize| u32::from_le_bytes(line[at..at + 4].try_into().unwrap());
             let (cut, bytes) = end.expect("line 0 was built");
             tick!(*uut);
@@ -51,7 +51,7 @@ fn the_cut_length_stays_at_its_largest() {
         uut.slot_bytes_log2.next = bits(slot_bytes_log2);
         uut.slot_free.next = true;
         uut.next_slot_free.next = true;
-        uut.line_ready.next = true;
+        uut.line.ready.next = true;
         tick!(uut);
         let capacity = (1usize << slot_bytes_log2) - 18;
         let mut cuts = vec![0, 1, 63, 64, 65_534, 65_535, 65_536, 65_537, 65_600, 131_071, 131_072, 131_073];

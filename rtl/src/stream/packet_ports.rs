@@ -10,11 +10,11 @@ use hermes_hdl::prelude::*;
 /// 1. Frames that enter go to the packet ring and are counted to the task FIFO, as [`Ingress`]
 ///    says; frames of committed packets leave as [`Egress`] says. Reads and writes of memory have
 ///    separate ports.
-/// 2. The host's counts pass to the task FIFO as well. While `control.enable` is low, they are what the
-///    next packet of ingress and egress follow; the host pushes none while `control.enable` is high, as its
-///    packets and the frames would share slots.
-/// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the frames
-///    have left. The registers that place ring and verdicts may change while it is low.
+/// 2. The host's counts pass to the task FIFO as well. While `control.enable` is low, they are what
+///    the next packet of ingress and egress follow; the host pushes none while `control.enable` is
+///    high, as its packets and the frames would share slots.
+/// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
+///    frames have left. The registers that place ring and verdicts may change while it is low.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct PacketPorts {
     /// Rising-edge clock.
@@ -66,9 +66,7 @@ impl Logic for PacketPorts {
         // Ingress
         self.ingress.enable.next = self.control.enable.val();
         self.ingress.cycle.next = self.cycle.val();
-        self.ingress.ring_base.next = self.ring.ring_base.val();
-        self.ingress.ring_slots_log2.next = self.ring.ring_slots_log2.val();
-        self.ingress.slot_bytes_log2.next = self.ring.slot_bytes_log2.val();
+        connect!(self.ring, self.ingress.place);
         connect!(self.rx, self.ingress.rx);
         connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
@@ -83,24 +81,14 @@ impl Logic for PacketPorts {
 
         // Egress
         self.egress.enable.next = self.control.enable.val();
-        self.egress.ring_base.next = self.ring.ring_base.val();
-        self.egress.ring_slots_log2.next = self.ring.ring_slots_log2.val();
-        self.egress.slot_bytes_log2.next = self.ring.slot_bytes_log2.val();
-        self.egress.verdict_base.next = self.ring.verdict_base.val();
+        connect!(self.ring, self.egress.place);
         self.egress.committed.next = self.committed.val();
         connect!(self.read, self.egress.read);
         connect!(self.tx, self.egress.tx);
         self.control.busy.next = self.ingress.busy.val() || !self.egress.idle.val();
 
-        self.counters.frames_in.next = self.ingress.frames.val();
-        self.counters.bytes_in.next = self.ingress.bytes.val();
-        self.counters.dropped_in.next = self.ingress.dropped.val();
-        self.counters.cut_in.next = self.ingress.cut.val();
-        self.counters.frames_out.next = self.egress.frames.val();
-        self.counters.bytes_out.next = self.egress.bytes.val();
-        self.counters.not_sent.next = self.egress.skipped.val();
-        self.counters.length_errors.next = self.egress.length_errors.val();
-        self.counters.read_errors.next = self.egress.read_errors.val();
+        connect!(self.counters, self.ingress.counters);
+        connect!(self.counters, self.egress.counters);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::RingPosition;
 use crate::memory::QueuePointers;
-use crate::ports::LineRead;
+use crate::ports::{FrameLine, LineRead, SlotPlaces, Verdict};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -24,45 +24,23 @@ pub struct SlotReader {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Register RING_BASE.
-    pub ring_base: Signal<In, Bits<32>>,
-    /// Register RING_SLOTS_LOG2.
-    pub ring_slots_log2: Signal<In, Bits<5>>,
-    /// Register SLOT_BYTES_LOG2; 7 to 16.
-    pub slot_bytes_log2: Signal<In, Bits<5>>,
+    /// Where packets stand in memory.
+    pub place: SlotPlaces,
     /// The next packet is packet `index`.
     pub follow: Signal<In, Bit>,
     /// packetIdx.
     pub index: Signal<In, Bits<32>>,
 
-    /// From the verdict reader: the verdict of the next packet is here.
-    pub verdict_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub verdict_ready: Signal<Out, Bit>,
-    /// The verdict: a port unless bit 31 is set.
-    pub verdict: Signal<In, Bits<32>>,
+    /// From the verdict reader: the verdict of the next packet.
+    pub verdict: Flipped<Verdict>,
 
     /// To memory: line 0 of slots, with tags 32 to 47.
     pub head: LineRead,
     /// To memory: their other lines, with tags 0 to 31.
     pub body: LineRead,
 
-    /// To the frame sender: the next line is here.
-    pub line_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub line_ready: Signal<In, Bit>,
-    /// The line.
-    pub line_data: Signal<Out, Bits<512>>,
-    /// It could not be read.
-    pub line_error: Signal<Out, Bit>,
-    /// It is line 0 of a slot.
-    pub line_start: Signal<Out, Bit>,
-    /// It is the last one of its frame.
-    pub line_last: Signal<Out, Bit>,
-    /// With line 0: bytes of the frame.
-    pub frame_bytes: Signal<Out, Bits<17>>,
-    /// With line 0: port of the verdict.
-    pub frame_port: Signal<Out, Bits<31>>,
+    /// To the frame sender: the next line.
+    pub line: FrameLine,
 
     /// A slot is free again.
     pub freed: Signal<Out, Bit>,
@@ -105,11 +83,11 @@ impl Logic for SlotReader {
     #[hdl_gen]
     fn update(&mut self) {
         // A verdict: a packet that is to be sent requests line 0 in the same cycle.
-        let passes = self.verdict.val().get_bit(31);
+        let passes = self.verdict.value.val().get_bit(31);
         let allocate =
-            self.verdict_valid.val() && !self.packets.full.val() && (passes || self.head.ready.val());
-        self.verdict_ready.next = !self.packets.full.val() && (passes || self.head.ready.val());
-        self.head.valid.next = self.verdict_valid.val() && !self.packets.full.val() && !passes;
+            self.verdict.valid.val() && !self.packets.full.val() && (passes || self.head.ready.val());
+        self.verdict.ready.next = !self.packets.full.val() && (passes || self.head.ready.val());
+        self.head.valid.next = self.verdict.valid.val() && !self.packets.full.val() && !passes;
         self.head.line.next = self.position.line.val();
         self.head.tag.next = bit_cast::<7, 4>(self.packets.write_address.val()) | 32;
         self.skipped.next = allocate && passes;
@@ -120,13 +98,11 @@ impl Logic for SlotReader {
         self.packet_slot.write_data.next = self.position.line.val();
         self.packet_port.write_enable.next = allocate;
         self.packet_port.write_address.next = self.packets.write_address.val();
-        self.packet_port.write_data.next = self.verdict.val().get_bits::<31>(0);
+        self.packet_port.write_data.next = self.verdict.value.val().get_bits::<31>(0);
         self.packet_passes.write_enable.next = allocate;
         self.packet_passes.write_address.next = self.packets.write_address.val();
         self.packet_passes.write_data.next = passes;
-        self.position.ring_base.next = self.ring_base.val();
-        self.position.ring_slots_log2.next = self.ring_slots_log2.val();
-        self.position.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        connect!(self.place, self.position.place);
         self.position.load.next = self.follow.val();
         self.position.index.next = self.index.val();
         self.position.advance.next = allocate;
@@ -183,7 +159,7 @@ impl Logic for SlotReader {
             && self.head_arrived.q.val().get_bit(self.to_measure.read_address.val().index())
             && (!self.asking.q.val().any() || ((self.asking.q.val() == 1) && ask && self.body.ready.val()));
         self.packet_passes.read_address.next = self.to_measure.read_address.val();
-        let capacity = (bits::<32>(1) << self.slot_bytes_log2.val()) - 18;
+        let capacity = (bits::<32>(1) << self.place.slot_bytes_log2.val()) - 18;
         let mut length = self.packet_length.read_data.val();
         self.length_error.next = false;
         if self.packet_passes.read_data.val() || self.packet_failed.read_data.val() {
@@ -220,20 +196,20 @@ impl Logic for SlotReader {
         let out_body = self.following.q.val().any()
             && !self.bodies.empty.val()
             && self.body_arrived.q.val().get_bit(self.bodies.read_address.val().index());
-        self.line_valid.next = out_head || out_body;
-        self.line_start.next = out_head;
-        self.frame_bytes.next = out_bytes;
-        self.frame_port.next = self.packet_port.read_data.val();
+        self.line.valid.next = out_head || out_body;
+        self.line.start.next = out_head;
+        self.line.frame_bytes.next = out_bytes;
+        self.line.frame_port.next = self.packet_port.read_data.val();
         let ends = if out_head { !out_behind.any() } else { self.following.q.val() == 1 };
         if out_head {
-            self.line_data.next = self.packet_head.read_data.val();
-            self.line_error.next = false;
+            self.line.data.next = self.packet_head.read_data.val();
+            self.line.error.next = false;
         } else {
-            self.line_data.next = self.body_data.read_data.val();
-            self.line_error.next = self.body_failed.read_data.val();
+            self.line.data.next = self.body_data.read_data.val();
+            self.line.error.next = self.body_failed.read_data.val();
         }
-        self.line_last.next = ends;
-        let take = (out_head || out_body) && self.line_ready.val();
+        self.line.last.next = ends;
+        let take = (out_head || out_body) && self.line.ready.val();
         if take && out_head {
             self.following.d.next = bit_cast::<10, 17>(out_behind);
         }

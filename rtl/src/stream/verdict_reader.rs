@@ -1,7 +1,7 @@
 //! The verdicts of committed packets, in their order.
 
 use crate::memory::{QueuePointers, WordSelect};
-use crate::ports::LineRead;
+use crate::ports::{LineRead, Verdict, VerdictPlaces};
 use hermes_hdl::prelude::*;
 
 /// Reads lines of the verdict array and hands out the words of committed packets, one after the
@@ -27,20 +27,14 @@ pub struct VerdictReader {
     pub follow: Signal<In, Bit>,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
-    /// Register VERDICT_BASE; bits 5:0 do not count.
-    pub verdict_base: Signal<In, Bits<32>>,
-    /// Register RING_SLOTS_LOG2.
-    pub ring_slots_log2: Signal<In, Bits<5>>,
+    /// Where verdicts stand in memory.
+    pub place: VerdictPlaces,
 
     /// To memory: lines of verdicts, with tags 48 to 51; a request may be withdrawn.
     pub read: LineRead,
 
-    /// To the slot reader: the verdict of the next packet is here.
-    pub verdict_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub verdict_ready: Signal<In, Bit>,
-    /// The verdict.
-    pub verdict: Signal<Out, Bits<32>>,
+    /// To the slot reader: the verdict of the next packet.
+    pub verdict: Verdict,
     /// No verdict is requested or waits to be taken.
     pub idle: Signal<Out, Bit>,
 
@@ -63,10 +57,10 @@ impl Logic for VerdictReader {
     fn update(&mut self) {
         // Request the words from that of packet `asked` to the end of the line, of the ring or of
         // the committed packets.
-        let slot = self.asked.q.val() & ((bits::<32>(1) << self.ring_slots_log2.val()) - 1);
+        let slot = self.asked.q.val() & ((bits::<32>(1) << self.place.ring_slots_log2.val()) - 1);
         let mut words = bits::<5>(16);
-        if self.ring_slots_log2.val() < 4 {
-            words = bits::<5>(1) << self.ring_slots_log2.val();
+        if self.place.ring_slots_log2.val() < 4 {
+            words = bits::<5>(1) << self.place.ring_slots_log2.val();
         }
         let room = words - bit_cast::<5, 4>(slot.get_bits::<4>(0));
         let open = self.committed.val() - self.asked.q.val();
@@ -83,7 +77,7 @@ impl Logic for VerdictReader {
             && (self.lines.empty.val() || !beyond.get_bit(32));
         self.read.valid.next = ask;
         self.read.line.next =
-            self.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(slot.get_bits::<28>(4));
+            self.place.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(slot.get_bits::<28>(4));
         self.read.tag.next = bit_cast::<7, 2>(self.lines.write_address.val()) | 48;
         let accept = ask && self.read.ready.val();
         if accept {
@@ -126,9 +120,9 @@ impl Logic for VerdictReader {
         self.select.enable.next = present;
         self.select.line.next = self.line_data.read_data.val();
         self.select.index.next = self.line_first.read_data.val() + bit_cast::<4, 5>(self.taken.q.val());
-        self.verdict_valid.next = present;
-        self.verdict.next = self.select.word.val();
-        let take = present && self.verdict_ready.val();
+        self.verdict.valid.next = present;
+        self.verdict.value.next = self.select.word.val();
+        let take = present && self.verdict.ready.val();
         let last = (self.taken.q.val() + 1) == self.line_count.read_data.val();
         if take {
             self.taken.d.next = self.taken.q.val() + 1;

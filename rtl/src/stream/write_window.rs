@@ -1,15 +1,16 @@
 //! Outstanding writes, and their completion in order.
 
 use crate::memory::QueuePointers;
+use crate::ports::{TaggedWrite, WindowLine};
 use hermes_hdl::prelude::*;
 
 /// Gives each line write a tag and reports when all writes up to the end of a frame are performed.
 ///
-/// 1. A write passes in the cycle in which it is offered, while fewer than `2^A` are outstanding, 32 or 64. Tags
-///    are given round-robin, from 0 to `2^A` - 1.
-/// 2. `written_valid` may name the tags in any order. `completed` is high for one cycle for each
-///    write with `line_end`, in their order, once that write and all before it are performed: at
-///    the earliest in the cycle after `written_valid`. One write a cycle is accounted for.
+/// 1. A write passes in the cycle in which it is offered, while fewer than `2^A` are outstanding,
+///    32 or 64. Tags are given round-robin, from 0 to `2^A` - 1.
+/// 2. `write.written.valid` may name the tags in any order. `completed` is high for one cycle for
+///    each write with `line.end`, in their order, once that write and all before it are performed:
+///    at the earliest in the cycle after `write.written.valid`. One write a cycle is accounted for.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct WriteWindow<const A: usize> {
     /// Rising-edge clock.
@@ -17,22 +18,10 @@ pub struct WriteWindow<const A: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// From the line builder: a line is to be written.
-    pub line_valid: Signal<In, Bit>,
-    /// It is taken at this edge; follows `write_ready`.
-    pub line_ready: Signal<Out, Bit>,
-    /// It is the last one of its frame.
-    pub line_end: Signal<In, Bit>,
-    /// To memory: a write is offered.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its tag.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a write is performed.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// From the line builder: a line is to be written. `ready` follows `write.ready`.
+    pub line: Flipped<WindowLine>,
+    /// To memory: writes, and their answers.
+    pub write: TaggedWrite,
     /// All writes of a frame are performed, and those of the frames before.
     pub completed: Signal<Out, Bit>,
     /// No write is outstanding.
@@ -46,21 +35,21 @@ pub struct WriteWindow<const A: usize> {
 impl<const A: usize> Logic for WriteWindow<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.write_valid.next = self.line_valid.val() && !self.window.full.val();
-        self.line_ready.next = self.write_ready.val() && !self.window.full.val();
-        self.write_tag.next = bit_cast::<6, A>(self.window.write_address.val());
-        let push = self.line_valid.val() && self.write_ready.val() && !self.window.full.val();
+        self.write.valid.next = self.line.valid.val() && !self.window.full.val();
+        self.line.ready.next = self.write.ready.val() && !self.window.full.val();
+        self.write.tag.next = bit_cast::<6, A>(self.window.write_address.val());
+        let push = self.line.valid.val() && self.write.ready.val() && !self.window.full.val();
         self.window.push.next = push;
         self.ends.write_enable.next = push;
         self.ends.write_address.next = self.window.write_address.val();
-        self.ends.write_data.next = self.line_end.val();
+        self.ends.write_data.next = self.line.end.val();
 
         let mut marks = self.performed.q.val();
         if push {
             marks = marks.replace_bit(self.window.write_address.val().index(), false);
         }
-        if self.written_valid.val() {
-            marks = marks.replace_bit(self.written_tag.val().index(), true);
+        if self.write.written.valid.val() {
+            marks = marks.replace_bit(self.write.written.tag.val().index(), true);
         }
         self.performed.d.next = marks;
 
@@ -96,17 +85,17 @@ mod tests {
         let (mut completed, mut expected, mut full) = (0, 0, 0);
         for cycle in 0..6_000 {
             let slow = cycle / 300 % 2 == 0;
-            uut.line_valid.next = rng.gen_bool(0.8);
-            uut.line_end.next = rng.gen_bool(0.3);
-            uut.write_ready.next = rng.gen_bool(0.8);
+            uut.line.valid.next = rng.gen_bool(0.8);
+            uut.line.end.next = rng.gen_bool(0.3);
+            uut.write.ready.next = rng.gen_bool(0.8);
             let open: Vec<usize> = (0..under_way.len()).filter(|&i| !under_way[i].2).collect();
             let chosen = (!open.is_empty() && rng.gen_bool(if slow { 0.2 } else { 0.9 }))
                 .then(|| open[rng.gen_range(0..open.len())]);
-            uut.written_valid.next = chosen.is_some();
-            uut.written_tag.next = bits(chosen.map_or(0, |i| under_way[i].0));
+            uut.write.written.valid.next = chosen.is_some();
+            uut.write.written.tag.next = bits(chosen.map_or(0, |i| under_way[i].0));
             settle(&mut uut);
             full += u64::from(under_way.len() == room);
-            assert_eq!(uut.line_ready.val(), uut.write_ready.val() && under_way.len() < room);
+            assert_eq!(uut.line.ready.val(), uut.write.ready.val() && under_way.len() < room);
             completed += u64::from(uut.completed.val());
             if let Some((_, end, true)) = under_way.front().copied() {
                 assert_eq!(uut.completed.val(), end, "cycle {cycle}");
@@ -120,10 +109,10 @@ mod tests {
                     under_way[chosen].2 = true;
                 }
             }
-            if uut.write_valid.val() && uut.write_ready.val() {
-                assert!(uut.write_tag.val().to_u64() < room as u64);
-                under_way.push_back((uut.write_tag.val().to_u64(), uut.line_end.val(), false));
-                expected += u64::from(uut.line_end.val());
+            if uut.write.valid.val() && uut.write.ready.val() {
+                assert!(uut.write.tag.val().to_u64() < room as u64);
+                under_way.push_back((uut.write.tag.val().to_u64(), uut.line.end.val(), false));
+                expected += u64::from(uut.line.end.val());
             }
             tick!(uut);
         }

@@ -1,0 +1,109 @@
+//! Between the units of the packet ports.
+
+use super::{LineWrite, LineWritten};
+use crate::host::registers::packet_ports::PortCounters;
+use crate::types::LineAddress;
+use hermes_hdl::prelude::*;
+
+/// The verdict of the next packet, from the verdict reader to the slot reader.
+#[derive(Ports)]
+pub struct Verdict {
+    /// It is here.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// The verdict: a port unless bit 31 is set.
+    pub value: Signal<Out, Bits<32>>,
+}
+
+/// The next line of the frames to send, from the slot reader to the frame sender.
+#[derive(Ports)]
+pub struct FrameLine {
+    /// A line is here.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// The line.
+    pub data: Signal<Out, Bits<512>>,
+    /// It could not be read.
+    pub error: Signal<Out, Bit>,
+    /// It is line 0 of a slot.
+    pub start: Signal<Out, Bit>,
+    /// It is the last one of its frame.
+    pub last: Signal<Out, Bit>,
+    /// With line 0: bytes of the frame, at least 1.
+    pub frame_bytes: Signal<Out, Bits<17>>,
+    /// With line 0: output port, that of the verdict.
+    pub frame_port: Signal<Out, Bits<31>>,
+}
+
+/// A line of a frame that is to be written, from the line builder.
+#[derive(Ports)]
+pub struct BuiltLine {
+    /// A line is to be written.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its line address.
+    pub address: Signal<Out, LineAddress>,
+    /// Its bytes.
+    pub data: Signal<Out, Bits<512>>,
+    /// It is the last one of its frame.
+    pub end: Signal<Out, Bit>,
+}
+
+/// A line of a frame, as the write window sees it.
+#[derive(Ports)]
+#[part_of(BuiltLine)]
+pub struct WindowLine {
+    /// A line is to be written.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// It is the last one of its frame.
+    pub end: Signal<Out, Bit>,
+}
+
+/// A write and its answer, without line and data.
+#[derive(Ports)]
+#[part_of(LineWrite)]
+pub struct TaggedWrite {
+    /// A write is offered.
+    pub valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its tag.
+    pub tag: Signal<Out, Bits<6>>,
+    /// Its answer.
+    pub written: LineWritten,
+}
+
+/// What entered, since reset, modulo 2^32.
+#[derive(Ports)]
+#[part_of(PortCounters)]
+pub struct IngressCounters {
+    /// Frames that took a slot.
+    pub frames_in: Signal<Out, Bits<32>>,
+    /// Bytes of these frames in their slots.
+    pub bytes_in: Signal<Out, Bits<32>>,
+    /// Malformed frames.
+    pub dropped_in: Signal<Out, Bits<32>>,
+    /// Frames cut to what a slot holds.
+    pub cut_in: Signal<Out, Bits<32>>,
+}
+
+/// What left, since reset, modulo 2^32.
+#[derive(Ports)]
+#[part_of(PortCounters)]
+pub struct EgressCounters {
+    /// Frames sent.
+    pub frames_out: Signal<Out, Bits<32>>,
+    /// Bytes of these frames.
+    pub bytes_out: Signal<Out, Bits<32>>,
+    /// Packets whose verdict was not a port.
+    pub not_sent: Signal<Out, Bits<32>>,
+    /// Packets with a length of 0 or above what a slot holds.
+    pub length_errors: Signal<Out, Bits<32>>,
+    /// Lines that could not be read.
+    pub read_errors: Signal<Out, Bits<32>>,
+}
