@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use rust_hdl::prelude::{AtomKind, Block, Verilog};
 use serde::Serialize;
 
+use super::comment;
 use super::elements;
 use super::flow::{self, ChildEdges, Slots};
 use super::kernel;
@@ -41,26 +42,34 @@ pub struct Design {
 }
 
 impl Design {
-    /// The whole design as one file.
+    /// The whole design as one file. Inside, a name without a declaration is an error; what follows the file has Verilog's own
+    /// rule again.
     #[must_use]
     pub fn verilog(&self) -> String {
-        self.modules.iter().fold(String::new(), |text, module| text + &module.text + "\n")
+        let modules: String = self.modules.iter().map(|module| module.text.clone() + "\n").collect();
+        format!("{NO_IMPLICIT_NETS}\n\n{modules}{IMPLICIT_NETS}\n")
     }
 
-    /// The whole design as one file that begins with `head`. Before every module stands a `` `line `` directive that gives it the file name
+    /// The same as one file that begins with `head`. Before every module stands a `` `line `` directive that gives it the file name
     /// that it would have as a file of its own: some lint tools check that module and file agree. Others know no such directive.
     #[must_use]
     pub fn verilog_with_lines(&self, head: &str) -> String {
-        let mut text = head.to_string();
+        let mut text = format!("{head}{NO_IMPLICIT_NETS}\n\n");
         for module in &self.modules {
             let line = text.lines().count() + 2;
             let _ = writeln!(text, "`line {line} \"{}.v\" 0", module.name);
             text.push_str(&module.text);
             text.push('\n');
         }
-        text
+        text + IMPLICIT_NETS + "\n"
     }
 }
+
+/// At the head of a file: a name without a declaration is an error.
+const NO_IMPLICIT_NETS: &str = "`default_nettype none";
+
+/// At the end of a file, for those that a tool reads after it: the rule that Verilog begins with.
+const IMPLICIT_NETS: &str = "`default_nettype wire";
 
 /// Modules by what they are made of.
 #[derive(Default)]
@@ -239,8 +248,8 @@ impl Library {
         let mut modules = Vec::new();
         for (definition, name) in self.definitions.iter().zip(&names) {
             let mut text = String::new();
-            for line in definition.doc.lines() {
-                let _ = writeln!(text, "{}", format!("// {line}").trim_end());
+            for line in comment::lines(&comment::plain(&definition.doc), "") {
+                let _ = writeln!(text, "{line}");
             }
             let _ = write!(text, "module {name} {}", definition.header);
             for (i, piece) in definition.body.split('\u{1}').enumerate() {

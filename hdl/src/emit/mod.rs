@@ -5,6 +5,7 @@
 //! `assign`s and blocks, [`wakes`] sees to it that no block wakes itself, [`module`] and [`text`] write them. See `docs/verilog.md`.
 
 mod activity;
+mod comment;
 mod connection;
 mod design;
 mod elements;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use num_bigint::BigUint;
 
+use super::comment::{self, first_sentence};
 use super::flow::{Flow, Slot, Slots};
 use super::node::{ones, Ex, Node, VarId};
 use super::plan::{Driver, Plan};
@@ -63,13 +64,6 @@ pub fn placeholder(index: usize) -> String {
     format!("\u{1}{index}\u{1}")
 }
 
-/// The first sentence of a doc comment if it is short.
-fn short(doc: &str) -> Option<String> {
-    let first = doc.split("\n\n").next().unwrap_or("").replace('\n', " ");
-    let sentence = first.split(". ").next().unwrap_or("").trim_end_matches('.').replace('`', "");
-    (!sentence.is_empty() && sentence.len() <= 90).then_some(sentence)
-}
-
 /// Port name of a field.
 pub fn port_name(field: &str) -> &str {
     match field {
@@ -80,15 +74,16 @@ pub fn port_name(field: &str) -> &str {
 }
 
 fn field_doc(description: Option<&Description>, path: &str) -> String {
-    let find = |d: &Description| d.fields.iter().find(|(n, _)| n == path).and_then(|(_, doc)| short(doc));
-    description.and_then(find).map(|doc| format!("  // {doc}")).unwrap_or_default()
+    let find =
+        |d: &Description| d.fields.iter().find(|(n, _)| n == path).and_then(|(_, doc)| first_sentence(doc));
+    description.and_then(find).unwrap_or_default()
 }
 
 /// The comment above the ports of a group: that of the field, then that of the group.
 fn group_doc(description: &Description, path: &str) -> Option<String> {
     let (group, _) = path.rsplit_once('.')?;
     let of = |list: &[(String, String)]| {
-        list.iter().find(|(name, _)| name == group).and_then(|(_, doc)| short(doc))
+        list.iter().find(|(name, _)| name == group).and_then(|(_, doc)| first_sentence(doc))
     };
     let sentences: Vec<String> =
         [of(&description.fields), of(&description.groups)].into_iter().flatten().collect();
@@ -115,7 +110,9 @@ pub fn header(ports: &[ListedPort]) -> String {
     let mut above: &Option<String> = &None;
     for (i, (ListedPort { port, procedural, doc, group }, column)) in ports.iter().zip(&columns).enumerate() {
         if let (Some(comment), true) = (group, group != above) {
-            let _ = writeln!(text, "    // {comment}:");
+            for line in comment::lines(&format!("{comment}:"), "    ") {
+                let _ = writeln!(text, "{line}");
+            }
         }
         above = group;
         let direction = match port.direction {
@@ -124,8 +121,10 @@ pub fn header(ports: &[ListedPort]) -> String {
             Direction::Output => "output wire",
         };
         let name = format!("{}{}", port.name, if i + 1 < ports.len() { "," } else { "" });
-        let line = format!("    {direction} {column:<widest$}{name:<longest$}{doc}");
-        let _ = writeln!(text, "{}", line.trim_end());
+        let declaration = format!("    {direction} {column:<widest$}{name:<longest$}");
+        for line in comment::beside(&declaration, doc) {
+            let _ = writeln!(text, "{line}");
+        }
     }
     text.push_str(");\n");
     text
@@ -362,7 +361,7 @@ impl Builder<'_> {
             let _ =
                 writeln!(text, "    localparam {}{identifier} = {};", range(width), constant(&value, width));
         }
-        for ((offset, _), identifier) in &self.writer.offsets {
+        for ((_, offset, _), identifier) in &self.writer.offsets {
             let _ = writeln!(text, "    localparam {identifier} = {offset};");
         }
         // Elements that are variables of their own share a line.

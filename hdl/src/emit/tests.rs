@@ -179,3 +179,18 @@ fn the_page_shows_what_is_emitted() {
         assert!(page == new, "docs/verilog.md is not up to date; renew it with HERMES_UPDATE=1");
     }
 }
+
+/// A name without a declaration is an error in the file, and what follows the file has Verilog's own rule.
+#[test]
+fn a_file_has_no_implicit_nets() {
+    let design = emit(&Queues::new(2), "queues_top").unwrap();
+    for text in [design.verilog(), design.verilog_with_lines("")] {
+        assert!(text.starts_with("`default_nettype none\n"), "{text}");
+        assert!(text.ends_with("endmodule\n\n`default_nettype wire\n"), "{text}");
+    }
+    let text = design.verilog_with_lines("// Head\n");
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with("`line")) {
+        let number = line.split(' ').nth(1).unwrap();
+        assert_eq!(number, (i + 2).to_string(), "{line}: the number is that of the line that follows");
+    }
+}

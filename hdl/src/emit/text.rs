@@ -39,8 +39,8 @@ pub struct Writer<'a> {
     by_node: HashMap<Node, usize>,
     /// Localparams in use: name in the unit, and identifier.
     pub localparams: HashMap<String, String>,
-    /// Offsets of struct fields in use, with the identifiers of their localparams.
-    pub offsets: BTreeMap<(usize, String), String>,
+    /// Offsets of struct fields in use, by struct and offset, with the identifiers of their localparams.
+    pub offsets: BTreeMap<(String, usize, String), String>,
     /// What the `always @*` block being written drives.
     members: BTreeSet<Slot>,
     /// Names after which temporaries are called.
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
 
     /// The localparam with the offset of a field.
     fn offset(&mut self, field: &Field) -> String {
-        let key = (field.lsb, field.name.clone());
+        let key = (field.of.clone(), field.lsb, field.name.clone());
         if let Some(known) = self.offsets.get(&key) {
             return known.clone();
         }
