@@ -127,6 +127,17 @@ pub fn lines(text: &str, indent: &str) -> Vec<String> {
     out
 }
 
+/// The comment of a statement at this indentation: its lines as they are, or folded anew if one is too long.
+pub fn of_statement(text: &str, indent: &str) -> Vec<String> {
+    let text = plain(text);
+    let room = COLUMNS.saturating_sub(indent.len() + 3);
+    if text.lines().all(|line| line.chars().count() <= room) {
+        lines(&text, indent)
+    } else {
+        lines(&fold(&text, room).join("\n"), indent)
+    }
+}
+
 /// `declaration` with `comment` beside it, in as many lines as it needs, or above it where there is no room beside it.
 pub fn beside(declaration: &str, comment: &str) -> Vec<String> {
     if comment.is_empty() {

@@ -24,6 +24,7 @@ mod port_groups;
 #[cfg(test)]
 mod ports_tests;
 mod scope;
+mod temporaries;
 mod text;
 mod tree;
 mod unit;
