@@ -62,19 +62,19 @@ module command_cache_formal (
     (* anyconst *) reg        h;
     (* anyconst *) reg [25:0] l;
     (* anyconst *) reg [3:0]  w;
-    (* hierconn *) wire [8:0]  \dut.words_unit.tracked ;
-    (* hierconn *) wire [31:0] \dut.words_unit.word ;
-    (* hierconn *) wire [31:0] \dut.words_unit.data ;
+    (* hierconn *) wire [8:0]  \dut.words.tracked ;
+    (* hierconn *) wire [31:0] \dut.words.word ;
+    (* hierconn *) wire [31:0] \dut.words.data ;
     (* hierconn *) wire [4:0]  \dut.tags.tracked ;
     (* hierconn *) wire [25:0] \dut.tags.word ;
     (* hierconn *) wire [25:0] \dut.tags.data ;
-    assign \dut.words_unit.tracked = {h, l[3:0], w};
+    assign \dut.words.tracked = {h, l[3:0], w};
     assign \dut.tags.tracked = {h, l[3:0]};
     (* hierconn *) wire [15:0]  \dut.valid_0 ;
     (* hierconn *) wire [15:0]  \dut.valid_1 ;
     (* hierconn *) wire         \dut.looked ;
-    (* hierconn *) wire [2:0]   \dut.hart ;
-    (* hierconn *) wire [31:0]  \dut.address ;
+    (* hierconn *) wire [2:0]   \dut.hart_q ;
+    (* hierconn *) wire [31:0]  \dut.address_q ;
     (* hierconn *) wire         \dut.same_word ;
     (* hierconn *) wire [31:0]  \dut.stored_word ;
     (* hierconn *) wire         \dut.buffer_used ;
@@ -177,17 +177,17 @@ module command_cache_formal (
         filling_is_exact: assert (filling == (used << owner));
 
         // What the induction needs to know of the state.
-        state_stage: assert ((!\dut.looked || there_is) && \dut.hart == hart && \dut.address == address && hart < 2);
+        state_stage: assert ((!\dut.looked || there_is) && \dut.hart_q == hart && \dut.address_q == address && hart < 2);
         if (there_is && !filled_then) state_looked: assert (\dut.looked );
         state_buffer: assert (\dut.buffer_used == used && (!used || written <= 15));
         if (used) state_line: assert (\dut.buffer_hart == owner && \dut.buffer_line == line && \dut.buffer_word == written[3:0]);
         if (is_ours) state_coming: assert (fresh && !present && \dut.buffer_data [32 * w +: 32] == truth);
-        if (is_ours && written > w) state_written: assert (\dut.words_unit.word == truth);
+        if (is_ours && written > w) state_written: assert (\dut.words.word == truth);
         if (present) state_fresh: assert (fresh);
         state_present: assert (present == ((h ? \dut.valid_1 [l[3:0]] : \dut.valid_0 [l[3:0]]) && \dut.tags.word == l));
-        if (present && !same_place) state_word: assert (\dut.words_unit.word == truth);
+        if (present && !same_place) state_word: assert (\dut.words.word == truth);
         if (\dut.looked && hart == h && address[9:6] == l[3:0]) state_tag: assert (\dut.tags.data == \dut.tags.word );
-        if (\dut.looked && of_word && present) state_read: assert ((\dut.same_word ? \dut.stored_word : \dut.words_unit.data ) == truth);
+        if (\dut.looked && of_word && present) state_read: assert ((\dut.same_word ? \dut.stored_word : \dut.words.data ) == truth);
 
         found_with_a_store: cover (of_word && hit && own_store);
         found_after_a_fill_that_was_ended: cover (of_line && hit && ended_by_drop);

@@ -99,16 +99,16 @@ module front_end_formal (
     (* hierconn *) wire \dut.jump_valid ;
     (* hierconn *) wire [4:0] \dut.jump_slot ;
     (* hierconn *) wire [29:0] \dut.jump_pc ;
-    (* hierconn *) wire \dut.flush_valid_2 ;
-    (* hierconn *) wire [4:0] \dut.flush_slot_2 ;
-    (* hierconn *) wire \dut.again_valid ;
-    (* hierconn *) wire \dut.fetched_valid ;
-    (* hierconn *) wire [5:0] \dut.fetched_context.depth ;
-    (* hierconn *) wire [1:0] \dut.fetched_context.active ;
-    (* hierconn *) wire [1:0] \dut.fetched_context.alive ;
-    (* hierconn *) wire [35:0] \dut.fetched_context.waiting ;
-    (* hierconn *) wire [31:0] \dut.fetched_context.packet ;
-    (* hierconn *) wire \dut.decode_valid ;
+    (* hierconn *) wire \dut.flush_valid_q ;
+    (* hierconn *) wire [4:0] \dut.flush_slot_q ;
+    (* hierconn *) wire \dut.again_valid_q ;
+    (* hierconn *) wire \dut.fetched_valid_q ;
+    (* hierconn *) wire [5:0] \dut.fetched_context.depth_q ;
+    (* hierconn *) wire [1:0] \dut.fetched_context.active_q ;
+    (* hierconn *) wire [1:0] \dut.fetched_context.alive_q ;
+    (* hierconn *) wire [35:0] \dut.fetched_context.waiting_q ;
+    (* hierconn *) wire [31:0] \dut.fetched_context.packet_q ;
+    (* hierconn *) wire \dut.decode_valid_q ;
     (* hierconn *) wire [31:0] \dut.scheduler.occupied_slots ;
     (* hierconn *) wire [31:0] \dut.scheduler.fresh ;
     (* hierconn *) wire [31:0] \dut.scheduler.resolving ;
@@ -121,11 +121,11 @@ module front_end_formal (
     wire starts = start_valid && start_slot == warp;
     wire held = (replay_valid || control_valid) && hold_slot == warp;
     wire was_in_c = \dut.context_valid && \dut.context_held_slot == warp;
-    wire was_in_i = \dut.fetched_valid && fetched_slot == warp;
-    wire was_in_d = \dut.decode_valid && decode_slot == warp;
-    wire flushes = \dut.flush_valid_2 && \dut.flush_slot_2 == warp;
+    wire was_in_i = \dut.fetched_valid_q && fetched_slot == warp;
+    wire was_in_d = \dut.decode_valid_q && decode_slot == warp;
+    wire flushes = \dut.flush_valid_q && \dut.flush_slot_q == warp;
     // It was flushed with the instruction itself, and goes on with that.
-    wire returns = flushes && \dut.again_valid ;
+    wire returns = flushes && \dut.again_valid_q ;
     wire jumps = \dut.jump_valid && \dut.jump_slot == warp;
     wire in_c = was_in_c && !held && !flushes;
     wire in_i = was_in_i && !held && !flushes;
@@ -261,8 +261,8 @@ module front_end_formal (
         if (in_x) state_x: assert (x_pc == behind_w);
         if (in_r) state_r: assert (r_pc == behind_x);
         if (in_d) state_d: assert (decode_pc == behind_r);
-        if (in_i) state_i: assert (fetched_pc == behind_d && context == {\dut.fetched_context.depth , \dut.fetched_context.active ,
-            \dut.fetched_context.alive , \dut.fetched_context.waiting } && \dut.fetched_context.packet == start[31:0]);
+        if (in_i) state_i: assert (fetched_pc == behind_d && context == {\dut.fetched_context.depth_q , \dut.fetched_context.active_q ,
+            \dut.fetched_context.alive_q , \dut.fetched_context.waiting_q } && \dut.fetched_context.packet_q == start[31:0]);
         if (occupied && !over && !resolving) state_pc: assert (known && (fresh ? BOOT : kept) == behind_i);
         if (occupied && fresh) state_fresh: assert (
             !in_i && !in_d && !in_r && !in_x && !in_w && !held && !resolving && !over && untouched);
@@ -270,7 +270,7 @@ module front_end_formal (
         // The context was written a cycle ago: no instruction runs with it yet. A flush a cycle ago: its path is being chosen, or it goes on where it was.
         if (jumps) state_jump: assert (!in_c && !in_i && !in_d && (!(was_in_c || was_in_i || was_in_d) || returns) && !in_r && !in_x && !in_w && !held && flushes == returns && !untouched
             && known && expected == \dut.jump_pc );
-        state_returns: assert (\dut.flush_valid_2 || !\dut.again_valid );
+        state_returns: assert (\dut.flush_valid_q || !\dut.again_valid_q );
         if (flushes) state_flush: assert (choosing != returns && (!returns || jumps) && !held && !in_r && !in_x && !in_w);
         if (in_c) state_c: assert (\dut.starts_read_data == start && \dut.initial_ [warp] == untouched && (untouched
             || {\dut.depth_read_data , \dut.active_read_data , \dut.alive_read_data , \dut.waiting_read_data } == context));

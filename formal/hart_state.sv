@@ -66,7 +66,7 @@ module hart_state_formal (
         .answer_waits(answer_waits), .take_valid(take_valid), .take_pc(take_pc), .trapped(trapped), .ready(ready),
         .fetch_pc(fetch_pc), .boundary(boundary), .boundary_pc(boundary_pc), .pc(pc), .stopped(stopped), .taken(taken)
     );
-    (* hierconn *) wire \dut.started_2 ;
+    (* hierconn *) wire \dut.started_q ;
     (* hierconn *) wire \dut.waits_line ;
     (* hierconn *) wire \dut.waits_stores ;
     (* hierconn *) wire \dut.waits_place ;
@@ -140,7 +140,7 @@ module hart_state_formal (
         endcase
         begun <= (begun || begins) && !retire && !exception && run;
         if (begins) begun_pc <= pc_w;
-        was_taken <= take_valid && run && \dut.started_2 ;
+        was_taken <= take_valid && run && \dut.started_q ;
         was_take_pc <= take_pc;
         if (rst) begin
             {in_i, in_d, in_r, in_x, in_w} <= 0;
@@ -169,17 +169,17 @@ module hart_state_formal (
         if (stopped || !run) no_boundary_when_stopped: assert (!boundary && !ready);
 
         // What the induction needs to know of the state.
-        state_oldest: assert (!\dut.started_2 || stopped || oldest == pc);
+        state_oldest: assert (!\dut.started_q || stopped || oldest == pc);
         state_fetch: assert (!stopped || fetch_pc == pc);
-        state_any: assert (!any || (\dut.started_2 && !stopped));
+        state_any: assert (!any || (\dut.started_q && !stopped));
         state_waits: assert (!(any || begun || stopped) || !waits);
         state_begun: assert (begun == ((loading && !dropped) || answer_waits));
-        state_begun_runs: assert (!begun || (\dut.started_2 && !stopped && begun_pc == pc));
-        state_dropped: assert (!dropped || !\dut.started_2 );
+        state_begun_runs: assert (!begun || (\dut.started_q && !stopped && begun_pc == pc));
+        state_dropped: assert (!dropped || !\dut.started_q );
 
         device_twice: cover (begun && retire && begun_pc == 7);
         taken_then_again: cover (was_taken && !begun && pc == 3);
-        held_while_begun: cover (dropped && run && !\dut.started_2 );
+        held_while_begun: cover (dropped && run && !\dut.started_q );
         line_missing: cover (begun && \dut.waits_line );
     end
 endmodule

@@ -61,9 +61,9 @@ module hazards_formal (
     (* hierconn *) wire [31:0] \dut.scoreboard.clear_asked.word ;
     (* hierconn *) wire [31:0] \dut.scoreboard.clear_changed.word ;
     (* hierconn *) wire [5:0] \dut.scoreboard.wiped ;
-    (* hierconn *) wire \dut.scoreboard.set_valid_2 ;
-    (* hierconn *) wire [4:0] \dut.scoreboard.set_slot_2 ;
-    (* hierconn *) wire [4:0] \dut.scoreboard.set_register_2 ;
+    (* hierconn *) wire \dut.scoreboard.set_valid_q ;
+    (* hierconn *) wire [4:0] \dut.scoreboard.set_slot_q ;
+    (* hierconn *) wire [4:0] \dut.scoreboard.set_register_q ;
     (* hierconn *) wire [31:0] \dut.loads.busy ;
 
     `include "start.vh"
@@ -102,8 +102,8 @@ module hazards_formal (
     wire in_execute = execute_valid && execute_slot == warp;
     wire in_write = write_valid && write_slot == warp;
     // What was set a cycle ago and is not in the RAMs yet.
-    wire [31:0] coming = (\dut.scoreboard.set_valid_2 && \dut.scoreboard.set_slot_2 == warp)
-        << \dut.scoreboard.set_register_2 ;
+    wire [31:0] coming = (\dut.scoreboard.set_valid_q && \dut.scoreboard.set_slot_q == warp)
+        << \dut.scoreboard.set_register_q ;
 
     always @(posedge clk) if (started && !rst) begin
         // The register waits for a value: from a started operation, or from one in the pipeline that is about to start.
@@ -161,7 +161,7 @@ module hazards_formal (
             && \dut.scoreboard.clear_asked.word == \dut.scoreboard.clear_changed.word );
         if (since_reset > warp) state_marks: assert (
             (\dut.scoreboard.set_asked.word ^ \dut.scoreboard.clear_asked.word ^ coming) == under_way);
-        state_coming: assert ((!\dut.scoreboard.set_valid_2 || (ready && \dut.scoreboard.set_register_2 != 0))
+        state_coming: assert ((!\dut.scoreboard.set_valid_q || (ready && \dut.scoreboard.set_register_q != 0))
             && (coming & ~under_way) == 0);
 
         blocked_by_a_mark: cover (ready && uses && blocked && waits && !in_read && !in_execute && !in_write && under_way == 32'h100);

@@ -55,16 +55,16 @@ module ingress_formal (
     (* hierconn *) wire [6:0] \dut.builder.last_bytes ;
     (* hierconn *) wire \dut.builder.out_valid ;
     (* hierconn *) wire \dut.builder.out_end ;
-    (* hierconn *) wire \dut.window_unit.pop ;
+    (* hierconn *) wire \dut.window.pop ;
     (* hierconn *) wire \dut.window_completed ;
-    (* hierconn *) wire [63:0] \dut.window_unit.performed ;
-    (* hierconn *) wire [5:0] \dut.window_unit.window.head ;
-    (* hierconn *) wire [5:0] \dut.window_unit.window.tail ;
-    (* hierconn *) wire \dut.window_unit.window.all_used ;
-    (* hierconn *) wire [5:0] \dut.window_unit.ends.tracked ;
-    (* hierconn *) wire \dut.window_unit.ends.word ;
+    (* hierconn *) wire [63:0] \dut.window.performed ;
+    (* hierconn *) wire [5:0] \dut.window.window.head ;
+    (* hierconn *) wire [5:0] \dut.window.window.tail ;
+    (* hierconn *) wire \dut.window.window.all_used ;
+    (* hierconn *) wire [5:0] \dut.window.ends.tracked ;
+    (* hierconn *) wire \dut.window.ends.word ;
     (* anyconst *) reg [5:0] place;
-    assign \dut.window_unit.ends.tracked = place;
+    assign \dut.window.ends.tracked = place;
     localparam [1:0] BEATS = 0, TAIL = 1, HEAD = 2;
 
     `include "start.vh"
@@ -161,11 +161,11 @@ module ingress_formal (
         if (\dut.builder.take_first ) built <= 0;
         else if (\dut.builder.take_more && !malformed && beats < slot_lines) built <= built + 1;
         else if (\dut.builder.phase == TAIL && (!\dut.builder.out_valid || write)) built <= built + 1;
-        lines <= lines + write - \dut.window_unit.pop ;
-        oldest <= oldest + \dut.window_unit.pop ;
+        lines <= lines + write - \dut.window.pop ;
+        oldest <= oldest + \dut.window.pop ;
         if (write && \dut.builder.out_end ) ends <= ends + 1;
         if (write && write_tag == place) {here, is_end, performed} <= {1'b1, \dut.builder.out_end , 1'b0};
-        else if (\dut.window_unit.pop && oldest == place) here <= 0;
+        else if (\dut.window.pop && oldest == place) here <= 0;
         if (written_valid && written_tag == place) performed <= 1;
         completed <= completed + \dut.window_completed ;
         was_completed <= completed;
@@ -223,7 +223,7 @@ module ingress_formal (
         one_end_for_each_frame: assert (frames == ends + (\dut.builder.out_valid && \dut.builder.out_end ));
         // Writes are performed in any order; a frame is complete with its last line and all before.
         if (\dut.window_completed ) completes_after_the_writes: assert (lines != 0 && (oldest != place || (here && performed && is_end)));
-        if (here && oldest == place && performed) completes_at_once: assert (\dut.window_unit.pop && \dut.window_completed == is_end);
+        if (here && oldest == place && performed) completes_at_once: assert (\dut.window.pop && \dut.window_completed == is_end);
         if (write) tag_is_free: assert (!here || write_tag != place);
         // It is told once, in the cycle after at the latest, or as soon as the count before is taken.
         told_once: assert (completed == told + (task_valid ? task_count : 0) + \dut.ready_frames );
@@ -254,10 +254,10 @@ module ingress_formal (
         if (enable) state_slot: assert (\dut.position.offset == (\dut.index [25:0] & in_ring) << (slot_bytes_log2 - 6));
         if (!enable) state_disabled: assert (!held && !in_frame && beats == 0 && !in_slot && !\dut.builder.out_valid );
         if (late != 0) state_late: assert (\dut.builder.phase == HEAD);
-        state_window: assert (\dut.window_unit.window.head == oldest && \dut.window_unit.window.all_used == (lines == 64)
-            && \dut.window_unit.window.tail == oldest + lines[5:0] && lines <= 64);
+        state_window: assert (\dut.window.window.head == oldest && \dut.window.window.all_used == (lines == 64)
+            && \dut.window.window.tail == oldest + lines[5:0] && lines <= 64);
         state_place: assert (here == ({1'b0, place_ahead} < lines)
-            && (!here || (\dut.window_unit.performed [place] == performed && \dut.window_unit.ends.word == is_end)));
+            && (!here || (\dut.window.performed [place] == performed && \dut.window.ends.word == is_end)));
 
         three_lines_after_a_dropped_frame: cover (frames == 1 && drops && ends == 1 && \dut.index == 1 && bytes == 150);
         two_frames_told_together: cover (task_valid && task_count == 2);

@@ -25,9 +25,9 @@ module outstanding_operations_formal (
     (* hierconn *) wire [5:0] \dut.youngest.word ;
     (* hierconn *) wire [5:0] \dut.started ;
     (* hierconn *) wire [5:0] \dut.completed ;
-    (* hierconn *) wire \dut.start ;
-    (* hierconn *) wire [4:0] \dut.start_slot_2 ;
-    (* hierconn *) wire [31:0] \dut.busy_2 ;
+    (* hierconn *) wire \dut.start_q ;
+    (* hierconn *) wire [4:0] \dut.start_slot_q ;
+    (* hierconn *) wire [31:0] \dut.busy_q ;
 
     `include "start.vh"
 
@@ -49,7 +49,7 @@ module outstanding_operations_formal (
         if (done_valid && !waits) assume (done_slot != warp);
     end
     wire starts = start_valid && start_slot == warp;
-    wire just_mine = just_started && \dut.start_slot_2 == warp;
+    wire just_mine = just_started && \dut.start_slot_q == warp;
     always @(posedge clk) begin
         next <= next + start_valid;
         just_started <= start_valid;
@@ -78,7 +78,7 @@ module outstanding_operations_formal (
 
         // What the induction needs to know of the state.
         state_numbers: assert (\dut.started == next - just_started && \dut.completed == oldest
-            && \dut.start == just_started && outstanding >= just_started && (!just_mine || (waits && youngest == \dut.started )));
+            && \dut.start_q == just_started && outstanding >= just_started && (!just_mine || (waits && youngest == \dut.started )));
         state_busy: assert (busy[warp] == waits
             && (!following || (waits && (operation - oldest) <= (youngest - oldest))));
         if (waits) state_youngest: assert ((just_mine || \dut.youngest.word == youngest) && (youngest - oldest) < outstanding);

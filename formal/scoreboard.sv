@@ -36,9 +36,9 @@ module scoreboard_formal (
     (* hierconn *) wire [31:0] \dut.clear_asked.word ;
     (* hierconn *) wire [31:0] \dut.clear_changed.word ;
     (* hierconn *) wire [5:0] \dut.wiped ;
-    (* hierconn *) wire \dut.set_valid_2 ;
-    (* hierconn *) wire [4:0] \dut.set_slot_2 ;
-    (* hierconn *) wire [4:0] \dut.set_register_2 ;
+    (* hierconn *) wire \dut.set_valid_q ;
+    (* hierconn *) wire [4:0] \dut.set_slot_q ;
+    (* hierconn *) wire [4:0] \dut.set_register_q ;
 
     `include "start.vh"
 
@@ -68,7 +68,7 @@ module scoreboard_formal (
     wire asked = slot == warp && (rs1 == number || rs2 == number || rd == number);
     wire wiped = since_reset > warp;
     // What was set a cycle ago and is not in the RAMs yet.
-    wire [31:0] coming = (\dut.set_valid_2 && \dut.set_slot_2 == warp) << \dut.set_register_2 ;
+    wire [31:0] coming = (\dut.set_valid_q && \dut.set_slot_q == warp) << \dut.set_register_q ;
 
     always @(posedge clk) if (started && !rst) begin
         if (ready && asked && waits[number]) every_pending_register_is_told: assert (pending);
@@ -80,7 +80,7 @@ module scoreboard_formal (
         if (wiped) state_copies: assert (
             \dut.set_asked.word == \dut.set_changed.word && \dut.clear_asked.word == \dut.clear_changed.word );
         if (wiped) state_marks: assert ((\dut.set_asked.word ^ \dut.clear_asked.word ^ coming) == waits);
-        state_coming: assert ((!\dut.set_valid_2 || (ready && \dut.set_register_2 != 0)) && (coming & ~waits) == 0);
+        state_coming: assert ((!\dut.set_valid_q || (ready && \dut.set_register_q != 0)) && (coming & ~waits) == 0);
 
         told: cover (ready && asked && pending && waits == 32'h80000002);
         taken_away: cover (ready && asked && !pending && \dut.set_asked.word != 0);

@@ -37,13 +37,13 @@ module spawn_issue_formal (
     (* hierconn *) wire \dut.check_valid ;
     (* hierconn *) wire \dut.active ;
     (* hierconn *) wire \dut.offered ;
-    (* hierconn *) wire [31:0] \dut.entry_2 ;
-    (* hierconn *) wire [31:0] \dut.argument_0_2 ;
-    (* hierconn *) wire [31:0] \dut.argument_1_2 ;
-    (* hierconn *) wire [31:0] \dut.cores_2 ;
-    (* hierconn *) wire \dut.acquire_2 ;
-    (* hierconn *) wire \dut.class_ ;
-    (* hierconn *) wire \dut.reserved_2 ;
+    (* hierconn *) wire [31:0] \dut.entry_q ;
+    (* hierconn *) wire [31:0] \dut.argument_0_q ;
+    (* hierconn *) wire [31:0] \dut.argument_1_q ;
+    (* hierconn *) wire [31:0] \dut.cores_q ;
+    (* hierconn *) wire \dut.acquire_q ;
+    (* hierconn *) wire \dut.class_q ;
+    (* hierconn *) wire \dut.reserved_q ;
     (* hierconn *) wire [23:0] \dut.thread ;
     (* hierconn *) wire [23:0] \dut.left ;
 
@@ -139,11 +139,11 @@ module spawn_issue_formal (
         state_phase: assert (\dut.read_valid == reading && \dut.check_valid == checking && \dut.active == going
             && reading + checking + going <= 1 && \dut.offered == (going && !was_taken) && !(was_taken && checking));
         if (under_way) state_job: assert (\dut.slot == job);
-        if (checking || going || was_taken) state_words: assert (\dut.entry_2 == its_entry
-            && \dut.argument_0_2 == its_argument_0 && \dut.argument_1_2 == its_argument_1 && \dut.cores_2 == everywhere);
-        if (checking || going) state_class: assert (\dut.class_ == its_shape[25]);
-        if (checking) state_check: assert (\dut.acquire_2 == its_shape[26]
-            && \dut.reserved_2 == (its_reserved != 0 || its_shape[24] || its_shape[31:27] != 0 || its_token[31:30] != 0)
+        if (checking || going || was_taken) state_words: assert (\dut.entry_q == its_entry
+            && \dut.argument_0_q == its_argument_0 && \dut.argument_1_q == its_argument_1 && \dut.cores_q == everywhere);
+        if (checking || going) state_class: assert (\dut.class_q == its_shape[25]);
+        if (checking) state_check: assert (\dut.acquire_q == its_shape[26]
+            && \dut.reserved_q == (its_reserved != 0 || its_shape[24] || its_shape[31:27] != 0 || its_token[31:30] != 0)
             && covered == 0);
         if (checking || going) state_threads: assert (\dut.thread == covered && \dut.left == rest && covered <= threads);
         if (going) state_going: assert (covered < threads);

@@ -7,9 +7,11 @@
 //!
 //! writes the lines that differ, and the port lists in `golden/ports/`, anew.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use hermes_hdl::emit::{Design, Direction};
 use hermes_rtl::config::Config;
@@ -46,6 +48,14 @@ fn configurations() -> Vec<(String, Config)> {
         list.push((format!("{preset}-all-options"), all));
     }
     list
+}
+
+/// What the configurations are as Verilog.
+fn designs() -> &'static [(String, Design)] {
+    static DESIGNS: OnceLock<Vec<(String, Design)>> = OnceLock::new();
+    DESIGNS.get_or_init(|| {
+        configurations().into_iter().map(|(name, config)| (name, emit_top(&config).unwrap())).collect()
+    })
 }
 
 /// The lines of the text that are no comments.
@@ -96,12 +106,11 @@ fn verilog_and_ports_are_those_on_record() {
     let reason = std::env::var("HERMES_REASON").ok().filter(|reason| !reason.trim().is_empty());
     let record = fs::read_to_string(golden("verilog.txt")).unwrap_or_default();
     let (mut text, mut differences) = (HEAD.to_string(), Vec::new());
-    for (name, config) in configurations() {
-        let design = emit_top(&config).unwrap();
+    for (name, design) in designs() {
         let verilog = design.verilog();
         let lines = code(&verilog);
         let hashes = [hash(&lines), hash(&sorted(&lines))];
-        let known = record.lines().find(|line| line.split(' ').next() == Some(&name)).unwrap_or_default();
+        let known = record.lines().find(|line| line.split(' ').next() == Some(name)).unwrap_or_default();
         let fields: Vec<&str> = known.splitn(4, ' ').collect();
         if fields.get(1..3) == Some(&[hashes[0].as_str(), hashes[1].as_str()]) {
             let _ = writeln!(text, "{known}");
@@ -112,7 +121,7 @@ fn verilog_and_ports_are_those_on_record() {
             let _ = writeln!(text, "{name} {} {} {}", hashes[0], hashes[1], reason.as_deref().unwrap_or("-"));
         }
         let path = golden(&format!("ports/{name}.txt"));
-        let ports = ports(&design);
+        let ports = ports(design);
         if fs::read_to_string(&path).unwrap_or_default() != ports {
             differences.push(format!("{name}: the ports"));
             if reason.is_some() {
@@ -130,6 +139,42 @@ fn verilog_and_ports_are_those_on_record() {
         "the Verilog is not that on record:\n{}\nif that is meant, HERMES_REASON=\"why\" writes it to the record",
         differences.join("\n")
     );
+}
+
+/// Names that are another name and a number, as `count_2` beside `count`, unless they are elements of a vector, of which 0 or 1 is there, too.
+fn numbered<'a>(names: &BTreeSet<&'a str>) -> Vec<&'a str> {
+    let is_numbered = |name: &str| {
+        let Some((base, number)) = name.rsplit_once('_') else { return false };
+        let is_element = || (0..2).any(|first| names.contains(format!("{base}_{first}").as_str()));
+        number.parse::<usize>().is_ok_and(|number| number >= 2) && names.contains(base) && !is_element()
+    };
+    names.iter().copied().filter(|name| is_numbered(name)).collect()
+}
+
+/// The words of a module that are no comments.
+fn words(text: &str) -> BTreeSet<&str> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    code(text).iter().flat_map(|line| line.split(|c| !word(c))).collect()
+}
+
+#[test]
+fn no_name_is_a_running_number() {
+    for (name, design) in designs() {
+        let modules: BTreeSet<&str> = design.modules.iter().map(|module| module.name.as_str()).collect();
+        assert_eq!(numbered(&modules), [""; 0], "{name}: modules");
+        for module in &design.modules {
+            let mut inside = words(&module.text);
+            inside.retain(|word| !modules.contains(word));
+            assert_eq!(numbered(&inside), [""; 0], "{name}: module {}", module.name);
+        }
+    }
+}
+
+#[test]
+fn running_numbers_are_told_from_elements() {
+    let text = "wire line_0; wire line_1; wire line_2; wire line; wire x_2; reg count; // count_2\n";
+    assert_eq!(numbered(&words(text)), [""; 0]);
+    assert_eq!(numbered(&words(&text.replace("// ", ""))), ["count_2"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use rust_hdl::prelude::{AtomKind, Block, Verilog};
 use serde::Serialize;
 
+use super::comment;
 use super::elements;
 use super::flow::{self, ChildEdges, Slots};
 use super::kernel;
@@ -41,26 +42,37 @@ pub struct Design {
 }
 
 impl Design {
-    /// The whole design as one file.
+    /// The whole design as one file. Inside, a name without a declaration is an error; what follows the file has Verilog's own
+    /// rule again.
     #[must_use]
     pub fn verilog(&self) -> String {
-        self.modules.iter().fold(String::new(), |text, module| text + &module.text + "\n")
+        let modules: String = self.modules.iter().map(|module| module.text.clone() + "\n").collect();
+        format!("{HEAD}{modules}{TAIL}")
     }
 
-    /// The whole design as one file that begins with `head`. Before every module stands a `` `line `` directive that gives it the file name
+    /// The same as one file that begins with `head`. Before every module stands a `` `line `` directive that gives it the file name
     /// that it would have as a file of its own: some lint tools check that module and file agree. Others know no such directive.
     #[must_use]
     pub fn verilog_with_lines(&self, head: &str) -> String {
-        let mut text = head.to_string();
+        let mut text = format!("{head}{HEAD}");
         for module in &self.modules {
             let line = text.lines().count() + 2;
             let _ = writeln!(text, "`line {line} \"{}.v\" 0", module.name);
             text.push_str(&module.text);
             text.push('\n');
         }
-        text
+        text + TAIL
     }
 }
+
+/// At the head of a file: a name without a declaration is an error. Names of instances are those of the fields, whatever the
+/// signals inside are called, so that no module has lines that depend on the inside of another.
+const HEAD: &str = "`default_nettype none\n\n\
+    // An instance may have the name of a signal inside it.\n\
+    // verilator lint_off VARHIDDEN\n\n";
+
+/// At the end of a file, for those that a tool reads after it: what the head changed is as before.
+const TAIL: &str = "// verilator lint_on VARHIDDEN\n`default_nettype wire\n";
 
 /// Modules by what they are made of.
 #[derive(Default)]
@@ -95,7 +107,7 @@ pub fn emit_prefixed<B: Block>(unit: &B, top_name: &str, prefix: &str) -> Result
         let mut library = Library { precise: precise.clone(), ..Library::default() };
         let result = library.module(&scope, top_name);
         if library.precise.len() == precise.len() {
-            return Ok(library.finish(result?, top_name, prefix));
+            return library.finish(result?, top_name, prefix);
         }
         // Something above needs modules to be written otherwise than they were.
         precise = library.precise;
@@ -131,8 +143,11 @@ impl Library {
                 self.write(unit, scope, self.precise.contains(&key))?
             }
         };
-        (definition.base_name, definition.parameters) = base_name(scope);
-        definition.index_words();
+        definition.base_name = base_name(scope);
+        definition.path = path.to_string();
+        definition.parameters = parameters(scope);
+        let children = scope.children.iter().zip(children);
+        definition.children = children.filter_map(|(c, index)| Some((c.name.clone(), index?))).collect();
         let index = self.definitions.len();
         self.definitions.push(definition);
         self.keys.push(key.clone());
@@ -151,7 +166,7 @@ impl Library {
             let children = self.child_edges(&unit, &slots, |d| &d.wakes);
             match wakes::analyse(&unit, &slots, &flow, &plan, &children, &apart, precise) {
                 Ok(wakes) => {
-                    return Ok(module::write(&unit, scope, &slots, &flow, &wakes, &plan, &self.definitions));
+                    return module::write(&unit, scope, &slots, &flow, &wakes, &plan, &self.definitions);
                 }
                 Err(Remedy::Split(vectors)) => {
                     vectors.iter().for_each(|var| elements::split(&mut unit, *var))
@@ -161,15 +176,8 @@ impl Library {
                     let keys = children.iter().map(|child| &self.keys[unit.children[*child].module]);
                     let new: Vec<String> = keys.filter(|key| !self.precise.contains(*key)).cloned().collect();
                     if culprit.is_none() && new.is_empty() {
-                        return Ok(module::write(
-                            &unit,
-                            scope,
-                            &slots,
-                            &flow,
-                            &wakes,
-                            &plan,
-                            &self.definitions,
-                        ));
+                        let others = &self.definitions;
+                        return module::write(&unit, scope, &slots, &flow, &wakes, &plan, others);
                     }
                     self.precise.extend(new);
                     let signal = culprit.map(|slot| unit.var_path(slots.var(slot), slots.lsb(slot)));
@@ -198,8 +206,43 @@ impl Library {
         edges
     }
 
+    /// What can tell a module from others of its type: what its unit says of itself, and what its children say if `deep`.
+    fn telling(&self, index: usize, kinds: usize, deep: bool) -> Vec<(String, String)> {
+        let definition = &self.definitions[index];
+        let own = definition.parameters.iter().take(kinds).flatten().cloned();
+        let mut all: Vec<(String, String)> = own.collect();
+        if deep {
+            for (child, module) in &definition.children {
+                let of_child = self.telling(*module, kinds, true).into_iter();
+                all.extend(of_child.map(|(name, value)| (format!("{child}_{name}"), value)));
+                all.push((format!("with_{child}_"), self.definitions[*module].base_name.clone()));
+            }
+        }
+        all
+    }
+
+    /// Names for the modules `members`, which have the type `base`: it, and after it the parameters in which they differ. It takes no
+    /// more kinds of parameters than it needs.
+    fn names_of_type(&self, base: &str, members: &[usize]) -> Vec<String> {
+        let mut names = vec![base.to_string(); members.len()];
+        for (kinds, deep) in [(1, false), (2, false), (3, false), (3, true)] {
+            let all: Vec<_> = members.iter().map(|member| self.telling(*member, kinds, deep)).collect();
+            let differs = |pair: &(String, String)| !all.iter().all(|parameters| parameters.contains(pair));
+            for (name, parameters) in names.iter_mut().zip(&all) {
+                *name = base.to_string();
+                for (parameter, value) in parameters.iter().filter(|pair| differs(pair)) {
+                    let _ = write!(name, "_{}{value}", parameter.trim_start_matches('_'));
+                }
+            }
+            if names.iter().collect::<BTreeSet<_>>().len() == names.len() {
+                break;
+            }
+        }
+        names
+    }
+
     /// Chooses the names of the modules.
-    fn names(&self, top: usize, top_name: &str, prefix: &str) -> Vec<String> {
+    fn names(&self, top: usize, top_name: &str, prefix: &str) -> Result<Vec<String>, EmitError> {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, definition) in self.definitions.iter().enumerate() {
             if index != top {
@@ -208,39 +251,34 @@ impl Library {
         }
         let mut names = Names::default();
         let mut result = vec![String::new(); self.definitions.len()];
-        result[top] = names.fresh(top_name);
+        result[top] = names.take(top_name);
         for (base, members) in groups {
-            let differing: BTreeSet<&str> = self.definitions[members[0]]
-                .parameters
-                .iter()
-                .filter(|(name, value)| {
-                    let same = |m: &usize| {
-                        self.definitions[*m].parameters.iter().any(|(n, v)| n == name && v == value)
-                    };
-                    !members.iter().all(same)
-                })
-                .map(|(name, _)| name.as_str())
-                .collect();
-            for member in members {
-                let mut name = base.to_string();
-                for (parameter, value) in &self.definitions[member].parameters {
-                    if differing.contains(parameter.as_str()) {
-                        let _ = write!(name, "_{}{value}", parameter.trim_start_matches('_'));
-                    }
-                }
-                result[member] = names.fresh(&name);
+            for (member, name) in members.iter().zip(self.names_of_type(base, &members)) {
+                result[*member] = names.take(&name);
             }
         }
-        result.into_iter().map(|name| format!("{prefix}{name}")).collect()
+        if let Some(clash) = names.clash() {
+            let mut paths = result.iter().zip(&self.definitions).filter(|(name, _)| *name == clash);
+            let mut path = || paths.next().map(|(_, d)| format!("`{}`", d.path)).unwrap_or_default();
+            return Err(EmitError::NameTaken {
+                path: top_name.to_string(),
+                name: clash.to_string(),
+                first: path(),
+                second: path(),
+                remedy: "rename a type, or give the unit an integer field that begins with `_` and tells them apart"
+                    .to_string(),
+            });
+        }
+        Ok(result.into_iter().map(|name| format!("{prefix}{name}")).collect())
     }
 
-    fn finish(self, top: usize, top_name: &str, prefix: &str) -> Design {
-        let names = self.names(top, top_name, prefix);
+    fn finish(self, top: usize, top_name: &str, prefix: &str) -> Result<Design, EmitError> {
+        let names = self.names(top, top_name, prefix)?;
         let mut modules = Vec::new();
         for (definition, name) in self.definitions.iter().zip(&names) {
             let mut text = String::new();
-            for line in definition.doc.lines() {
-                let _ = writeln!(text, "{}", format!("// {line}").trim_end());
+            for line in comment::lines(&comment::plain(&definition.doc), "") {
+                let _ = writeln!(text, "{line}");
             }
             let _ = write!(text, "module {name} {}", definition.header);
             for (i, piece) in definition.body.split('\u{1}').enumerate() {
@@ -253,7 +291,7 @@ impl Library {
             text.push_str("endmodule\n");
             modules.push(Module { name: name.clone(), text, ports: definition.ports.clone() });
         }
-        Design { top: names[top].clone(), modules, ports: self.definitions[top].ports.clone() }
+        Ok(Design { top: names[top].clone(), modules, ports: self.definitions[top].ports.clone() })
     }
 }
 
@@ -280,22 +318,28 @@ fn fingerprint(scope: &Scope, children: &[Option<usize>]) -> String {
     key
 }
 
-/// The name of a module after its type, and the parameters that may tell it from its like.
-fn base_name(scope: &Scope) -> (String, Vec<(String, String)>) {
+/// The name of a module after its type.
+fn base_name(scope: &Scope) -> String {
     match (&scope.description, &scope.primitive) {
-        (_, Some(Primitive::Memory { type_name, .. })) => (module_name(type_name), Vec::new()),
-        (Some(description), _) => {
-            let own = |name: &str| name.starts_with('_');
-            let parameters = description
-                .parameters
-                .iter()
-                .filter(|(name, _)| own(name))
-                .map(|(name, value)| (name.clone(), value.to_string()))
-                .collect();
-            (module_name(&description.type_name), parameters)
-        }
-        _ => (identifier(&snake_case(&scope.name)), Vec::new()),
+        (_, Some(Primitive::Memory { type_name, .. })) => module_name(type_name),
+        (Some(description), _) => module_name(&description.type_name),
+        _ => identifier(&snake_case(&scope.name)),
     }
+}
+
+/// What may tell a module from its like, by kind: integer fields that begin with `_`, constants, lengths of vectors of signals.
+fn parameters(scope: &Scope) -> Vec<Vec<(String, String)>> {
+    let Some(description) = scope.description.as_ref().filter(|_| scope.primitive.is_none()) else {
+        return Vec::new();
+    };
+    let fields = description.parameters.iter().filter(|(name, _)| name.starts_with('_'));
+    let constants = scope.atoms.iter().filter(|atom| atom.kind == AtomKind::Constant);
+    let vectors = group_elements(scope);
+    vec![
+        fields.map(|(name, value)| (name.clone(), value.to_string())).collect(),
+        constants.map(|atom| (atom.name.replace('$', "_"), atom.value.to_string())).collect(),
+        vectors.iter().map(|(name, elements)| (name.replace('$', "_"), elements.len().to_string())).collect(),
+    ]
 }
 
 /// A memory: its text is written by hand.

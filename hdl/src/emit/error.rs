@@ -64,6 +64,20 @@ pub enum EmitError {
         /// Width of the right side.
         right: usize,
     },
+    /// Two things of a unit, or two modules, would have one identifier.
+    #[error("{path}: {first} and {second} would both be called `{name}` in the Verilog: {remedy}")]
+    NameTaken {
+        /// The unit.
+        path: String,
+        /// The identifier.
+        name: String,
+        /// One of the two.
+        first: String,
+        /// The other one.
+        second: String,
+        /// What to change.
+        remedy: String,
+    },
     /// Something in the kernel does not translate.
     #[error("{path}: {what}")]
     Unsupported {

@@ -101,12 +101,12 @@ fn text() -> String {
 fn fields_have_named_offsets() {
     let text = text();
     for line in [
-        "    localparam ENTRY_LOW_2 = 0;",
+        "    localparam ENTRY_LOW_OFFSET = 0;",
         "    localparam ENTRY_FLAG = 5;",
         "    localparam ENTRY_HIGH = 6;",
-        "            kept[ENTRY_LOW_2 +: 5] <= low + kept[ENTRY_LOW_2 +: 5] + ENTRY_LOW;",
+        "            kept[ENTRY_LOW_OFFSET +: 5] <= low + kept[ENTRY_LOW_OFFSET +: 5] + ENTRY_LOW;",
         "                kept[ENTRY_HIGH +: 9] <= kept[ENTRY_HIGH +: 9] + 9'd3;",
-        "    assign entry = {wide[11:3], pair_1[ENTRY_FLAG], pair_1[ENTRY_LOW_2 +: 5]};",
+        "    assign entry = {wide[11:3], pair_1[ENTRY_FLAG], pair_1[ENTRY_LOW_OFFSET +: 5]};",
         "    assign flags = {twin[15 + ENTRY_FLAG], pair_0[ENTRY_FLAG]};",
         "    assign top_bits = kept[ENTRY_HIGH + 6 +: 3];",
     ] {

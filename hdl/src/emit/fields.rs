@@ -9,6 +9,8 @@ use super::names::snake_case;
 pub struct Field {
     /// Name of the localparam with the offset: `FAULT_RECORD_CAUSE`.
     pub name: String,
+    /// The struct in the same form: `FAULT_RECORD`.
+    pub of: String,
     /// Lowest bit in the struct.
     pub lsb: usize,
     /// Bits.
@@ -20,7 +22,9 @@ pub fn fields(ty: &TypeDescriptor) -> Vec<Field> {
     let mut found = Vec::new();
     if matches!(ty.kind, TypeKind::Composite(_)) {
         let plain_name = ty.name.rsplit("::").next().unwrap_or(&ty.name);
-        collect(ty, &snake_case(plain_name).to_ascii_uppercase(), 0, &mut found);
+        let name = snake_case(plain_name).to_ascii_uppercase();
+        collect(ty, &name, 0, &mut found);
+        found.iter_mut().for_each(|field| field.of.clone_from(&name));
     }
     found
 }
@@ -39,7 +43,7 @@ fn collect(ty: &TypeDescriptor, name: &str, lsb: usize, found: &mut Vec<Field>) 
             return total;
         }
     };
-    found.push(Field { name: name.to_string(), lsb, width });
+    found.push(Field { name: name.to_string(), of: String::new(), lsb, width });
     width
 }
 

@@ -22,6 +22,8 @@ pub struct Kernel<'a> {
     /// What is being translated, for messages.
     pub context: String,
     position: usize,
+    /// The comment in front of the statement.
+    comment: Option<String>,
     /// Branches of `if` and `match` around the statement.
     branches: usize,
 }
@@ -34,7 +36,7 @@ pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
         environment.extend(description.constants.iter().cloned());
     }
     let context = unit.path.clone();
-    let mut kernel = Kernel { unit, environment, context, position: 0, branches: 0 };
+    let mut kernel = Kernel { unit, environment, context, position: 0, comment: None, branches: 0 };
     let mut statements = kernel.hold_registers();
     statements.extend(match &scope.code {
         Verilog::Combinatorial(block) => kernel.block(block)?,
@@ -100,6 +102,13 @@ impl Kernel<'_> {
         self.position
     }
 
+    /// The comment in front of the statement belongs to what stands at `position`.
+    fn comment_at(&mut self, position: usize) {
+        if let Some(text) = self.comment.take() {
+            self.unit.comments.insert(position, text);
+        }
+    }
+
     pub(super) fn unsupported(&self, what: impl Into<String>) -> EmitError {
         EmitError::unsupported(&self.context, what)
     }
@@ -108,6 +117,9 @@ impl Kernel<'_> {
         let mut statements = Vec::new();
         for statement in block {
             self.statement(statement, &mut statements)?;
+            if !matches!(statement, VerilogStatement::Comment(_)) {
+                self.comment = None;
+            }
         }
         Ok(statements)
     }
@@ -122,7 +134,10 @@ impl Kernel<'_> {
             VerilogStatement::If(conditional) => self.conditional(conditional, out),
             VerilogStatement::Match(m) => self.case(m, out),
             VerilogStatement::Loop(l) => self.unroll(l, out),
-            VerilogStatement::Comment(_) => Ok(()),
+            VerilogStatement::Comment(text) => {
+                self.comment = Some(text.clone());
+                Ok(())
+            }
             VerilogStatement::Link(links) => {
                 for link in links {
                     self.link(link, out)?;
@@ -223,6 +238,7 @@ impl Kernel<'_> {
                 let value = self.value(value)?;
                 // Struct fields may be signed; their bits are what counts.
                 let value = self.coerce(value, width, signed, "assignment")?;
+                self.comment_at(position);
                 out.push(Stmt::Assign(Assign { position, var, lsb, width, value }));
             }
             Target::RegisterClock(_) | Target::RegisterReset(_) if self.branches > 0 => {
@@ -254,6 +270,10 @@ impl Kernel<'_> {
     fn conditional(&mut self, c: &VerilogConditional, out: &mut Vec<Stmt>) -> Result<()> {
         let position = self.next_position();
         let condition = self.condition(&c.test)?;
+        // Of an `if` that is decided here, the comment belongs to what is left.
+        if condition.as_const().is_none() {
+            self.comment_at(position);
+        }
         self.branches += 1;
         let then = self.block(&c.then)?;
         let mut otherwise = Vec::new();
@@ -271,6 +291,7 @@ impl Kernel<'_> {
         let position = self.next_position();
         let subject = self.value(&m.test)?;
         let subject = self.bits(subject, "match")?;
+        self.comment_at(position);
         let mut arms = Vec::new();
         let mut default = None;
         for case in &m.cases {

@@ -5,6 +5,7 @@
 //! `assign`s and blocks, [`wakes`] sees to it that no block wakes itself, [`module`] and [`text`] write them. See `docs/verilog.md`.
 
 mod activity;
+mod comment;
 mod connection;
 mod design;
 mod elements;
@@ -23,6 +24,7 @@ mod port_groups;
 #[cfg(test)]
 mod ports_tests;
 mod scope;
+mod temporaries;
 mod text;
 mod tree;
 mod unit;

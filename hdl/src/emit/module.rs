@@ -5,14 +5,16 @@ use std::fmt::Write as _;
 
 use num_bigint::BigUint;
 
+use super::comment::{self, first_sentence};
 use super::flow::{Flow, Slot, Slots};
 use super::node::{ones, Ex, Node, VarId};
 use super::plan::{Driver, Plan};
 use super::scope::Scope;
 use super::text::{constant, range, select, wrap, Writer};
-use super::unit::{Role, Unit};
+use super::unit::{Role, Stmt, Unit};
 use super::unit_info::Description;
 use super::wakes::{read_by, Wakes};
+use super::EmitError;
 
 /// Direction of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -43,15 +45,17 @@ pub type PortElement = (usize, usize);
 pub struct Definition {
     /// Name after the type.
     pub base_name: String,
-    /// Parameters that can tell apart modules of one type.
-    pub parameters: Vec<(String, String)>,
+    /// Path of the first unit that has it, for messages.
+    pub path: String,
+    /// Parameters that can tell apart modules of one type, by kind.
+    pub parameters: Vec<Vec<(String, String)>>,
+    /// Children that are modules: name of the field, and index.
+    pub children: Vec<(String, usize)>,
     pub doc: String,
     pub ports: Vec<Port>,
     /// Text after the header, with `\u{1}number\u{1}` for the names of other modules.
     pub header: String,
     pub body: String,
-    /// Every word of the text.
-    pub identifiers: HashSet<String>,
     /// For each output, the inputs that reach it combinationally.
     pub through: Vec<(PortElement, Vec<PortElement>)>,
     /// For each output, the inputs at whose change it may change for a moment: those above, and others that wake the same block.
@@ -61,13 +65,6 @@ pub struct Definition {
 /// Stands for the name of module `index` until names are chosen.
 pub fn placeholder(index: usize) -> String {
     format!("\u{1}{index}\u{1}")
-}
-
-/// The first sentence of a doc comment if it is short.
-fn short(doc: &str) -> Option<String> {
-    let first = doc.split("\n\n").next().unwrap_or("").replace('\n', " ");
-    let sentence = first.split(". ").next().unwrap_or("").trim_end_matches('.').replace('`', "");
-    (!sentence.is_empty() && sentence.len() <= 90).then_some(sentence)
 }
 
 /// Port name of a field.
@@ -80,15 +77,16 @@ pub fn port_name(field: &str) -> &str {
 }
 
 fn field_doc(description: Option<&Description>, path: &str) -> String {
-    let find = |d: &Description| d.fields.iter().find(|(n, _)| n == path).and_then(|(_, doc)| short(doc));
-    description.and_then(find).map(|doc| format!("  // {doc}")).unwrap_or_default()
+    let find =
+        |d: &Description| d.fields.iter().find(|(n, _)| n == path).and_then(|(_, doc)| first_sentence(doc));
+    description.and_then(find).unwrap_or_default()
 }
 
 /// The comment above the ports of a group: that of the field, then that of the group.
 fn group_doc(description: &Description, path: &str) -> Option<String> {
     let (group, _) = path.rsplit_once('.')?;
     let of = |list: &[(String, String)]| {
-        list.iter().find(|(name, _)| name == group).and_then(|(_, doc)| short(doc))
+        list.iter().find(|(name, _)| name == group).and_then(|(_, doc)| first_sentence(doc))
     };
     let sentences: Vec<String> =
         [of(&description.fields), of(&description.groups)].into_iter().flatten().collect();
@@ -115,7 +113,9 @@ pub fn header(ports: &[ListedPort]) -> String {
     let mut above: &Option<String> = &None;
     for (i, (ListedPort { port, procedural, doc, group }, column)) in ports.iter().zip(&columns).enumerate() {
         if let (Some(comment), true) = (group, group != above) {
-            let _ = writeln!(text, "    // {comment}:");
+            for line in comment::lines(&format!("{comment}:"), "    ") {
+                let _ = writeln!(text, "{line}");
+            }
         }
         above = group;
         let direction = match port.direction {
@@ -124,8 +124,10 @@ pub fn header(ports: &[ListedPort]) -> String {
             Direction::Output => "output wire",
         };
         let name = format!("{}{}", port.name, if i + 1 < ports.len() { "," } else { "" });
-        let line = format!("    {direction} {column:<widest$}{name:<longest$}{doc}");
-        let _ = writeln!(text, "{}", line.trim_end());
+        let declaration = format!("    {direction} {column:<widest$}{name:<longest$}");
+        for line in comment::beside(&declaration, doc) {
+            let _ = writeln!(text, "{line}");
+        }
     }
     text.push_str(");\n");
     text
@@ -162,15 +164,22 @@ impl Builder<'_> {
                 let plain = info.path.replace(['.', '['], "_").replace(']', "");
                 let name = match info.role {
                     Role::Input => port_name(&plain).to_string(),
-                    Role::Register(_) => plain.trim_end_matches("_q").to_string(),
-                    Role::Packed => plain.trim_end_matches("_x").to_string(),
+                    Role::Register(_) => plain.strip_suffix("_q").unwrap_or(&plain).to_string(),
+                    Role::Packed => plain.strip_suffix("_x").unwrap_or(&plain).to_string(),
                     Role::Next(index) => {
                         format!("{}_next", self.writer.name[self.unit.registers[index].present])
                     }
                     Role::ChildOutput(_) if !self.var_live(var) => format!("{plain}_unused"),
                     _ => plain,
                 };
-                self.writer.name[var] = self.writer.names.fresh(&name);
+                self.writer.name[var] = match info.role {
+                    // A signal of the unit may have the name that the net at a child's port would have.
+                    Role::ChildInput(_) | Role::ChildOutput(_) => {
+                        self.writer.names.take_one(&[&name, &format!("{name}_port")])
+                    }
+                    Role::Next(_) => self.writer.names.take_one(&[&name, &format!("{name}_value")]),
+                    _ => self.writer.names.take(&name),
+                };
             }
         }
     }
@@ -249,9 +258,10 @@ impl Builder<'_> {
                     self.writer.set_hint(*var);
                     let expression = self.writer.expression(value);
                     let target = self.writer.bits(*var, *lsb, value.width);
-                    let separator = if previous_block { "\n" } else { "" };
+                    let comment = self.comment_of(*var, *lsb, value.width);
+                    let separator = if previous_block || !comment.is_empty() { "\n" } else { "" };
                     let line = wrap(&format!("    assign {target} = {expression};"));
-                    let _ = writeln!(text, "{separator}{line}");
+                    let _ = writeln!(text, "{separator}{comment}{line}");
                     previous_block = false;
                 }
                 Driver::Block(members, statements) => {
@@ -268,15 +278,24 @@ impl Builder<'_> {
         text
     }
 
+    /// The comment in front of the first statement that assigns some of these bits.
+    fn comment_of(&mut self, var: VarId, lsb: usize, width: usize) -> String {
+        let unit = self.unit;
+        let mut positions = unit.statements.iter().filter_map(|statement| match statement {
+            Stmt::Assign(a) if a.var == var && a.lsb < lsb + width && lsb < a.lsb + a.width => {
+                Some(a.position)
+            }
+            _ => None,
+        });
+        let commented = positions.find(|position| unit.comments.contains_key(position));
+        let lines = commented.map(|position| self.writer.comment(position, 1)).unwrap_or_default();
+        lines.into_iter().map(|line| line + "\n").collect()
+    }
+
     fn instances(&mut self, definitions: &[Definition]) -> String {
         let mut text = String::new();
         for child in &self.unit.children {
-            // Some tools report a signal that has the name of the instance around it.
-            let inside = &definitions[child.module].identifiers;
-            let mut name = self.writer.names.fresh(&child.name);
-            if inside.contains(&name) {
-                name = self.writer.names.fresh(&format!("{}_unit", child.name));
-            }
+            let name = self.writer.names.take_one(&[&child.name, &format!("{}_unit", child.name)]);
             let _ = writeln!(text, "\n    {} {name} (", placeholder(child.module));
             for (i, (&var, port)) in child.ports.iter().zip(&definitions[child.module].ports).enumerate() {
                 let bits = self.unit.vars[var].bits();
@@ -362,7 +381,7 @@ impl Builder<'_> {
             let _ =
                 writeln!(text, "    localparam {}{identifier} = {};", range(width), constant(&value, width));
         }
-        for ((offset, _), identifier) in &self.writer.offsets {
+        for ((_, offset, _), identifier) in &self.writer.offsets {
             let _ = writeln!(text, "    localparam {identifier} = {offset};");
         }
         // Elements that are variables of their own share a line.
@@ -405,6 +424,22 @@ impl Builder<'_> {
         }
     }
 
+    /// Refuses a unit in which two things would have one identifier.
+    fn check_names(&self) -> Result<(), EmitError> {
+        let Some(name) = self.writer.names.clash() else { return Ok(()) };
+        let vars = self.unit.vars.iter().enumerate();
+        let of_vars = vars.filter(|(var, _)| self.writer.name[*var] == name).map(|(_, info)| &info.path);
+        let mut both = of_vars.map(|path| format!("`{path}`"));
+        let other = || format!("what is made of `{}`", name.trim_end_matches('_'));
+        Err(EmitError::NameTaken {
+            path: self.unit.path.clone(),
+            name: name.to_string(),
+            first: both.next().unwrap_or_else(other),
+            second: both.next().unwrap_or_else(other),
+            remedy: "rename one of them, or give an intermediate value a `let`".to_string(),
+        })
+    }
+
     /// A net that reads every bit that nothing else reads, so that lint tools know it is meant.
     fn sink(&mut self) -> String {
         let mut parts = Vec::new();
@@ -430,7 +465,7 @@ impl Builder<'_> {
         if parts.is_empty() {
             return String::new();
         }
-        let name = self.writer.names.fresh("unused");
+        let name = self.writer.names.take_one(&["unused", "unused_bits"]);
         let line = wrap(&format!("    wire {name} = &{{1'b0, {}}};", parts.join(", ")));
         format!("\n    // Bits that this module does not use.\n{line}\n")
     }
@@ -481,7 +516,7 @@ pub fn write(
     wakes: &Wakes,
     plan: &Plan,
     others: &[Definition],
-) -> Definition {
+) -> Result<Definition, EmitError> {
     let mut read_by_blocks = HashSet::new();
     for driver in &plan.drivers {
         if let Driver::Block(_, statements) = driver {
@@ -498,6 +533,7 @@ pub fn write(
     let clocked = builder.clocked();
     let sink = builder.sink();
     let declarations = builder.declarations();
+    builder.check_names()?;
     let description = scope.description.as_ref();
     let mut ports = Vec::new();
     let mut port_of = HashMap::new();
@@ -528,7 +564,7 @@ pub fn write(
         list
     };
     let (through, wakes) = (places(&flow.through), places(wakes));
-    Definition {
+    Ok(Definition {
         doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
         header: header(&ports),
         ports: ports.into_iter().map(|p| p.port).collect(),
@@ -536,15 +572,5 @@ pub fn write(
         through,
         wakes,
         ..Definition::default()
-    }
-}
-
-impl Definition {
-    /// Notes the words of the text, without the comments above groups of ports.
-    pub fn index_words(&mut self) {
-        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let ports = self.header.lines().filter(|line| !line.trim_start().starts_with("//"));
-        let words = ports.chain(self.body.lines()).flat_map(|line| line.split(|c| !word(c)));
-        self.identifiers = words.map(str::to_string).collect();
-    }
+    })
 }

@@ -51,19 +51,34 @@ pub fn identifier(name: &str) -> String {
 
 /// Identifiers in use in one name space.
 #[derive(Debug, Default)]
-pub struct Names(HashSet<String>);
+pub struct Names {
+    taken: HashSet<String>,
+    clash: Option<String>,
+}
 
 impl Names {
-    /// An identifier like `name` that is not in use yet; it is from now on.
-    pub fn fresh(&mut self, name: &str) -> String {
-        let base = identifier(name);
-        let mut candidate = base.clone();
-        let mut number = 1;
-        while !self.0.insert(candidate.clone()) {
-            number += 1;
-            candidate = format!("{base}_{number}");
+    /// The identifier like `name`; it is in use from now on. That it was in use already is noted as the clash.
+    pub fn take(&mut self, name: &str) -> String {
+        self.take_one(&[name])
+    }
+
+    /// The first of the identifiers like `names` that is not in use yet. The last one is taken in any case, as by [`take`](Self::take).
+    pub fn take_one(&mut self, names: &[&str]) -> String {
+        let identifiers = names.iter().map(|name| identifier(name));
+        let mut last = String::new();
+        for candidate in identifiers {
+            if self.taken.insert(candidate.clone()) {
+                return candidate;
+            }
+            last = candidate;
         }
-        candidate
+        self.clash.get_or_insert_with(|| last.clone());
+        last
+    }
+
+    /// The first identifier that two things should have had.
+    pub fn clash(&self) -> Option<&str> {
+        self.clash.as_deref()
     }
 }
 
@@ -123,12 +138,15 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_plain_and_unique() {
+    fn identifiers_are_plain_and_taken_once() {
         let mut names = Names::default();
-        assert_eq!(names.fresh("bit"), "bit_");
-        assert_eq!(names.fresh("long"), "long_");
-        assert_eq!(names.fresh("lane$0$y"), "lane_0_y");
-        assert_eq!(names.fresh("lane_0$y"), "lane_0_y_2");
-        assert_eq!(names.fresh("0"), "n0");
+        assert_eq!(names.take("bit"), "bit_");
+        assert_eq!(names.take("long"), "long_");
+        assert_eq!(names.take("lane$0$y"), "lane_0_y");
+        assert_eq!(names.take("0"), "n0");
+        assert_eq!(names.take_one(&["bit", "bit_net"]), "bit_net");
+        assert_eq!(names.clash(), None);
+        assert_eq!(names.take("lane_0$y"), "lane_0_y");
+        assert_eq!(names.clash(), Some("lane_0_y"));
     }
 }

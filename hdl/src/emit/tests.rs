@@ -106,7 +106,7 @@ fn equal_units_are_one_module_and_vectors_are_packed() {
     assert!(text.starts_with("// Several queues.\nmodule queues_top (\n"), "{text}");
     assert!(text.contains(".data_in(data[23:16]),"), "{text}");
     assert!(text.contains(".data_out(out[7:0]),"), "{text}");
-    assert!(text.contains("assign any = !queue_0_empty | !queue_1_empty | !queue_2_empty;"), "{text}");
+    assert!(text.contains("assign any = !queue_0_empty || !queue_1_empty || !queue_2_empty;"), "{text}");
 }
 
 /// Units of one type with different parameters.
@@ -178,4 +178,81 @@ fn the_page_shows_what_is_emitted() {
     } else {
         assert!(page == new, "docs/verilog.md is not up to date; renew it with HERMES_UPDATE=1");
     }
+}
+
+/// A name without a declaration is an error in the file, and what follows the file has Verilog's own rule.
+#[test]
+fn a_file_has_no_implicit_nets() {
+    let design = emit(&Queues::new(2), "queues_top").unwrap();
+    for text in [design.verilog(), design.verilog_with_lines("")] {
+        assert!(text.starts_with("`default_nettype none\n"), "{text}");
+        assert!(text.ends_with("\n`default_nettype wire\n"), "{text}");
+    }
+    let text = design.verilog_with_lines("// Head\n");
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with("`line")) {
+        let number = line.split(' ').nth(1).unwrap();
+        assert_eq!(number, (i + 2).to_string(), "{line}: the number is that of the line that follows");
+    }
+}
+
+/// A register and an output that differ in `_q`, a net of a child and a signal of the same name, a signal called `unused`.
+#[derive(LogicBlock, Default)]
+struct Alike {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub raw: Signal<In, Bits<8>>,
+    pub valid: Signal<Out, Bit>,
+    pub stable_level: Signal<Out, Bit>,
+    valid_q: Register<Bit>,
+    unused: Register<Bit>,
+    stable: example::Debounce<3>,
+}
+
+impl Logic for Alike {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.valid_q.d.next = self.raw.val().get_bit(0);
+        self.unused.d.next = self.raw.val().get_bit(1) && self.stable.level.val();
+        self.valid.next = self.valid_q.q.val() && self.unused.q.val();
+        self.stable.raw.next = self.raw.val().get_bit(2);
+        self.stable_level.next = !self.stable.level.val();
+    }
+}
+
+#[test]
+fn names_that_would_collide_are_told_apart_by_what_they_are() {
+    let design = emit(&Alike::default(), "alike").unwrap();
+    let text = &design.modules[1].text;
+    for part in [
+        "reg  valid_q;",
+        "assign valid = valid_q && unused;",
+        "assign stable_level = !stable_level_port;",
+        "wire unused_bits = ",
+        "debounce_3 stable (",
+    ] {
+        assert!(text.contains(part), "{part} is not in:\n{text}");
+    }
+}
+
+/// Two fields that Verilog cannot tell apart.
+#[derive(LogicBlock, Default)]
+struct Clash {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub raw: Signal<In, Bit>,
+    pub clk: Signal<Out, Bit>,
+}
+
+impl Logic for Clash {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.clk.next = self.raw.val();
+    }
+}
+
+#[test]
+fn names_that_cannot_be_told_apart_are_refused() {
+    let error = emit(&Clash::default(), "top").unwrap_err().to_string();
+    assert!(error.contains("top: `clock` and `clk` would both be called `clk`"), "{error}");
+    assert!(error.contains("rename one of them"), "{error}");
 }

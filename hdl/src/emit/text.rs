@@ -1,27 +1,20 @@
 //! Verilog text of expressions and statements.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use num_bigint::BigUint;
 
+use super::comment;
 use super::fields::{pieces, Field, Piece};
 use super::flow::{Slot, Slots};
 use super::names::Names;
 use super::node::{ones, BinOp, CmpOp, Ex, Node, ReduceOp, VarId};
 use super::plan::Plan;
+use super::temporaries::Temporary;
 use super::unit::{Assign, Role, Stmt, Unit};
 
 /// Longest line before it is wrapped.
 const LINE: usize = 110;
-
-/// A net for an expression that Verilog cannot use in place, such as one of which bits are selected.
-pub struct Temporary {
-    pub name: String,
-    pub width: usize,
-    /// Text of its value; none if a block assigns it.
-    pub value: Option<String>,
-    pub used: BigUint,
-}
 
 /// Writes the expressions of one module and notes which bits they read.
 pub struct Writer<'a> {
@@ -36,18 +29,22 @@ pub struct Writer<'a> {
     /// Bits of each variable that something reads.
     pub used: Vec<BigUint>,
     pub temporaries: Vec<Temporary>,
-    by_node: HashMap<Node, usize>,
+    pub(super) by_node: HashMap<Node, usize>,
     /// Localparams in use: name in the unit, and identifier.
     pub localparams: HashMap<String, String>,
-    /// Offsets of struct fields in use, with the identifiers of their localparams.
-    pub offsets: BTreeMap<(usize, String), String>,
+    /// Offsets of struct fields in use, by struct and offset, with the identifiers of their localparams.
+    pub offsets: BTreeMap<(String, usize, String), String>,
     /// What the `always @*` block being written drives.
-    members: BTreeSet<Slot>,
+    pub(super) members: BTreeSet<Slot>,
     /// Names after which temporaries are called.
-    hint: String,
+    pub(super) hint: String,
     /// Temporaries to assign before the statement being written, and at the start of the block.
-    before: Vec<String>,
-    defaults: Vec<String>,
+    pub(super) before: Vec<String>,
+    pub(super) defaults: Vec<String>,
+    /// Temporaries that the block assigns, by their name.
+    pub(super) of_block: HashMap<String, usize>,
+    /// Comments that are written.
+    said: HashSet<&'a str>,
 }
 
 /// Verilog text of a constant.
@@ -69,6 +66,15 @@ pub fn range(width: usize) -> String {
         String::new()
     } else {
         format!("[{}:0] ", width - 1)
+    }
+}
+
+/// The operator as it is written: conditions, which have one bit, are joined by `&&` and `||`.
+fn logical(op: BinOp, width: usize) -> BinOp {
+    match op {
+        BinOp::And if width == 1 => BinOp::LogicalAnd,
+        BinOp::Or if width == 1 => BinOp::LogicalOr,
+        other => other,
     }
 }
 
@@ -118,6 +124,8 @@ impl<'a> Writer<'a> {
             hint: String::new(),
             before: Vec::new(),
             defaults: Vec::new(),
+            of_block: HashMap::new(),
+            said: HashSet::new(),
         }
     }
 
@@ -162,24 +170,24 @@ impl<'a> Writer<'a> {
 
     /// The localparam with the offset of a field.
     fn offset(&mut self, field: &Field) -> String {
-        let key = (field.lsb, field.name.clone());
+        let key = (field.of.clone(), field.lsb, field.name.clone());
         if let Some(known) = self.offsets.get(&key) {
             return known.clone();
         }
-        let fresh = self.names.fresh(&field.name);
+        let fresh = self.names.take_one(&[&field.name, &format!("{}_OFFSET", field.name)]);
         self.offsets.insert(key, fresh.clone());
         fresh
     }
 
     /// The net that holds a bit of a variable, and the bit's place in it.
-    fn source(&self, var: VarId, lsb: usize) -> (VarId, usize) {
+    pub(super) fn source(&self, var: VarId, lsb: usize) -> (VarId, usize) {
         match self.alias.get(&var) {
             Some(&(other, offset)) => (other, offset + lsb),
             None => (var, lsb),
         }
     }
 
-    fn mark(&mut self, var: VarId, lsb: usize, width: usize) {
+    pub(super) fn mark(&mut self, var: VarId, lsb: usize, width: usize) {
         let (var, lsb) = self.source(var, lsb);
         self.used[var] |= ones(width) << lsb;
     }
@@ -209,7 +217,8 @@ impl<'a> Writer<'a> {
     fn left(&mut self, op: BinOp, n: &Node) -> String {
         match &n.ex {
             Ex::Bin(inner, ..)
-                if *inner == op && !matches!(op, BinOp::Shl | BinOp::Shr | BinOp::Sub | BinOp::Mul) =>
+                if logical(*inner, n.width) == op
+                    && !matches!(op, BinOp::Shl | BinOp::Shr | BinOp::Sub | BinOp::Mul) =>
             {
                 self.expression(n)
             }
@@ -236,6 +245,7 @@ impl<'a> Writer<'a> {
             }
             Ex::Not(a) => format!("{}{}", if a.width == 1 { "!" } else { "~" }, self.primary(a)),
             Ex::Bin(op, a, b) => {
+                let op = logical(*op, n.width);
                 let sign = match op {
                     BinOp::Add => "+",
                     BinOp::Sub => "-",
@@ -248,7 +258,7 @@ impl<'a> Writer<'a> {
                     BinOp::LogicalAnd => "&&",
                     BinOp::LogicalOr => "||",
                 };
-                let left = self.left(*op, a);
+                let left = self.left(op, a);
                 format!("{left} {sign} {}", self.operand(b))
             }
             Ex::Cmp(op, signed, a, b) => {
@@ -308,57 +318,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A whole net that means `n`, of which bits can be selected.
-    fn indexable(&mut self, n: &Node) -> String {
-        if let Ex::Ref(var, lsb) = n.ex {
-            let (net, bit) = self.source(var, lsb);
-            if bit == 0 && n.width == self.unit.vars[net].bits() {
-                self.mark(var, lsb, n.width);
-                return self.name[net].clone();
-            }
-        }
-        let index = self.temporary(n);
-        let t = &mut self.temporaries[index];
-        t.used = ones(t.width);
-        t.name.clone()
-    }
-
-    /// The temporary that holds `n`.
-    fn temporary(&mut self, n: &Node) -> usize {
-        let local = !self.members.is_disjoint(&self.slots.read_by(n));
-        if !local {
-            if let Some(&index) = self.by_node.get(n) {
-                return index;
-            }
-        }
-        let value = self.expression(n);
-        let what = match &n.ex {
-            Ex::Bin(BinOp::Add, ..) => "sum",
-            Ex::Bin(BinOp::Sub, ..) => "difference",
-            Ex::Bin(BinOp::Mul, ..) => "product",
-            Ex::Bin(BinOp::Shl | BinOp::Shr, ..) => "shifted",
-            Ex::Ref(..) => "vector",
-            _ => "value",
-        };
-        let hint = self.hint.clone();
-        let name = self.names.fresh(&format!("{hint}_{what}"));
-        let index = self.temporaries.len();
-        if local {
-            self.before.push(format!("{name} = {value};"));
-            self.defaults.push(format!("{name} = {};", constant(&BigUint::default(), n.width)));
-        } else {
-            self.by_node.insert(n.clone(), index);
-        }
-        let value = (!local).then_some(value);
-        self.temporaries.push(Temporary { name, width: n.width, value, used: BigUint::default() });
-        index
-    }
-
     fn localparam(&mut self, name: &str) -> String {
         if let Some(known) = self.localparams.get(name) {
             return known.clone();
         }
-        let fresh = self.names.fresh(name);
+        let fresh = self.names.take_one(&[name, &format!("{name}_VALUE")]);
         self.localparams.insert(name.to_string(), fresh.clone());
         fresh
     }
@@ -375,6 +339,7 @@ impl<'a> Writer<'a> {
     /// The statements of an `always @*` block.
     pub fn block(&mut self, members: &BTreeSet<Slot>, statements: &[Stmt]) -> Vec<String> {
         self.members.clone_from(members);
+        self.of_block.clear();
         if let Some(&slot) = members.first() {
             self.set_hint(self.slots.var(slot));
         }
@@ -386,8 +351,19 @@ impl<'a> Writer<'a> {
         all
     }
 
-    /// The statements of a clocked block.
+    /// The comment in front of the statement at `position`. What a module says once is not said again, as by the turns of a loop.
+    pub fn comment(&mut self, position: usize, depth: usize) -> Vec<String> {
+        match self.unit.comments.get(&position) {
+            Some(text) if self.said.insert(text.as_str()) => {
+                comment::of_statement(text, &"    ".repeat(depth))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The statements of a clocked block. It has the comments that combinational logic has, too.
     pub fn clocked(&mut self, statements: &[Stmt]) -> Vec<String> {
+        self.said.clear();
         let mut lines = Vec::new();
         self.statements(statements, 3, true, &mut lines);
         lines
@@ -395,7 +371,12 @@ impl<'a> Writer<'a> {
 
     fn statements(&mut self, statements: &[Stmt], depth: usize, clocked: bool, out: &mut Vec<String>) {
         for statement in statements {
-            let mut lines = Vec::new();
+            let position = match statement {
+                Stmt::Assign(Assign { position, .. })
+                | Stmt::If { position, .. }
+                | Stmt::Case { position, .. } => *position,
+            };
+            let mut lines = self.comment(position, depth);
             match statement {
                 Stmt::Assign(a) => {
                     let line = self.assign(a, clocked);

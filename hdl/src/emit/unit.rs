@@ -131,6 +131,8 @@ pub struct Unit {
     /// Constants that may become localparams: name and value.
     pub localparams: BTreeMap<String, (BigUint, usize)>,
     pub statements: Vec<Stmt>,
+    /// Comments in front of statements, by their position.
+    pub comments: BTreeMap<usize, String>,
 }
 
 /// `x$3` is element 3 of `x`; any other name is no element.

@@ -106,7 +106,7 @@ pub struct FrontEnd<const LANES: usize> {
     jump_pc: Register<Bits<30>>,
     /// The flush of a cycle ago.
     flush_valid_q: Register<Bit>,
-    flush_slot: Register<Bits<5>>,
+    flush_slot_q: Register<Bits<5>>,
     /// It flushed the instruction as well, which is replayed.
     again_valid_q: Register<Bit>,
     context_valid: Register<Bit>,
@@ -151,7 +151,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.filled.next = self.filled.val();
         connect!(self.progress, self.scheduler.progress);
         self.scheduler.flush.valid.next = self.flush_valid_q.q.val();
-        self.scheduler.flush.slot.next = self.flush_slot.q.val();
+        self.scheduler.flush.slot.next = self.flush_slot_q.q.val();
         self.scheduler.flush.again.next = self.again_valid_q.q.val();
         self.scheduler.path_valid.next = self.path_valid.val();
         self.scheduler.path_slot.next = self.path_slot.val();
@@ -171,17 +171,17 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         // must wait. What stage W flushes is dropped a cycle later, and none of it enters stage R
         // before: stage D drops what it holds in that cycle by itself.
         self.flush_valid_q.d.next = self.flush.valid.val();
-        self.flush_slot.d.next = self.flush.slot.val();
+        self.flush_slot_q.d.next = self.flush.slot.val();
         self.again_valid_q.d.next = self.flush.again.val();
         let drop_issued = ((self.outcome.control.val() | self.outcome.miss.val() | self.outcome.wait.val())
             & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
-            | (self.flush_valid_q.q.val() & (self.scheduler.issue_slot.val() == self.flush_slot.q.val()));
+            | (self.flush_valid_q.q.val() & (self.scheduler.issue_slot.val() == self.flush_slot_q.q.val()));
         let drop_context = (hold & (self.context_held_slot.q.val() == self.hold_slot.val()))
-            | (self.flush_valid_q.q.val() & (self.context_held_slot.q.val() == self.flush_slot.q.val()));
+            | (self.flush_valid_q.q.val() & (self.context_held_slot.q.val() == self.flush_slot_q.q.val()));
         let drop_fetched = (hold & (self.fetched_context.q.slot.val() == self.hold_slot.val()))
-            | (self.flush_valid_q.q.val() & (self.fetched_context.q.slot.val() == self.flush_slot.q.val()));
+            | (self.flush_valid_q.q.val() & (self.fetched_context.q.slot.val() == self.flush_slot_q.q.val()));
         let drop_decode = (hold & (self.decode_context.q.slot.val() == self.hold_slot.val()))
-            | (self.flush_valid_q.q.val() & (self.decode_context.q.slot.val() == self.flush_slot.q.val()));
+            | (self.flush_valid_q.q.val() & (self.decode_context.q.slot.val() == self.flush_slot_q.q.val()));
         let mut drop_reason = LostCycle::Divergence;
         if self.outcome.replay.val() {
             drop_reason = LostCycle::Scoreboard;

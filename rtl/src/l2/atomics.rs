@@ -140,6 +140,8 @@ pub struct L2Atomics {
     #[init((0..banks).map(|bank| Constant::new(bank != number)).collect())]
     other: Vec<Constant<Bit>>,
 
+    #[init(number)]
+    _number: usize,
     #[init(banks)]
     _banks: usize,
     #[init(networks)]

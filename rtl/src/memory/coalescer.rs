@@ -10,10 +10,10 @@ use hermes_hdl::prelude::*;
 /// 1. An operation is accepted at the edge at which `request.valid` and `request.ready` are high.
 ///    It gets an entry of the queue.
 /// 2. When it is the oldest, the line of its lowest lane not yet served is found, with
-///    `offer.lanes`: every lane that wants this line. From the second cycle after acceptance on,
+///    `offered.lanes`: every lane that wants this line. From the second cycle after acceptance on,
 ///    `load_valid` or `store_valid` offers it; offers are registers. At the edge at which one meets
 ///    its `ready` the next one takes its place.
-/// 3. `offer.last` marks the line that serves the last lanes. The operation leaves the queue as
+/// 3. `offered.last` marks the line that serves the last lanes. The operation leaves the queue as
 ///    this becomes an offer.
 /// 4. `size`, `address` and `data` show the entry `held.entry`, the one of the line that the store
 ///    path merges. While `held.valid` is high it stays, even if the operation left the queue.
@@ -44,7 +44,7 @@ pub struct Coalescer<const LANES: usize> {
     /// The store path takes it at this edge.
     pub store_ready: Signal<In, Bit>,
     /// That line.
-    pub offer: Flipped<CoalescedLine<LANES>>,
+    pub offered: Flipped<CoalescedLine<LANES>>,
     /// Warp slot of the operation offered.
     pub slot: Signal<Out, Bits<5>>,
     /// Its entry of the queue, which it may have left.
@@ -171,9 +171,9 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         }
         self.load_valid.next = self.offer_valid.q.val() && !self.offer_store.q.val();
         self.store_valid.next = self.offer_valid.q.val() && self.offer_store.q.val();
-        self.offer.line.next = self.offer_line.q.val();
-        self.offer.lanes.next = self.offer_served.q.val();
-        self.offer.last.next = self.offer_last.q.val();
+        self.offered.line.next = self.offer_line.q.val();
+        self.offered.lanes.next = self.offer_served.q.val();
+        self.offered.last.next = self.offer_last.q.val();
         self.slot.next = self.offer_slot.q.val();
         self.entry.next = self.offer_entry.q.val();
 
@@ -256,9 +256,9 @@ mod tests {
             assert_eq!((uut.load_valid.val(), uut.store_valid.val()), (loads, stores));
             let mut entry = None;
             if let Some((operation, line, served, last)) = &offer {
-                assert_eq!(uut.offer.line.val().to_u32(), *line);
-                assert_eq!(uut.offer.lanes.val().to_u32(), *served);
-                assert_eq!(uut.offer.last.val(), *last);
+                assert_eq!(uut.offered.line.val().to_u32(), *line);
+                assert_eq!(uut.offered.lanes.val().to_u32(), *served);
+                assert_eq!(uut.offered.last.val(), *last);
                 assert_eq!(uut.slot.val().to_u32(), operation.3 % 32);
                 if if stores { uut.store_ready.val() } else { uut.load_ready.val() } {
                     lines += 1;

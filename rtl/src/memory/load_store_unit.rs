@@ -105,7 +105,7 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
             && self.load.start_ready.val()
             && !self.request.store.val();
         self.load.line_valid.next = self.coalescer.load_valid.val();
-        connect!(self.coalescer.offer, self.load.line);
+        connect!(self.coalescer.offered, self.load.line);
         connect!(self.read, self.load.read);
         connect!(self.answer, self.load.answer);
         connect!(self.result, self.load.result);
@@ -115,7 +115,7 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.load.result_ready_next.next = self.result_ready_next.val();
 
         self.store.line_valid.next = self.coalescer.store_valid.val();
-        connect!(self.coalescer.offer, self.store.line);
+        connect!(self.coalescer.offered, self.store.line);
         self.store.slot.next = self.coalescer.slot.val();
         self.store.entry.next = self.coalescer.entry.val();
         connect!(self.write, self.store.write);

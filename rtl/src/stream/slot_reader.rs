@@ -108,30 +108,30 @@ impl Logic for SlotReader {
         self.position.advance.next = allocate;
 
         // Answers. A packet that is skipped waits for none.
-        let head_tag = self.head.response.tag.val().get_bits::<4>(0);
-        let body_tag = self.body.response.tag.val().get_bits::<5>(0);
+        let head_tag_of_answer = self.head.response.tag.val().get_bits::<4>(0);
+        let body_tag_of_answer = self.body.response.tag.val().get_bits::<5>(0);
         self.packet_head.write_enable.next = self.head.response.valid.val();
-        self.packet_head.write_address.next = head_tag;
+        self.packet_head.write_address.next = head_tag_of_answer;
         self.packet_head.write_data.next = self.head.response.data.val();
         self.packet_length.write_enable.next = self.head.response.valid.val();
-        self.packet_length.write_address.next = head_tag;
+        self.packet_length.write_address.next = head_tag_of_answer;
         self.packet_length.write_data.next = self.head.response.data.val().get_bits::<32>(0);
         self.packet_failed.write_enable.next = self.head.response.valid.val();
-        self.packet_failed.write_address.next = head_tag;
+        self.packet_failed.write_address.next = head_tag_of_answer;
         self.packet_failed.write_data.next = self.head.response.error.val();
         let mut head_marks = self.head_arrived.q.val();
         if allocate {
             head_marks = head_marks.replace_bit(self.packets.write_address.val().index(), passes);
         }
         if self.head.response.valid.val() {
-            head_marks = head_marks.replace_bit(head_tag.index(), true);
+            head_marks = head_marks.replace_bit(head_tag_of_answer.index(), true);
         }
         self.head_arrived.d.next = head_marks;
         self.body_data.write_enable.next = self.body.response.valid.val();
-        self.body_data.write_address.next = body_tag;
+        self.body_data.write_address.next = body_tag_of_answer;
         self.body_data.write_data.next = self.body.response.data.val();
         self.body_failed.write_enable.next = self.body.response.valid.val();
-        self.body_failed.write_address.next = body_tag;
+        self.body_failed.write_address.next = body_tag_of_answer;
         self.body_failed.write_data.next = self.body.response.error.val();
 
         // Further lines of the packet that was measured last.
@@ -147,7 +147,7 @@ impl Logic for SlotReader {
             body_marks = body_marks.replace_bit(self.bodies.write_address.val().index(), false);
         }
         if self.body.response.valid.val() {
-            body_marks = body_marks.replace_bit(body_tag.index(), true);
+            body_marks = body_marks.replace_bit(body_tag_of_answer.index(), true);
         }
         self.body_arrived.d.next = body_marks;
 
