@@ -6,6 +6,8 @@
 
 mod activity;
 mod comment;
+#[cfg(test)]
+mod comment_tests;
 mod connection;
 mod design;
 mod elements;
