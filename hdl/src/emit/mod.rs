@@ -46,6 +46,8 @@ mod meaning_tests;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
+mod stable_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod wakes_tests;
