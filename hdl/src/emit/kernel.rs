@@ -22,8 +22,8 @@ pub struct Kernel<'a> {
     /// What is being translated, for messages.
     pub context: String,
     position: usize,
-    /// The comment in front of the statement.
-    comment: Option<String>,
+    /// The comments in front of the statement: its own is the last, the others are of loops and decided branches around it.
+    comments: Vec<String>,
     /// Branches of `if` and `match` around the statement.
     branches: usize,
 }
@@ -36,7 +36,7 @@ pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
         environment.extend(description.constants.iter().cloned());
     }
     let context = unit.path.clone();
-    let mut kernel = Kernel { unit, environment, context, position: 0, comment: None, branches: 0 };
+    let mut kernel = Kernel { unit, environment, context, position: 0, comments: Vec::new(), branches: 0 };
     let mut statements = kernel.hold_registers();
     statements.extend(match &scope.code {
         Verilog::Combinatorial(block) => kernel.block(block)?,
@@ -102,10 +102,10 @@ impl Kernel<'_> {
         self.position
     }
 
-    /// The comment in front of the statement belongs to what stands at `position`.
+    /// The comments in front of the statement belong to what stands at `position`.
     fn comment_at(&mut self, position: usize) {
-        if let Some(text) = self.comment.take() {
-            self.unit.comments.insert(position, text);
+        if !self.comments.is_empty() {
+            self.unit.comments.insert(position, std::mem::take(&mut self.comments));
         }
     }
 
@@ -118,7 +118,7 @@ impl Kernel<'_> {
         for statement in block {
             self.statement(statement, &mut statements)?;
             if !matches!(statement, VerilogStatement::Comment(_)) {
-                self.comment = None;
+                self.comments.clear();
             }
         }
         Ok(statements)
@@ -135,7 +135,7 @@ impl Kernel<'_> {
             VerilogStatement::Match(m) => self.case(m, out),
             VerilogStatement::Loop(l) => self.unroll(l, out),
             VerilogStatement::Comment(text) => {
-                self.comment = Some(text.clone());
+                self.comments.push(text.clone());
                 Ok(())
             }
             VerilogStatement::Link(links) => {

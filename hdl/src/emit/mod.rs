@@ -6,6 +6,8 @@
 
 mod activity;
 mod comment;
+#[cfg(test)]
+mod comment_tests;
 mod connection;
 mod design;
 mod elements;
@@ -43,6 +45,8 @@ mod hdl_gen_tests;
 mod meaning_tests;
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+mod stable_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

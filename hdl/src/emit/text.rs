@@ -351,14 +351,12 @@ impl<'a> Writer<'a> {
         all
     }
 
-    /// The comment in front of the statement at `position`. What a module says once is not said again, as by the turns of a loop.
+    /// The comments in front of the statement at `position`. What a module says once is not said again, as by the turns of a loop.
     pub fn comment(&mut self, position: usize, depth: usize) -> Vec<String> {
-        match self.unit.comments.get(&position) {
-            Some(text) if self.said.insert(text.as_str()) => {
-                comment::of_statement(text, &"    ".repeat(depth))
-            }
-            _ => Vec::new(),
-        }
+        let unit = self.unit;
+        let texts = unit.comments.get(&position).into_iter().flatten();
+        let fresh = texts.filter(|text| self.said.insert(text.as_str()));
+        fresh.flat_map(|text| comment::of_statement(text, &"    ".repeat(depth))).collect()
     }
 
     /// The statements of a clocked block. It has the comments that combinational logic has, too.

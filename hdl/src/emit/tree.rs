@@ -130,6 +130,12 @@ impl Tree {
         self.state(VerilogStatement::SliceAssignment { base, width, offset, replacement });
     }
 
+    /// A comment on the statement that follows.
+    #[inline(never)]
+    pub fn comment(&mut self, text: &str) {
+        self.state(VerilogStatement::Comment(text.to_string()));
+    }
+
     /// Signals that `connect!` joins.
     #[inline(never)]
     pub fn link(&mut self, links: Vec<VerilogLink>) {

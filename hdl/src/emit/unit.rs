@@ -132,7 +132,7 @@ pub struct Unit {
     pub localparams: BTreeMap<String, (BigUint, usize)>,
     pub statements: Vec<Stmt>,
     /// Comments in front of statements, by their position.
-    pub comments: BTreeMap<usize, String>,
+    pub comments: BTreeMap<usize, Vec<String>>,
 }
 
 /// `x$3` is element 3 of `x`; any other name is no element.

@@ -3,12 +3,14 @@
 //! | file | what it translates |
 //! | --- | --- |
 //! | `statement` | assignments, `let`, `if`, `match`, `for`, `connect!` |
+//! | `comments` | comments in front of statements |
 //! | `expression` | operators, literals, casts, method calls |
 //! | `name` | paths to signals, with `$` between their parts |
 //! | `scope` | what a `let` or a loop variable is called, and which ones are refused |
 //! | `locals` | the types of the `let`s, which the compiler finds |
 //! | `constants` | constants that a kernel names |
 
+mod comments;
 mod constants;
 mod expression;
 mod locals;

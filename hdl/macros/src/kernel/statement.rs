@@ -10,15 +10,23 @@ use syn::{
     Member, Pat, Path, Result, Stmt, Token,
 };
 
+use super::comments;
 use super::constants::is_constant_name;
 use super::expression::{field_position, value};
 use super::locals::{self, Let, Range};
 use super::name;
 use super::scope::Scope;
 
-/// The steps for the statements of `block`.
+/// The steps for the statements of `block`, with the comments in front of them.
 pub fn block(block: &Block, scope: &mut Scope) -> Result<TokenStream> {
-    block.stmts.iter().map(|s| statement(s, scope)).collect()
+    let mut steps = TokenStream::new();
+    for (next, comment) in block.stmts.iter().zip(comments::of(block)) {
+        if !comment.is_empty() {
+            steps.extend(quote!(__tree.comment(#comment);));
+        }
+        steps.extend(statement(next, scope)?);
+    }
+    Ok(steps)
 }
 
 fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
