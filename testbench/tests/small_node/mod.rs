@@ -16,13 +16,17 @@ pub const LANES: usize = 4;
 pub const WARPS: usize = 4;
 
 /// The preset `node`, with fewer lanes and smaller caches.
+pub fn config() -> Config {
+    let node = Config::preset("node").unwrap();
+    let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
+    Config { lanes: LANES, warps: WARPS, ..caches }
+}
+
+/// Its array.
 pub fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let node = Config::preset("node").unwrap();
-        let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
-        let config = Config { lanes: LANES, warps: WARPS, ..caches };
-        let design = hermes_rtl::top::emit_top(&config).unwrap();
+        let design = hermes_rtl::top::emit_top(&config()).unwrap();
         Model::build(&design.verilog(), &model::options(&design)).unwrap()
     })
 }
