@@ -18,7 +18,9 @@ class Registers:
 
     def __init__(self, master, manifest):
         self.master = master
-        self.offsets = {entry["name"]: entry["offset"] for entry in json.load(manifest)["registers"]}
+        entries = json.load(manifest)["registers"]
+        self.offsets = {entry["name"]: entry["offset"] for entry in entries}
+        self.reset_values = {entry["name"]: entry["reset"] for entry in entries if entry["reset"] is not None}
 
     async def write(self, name, value):
         await self.master.write_dword(self.offsets[name], value & 0xFFFFFFFF)

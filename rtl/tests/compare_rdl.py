@@ -33,11 +33,10 @@ def parts(entry):
 expected = {}
 with open(sys.argv[2], encoding="utf-8") as manifest:
     for entry in json.load(manifest)["registers"]:
-        # Of what can only be read, the map has the value after reset if it is known when the array is made.
-        known = entry["access"] == "rw" or entry["name"] in ["ID", "VERSION", "CONFIG", "NET_CAPS"]
+        # What is written only, or has no value after reset, has none in the map either.
         value = entry["reset"]
         fields = {
-            name: (lsb, width, ACCESS[entry["access"]], value >> lsb & (1 << width) - 1 if known else None)
+            name: (lsb, width, ACCESS[entry["access"]], value >> lsb & (1 << width) - 1 if value is not None else None)
             for name, lsb, width in parts(entry)
         }
         expected[entry["name"]] = (entry["offset"], fields)

@@ -141,6 +141,14 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
             Some(value) => quote!(Some(|config| #value)),
             None => quote!(None),
         };
+        let reset_of = match &e.reset_of {
+            Some(value) => quote!(Some(|config| #value)),
+            None => quote!(None),
+        };
+        let unset = match &e.unset {
+            Some(why) => quote!(Some(#why)),
+            None => quote!(None),
+        };
         quote! {
             crate::host::registers::RegisterSpec {
                 name: #name,
@@ -148,6 +156,8 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
                 access: crate::host::registers::Access::#access,
                 bits: #bits,
                 reset: #reset,
+                reset_of: #reset_of,
+                unset: #unset,
                 reserved: #reserved,
                 fields: &[#(#fields),*],
                 fixed: #fixed,

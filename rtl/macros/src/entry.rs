@@ -92,11 +92,13 @@ impl Parse for Bits {
     }
 }
 
-/// `#[register("NAME", 0x00c, reset = 4, value = expression, reserved = 0x80, access = ReadWrite)]`.
+/// `#[register("NAME", 0x00c, reset = 4, unset = "why", value = expression, reserved = 0x80, access
+/// = ReadWrite)]`.
 struct Place {
     name: LitStr,
     offset: LitInt,
-    reset: Option<LitInt>,
+    reset: Option<Expr>,
+    unset: Option<LitStr>,
     value: Option<Expr>,
     reserved: Option<LitInt>,
     access: Option<Ident>,
@@ -107,18 +109,21 @@ impl Parse for Place {
         let name = input.parse()?;
         input.parse::<Token![,]>()?;
         let offset = input.parse()?;
-        let mut place = Self { name, offset, reset: None, value: None, reserved: None, access: None };
+        let mut place =
+            Self { name, offset, reset: None, unset: None, value: None, reserved: None, access: None };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
             match key.to_string().as_str() {
                 "reset" => place.reset = Some(input.parse()?),
+                "unset" => place.unset = Some(input.parse()?),
                 "value" => place.value = Some(input.parse()?),
                 "reserved" => place.reserved = Some(input.parse()?),
                 "access" => place.access = Some(input.parse()?),
                 _ => {
-                    return Err(Error::new_spanned(key, "expected `reset`, `value`, `reserved` or `access`"))
+                    let message = "expected `reset`, `unset`, `value`, `reserved` or `access`";
+                    return Err(Error::new_spanned(key, message));
                 }
             }
         }
@@ -139,7 +144,12 @@ pub struct Entry {
     pub kind: Kind,
     /// Implemented bits, from bit 0.
     pub bits: usize,
+    /// The value after reset, if it is a number.
     pub reset: u32,
+    /// The value after reset, if it follows from `config`, the configuration of the array.
+    pub reset_of: Option<Expr>,
+    /// Why the register has no value after reset, if it has none.
+    pub unset: Option<String>,
     /// Bits of a `ReadWrite` register that are not kept.
     pub reserved: u32,
     /// The state of `Access` that says to users how it is used.
@@ -281,6 +291,24 @@ impl Entry {
         if kind == Kind::Fixed && place.value.is_none() {
             return Err(Error::new_spanned(attribute, "a fixed register needs `value = expression`"));
         }
+        let (reset, reset_of) = match place.reset {
+            Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) => (number.base10_parse()?, None),
+            other => (0, other),
+        };
+        let is_read = !matches!(kind, Kind::Fixed | Kind::WriteOnly) && access != "WriteOnly";
+        if (reset != 0 || reset_of.is_some() || place.unset.is_some()) && !is_read {
+            let message = "`reset` and `unset` are for a register that is read, and not fixed";
+            return Err(Error::new_spanned(&ident, message));
+        }
+        if place.unset.is_some() && (reset != 0 || reset_of.is_some() || kind == Kind::ReadWrite) {
+            let message =
+                "a register has `reset` or `unset`, and one that keeps what the host wrote has a value";
+            return Err(Error::new_spanned(&ident, message));
+        }
+        if reset_of.is_some() && kind == Kind::ReadWrite {
+            let message = "the reset value of a ReadWrite register is a number";
+            return Err(Error::new_spanned(&ident, message));
+        }
         let on_read = field.attrs.iter().find(|a| a.path().is_ident("on_read"));
         let description = doc(&field.attrs);
         if description.is_empty() {
@@ -292,7 +320,9 @@ impl Entry {
             offset: place.offset.base10_parse()?,
             kind,
             bits,
-            reset: place.reset.map(|reset| reset.base10_parse()).transpose()?.unwrap_or(0),
+            reset,
+            reset_of,
+            unset: place.unset.map(|why| why.value()),
             reserved: place.reserved.map(|bits| bits.base10_parse()).transpose()?.unwrap_or(0),
             access,
             value: place.value,

@@ -30,11 +30,14 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// A doc comment is the description for users. The type is the access with the number of implemented bits: `ReadWrite` (after
-/// `#[register(.., reset = value)]`, else 0), `ReadOnly`, `Fixed` (known when the array is made: `value = expression`,
-/// with `config` for its configuration), `WriteOnly` and `Command` (a write is an event in the next cycle; reads show 0, or the ports
-/// named in `#[state(busy[0])]`), `Strobe` (a write is an event in the cycle of the access). `#[fields(run[0], cause[5:1])]` makes several
-/// ports of a register; `#[on_read(name)]` adds one that is high while the host reads it.
+/// A doc comment is the description for users. `#[register(.., reset = value)]` says what the host
+/// reads after reset, else 0: of a register of the hardware `value` may be an expression with
+/// `config`, and `unset = "reason"` says why it has no such value. The type is the access with the
+/// number of implemented bits: `ReadWrite`, `ReadOnly`, `Fixed` (known when the array is made:
+/// `value = expression`, with `config` for its configuration), `WriteOnly` and `Command` (a write
+/// is an event in the next cycle; reads show 0, or the ports named in `#[state(busy[0])]`),
+/// `Strobe` (a write is an event in the cycle of the access). `#[fields(run[0], cause[5:1])]` makes
+/// several ports of a register; `#[on_read(name)]` adds one that is high while the host reads it.
 ///
 /// It makes
 /// - the struct a port group with a port for each register, as the hardware has it: what it shows goes out, what the host

@@ -22,8 +22,10 @@ pub fn c_header(top: &str, registers: &[RegisterSpec]) -> String {
             Access::Command => "command and state",
         };
         let _ = write!(text, "\n/* {}. {access}, {} bits", r.description, r.bits);
-        if has_reset(r) {
+        if r.has_reset() {
             let _ = write!(text, ", {:#x} after reset", r.reset);
+        } else if let Some(why) = r.unset {
+            let _ = write!(text, ", no value after reset: {why}");
         }
         let _ = writeln!(text, ". */\n#define {prefix}_{} 0x{:03x}u", r.name, r.offset);
         for field in r.fields {
@@ -34,11 +36,6 @@ pub fn c_header(top: &str, registers: &[RegisterSpec]) -> String {
     }
     text.push_str("\n#endif\n");
     text
-}
-
-/// Whether the value after reset is known: what the host writes, and what the array is.
-fn has_reset(register: &RegisterSpec) -> bool {
-    register.access == Access::ReadWrite || register.fixed.is_some()
 }
 
 /// The register map in SystemRDL 2.0. Fields are named in upper case, since their own names can be words of the language.
@@ -56,7 +53,10 @@ pub fn system_rdl(top: &str, registers: &[RegisterSpec]) -> String {
             Access::WriteOnly => ("w", "r"),
             Access::Command => ("rw", "rw"),
         };
-        let description = r.description.replace('"', "'");
+        let mut description = r.description.replace('"', "'");
+        if let Some(why) = r.unset {
+            let _ = write!(description, ". No value after reset: {why}");
+        }
         let _ = write!(text, "\n    reg {{\n        desc = \"{description}\";\n");
         for field in fields(r) {
             let (high, name) = (field.lsb + field.width - 1, field.name.to_ascii_uppercase());
@@ -65,7 +65,7 @@ pub fn system_rdl(top: &str, registers: &[RegisterSpec]) -> String {
                 "        field {{ sw = {software}; hw = {hardware}; }} {name}[{high}:{}]",
                 field.lsb
             );
-            if has_reset(r) {
+            if r.has_reset() {
                 let _ = write!(text, " = {:#x}", (r.reset & field.mask()) >> field.lsb);
             }
             text.push_str(";\n");
@@ -133,7 +133,31 @@ mod tests {
             assert!(text.contains(&format!("}} {} @ {:#05x};", r.name, r.offset)), "{}", r.name);
         }
         assert_eq!(text.matches('{').count(), text.matches('}').count());
-        assert!(text.contains(" VALUE[31:0];\n    } FAULT_PC @ 0x068;"));
+        assert!(text.contains(" VALUE[31:0] = 0x0;\n    } FAULT_PC @ 0x068;"));
+    }
+
+    /// What the hardware drives has a value after reset too, which may follow from the
+    /// configuration; what has none says why.
+    #[test]
+    fn registers_of_the_hardware_have_their_values_after_reset() {
+        let config = Config { command_threads: 2, ..Config::preset("fpga").unwrap() };
+        let registers = registers_of(&config);
+        let rdl = system_rdl("hermes_top", &registers);
+        let header = c_header("hermes_top", &registers);
+        for (line, place) in [
+            ("VALUE[10:0] = 0x400;", "TASK_ROOM @ 0x08c"),
+            ("VALUE[7:0] = 0x3;", "CP_QUIET @ 0x318"),
+            ("OUT[31:0] = 0x80000000;", "CONSOLE @ 0x360"),
+            ("VALUE[31:0];", "CYCLE_LOW @ 0x080"),
+            ("VALUE[31:0];", "TASK_PUSH @ 0x040"),
+        ] {
+            assert!(rdl.contains(&format!("{line}\n    }} {place};")), "{place}");
+        }
+        assert!(rdl.contains("HARTS[27:24] = 0x2;"));
+        assert!(header.contains(", 32 bits, 0x2000000 after reset. */\n#define HERMES_CP_STATUS "));
+        let why = "no value after reset: it counts from the end of the reset on";
+        assert!(header.contains(&format!("{why}. */\n#define HERMES_CYCLE_LOW ")));
+        assert!(rdl.to_lowercase().contains(why));
     }
 
     #[test]

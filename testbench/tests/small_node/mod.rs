@@ -26,7 +26,7 @@ pub fn library(l2_look_up_cycle: bool) -> &'static ModelLibrary {
 }
 
 /// The preset `node`, with fewer lanes and smaller caches.
-fn config() -> Config {
+pub fn config() -> Config {
     let node = Config::preset("node").unwrap();
     let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
     Config { lanes: LANES, warps: WARPS, ..caches }

@@ -18,7 +18,7 @@ pub struct CommandControl {
     /// `wfi`. Bits 23:16: it is stopped since its trap handler cannot run: an exception came before an
     /// instruction of the handler retired. Bits 27:24: harts that are there. Bits 28 and 29: MAILBOX_IN, MAILBOX_OUT is full. Bit 30: an
     /// error of CP_EXECUTE, until the next write to it. Bit 31: a hart executes the word of CP_EXECUTE.
-    #[register("CP_STATUS", 0x304)]
+    #[register("CP_STATUS", 0x304, reset = (config.command_threads as u32) << 24)]
     #[fields(stopped[7:0], waiting[15:8], locked[23:16], harts[27:24], mailbox_in_full[28], mailbox_out_full[29], debug_error[30], debug_busy[31])]
     pub status: ReadOnly<32>,
     /// Address of the first instruction of a hart.
@@ -27,6 +27,6 @@ pub struct CommandControl {
     pub start: ReadWrite<32>,
     /// Bit n: nothing of hart n is outstanding: no load, store, fetch, access to a device or
     /// division. Zero for harts that are not there.
-    #[register("CP_QUIET", 0x318)]
+    #[register("CP_QUIET", 0x318, reset = (1 << config.command_threads) - 1)]
     pub quiet: ReadOnly<8>,
 }

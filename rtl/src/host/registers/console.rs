@@ -11,13 +11,13 @@ pub struct ConsoleAccess {
     /// Console output. The command processor writes a byte in bits 7:0, which is dropped while 64 bytes wait; it
     /// reads free places in bits 6:0, bytes dropped since reset, modulo 2^16, in bits 31:16. The host reads the
     /// oldest byte in bits 7:0, which is removed; bit 31: there is none.
-    #[register("CONSOLE", 0x360)]
+    #[register("CONSOLE", 0x360, reset = 0x8000_0000)]
     #[on_read(read_out)]
     #[state(out[31:0])]
     pub write_out: Strobe<32>,
     /// Console input. The host writes a byte in bits 7:0, which is dropped while 16 bytes wait; with bit 31 set it removes the oldest
     /// byte instead. It reads free places in bits 4:0. The command processor reads the oldest byte in bits 7:0, which is removed; bit 31: there is none.
-    #[register("CONSOLE_IN", 0x3ac)]
+    #[register("CONSOLE_IN", 0x3ac, reset = 16)]
     #[on_read(read_in)]
     #[state(into[31:0])]
     pub write_in: Strobe<32>,

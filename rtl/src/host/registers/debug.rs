@@ -52,7 +52,7 @@ pub struct DebugAccess {
     #[register("CP_EXECUTE", 0x37c)]
     pub execute: Strobe<32>,
     /// PC of the selected hart, whether it runs or not: of the next instruction to retire; 0 for a hart that is not there.
-    #[register("CP_PC", 0x3a8)]
+    #[register("CP_PC", 0x3a8, reset = 0x1_0000)]
     #[fields(pc[31:2])]
     pub place: ReadOnly<32>,
 }

@@ -100,8 +100,13 @@ pub struct RegisterSpec {
     pub access: Access,
     /// Implemented bits, counted from bit 0; the bits above read as zero.
     pub bits: usize,
-    /// Value after reset of what the host writes; in [`registers_of`] also of what is known when the array is made.
+    /// What the host reads after reset, and before anything else happens. Of a register whose value
+    /// follows from the configuration [`registers_of`] gives it; here it is 0.
     pub reset: u32,
+    /// How the value after reset follows from the configuration, for a register of the hardware.
+    pub reset_of: Option<fn(&Config) -> u32>,
+    /// Why the register has no value after reset, if it has none; `reset` is 0 then.
+    pub unset: Option<&'static str>,
     /// Bits among the implemented ones that are not kept, and read as zero.
     pub reserved: u32,
     /// Its parts that have names, if it has such; bits that are written can have another name when they are read.
@@ -112,6 +117,14 @@ pub struct RegisterSpec {
     pub part: Part,
     /// What it is, with units.
     pub description: &'static str,
+}
+
+impl RegisterSpec {
+    /// Whether a read after reset gives `reset`: not of what is written only, or has no value.
+    #[must_use]
+    pub fn has_reset(&self) -> bool {
+        self.access != Access::WriteOnly && self.unset.is_none()
+    }
 }
 
 /// The port group of a block of registers; `#[register_block]` implements it.
@@ -163,8 +176,10 @@ pub const REGISTERS: &[RegisterSpec] = &merged::<{ count(RegisterFile::BLOCKS) }
 /// The registers of an array with this configuration, in the order of the offsets.
 #[must_use]
 pub fn registers_of(config: &Config) -> Vec<RegisterSpec> {
-    let known =
-        |r: &RegisterSpec| RegisterSpec { reset: r.fixed.map_or(r.reset, |value| value(config)), ..*r };
+    let known = |r: &RegisterSpec| {
+        let reset = r.fixed.or(r.reset_of).map_or(r.reset, |value| value(config));
+        RegisterSpec { reset, ..*r }
+    };
     REGISTERS.iter().filter(|r| r.part.is_in(config)).map(known).collect()
 }
 
@@ -209,22 +224,34 @@ pub fn markdown() -> String {
          registers have no effect. Bits above those given read as zero.\n\n\
          RW: read and write. RO: read only. WO: a write is an event, reads give zero. CMD: a write is an event, reads show\n\
          a state.\n\n\
+         Reset is what the host reads after reset, before anything else happens. \"array\": it follows from the configuration, and the\n\
+         C header, the SystemRDL file and the manifest of the array have it. \"none\": it has no such value, for the reason in the\n\
+         description.\n\n\
          | offset | name | access | bits | reset | only with | description |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for r in REGISTERS {
-        let (access, reset) = match r.access {
-            Access::ReadWrite => ("RW", format!("{:#x}", r.reset)),
-            Access::ReadOnly => ("RO", String::new()),
-            Access::WriteOnly => ("WO", String::new()),
-            Access::Command => ("CMD", String::new()),
+        let access = match r.access {
+            Access::ReadWrite => "RW",
+            Access::ReadOnly => "RO",
+            Access::WriteOnly => "WO",
+            Access::Command => "CMD",
+        };
+        let reset = match r {
+            _ if r.access == Access::WriteOnly => String::new(),
+            _ if r.unset.is_some() => "none".to_string(),
+            _ if r.fixed.or(r.reset_of).is_some() => "array".to_string(),
+            _ => format!("{:#x}", r.reset),
+        };
+        let description = match r.unset {
+            Some(why) => format!("{}. No value after reset: {why}", r.description),
+            None => r.description.to_string(),
         };
         let bits = match r.bits {
             1 => "0".to_string(),
             bits => format!("{}:0", bits - 1),
         };
-        let row =
-            [&format!("{:#05x}", r.offset), r.name, access, &bits, &reset, r.part.name(), r.description];
+        let row = [&format!("{:#05x}", r.offset), r.name, access, &bits, &reset, r.part.name(), &description];
         page += &format!("| {} |\n", row.join(" | "));
     }
     page
@@ -248,7 +275,7 @@ mod tests {
             assert!(r.offset % 4 == 0 && r.offset < 1 << ADDRESS_BITS, "{}", r.name);
             assert!((1..=32).contains(&r.bits), "{}", r.name);
             assert!(u64::from(r.reset) < 1 << r.bits, "{}", r.name);
-            assert!(r.access == Access::ReadWrite || r.reset == 0, "{}", r.name);
+            assert!(r.has_reset() || r.reset == 0, "{}", r.name);
         }
     }
 

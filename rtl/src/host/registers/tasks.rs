@@ -32,7 +32,7 @@ pub struct TaskAccess {
     pub level: ReadOnly<11>,
     /// Writes to TASK_PUSH that the task FIFO has room for: so many are answered with OKAY, if no frames
     /// enter through the packet ports meanwhile.
-    #[register("TASK_ROOM", 0x08c)]
+    #[register("TASK_ROOM", 0x08c, reset = 1024)]
     pub room: ReadOnly<11>,
 }
 

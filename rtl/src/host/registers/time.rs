@@ -17,7 +17,7 @@ pub struct Time {
 #[register_block(TimeDecoder)]
 pub struct TimeAccess {
     /// Cycles since reset, bits 31:0; reading it latches CYCLE_HIGH.
-    #[register("CYCLE_LOW", 0x080)]
+    #[register("CYCLE_LOW", 0x080, unset = "it counts from the end of the reset on")]
     #[on_read(latch)]
     pub low: ReadOnly<32>,
     /// Cycles since reset, bits 63:32, as of the last read of CYCLE_LOW.
