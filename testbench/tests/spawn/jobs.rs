@@ -156,6 +156,35 @@ fn faults_are_told_by_record_and_completion_word() {
     assert_eq!(array.host.read("FAULT_JOB").unwrap(), 0);
 }
 
+/// In a local window threads of many jobs at once keep what is theirs, and one that stores below
+/// its stack faults.
+#[test]
+fn spawned_threads_have_stacks_of_their_own() {
+    let mut array = Array::new(random().gen());
+    assert!(array.host.info().local_window);
+    array.enable(8, 0);
+    let jobs: Vec<_> = (0..6).map(|slot| array.job("stacked", 37, slot + 1)).collect();
+    for (slot, job) in jobs.iter().enumerate() {
+        array.host.spawn(slot as u32, job).unwrap();
+    }
+    array.host.wait_for_jobs(0xffff).unwrap();
+    array.host.clean_caches().unwrap();
+    for job in &jobs {
+        assert_eq!(array.host.completion(job.completion).unwrap(), Completion::Faulted(job.token));
+        for number in 0..job.threads {
+            let record = array.record(job, number);
+            if number % 16 == 5 {
+                assert_eq!(record, NOTHING, "job {}, thread {number}", job.token);
+            } else {
+                assert_eq!(record[0], 1000 * job.token + number, "job {}, thread {number}", job.token);
+            }
+        }
+    }
+    // Threads 5 and 21 of each job: a store access.
+    assert_eq!(array.host.read("FAULTS").unwrap(), 12);
+    assert_eq!(array.host.read("FAULT_INFO").unwrap() & 0xff, 7);
+}
+
 /// SPAWN_WATCHDOG ends threads that do not end.
 #[test]
 fn the_watchdog_of_spawned_threads() {
