@@ -421,7 +421,7 @@ impl Prepared<'_> {
         let mut model = array::model(config, args.wave.is_some(), quiet)?;
         let wave = args.wave.as_deref().map(Wave::create).transpose()?;
         if let Some(wave) = &wave {
-            model.trace(&wave.staged)?;
+            model.trace_up_to(&wave.staged, args.timeline.limit())?;
         }
         let memory = MemoryOptions { latency: self.latency, ..MemoryOptions::default() };
         let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
@@ -465,6 +465,7 @@ impl Prepared<'_> {
         };
         let dumped = if result.is_ok() { data.read(&mut host) } else { Ok(()) };
         let cycle = host.device_mut().cycle();
+        warn_of_full_wave(host.device_mut(), args.timeline.limit());
         drop(host);
         // Waveforms and traces are wanted most when a run fails.
         wave.map(Wave::commit).transpose()?;
@@ -525,6 +526,14 @@ impl Outcome {
             Self::Host(run) => run,
             Self::Ports(ports) => &ports.run,
         }
+    }
+}
+
+/// Tells if the waveform ended before the run, since its file has `limit` bytes.
+fn warn_of_full_wave(simulation: &mut Simulation, limit: u64) {
+    if let Some(time) = simulation.model_mut().trace_ended() {
+        let cycle = time / 2;
+        log::warn!("--wave: the file ends after {cycle} cycles, with {limit} bytes or more (--trace-limit)");
     }
 }
 

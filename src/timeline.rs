@@ -38,8 +38,9 @@ pub struct TimelineArgs {
     /// do not
     #[arg(long, value_name = "N-M")]
     trace_packets: Option<PacketNumbers>,
-    /// Bytes that --trace and --perfetto have at most, each; K, M and G stand for 2^10, 2^20 and 2^30. A file that would be larger ends
-    /// with a line, or a mark, that says so. At least 4K; 0: any size
+    /// Bytes that --trace and --perfetto have at most, each; K, M and G stand for 2^10, 2^20 and
+    /// 2^30. A file that would be larger ends with a line, or a mark, that says so; --wave ends,
+    /// with a warning, within some 8,000 cycles after it has as many. At least 4K; 0: any size
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = size)]
     trace_limit: u64,
 }
@@ -81,6 +82,11 @@ impl TimelineArgs {
         Files::default()
             .output("--trace", self.trace.as_deref())
             .output("--perfetto", self.perfetto.as_deref())
+    }
+
+    /// Bytes with which --wave ends.
+    pub const fn limit(&self) -> u64 {
+        self.trace_limit
     }
 
     /// Whether the model needs the retire trace.

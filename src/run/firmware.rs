@@ -13,7 +13,7 @@ use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
 
 use super::gdb::{self, SessionEnd};
-use super::{Program, ResultArgs, Subject, Wave, MEMORY_BYTES};
+use super::{warn_of_full_wave, Program, ResultArgs, Subject, Wave, MEMORY_BYTES};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
@@ -202,7 +202,7 @@ pub fn run_alone(
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
-        model.trace(&wave.staged)?;
+        model.trace_up_to(&wave.staged, args.timeline.limit())?;
     }
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
@@ -224,6 +224,7 @@ pub fn run_alone(
     };
     let faults = host.take_faults();
     let cycle = host.device_mut().cycle();
+    warn_of_full_wave(host.device_mut(), args.timeline.limit());
     drop(host);
     // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;

@@ -1,7 +1,7 @@
 //! One instance of a model: its ports, its clock, its waveform.
 
 use std::ffi::{CStr, CString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -51,7 +51,14 @@ pub struct Model {
     slots: Vec<Slot>,
     time: u64,
     tracing: bool,
+    /// The file of a waveform that may not grow without end, and the bytes with which it ends.
+    trace_limit: Option<(PathBuf, u64)>,
+    /// When the waveform ended by its size.
+    trace_ended: Option<u64>,
 }
+
+/// Half cycles between two looks at the size of a waveform, a power of two.
+const TRACE_LOOKS: u64 = 1 << 13;
 
 // SAFETY: an instance has its own context and is touched through `&mut self` or `&self` of one `Model` only; Verilator's
 // run-time library keeps no thread-bound state between calls that an instance relies on.
@@ -65,7 +72,15 @@ impl Model {
             time: 0,
             message: "the constructor of the model failed".to_string(),
         })?;
-        let mut model = Self { instance, shared, slots: Vec::new(), time: 0, tracing: false };
+        let mut model = Self {
+            instance,
+            shared,
+            slots: Vec::new(),
+            time: 0,
+            tracing: false,
+            trace_limit: None,
+            trace_ended: None,
+        };
         model.slots = (0..model.shared.ports.len()).map(|index| model.slot(index)).collect();
         Ok(model)
     }
@@ -271,6 +286,9 @@ impl Model {
         if self.tracing {
             // SAFETY: the instance is alive.
             unsafe { (self.shared.functions.trace_dump)(self.instance.as_ptr(), self.time) };
+            if self.time % TRACE_LOOKS == TRACE_LOOKS - 1 {
+                self.end_large_trace();
+            }
         }
         self.time += 1;
         Ok(())
@@ -326,6 +344,37 @@ impl Model {
         }
     }
 
+    /// As [`Model::trace`], but the waveform ends when its file has `bytes` bytes or more, which is
+    /// looked at every 4,096 cycles; it then has what was buffered beside. The model goes on.
+    ///
+    /// # Errors
+    /// As [`Model::trace`].
+    pub fn trace_up_to(&mut self, path: &Path, bytes: u64) -> Result<(), Error> {
+        self.trace(path)?;
+        self.trace_limit = Some((path.to_path_buf(), bytes));
+        self.trace_ended = None;
+        Ok(())
+    }
+
+    /// When the waveform of [`Model::trace_up_to`] ended since it was large enough, in half cycles
+    /// as [`Model::time`].
+    #[must_use]
+    pub fn trace_ended(&self) -> Option<u64> {
+        self.trace_ended
+    }
+
+    #[cold]
+    fn end_large_trace(&mut self) {
+        let Some((path, limit)) = &self.trace_limit else { return };
+        // A file whose size nobody can tell is not ended.
+        if std::fs::metadata(path).is_ok_and(|file| file.len() >= *limit) {
+            self.close_trace();
+            self.trace_ended = Some(self.time);
+        } else {
+            self.flush_trace();
+        }
+    }
+
     /// Writes what is buffered of the waveform.
     pub fn flush_trace(&mut self) {
         // SAFETY: the instance is alive.
@@ -335,6 +384,7 @@ impl Model {
     /// Ends the waveform; dropping the model does so too.
     pub fn close_trace(&mut self) {
         self.tracing = false;
+        self.trace_limit = None;
         // SAFETY: the instance is alive.
         unsafe { (self.shared.functions.trace_close)(self.instance.as_ptr()) };
     }

@@ -218,6 +218,34 @@ fn waveforms_are_written() {
 }
 
 #[test]
+fn a_waveform_ends_when_it_is_large_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let library =
+        Model::build(COUNTER, &ModelOptions { trace: true, ..options("counter", folder.path()) }).unwrap();
+    let run = |name: &str, limit: u64, cycles: u64| {
+        let path = folder.path().join(name);
+        let mut model = library.instantiate().unwrap();
+        model.trace_up_to(&path, limit).unwrap();
+        let (clk, enable) = (model.input("clk", 1).unwrap(), model.input("enable", 1).unwrap());
+        model.set_u64(enable, 1);
+        for _ in 0..cycles {
+            model.tick(clk).unwrap();
+        }
+        let (ended, time) = (model.trace_ended(), model.time());
+        drop(model);
+        assert_eq!(time, 2 * cycles);
+        (fs::metadata(path).unwrap().len(), ended)
+    };
+    let (whole, ended) = run("whole.fst", u64::MAX, 200_000);
+    assert_eq!(ended, None);
+    let (part, ended) = run("part.fst", whole / 4, 200_000);
+    assert!((whole / 4..whole / 2).contains(&part), "{part} bytes of {whole}");
+    assert!((50_000..200_000).contains(&ended.unwrap()), "half cycle {ended:?} of 400,000");
+    // It does not grow after its end.
+    assert_eq!(run("longer.fst", whole / 4, 400_000), (part, ended));
+}
+
+#[test]
 fn without_tracing_an_existing_file_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mut model = Model::build(COUNTER, &options("counter", folder.path())).unwrap().instantiate().unwrap();
