@@ -253,29 +253,39 @@ impl Library {
         let mut result = vec![String::new(); self.definitions.len()];
         result[top] = names.take(top_name);
         for (base, members) in groups {
+            // Modules of one name may be equal, such as memories of one bit with different types: see `finish`.
+            let mut of_type: BTreeMap<String, String> = BTreeMap::new();
             for (member, name) in members.iter().zip(self.names_of_type(base, &members)) {
-                result[*member] = names.take(&name);
+                let identifier = of_type.entry(name).or_insert_with_key(|name| names.take(name));
+                result[*member].clone_from(identifier);
             }
         }
         if let Some(clash) = names.clash() {
-            let mut paths = result.iter().zip(&self.definitions).filter(|(name, _)| *name == clash);
-            let mut path = || paths.next().map(|(_, d)| format!("`{}`", d.path)).unwrap_or_default();
-            return Err(EmitError::NameTaken {
-                path: top_name.to_string(),
-                name: clash.to_string(),
-                first: path(),
-                second: path(),
-                remedy: "rename a type, or give the unit an integer field that begins with `_` and tells them apart"
-                    .to_string(),
-            });
+            let mut same = result.iter().enumerate().filter(|(_, name)| *name == clash).map(|(i, _)| i);
+            let (first, second) = (same.next().unwrap_or_default(), same.next().unwrap_or_default());
+            return Err(self.modules_clash(top_name, clash, first, second));
         }
         Ok(result.into_iter().map(|name| format!("{prefix}{name}")).collect())
     }
 
+    fn modules_clash(&self, top: &str, name: &str, first: usize, second: usize) -> EmitError {
+        let path = |index: usize| format!("`{}`", self.definitions[index].path);
+        EmitError::NameTaken {
+            path: top.to_string(),
+            name: name.to_string(),
+            first: path(first),
+            second: path(second),
+            remedy:
+                "rename a type, or give the unit an integer field that begins with `_` and tells them apart"
+                    .to_string(),
+        }
+    }
+
     fn finish(self, top: usize, top_name: &str, prefix: &str) -> Result<Design, EmitError> {
         let names = self.names(top, top_name, prefix)?;
-        let mut modules = Vec::new();
-        for (definition, name) in self.definitions.iter().zip(&names) {
+        let mut modules: Vec<Module> = Vec::new();
+        let mut index_of: HashMap<&str, (usize, usize)> = HashMap::new();
+        for (number, (definition, name)) in self.definitions.iter().zip(&names).enumerate() {
             let mut text = String::new();
             for line in comment::lines(&comment::plain(&definition.doc), "") {
                 let _ = writeln!(text, "{line}");
@@ -289,6 +299,13 @@ impl Library {
                 }
             }
             text.push_str("endmodule\n");
+            if let Some(&(first, place)) = index_of.get(name.as_str()) {
+                if modules[place].text == text {
+                    continue;
+                }
+                return Err(self.modules_clash(top_name, name, first, number));
+            }
+            index_of.insert(name, (number, modules.len()));
             modules.push(Module { name: name.clone(), text, ports: definition.ports.clone() });
         }
         Ok(Design { top: names[top].clone(), modules, ports: self.definitions[top].ports.clone() })

@@ -256,3 +256,36 @@ fn names_that_cannot_be_told_apart_are_refused() {
     assert!(error.contains("top: `clock` and `clk` would both be called `clk`"), "{error}");
     assert!(error.contains("rename one of them"), "{error}");
 }
+
+/// Memories whose words are of different types of one bit.
+#[derive(LogicBlock, Default)]
+struct OneBit {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub address: Signal<In, Bits<2>>,
+    pub y: Signal<Out, Bit>,
+    plain: RamAsync<Bit, 2>,
+    vector: RamAsync<Bits<1>, 2>,
+}
+
+impl Logic for OneBit {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.plain.write_enable.next = true;
+        self.plain.write_address.next = self.address.val();
+        self.plain.write_data.next = true;
+        self.plain.read_address.next = self.address.val();
+        self.vector.write_enable.next = true;
+        self.vector.write_address.next = self.address.val();
+        self.vector.write_data.next = bits::<1>(1);
+        self.vector.read_address.next = self.address.val();
+        self.y.next = self.plain.read_data.val() && self.vector.read_data.val().any();
+    }
+}
+
+#[test]
+fn modules_of_one_name_and_text_are_one() {
+    let design = emit(&OneBit::default(), "one_bit").unwrap();
+    let names: Vec<&str> = design.modules.iter().map(|module| module.name.as_str()).collect();
+    assert_eq!(names, ["ram_async_1_2", "one_bit"]);
+}
