@@ -103,5 +103,5 @@ fn of_pangaea() {
 
 #[test]
 fn of_a_node() {
-    agrees_with_its_map(&small_node::config(), small_node::library());
+    agrees_with_its_map(&small_node::config(), small_node::library(false));
 }
