@@ -21,7 +21,8 @@ mod sweep;
 use rate::{Rate, Run};
 use sweep::{combinations, Sweep};
 
-/// The instance that has the control path: task FIFO, warp former and issue, DCQ and its LUTs (Hermes, section 3).
+/// The instance that has the control path: task FIFO, warp former and issue, DCQ and its LUTs
+/// (Hermes, section 3).
 const CONTROL: &str = "dispatch";
 /// Units that the text shows, the largest ones; JSON has all.
 const SHOWN: usize = 30;
@@ -30,13 +31,14 @@ const SHOWN: usize = 30;
 pub struct Args {
     #[command(flatten)]
     target: TargetArgs,
-    /// Values of an option of the array, each of which is synthesized: cores, lanes, warps, l1-lines, l2-banks, l2-lines, l2-ways,
-    /// instruction-cache-lines and instruction-cache-ways take numbers, l2-look-up-cycle, local-window, aes, atomics and oldest-first take
-    /// true and false; several give every combination
+    /// Values of an option of the array, each of which is synthesized: cores, lanes, warps,
+    /// l1-lines, l2-banks, l2-lines, l2-ways, instruction-cache-lines and instruction-cache-ways
+    /// take numbers, l2-look-up-cycle, local-window, aes, atomics and oldest-first take true and
+    /// false; several give every combination
     #[arg(long, value_name = "NAME=VALUE,VALUE", help_heading = "What to measure")]
     sweep: Vec<Sweep>,
-    /// JSON of a run on such an array (`hermes run`, `hermes fpga run`): tells packets in 1,000 cycles for 1,000 LUTs; may be given several
-    /// times
+    /// JSON of a run on such an array (`hermes run`, `hermes fpga run`): tells packets in 1,000
+    /// cycles for 1,000 LUTs; may be given several times
     #[arg(long, value_name = "FILE", help_heading = "What to measure")]
     run: Vec<PathBuf>,
     /// How deep units are told apart: those inside deeper ones count for the one that they are in
@@ -45,7 +47,8 @@ pub struct Args {
     /// Write all figures as JSON
     #[arg(short = 'o', visible_alias = "output", long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
-    /// Draw the figures as SVG: a bar for each unit, or for each array of a sweep, the control path in a colour of its own
+    /// Draw the figures as SVG: a bar for each unit, or for each array of a sweep, the control path
+    /// in a colour of its own
     #[arg(long, value_name = "FILE", help_heading = "Outputs")]
     svg: Option<PathBuf>,
 }
@@ -99,7 +102,8 @@ struct Point {
     board: &'static str,
     config: Config,
     memory_bytes: usize,
-    /// The clock that the board makes for the array; whether it is reached, `hermes fpga build` tells.
+    /// The clock that the board makes for the array; whether it is reached, `hermes fpga build`
+    /// tells.
     clock_khz: u32,
     total: Area,
     control_path: Area,

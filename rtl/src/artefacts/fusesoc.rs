@@ -4,7 +4,8 @@ use hermes_hdl::emit::Design;
 
 use super::base_name;
 
-/// A FuseSoC core description (CAPI2) with targets for lint, for synthesis for an ECP5, and for synthesis to Yosys's own cells.
+/// A FuseSoC core description (CAPI2) with targets for lint, for synthesis for an ECP5, and for
+/// synthesis to Yosys's own cells.
 #[must_use]
 pub fn core(design: &Design) -> String {
     let (top, name) = (&design.top, base_name(&design.top));
@@ -64,8 +65,8 @@ pub fn core(design: &Design) -> String {
     )
 }
 
-/// What Yosys does for the target `synth_generic`: everything up to cells of words and memories, which no device decides on, and a count
-/// of them in `statistics.txt`.
+/// What Yosys does for the target `synth_generic`: everything up to cells of words and memories,
+/// which no device decides on, and a count of them in `statistics.txt`.
 #[must_use]
 pub fn yosys_script(design: &Design) -> String {
     let (top, name) = (&design.top, base_name(&design.top));

@@ -1,6 +1,7 @@
 //! A Vivado project: wrapper, constraints, script.
 //!
-//! The wrapper has the names that Vivado knows its interfaces by: `aclk`, `aresetn`, and the buses as the array has them.
+//! The wrapper has the names that Vivado knows its interfaces by: `aclk`, `aresetn`, and the buses
+//! as the array has them.
 
 use std::fmt::Write as _;
 
@@ -25,8 +26,9 @@ fn buses(design: &Design) -> Vec<&str> {
     design.ports.iter().filter_map(|port| bus(port).map(|length| &port.name[..length])).collect()
 }
 
-/// The wrapper: `aclk` for the clock; `aresetn`, active low, which may come at any time and goes with the clock, for the reset; all other
-/// ports as they are. The reset reaches the array two cycles after `aresetn` has risen.
+/// The wrapper: `aclk` for the clock; `aresetn`, active low, which may come at any time and goes
+/// with the clock, for the reset; all other ports as they are. The array leaves its reset at the
+/// second edge of the clock after `aresetn` has risen.
 #[must_use]
 pub fn wrapper(design: &Design) -> String {
     let top = &design.top;
@@ -70,7 +72,8 @@ pub fn constraints(megahertz: f64) -> String {
     )
 }
 
-/// The script that makes the project and synthesizes the wrapper out of context, since it has more ports than devices have pins.
+/// The script that makes the project and synthesizes the wrapper out of context, since it has more
+/// ports than devices have pins.
 #[must_use]
 pub fn script(design: &Design) -> String {
     let (top, wrapper) = (&design.top, wrapper_name(&design.top));
@@ -104,7 +107,8 @@ mod tests {
     use crate::config::Config;
     use crate::top::emit_top;
 
-    /// Each port of the array is a port of the wrapper with its width, and is connected; each bus belongs to the clock.
+    /// Each port of the array is a port of the wrapper with its width, and is connected; each bus
+    /// belongs to the clock.
     #[test]
     fn wrapper_has_the_ports_of_the_array() {
         for packet_ports in [false, true] {

@@ -6,7 +6,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Area;
 
-/// Pixels of the column of names, of a column of bars, of the room for the number behind a bar, of a row, and around everything.
+/// Pixels of the column of names, of a column of bars, of the room for the number behind a bar, of
+/// a row, and around everything.
 const NAMES: i32 = 430;
 const BARS: i32 = 150;
 const NUMBERS: i32 = 60;
@@ -36,8 +37,8 @@ const COLUMNS: [Column; 4] = [
     ("multipliers 18 x 18", |area| area.multipliers),
 ];
 
-/// The rows as SVG: a bar for each figure, as long as its share of the largest one in the column, with the control path in a colour of its
-/// own. The same rows give the same bytes.
+/// The rows as SVG: a bar for each figure, as long as its share of the largest one in the column,
+/// with the control path in a colour of its own. The same rows give the same bytes.
 pub fn draw(title: &str, rows: &[Row]) -> anyhow::Result<String> {
     let width = 2 * MARGIN + NAMES + COLUMNS.len() as i32 * (BARS + NUMBERS);
     let height = 2 * MARGIN + (HEAD + rows.len() as i32) * ROW;

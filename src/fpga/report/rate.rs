@@ -1,4 +1,5 @@
-//! Packets for cycles and LUTs: a figure that other packet processors can be held against, whatever their clock.
+//! Packets for cycles and LUTs: a figure that other packet processors can be held against, whatever
+//! their clock.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,8 @@ impl Run {
         Ok(Self { path: path.to_path_buf(), report })
     }
 
-    /// Whether the run was on this array. The name of the preset and the output for faults, which boards add, do not count.
+    /// Whether the run was on this array. The name of the preset and the output for faults, which
+    /// boards add, do not count.
     pub fn is_of(&self, config: &Config) -> bool {
         let array = |config: &Config| Config {
             preset: String::new(),
