@@ -18,7 +18,7 @@ pub struct Args {
     #[command(flatten)]
     array: ArrayArgs,
     /// Folder to write to; made if it does not exist: hermes_top.v, the manifest hermes_top.json, file list, hermes.core, a template of the
-    /// instance, clock constraints, register map as C header and SystemRDL
+    /// instance, clock constraints, register map as C header and SystemRDL, a Vivado project with a wrapper
     #[arg(short, long, value_name = "DIR", help_heading = "Outputs")]
     output: PathBuf,
     /// Give the top the ports of the retire trace: every retired warp-instruction with its values, for verification

@@ -74,7 +74,11 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
     ),
     (
         "fpga report",
-        &[("What sizes take", "hermes fpga report --sweep lanes=2,4,8 --sweep warps=4,8 -o area.json")],
+        &[
+            ("What sizes take", "hermes fpga report --sweep lanes=2,4,8 --sweep warps=4,8 -o area.json"),
+            ("A picture of the units of one array", "hermes fpga report --svg area.svg"),
+            ("What packets cost: of a run on the same array", "hermes fpga report --run report.json"),
+        ],
     ),
     (
         "fpga run",

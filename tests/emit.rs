@@ -64,6 +64,38 @@ fn what_a_design_needs_beside_the_verilog() {
     }
 }
 
+/// The wrapper of the Vivado project is Verilog that fits the array, and the script names files that are there.
+#[test]
+fn vivado_project_fits_the_array() {
+    let folder = Folder::new();
+    folder.succeed("emit --preset fpga --lanes 1 --packet-ports --clock 62.5 --prefix my_ -o out");
+    let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
+    let files = ["my_hermes_top.v", "my_hermes_top_axi.v"];
+    let mut command = Command::new(verilator);
+    command.current_dir(folder.path("out")).args([
+        "--lint-only",
+        "-Wall",
+        "--top-module",
+        "my_hermes_top_axi",
+    ]);
+    let output = command.args(files).output().expect("Verilator runs");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && messages.trim().is_empty(), "{messages}");
+    let script = folder.text("out/my_hermes_top_vivado.tcl");
+    for name in files.into_iter().chain(["my_hermes_top_axi.xdc"]) {
+        assert!(script.contains(&format!("[file join $folder {name}]")), "{name}: {script}");
+        assert!(folder.path("out").join(name).is_file(), "{name}");
+    }
+    assert!(script.contains("set_property top my_hermes_top_axi "), "{script}");
+    let constraints = folder.text("out/my_hermes_top_axi.xdc");
+    assert!(constraints.contains("-period 16.000 [get_ports aclk]"), "{constraints}");
+    let wrapper = folder.text("out/my_hermes_top_axi.v");
+    for port in ["aclk", "aresetn"] {
+        assert!(constraints.contains(&format!("[get_ports {port}]")), "{constraints}");
+        assert!(wrapper.contains(&format!("input wire {port}")), "{wrapper}");
+    }
+}
+
 /// Every preset is taken by Verilator's lint.
 #[test]
 fn presets_lint() {

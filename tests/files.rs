@@ -27,6 +27,7 @@ fn folder() -> Folder {
     folder.write("headers", "1 2 3 4 6\n");
     folder.succeed("gen-trace --kind imix --packets 2 -o expected.pcap");
     folder.write("verdicts.csv", "packetIdx,verdict\n");
+    folder.write("run.json", "{}");
     folder.write("table.bin", "bytes");
     folder.write("argument.bin", "word");
     folder.write("second.S", "");
@@ -40,7 +41,7 @@ fn folder() -> Folder {
     folder
 }
 
-const INPUTS: [&str; 16] = [
+const INPUTS: [&str; 17] = [
     "in.pcap",
     "routes",
     "rules",
@@ -57,6 +58,7 @@ const INPUTS: [&str; 16] = [
     "table.bin",
     "argument.bin",
     "second.S",
+    "run.json",
 ];
 
 /// What a user gives of data and expectations.
@@ -85,7 +87,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 25] = [
+const COMMANDS: [Subject; 26] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -133,6 +135,7 @@ const COMMANDS: [Subject; 25] = [
     ("gen-rules --kind fw", &[], &["-o"]),
     ("fuzz --seeds 0", &[], &["--coverage"]),
     ("bench emit", &[], &["--json"]),
+    ("fpga report", &[("--run", "run.json")], &["--json", "--svg"]),
     ("iss", &[("", "k.elf")], &[]),
     ("iss", PACKET, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("debug", PACKET, &["--out", "--dump kernel=", "--print="]),
@@ -224,6 +227,7 @@ fn every_output_option_is_declared() {
         ("gen-rules", "gen-rules"),
         ("fuzz", "fuzz"),
         ("bench emit", "bench"),
+        ("fpga report", "fpga report"),
         ("iss", "iss"),
         ("debug", "debug"),
         ("cluster", "cluster"),

@@ -1,4 +1,4 @@
-//! What a hardware project wants beside the Verilog: file list, FuseSoC core, clock constraints, register map, manifest.
+//! What a hardware project wants beside the Verilog: file list, FuseSoC core, Vivado project, clock constraints, register map, manifest.
 //!
 //! Every function returns the text of a file; [`all`] returns them with their names, each with a head that tells licence, generator and
 //! configuration. The names follow that of the top module, so that designs with different prefixes do not clash.
@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use crate::host::registers::{Access, RegisterSpec};
 
+mod fusesoc;
 mod register_map;
+mod vivado;
 
 pub use register_map::{c_header, system_rdl};
 
@@ -33,10 +35,11 @@ pub fn all<C: Serialize>(
     commit: Option<&str>,
 ) -> Vec<(String, String)> {
     let (top, name) = (&design.top, base_name(&design.top));
+    let wrapper = vivado::wrapper_name(top);
     let hash = head(configuration, "#");
     let slashes = head(configuration, "//");
     // FuseSoC wants its own mark in the first line.
-    let core = fusesoc_core(design).replacen('\n', &format!("\n{hash}"), 1);
+    let core = fusesoc::core(design).replacen('\n', &format!("\n{hash}"), 1);
     let mut files = vec![
         (format!("{top}.v"), verilog(design, configuration, line_directives)),
         (format!("{top}.json"), manifest(design, configuration, registers, commit)),
@@ -44,7 +47,11 @@ pub fn all<C: Serialize>(
         (format!("{name}.core"), core),
         (format!("{top}_instance.vh"), slashes.clone() + &instance(design)),
         (format!("{top}.sdc"), hash.clone() + &sdc(megahertz)),
-        (format!("{top}.xdc"), hash + &xdc(megahertz)),
+        (format!("{top}.xdc"), hash.clone() + &xdc(megahertz)),
+        (format!("{top}_yosys.tcl"), hash.clone() + &fusesoc::yosys_script(design)),
+        (format!("{wrapper}.v"), slashes.clone() + &vivado::wrapper(design)),
+        (format!("{wrapper}.xdc"), hash.clone() + &vivado::constraints(megahertz)),
+        (format!("{top}_vivado.tcl"), hash + &vivado::script(design)),
     ];
     if !registers.is_empty() {
         // C knows comments to the end of the line since 1999 only.
@@ -94,51 +101,6 @@ pub fn verilog<C: Serialize>(design: &Design, configuration: &C, line_directives
 #[must_use]
 pub fn file_list(design: &Design) -> String {
     format!("{}.v\n", design.top)
-}
-
-/// A FuseSoC core description (CAPI2) with targets for lint and synthesis.
-#[must_use]
-pub fn fusesoc_core(design: &Design) -> String {
-    let (top, name) = (&design.top, base_name(&design.top));
-    format!(
-        "CAPI=2:\n\
-         name: \"::{name}:{version}\"\n\
-         description: \"SIMT array for packet processing\"\n\
-         filesets:\n  \
-           rtl:\n    \
-             files:\n      \
-               - {top}.v\n    \
-             file_type: verilogSource-2005\n  \
-           constraints_sdc:\n    \
-             files:\n      \
-               - {top}.sdc\n    \
-             file_type: SDC\n  \
-           constraints_xdc:\n    \
-             files:\n      \
-               - {top}.xdc\n    \
-             file_type: xdc\n\
-         targets:\n  \
-           default: &default\n    \
-             filesets:\n      \
-               - rtl\n      \
-               - \"tool_vivado? (constraints_xdc)\"\n      \
-               - \"tool_quartus? (constraints_sdc)\"\n    \
-             toplevel: {top}\n  \
-           lint:\n    \
-             <<: *default\n    \
-             flow: lint\n    \
-             flow_options:\n      \
-               tool: verilator\n      \
-               verilator_options: [-Wall]\n  \
-           synth:\n    \
-             <<: *default\n    \
-             flow: generic\n    \
-             flow_options:\n      \
-               tool: yosys\n      \
-               arch: ecp5\n      \
-               output_format: json\n",
-        version = env!("CARGO_PKG_VERSION"),
-    )
 }
 
 /// Clock constraint for tools that read SDC.
@@ -338,6 +300,10 @@ mod tests {
                 "hermes_top_instance.vh",
                 "hermes_top.sdc",
                 "hermes_top.xdc",
+                "hermes_top_yosys.tcl",
+                "hermes_top_axi.v",
+                "hermes_top_axi.xdc",
+                "hermes_top_vivado.tcl",
                 "hermes_top_registers.h",
                 "hermes_top_registers.rdl"
             ]

@@ -294,7 +294,7 @@ fn fpga_preset_maps_to_cells_of_the_board() {
     assert!((1..208).contains(&blocks), "{blocks} block RAMs");
 }
 
-/// FuseSoC finds the core, lints it and makes ready to synthesize it.
+/// FuseSoC finds the core, lints it, synthesizes it to cells of no device, and makes ready to synthesize it for an ECP5.
 #[test]
 #[ignore = "needs the Python package fusesoc"]
 fn fusesoc_takes_the_core() {
@@ -302,6 +302,7 @@ fn fusesoc_takes_the_core() {
     let main = ["-c", "from fusesoc.main import main; main()", "--cores-root", "."];
     for (arguments, wanted) in [
         (["run", "--target", "lint", "hermes"].as_slice(), "verilator -f"),
+        (&["run", "--target", "synth_generic", "hermes"], "design hierarchy"),
         (&["run", "--target", "synth", "--setup", "hermes"], "Preparing"),
     ] {
         let said = run(folder.path(), &python(), &[&main[..], arguments].concat());

@@ -77,7 +77,10 @@ impl Kind {
             // Names of files; what is in them tells `origin`.
             (Self::Profile, "kernel" | "capture") => Part::Origin,
             (Self::Profile, "preset" | "cores" | "lanes" | "warp_slots") => Part::Configuration,
-            (Self::Area, _) if path.contains(".config.") || last == "board" || last == "memory_bytes" => {
+            (Self::Area, _)
+                if path.contains(".config.")
+                    || ["board", "memory_bytes", "clock_khz", "kernel"].contains(&last) =>
+            {
                 Part::Configuration
             }
             (Self::Bench, _) if ["unit", "limit", "goal"].contains(&last) => Part::Configuration,

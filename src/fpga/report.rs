@@ -1,7 +1,7 @@
 //! `hermes fpga report`
 
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use hermes_fpga::board::{Board, Settings};
 use hermes_fpga::flow::{self, Cells, Tool, Units};
@@ -14,7 +14,15 @@ use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
 
-/// The instance that has the control path: task FIFO, warp former and issue, DCQ and its LUTs (Hermes, section 3).
+mod picture;
+mod rate;
+mod sweep;
+
+use rate::{Rate, Run};
+use sweep::{combinations, Sweep};
+
+/// The instance that has the control path: task FIFO, warp former and issue, DCQ and its LUTs
+/// (Hermes, section 3).
 const CONTROL: &str = "dispatch";
 /// Units that the text shows, the largest ones; JSON has all.
 const SHOWN: usize = 30;
@@ -23,61 +31,38 @@ const SHOWN: usize = 30;
 pub struct Args {
     #[command(flatten)]
     target: TargetArgs,
-    /// Values of a parameter, each of which is synthesized: cores, lanes, warps, l1-lines, l2-lines or instruction-cache-lines; several give every
-    /// combination
-    #[arg(long, value_name = "NAME=N,N", help_heading = "What to measure")]
+    /// Values of an option of the array, each of which is synthesized: cores, lanes, warps,
+    /// l1-lines, l2-banks, l2-lines, l2-ways, instruction-cache-lines and instruction-cache-ways
+    /// take numbers, l2-look-up-cycle, local-window, aes, atomics and oldest-first take true and
+    /// false; several give every combination
+    #[arg(long, value_name = "NAME=VALUE,VALUE", help_heading = "What to measure")]
     sweep: Vec<Sweep>,
+    /// JSON of a run on such an array (`hermes run`, `hermes fpga run`): tells packets in 1,000
+    /// cycles for 1,000 LUTs; may be given several times
+    #[arg(long, value_name = "FILE", help_heading = "What to measure")]
+    run: Vec<PathBuf>,
     /// How deep units are told apart: those inside deeper ones count for the one that they are in
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20), help_heading = "What to measure")]
     depth: u8,
     /// Write all figures as JSON
     #[arg(short = 'o', visible_alias = "output", long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
+    /// Draw the figures as SVG: a bar for each unit, or for each array of a sweep, the control path
+    /// in a colour of its own
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    svg: Option<PathBuf>,
 }
 
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
-        Files::default().output("--json", self.json.as_deref())
-    }
-}
-
-/// A parameter of the array.
-type Field = fn(&mut Config) -> &mut usize;
-
-/// Parameters that can be swept.
-const FIELDS: [(&str, Field); 6] = [
-    ("cores", |config| &mut config.cores),
-    ("lanes", |config| &mut config.lanes),
-    ("warps", |config| &mut config.warps),
-    ("l1-lines", |config| &mut config.l1_lines),
-    ("l2-lines", |config| &mut config.l2_bank_lines),
-    ("instruction-cache-lines", |config| &mut config.instruction_cache_lines),
-];
-
-/// A parameter and its values.
-#[derive(Clone, Debug)]
-struct Sweep {
-    name: &'static str,
-    field: Field,
-    values: Vec<usize>,
-}
-
-impl FromStr for Sweep {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = FIELDS.map(|(name, _)| name).join(", ");
-        let expected = || format!("expected NAME=N,N, NAME one of {names}");
-        let (wanted, values) = text.split_once('=').ok_or_else(expected)?;
-        let (name, field) = FIELDS.into_iter().find(|(name, _)| *name == wanted).ok_or_else(expected)?;
-        let values = values.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| expected())?;
-        Ok(Self { name, field, values })
+        let runs = self.run.iter().fold(Files::default(), |files, run| files.input("--run", Some(run)));
+        runs.output("--json", self.json.as_deref()).output("--svg", self.svg.as_deref())
     }
 }
 
 /// What something takes of the device.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 struct Area {
     /// LUTs of four inputs, those behind carry chains and distributed memories included.
     luts: usize,
@@ -86,6 +71,18 @@ struct Area {
     block_rams: usize,
     /// 18 x 18 bits each.
     multipliers: usize,
+}
+
+impl Area {
+    /// What both take.
+    fn and(self, other: Self) -> Self {
+        Self {
+            luts: self.luts + other.luts,
+            flip_flops: self.flip_flops + other.flip_flops,
+            block_rams: self.block_rams + other.block_rams,
+            multipliers: self.multipliers + other.multipliers,
+        }
+    }
 }
 
 impl From<&Cells> for Area {
@@ -105,8 +102,13 @@ struct Point {
     board: &'static str,
     config: Config,
     memory_bytes: usize,
+    /// The clock that the board makes for the array; whether it is reached, `hermes fpga build`
+    /// tells.
+    clock_khz: u32,
     total: Area,
     control_path: Area,
+    /// The runs on this array.
+    rates: Vec<Rate>,
     units: Vec<Unit>,
 }
 
@@ -125,20 +127,28 @@ struct Points<'a> {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
-    let all = combinations(&settings, &args.sweep)?;
+    let configs = combinations(&settings.config, &args.sweep);
+    configs.iter().try_for_each(Config::validate)?;
+    let runs = args.run.iter().map(|path| Run::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    runs.iter().try_for_each(|run| run.check(&configs))?;
     let yosys = Tool::yosys()?;
     let mut json = args.json.as_deref().map(OutputFile::create).transpose()?;
+    let mut svg = args.svg.as_deref().map(OutputFile::create).transpose()?;
     let spinner = print::spinner(quiet);
     let mut points = Vec::new();
-    for (settings, number) in all.iter().zip(1..) {
-        spinner.set_message(format!("synthesizing array {number} of {}", all.len()));
-        points.push(measure(&yosys, settings, args.depth.into())?);
+    for (config, number) in configs.iter().zip(1..) {
+        spinner.set_message(format!("synthesizing array {number} of {}", configs.len()));
+        let settings = Settings { config: config.clone(), ..settings.clone() };
+        points.push(measure(&yosys, &settings, args.depth.into(), &runs)?);
     }
     spinner.finish_and_clear();
     if let Some(json) = &mut json {
         json.write_json(&Origin::of(&args.files()).with(&Points { points: &points }))?;
     }
-    json.map(OutputFile::commit).transpose()?;
+    if let Some(svg) = &mut svg {
+        svg.write_all(picture_of(&points, &args.sweep, &settings.board)?.as_bytes())?;
+    }
+    json.into_iter().chain(svg).try_for_each(OutputFile::commit)?;
     let text = match points.as_slice() {
         [point] => of_units(point, &settings.board),
         points => of_points(points, &args.sweep, &settings.board),
@@ -146,38 +156,70 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     print::line(text)
 }
 
-/// Every combination of the values.
-fn combinations(settings: &Settings, sweeps: &[Sweep]) -> anyhow::Result<Vec<Settings>> {
-    let mut all = vec![settings.clone()];
-    for Sweep { field, values, .. } in sweeps {
-        let mut next = Vec::new();
-        for settings in &all {
-            for value in values {
-                let mut settings = settings.clone();
-                *field(&mut settings.config) = *value;
-                settings.config.validate()?;
-                next.push(settings);
-            }
-        }
-        all = next;
-    }
-    Ok(all)
-}
-
-fn measure(yosys: &Tool, settings: &Settings, depth: usize) -> anyhow::Result<Point> {
+fn measure(yosys: &Tool, settings: &Settings, depth: usize, runs: &[Run]) -> anyhow::Result<Point> {
     let folder = tempfile::tempdir()?;
     let top = settings.top();
     flow::synthesize(yosys, folder.path(), &settings.emit()?.verilog(), top)?;
     let units = Units::read(yosys, folder.path(), top, depth)?;
     let unit = |(name, cells): (&str, &Cells)| Unit { name: name.to_string(), area: cells.into() };
+    let total = Area::from(&units.total());
+    let of_this = runs.iter().filter(|run| run.is_of(&settings.config));
     Ok(Point {
         board: settings.board.name,
         config: settings.config.clone(),
         memory_bytes: 1 << settings.memory_log2,
-        total: (&units.total()).into(),
+        clock_khz: settings.pll.kilohertz,
+        total,
         control_path: (&units.inside(CONTROL)).into(),
+        rates: of_this.map(|run| run.rate(total.luts)).collect(),
         units: units.largest_first().into_iter().map(unit).collect(),
     })
+}
+
+/// The parameters that are swept, with their values in `point`.
+fn swept(point: &Point, sweeps: &[Sweep]) -> String {
+    sweeps.iter().map(|sweep| sweep.describe(&point.config)).collect::<Vec<_>>().join(", ")
+}
+
+/// The figures as SVG: units of one array, or several arrays.
+fn picture_of(points: &[Point], sweeps: &[Sweep], board: &Board) -> anyhow::Result<String> {
+    match points {
+        [point] => {
+            let row = |unit: &Unit| {
+                let in_control = unit.name.split('.').any(|part| part == CONTROL);
+                let control = if in_control { unit.area } else { Area::default() };
+                picture::Row { name: unit.name.clone(), whole: unit.area, control }
+            };
+            let all: Vec<_> = point.units.iter().map(row).collect();
+            let (shown, rest) = all.split_at(all.len().min(SHOWN));
+            let mut rows = shown.to_vec();
+            if !rest.is_empty() {
+                let sum =
+                    |of: fn(&picture::Row) -> Area| rest.iter().map(of).fold(Area::default(), Area::and);
+                let name = format!("{} smaller ones", rest.len());
+                rows.push(picture::Row {
+                    name,
+                    whole: sum(|row| row.whole),
+                    control: sum(|row| row.control),
+                });
+            }
+            let Area { luts, flip_flops, block_rams, multipliers } = point.total;
+            let title = format!(
+                "{}, by unit: {luts} LUTs, {flip_flops} flip-flops, {block_rams} block RAMs, {multipliers} \
+                 multipliers",
+                board.title
+            );
+            picture::draw(&title, &rows)
+        }
+        points => {
+            let row = |point: &Point| picture::Row {
+                name: swept(point, sweeps),
+                whole: point.total,
+                control: point.control_path,
+            };
+            picture::draw(board.title, &points.iter().map(row).collect::<Vec<_>>())
+        }
+    }
 }
 
 /// `part` of `whole` in percent.
@@ -207,7 +249,7 @@ fn of_units(point: &Point, board: &Board) -> String {
         &point.control_path,
         share(&point.control_path),
     );
-    text + &format!(
+    text += &format!(
         "{}: {:.0} % of {} LUTs, {:.0} % of {} block RAMs, {:.0} % of {} multipliers",
         board.title,
         percent(point.total.luts, board.capacity.luts),
@@ -216,18 +258,22 @@ fn of_units(point: &Point, board: &Board) -> String {
         board.capacity.block_rams,
         percent(point.total.multipliers, board.capacity.multipliers),
         board.capacity.multipliers
-    )
+    );
+    point.rates.iter().fold(text, |text, rate| text + "\n" + &rate.text())
 }
 
 fn of_points(points: &[Point], sweeps: &[Sweep], board: &Board) -> String {
     let mut text = format!("LUTs in percent of those of {}\n{HEAD}", board.title);
     for point in points {
-        let mut config = point.config.clone();
-        let value = |Sweep { name, field, .. }: &Sweep| format!("{name} {}", field(&mut config));
-        let name = sweeps.iter().map(value).collect::<Vec<_>>().join(", ");
         let control = percent(point.control_path.luts, point.total.luts);
+        let name = swept(point, sweeps);
         let name = format!("{name}; control path {} LUTs, {control:.1} %", point.control_path.luts);
         text += &row(&name, &point.total, percent(point.total.luts, board.capacity.luts));
+    }
+    for point in points {
+        for rate in &point.rates {
+            text += &format!("{}: {}\n", swept(point, sweeps), rate.text());
+        }
     }
     text.trim_end().to_string()
 }
@@ -236,21 +282,52 @@ fn of_points(points: &[Point], sweeps: &[Sweep], board: &Board) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_combination_is_measured() {
-        let board = Board::find("ulx3s").unwrap();
-        let settings = board.settings(board.config(), None, None, None).unwrap();
-        let sweep = |text: &str| text.parse::<Sweep>();
-        let sweeps = [sweep("lanes=2,4").unwrap(), sweep("warps=4,8,16").unwrap()];
-        let all = combinations(&settings, &sweeps).unwrap();
-        let sizes: Vec<_> = all.iter().map(|s| (s.config.lanes, s.config.warps)).collect();
-        assert_eq!(sizes, [(2, 4), (2, 8), (2, 16), (4, 4), (4, 8), (4, 16)]);
-        assert!(combinations(&settings, &[sweep("lanes=3").unwrap()])
-            .unwrap_err()
-            .to_string()
-            .contains("lanes: 3"));
-        for wrong in ["lanes", "lanes=", "lanes=x", "colours=3"] {
-            assert!(sweep(wrong).unwrap_err().contains("expected NAME=N,N"), "{wrong}");
+    fn point(lanes: usize, units: usize) -> Point {
+        let area = |luts| Area { luts, flip_flops: 2 * luts, block_rams: 1, multipliers: 0 };
+        let name = |number| match number {
+            0 => format!("array.{CONTROL}.fifo"),
+            _ => format!("array.unit_{number}"),
+        };
+        let unit = |number| Unit { name: name(number), area: area(100 - number) };
+        Point {
+            board: "ulx3s",
+            config: Config { lanes, ..Config::preset("fpga").unwrap() },
+            memory_bytes: 1 << 17,
+            clock_khz: 40_000,
+            total: area(1000 * lanes),
+            control_path: area(100),
+            rates: vec![Rate {
+                kernel: "router".to_string(),
+                bytes_per_packet: 64.0,
+                packets_per_kilocycle: 10.0,
+                packets_per_kilocycle_per_kilolut: 10.0 / lanes as f64,
+            }],
+            units: (0..units).map(unit).collect(),
         }
+    }
+
+    #[test]
+    fn a_sweep_has_a_row_and_a_bar_for_each_array() {
+        let board = Board::find("ulx3s").unwrap();
+        let (sweeps, points) = (["lanes=2,4".parse().unwrap()], [point(2, 3), point(4, 3)]);
+        let text = of_points(&points, &sweeps, &board);
+        assert!(text.contains("   2000   2.4 %    4000     1     0  lanes 2; control path 100 LUTs, 5.0 %"));
+        assert!(
+            text.contains("lanes 4: router, 64.0 bytes a packet: 10.00 packets in 1,000 cycles, 2.50 for")
+        );
+        let svg = picture_of(&points, &sweeps, &board).unwrap();
+        assert!(svg.contains("\nlanes 2\n") && svg.contains("\nlanes 4\n") && !svg.contains("unit_1"));
+    }
+
+    #[test]
+    fn one_array_has_a_bar_for_each_unit() {
+        let board = Board::find("ulx3s").unwrap();
+        let text = of_units(&point(2, SHOWN + 3), &board);
+        assert!(text.contains("and 3 smaller ones") && text.ends_with("5.00 for 1,000 LUTs of four inputs"));
+        let svg = picture_of(&[point(2, SHOWN + 3)], &[], &board).unwrap();
+        for text in [&format!("array.{CONTROL}.fifo"), "array.unit_29", "3 smaller ones", "\n207\n"] {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+        assert!(!svg.contains("array.unit_30"), "{svg}");
     }
 }
