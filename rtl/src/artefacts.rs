@@ -10,10 +10,12 @@ use serde::Serialize;
 
 use crate::host::registers::{Access, RegisterSpec};
 
+mod checks;
 mod fusesoc;
 mod register_map;
 mod vivado;
 
+pub use checks::checks;
 pub use register_map::{c_header, system_rdl};
 
 /// The licence of everything emitted, as an SPDX expression.
@@ -44,6 +46,8 @@ pub fn all<C: Serialize>(
         (format!("{top}.v"), verilog(design, configuration, line_directives)),
         (format!("{top}.json"), manifest(design, configuration, registers, commit)),
         (format!("{top}.f"), slashes.clone() + &file_list(design)),
+        (format!("{top}_checks.sv"), slashes.clone() + &checks(design)),
+        (format!("{top}_checks.f"), slashes.clone() + &format!("{top}.v\n{top}_checks.sv\n")),
         (format!("{name}.core"), core),
         (format!("{top}_instance.vh"), slashes.clone() + &instance(design)),
         (format!("{top}.sdc"), hash.clone() + &sdc(megahertz)),
@@ -296,6 +300,8 @@ mod tests {
                 "hermes_top.v",
                 "hermes_top.json",
                 "hermes_top.f",
+                "hermes_top_checks.sv",
+                "hermes_top_checks.f",
                 "hermes.core",
                 "hermes_top_instance.vh",
                 "hermes_top.sdc",
@@ -342,7 +348,7 @@ mod tests {
 
     #[test]
     fn line_directives_are_there_on_request_only() {
-        assert!(!verilog(&design(), &(), false).contains('`'));
+        assert!(!verilog(&design(), &(), false).contains("`line"));
         let text = verilog(&design(), &(), true);
         let at = text.lines().position(|line| line.starts_with("module hermes_top")).unwrap();
         assert_eq!(text.lines().nth(at - 1), Some(&*format!("`line {} \"hermes_top.v\" 0", at + 1)));

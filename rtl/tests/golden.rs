@@ -141,7 +141,8 @@ fn verilog_and_ports_are_those_on_record() {
     );
 }
 
-/// Names that are another name and a number, as `count_2` beside `count`, unless they are elements of a vector, of which 0 or 1 is there, too.
+/// Names that are another name and a number, as `count_2` beside `count`, unless they are elements
+/// of a vector, of which 0 or 1 is there, too.
 fn numbered<'a>(names: &BTreeSet<&'a str>) -> Vec<&'a str> {
     let is_numbered = |name: &str| {
         let Some((base, number)) = name.rsplit_once('_') else { return false };

@@ -64,6 +64,11 @@ fn lint_and_parse(folder: &Path) {
     let messages: Vec<&str> = said.lines().filter(|l| !l.starts_with("- ") && !l.trim().is_empty()).collect();
     assert!(messages.is_empty(), "Verilator says:\n{said}");
     silent(folder, "iverilog", &["-Wall", "-t", "null", "-g2005", "-s", "hermes_top", "hermes_top.v"]);
+    let arguments =
+        ["--lint-only", "-Wall", "--assert", "--top-module", "hermes_top", "-f", "hermes_top_checks.f"];
+    let said = run(folder, &verilator(), &arguments);
+    let messages: Vec<&str> = said.lines().filter(|l| !l.starts_with("- ") && !l.trim().is_empty()).collect();
+    assert!(messages.is_empty(), "Verilator says of the assertions:\n{said}");
 }
 
 /// Elaborates; no process may hold a latch.

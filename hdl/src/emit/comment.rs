@@ -3,7 +3,8 @@
 /// Widest line of prose.
 pub const COLUMNS: usize = 100;
 
-/// Fewest columns that a comment beside a port needs; a longer one with less room stands above the port.
+/// Fewest columns that a comment beside a port needs; a longer one with less room stands above the
+/// port.
 const ROOM: usize = 36;
 
 /// Whether `text` is the path of an item of Rust, such as `a::Name` or `Name`.
@@ -47,7 +48,8 @@ fn bracketed(text: &str, open: char, close: char) -> Option<(&str, &str)> {
     Some((&inside[..end], rest))
 }
 
-/// The link at the start of `text`: what it shows, and the rest. An index such as `[7:0]` is no link.
+/// The link at the start of `text`: what it shows, and the rest. An index such as `[7:0]` is no
+/// link.
 fn link(text: &str) -> Option<(String, &str)> {
     let (inside, rest) = bracketed(text, '[', ']')?;
     if let Some((_, after)) = bracketed(rest, '(', ')') {
@@ -70,7 +72,8 @@ fn is_target(line: &str) -> bool {
     })
 }
 
-/// `doc` without the links of rustdoc: their text stands alone. Indices and code keep their brackets.
+/// `doc` without the links of rustdoc: their text stands alone. Indices and code keep their
+/// brackets.
 pub fn plain(doc: &str) -> String {
     let lines: Vec<&str> = doc.lines().filter(|line| !is_target(line)).collect();
     let doc = lines.join("\n");
@@ -109,8 +112,8 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// `text` as comment lines that begin with `indent`. What a line of the text begins with is kept, and lines are only broken where
-/// they are too long.
+/// `text` as comment lines that begin with `indent`. What a line of the text begins with is kept,
+/// and lines are only broken where they are too long.
 pub fn lines(text: &str, indent: &str) -> Vec<String> {
     let mut out = Vec::new();
     for line in text.lines() {
@@ -127,7 +130,8 @@ pub fn lines(text: &str, indent: &str) -> Vec<String> {
     out
 }
 
-/// The comment of a statement at this indentation: its lines as they are, or folded anew if one is too long.
+/// The comment of a statement at this indentation: its lines as they are, or folded anew if one is
+/// too long.
 pub fn of_statement(text: &str, indent: &str) -> Vec<String> {
     let text = plain(text);
     let room = COLUMNS.saturating_sub(indent.len() + 3);
@@ -138,7 +142,8 @@ pub fn of_statement(text: &str, indent: &str) -> Vec<String> {
     }
 }
 
-/// `declaration` with `comment` beside it, in as many lines as it needs, or above it where there is no room beside it.
+/// `declaration` with `comment` beside it, in as many lines as it needs, or above it where there is
+/// no room beside it.
 pub fn beside(declaration: &str, comment: &str) -> Vec<String> {
     if comment.is_empty() {
         return vec![declaration.trim_end().to_string()];

@@ -27,8 +27,9 @@ impl Logic for Commented {
         // Of the output
         self.y.next = next ^ self.held.q.val();
         self.z.next = 0.into();
-        // Of the branch: this comment is so long that at the indentation where it stands in the text of
-        // the module it has to be folded, since it would have more than 100 columns there, or nearly.
+        // Of the branch: this comment is so long that at the indentation where it stands in the
+        // text of the module it has to be folded, since it would have more than 100 columns there,
+        // or nearly.
         if self.a.val().any() {
             // Of the loop
             for i in 0..2 {

@@ -42,16 +42,17 @@ pub struct Design {
 }
 
 impl Design {
-    /// The whole design as one file. Inside, a name without a declaration is an error; what follows the file has Verilog's own
-    /// rule again.
+    /// The whole design as one file. Inside, a name without a declaration is an error; what follows
+    /// the file has Verilog's own rule again.
     #[must_use]
     pub fn verilog(&self) -> String {
         let modules: String = self.modules.iter().map(|module| module.text.clone() + "\n").collect();
         format!("{HEAD}{modules}{TAIL}")
     }
 
-    /// The same as one file that begins with `head`. Before every module stands a `` `line `` directive that gives it the file name
-    /// that it would have as a file of its own: some lint tools check that module and file agree. Others know no such directive.
+    /// The same as one file that begins with `head`. Before every module stands a `` `line ``
+    /// directive that gives it the file name that it would have as a file of its own: some lint
+    /// tools check that module and file agree. Others know no such directive.
     #[must_use]
     pub fn verilog_with_lines(&self, head: &str) -> String {
         let mut text = format!("{head}{HEAD}");
@@ -65,8 +66,9 @@ impl Design {
     }
 }
 
-/// At the head of a file: a name without a declaration is an error. Names of instances are those of the fields, whatever the
-/// signals inside are called, so that no module has lines that depend on the inside of another.
+/// At the head of a file: a name without a declaration is an error. Names of instances are those of
+/// the fields, whatever the signals inside are called, so that no module has lines that depend on
+/// the inside of another.
 const HEAD: &str = "`default_nettype none\n\n\
     // An instance may have the name of a signal inside it.\n\
     // verilator lint_off VARHIDDEN\n\n";
@@ -206,7 +208,8 @@ impl Library {
         edges
     }
 
-    /// What can tell a module from others of its type: what its unit says of itself, and what its children say if `deep`.
+    /// What can tell a module from others of its type: what its unit says of itself, and what its
+    /// children say if `deep`.
     fn telling(&self, index: usize, kinds: usize, deep: bool) -> Vec<(String, String)> {
         let definition = &self.definitions[index];
         let own = definition.parameters.iter().take(kinds).flatten().cloned();
@@ -221,8 +224,8 @@ impl Library {
         all
     }
 
-    /// Names for the modules `members`, which have the type `base`: it, and after it the parameters in which they differ. It takes no
-    /// more kinds of parameters than it needs.
+    /// Names for the modules `members`, which have the type `base`: it, and after it the parameters
+    /// in which they differ. It takes no more kinds of parameters than it needs.
     fn names_of_type(&self, base: &str, members: &[usize]) -> Vec<String> {
         let mut names = vec![base.to_string(); members.len()];
         for (kinds, deep) in [(1, false), (2, false), (3, false), (3, true)] {
@@ -253,7 +256,8 @@ impl Library {
         let mut result = vec![String::new(); self.definitions.len()];
         result[top] = names.take(top_name);
         for (base, members) in groups {
-            // Modules of one name may be equal, such as memories of one bit with different types: see `finish`.
+            // Modules of one name may be equal, such as memories of one bit with different types:
+            // see `finish`.
             let mut of_type: BTreeMap<String, String> = BTreeMap::new();
             for (member, name) in members.iter().zip(self.names_of_type(base, &members)) {
                 let identifier = of_type.entry(name).or_insert_with_key(|name| names.take(name));
@@ -344,7 +348,8 @@ fn base_name(scope: &Scope) -> String {
     }
 }
 
-/// What may tell a module from its like, by kind: integer fields that begin with `_`, constants, lengths of vectors of signals.
+/// What may tell a module from its like, by kind: integer fields that begin with `_`, constants,
+/// lengths of vectors of signals.
 fn parameters(scope: &Scope) -> Vec<Vec<(String, String)>> {
     let Some(description) = scope.description.as_ref().filter(|_| scope.primitive.is_none()) else {
         return Vec::new();

@@ -22,7 +22,8 @@ pub struct Kernel<'a> {
     /// What is being translated, for messages.
     pub context: String,
     position: usize,
-    /// The comments in front of the statement: its own is the last, the others are of loops and decided branches around it.
+    /// The comments in front of the statement: its own is the last, the others are of loops and
+    /// decided branches around it.
     comments: Vec<String>,
     /// Branches of `if` and `match` around the statement.
     branches: usize,

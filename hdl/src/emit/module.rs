@@ -173,7 +173,8 @@ impl Builder<'_> {
                     _ => plain,
                 };
                 self.writer.name[var] = match info.role {
-                    // A signal of the unit may have the name that the net at a child's port would have.
+                    // A signal of the unit may have the name that the net at a child's port would
+                    // have.
                     Role::ChildInput(_) | Role::ChildOutput(_) => {
                         self.writer.names.take_one(&[&name, &format!("{name}_port")])
                     }

@@ -57,12 +57,14 @@ pub struct Names {
 }
 
 impl Names {
-    /// The identifier like `name`; it is in use from now on. That it was in use already is noted as the clash.
+    /// The identifier like `name`; it is in use from now on. That it was in use already is noted as
+    /// the clash.
     pub fn take(&mut self, name: &str) -> String {
         self.take_one(&[name])
     }
 
-    /// The first of the identifiers like `names` that is not in use yet. The last one is taken in any case, as by [`take`](Self::take).
+    /// The first of the identifiers like `names` that is not in use yet. The last one is taken in
+    /// any case, as by [`take`](Self::take).
     pub fn take_one(&mut self, names: &[&str]) -> String {
         let identifiers = names.iter().map(|name| identifier(name));
         let mut last = String::new();

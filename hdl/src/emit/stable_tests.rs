@@ -81,7 +81,8 @@ design!(
     }
 );
 
-// With a memory, a register and a `let` that have the names of instances around them, a comment with such a name, and a branch.
+// With a memory, a register and a `let` that have the names of instances around them, a comment
+// with such a name, and a branch.
 design!(after, { adder: Register<Bits<8>>, small: RamAsync<Bits<8>, 2>, }, fn update(&mut self) {
     // The adder_0 of a small one.
     let adder_0 = self.left.val() + self.right.val();

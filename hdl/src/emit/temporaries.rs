@@ -5,7 +5,8 @@ use num_bigint::BigUint;
 use super::node::{ones, BinOp, Ex, Node};
 use super::text::{constant, Writer};
 
-/// A net for an expression that Verilog cannot use in place, such as one of which bits are selected.
+/// A net for an expression that Verilog cannot use in place, such as one of which bits are
+/// selected.
 pub struct Temporary {
     pub name: String,
     pub width: usize,
@@ -50,7 +51,8 @@ impl Writer<'_> {
         let plain = format!("{}_{what}", self.hint);
         let described = format!("{plain}_of_{}", shortened(self.described(n)));
         if let Some(&index) = self.of_block.get(&described).filter(|_| local) {
-            // The block computes it again, perhaps from new values: each statement has its own assignment before it.
+            // The block computes it again, perhaps from new values: each statement has its own
+            // assignment before it.
             let name = &self.temporaries[index].name;
             self.before.push(format!("{name} = {value};"));
             return index;
@@ -69,8 +71,8 @@ impl Writer<'_> {
         index
     }
 
-    /// What `n` is and what it is computed from, in letters, digits and underscores: the operation, then its operands. Different values
-    /// have different descriptions.
+    /// What `n` is and what it is computed from, in letters, digits and underscores: the operation,
+    /// then its operands. Different values have different descriptions.
     fn described(&self, n: &Node) -> String {
         let of = |operation: String, operands: &[&Node]| {
             operands.iter().fold(operation, |text, operand| text + "_" + &self.described(operand))

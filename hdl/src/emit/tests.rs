@@ -180,7 +180,8 @@ fn the_page_shows_what_is_emitted() {
     }
 }
 
-/// A name without a declaration is an error in the file, and what follows the file has Verilog's own rule.
+/// A name without a declaration is an error in the file, and what follows the file has Verilog's
+/// own rule.
 #[test]
 fn a_file_has_no_implicit_nets() {
     let design = emit(&Queues::new(2), "queues_top").unwrap();
@@ -195,7 +196,8 @@ fn a_file_has_no_implicit_nets() {
     }
 }
 
-/// A register and an output that differ in `_q`, a net of a child and a signal of the same name, a signal called `unused`.
+/// A register and an output that differ in `_q`, a net of a child and a signal of the same name, a
+/// signal called `unused`.
 #[derive(LogicBlock, Default)]
 struct Alike {
     pub clock: Signal<In, Clock>,

@@ -32,7 +32,8 @@ pub struct Writer<'a> {
     pub(super) by_node: HashMap<Node, usize>,
     /// Localparams in use: name in the unit, and identifier.
     pub localparams: HashMap<String, String>,
-    /// Offsets of struct fields in use, by struct and offset, with the identifiers of their localparams.
+    /// Offsets of struct fields in use, by struct and offset, with the identifiers of their
+    /// localparams.
     pub offsets: BTreeMap<(String, usize, String), String>,
     /// What the `always @*` block being written drives.
     pub(super) members: BTreeSet<Slot>,
@@ -351,7 +352,8 @@ impl<'a> Writer<'a> {
         all
     }
 
-    /// The comments in front of the statement at `position`. What a module says once is not said again, as by the turns of a loop.
+    /// The comments in front of the statement at `position`. What a module says once is not said
+    /// again, as by the turns of a loop.
     pub fn comment(&mut self, position: usize, depth: usize) -> Vec<String> {
         let unit = self.unit;
         let texts = unit.comments.get(&position).into_iter().flatten();

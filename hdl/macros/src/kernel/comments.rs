@@ -1,10 +1,12 @@
-//! Comments of a kernel. They are no tokens, so they are read from the source text of its blocks; where the compiler has no text of
-//! a block, or another one than its tokens (a kernel that a macro writes), there are none.
+//! Comments of a kernel. They are no tokens, so they are read from the source text of its blocks;
+//! where the compiler has no text of a block, or another one than its tokens (a kernel that a macro
+//! writes), there are none.
 
 use quote::ToTokens;
 use syn::{Block, Stmt};
 
-/// The comment in front of each statement of `block`: lines without their slashes, empty if there is none.
+/// The comment in front of each statement of `block`: lines without their slashes, empty if there
+/// is none.
 pub fn of(block: &Block) -> Vec<String> {
     let text = block.brace_token.span.join().source_text();
     let found = text.filter(|text| text.contains("//")).and_then(|text| {
@@ -14,8 +16,8 @@ pub fn of(block: &Block) -> Vec<String> {
     found.unwrap_or_else(|| vec![String::new(); block.stmts.len()])
 }
 
-/// The comments of `text` by statement. A place in the text and one in the tokens are the same if as many characters that are
-/// no white space stand before it.
+/// The comments of `text` by statement. A place in the text and one in the tokens are the same if
+/// as many characters that are no white space stand before it.
 fn attach(text: &str, statements: &[Stmt]) -> Option<Vec<String>> {
     let (code, comments) = split(text)?;
     let mut place = 0;
@@ -30,8 +32,8 @@ fn attach(text: &str, statements: &[Stmt]) -> Option<Vec<String>> {
     (code == tokens).then_some(found)
 }
 
-/// The text without comments and white space, and each comment that has a line of its own, with the length of what stands
-/// before it. Nothing if the text has doc comments, which are tokens.
+/// The text without comments and white space, and each comment that has a line of its own, with the
+/// length of what stands before it. Nothing if the text has doc comments, which are tokens.
 fn split(text: &str) -> Option<(String, Vec<(usize, String)>)> {
     let (mut code, mut comments) = (String::new(), Vec::new());
     let (mut rest, mut starts_line) = (text, true);

@@ -1,0 +1,70 @@
+//! The assertions that are emitted beside the Verilog fire at a fault, and at nothing else. That
+//! they hold in a whole array is a test of the test bench (`array_stress`).
+
+use hermes_hdl::emit::emit;
+use hermes_hdl::prelude::*;
+use hermes_rtl::artefacts::checks;
+use hermes_rtl::control::{RoundRobin, SyncFifo};
+use verilator_sys::{Model, ModelOptions};
+
+/// Plays `inputs`, a cycle each, to a unit whose text has `find` in the place of `replace`; the
+/// error with which an assertion ends it.
+fn play(
+    unit: &impl Block,
+    top: &str,
+    fault: Option<(&str, &str)>,
+    inputs: &[&[(&str, u64)]],
+) -> Option<String> {
+    let design = emit(unit, top).unwrap();
+    let mut verilog = design.verilog();
+    if let Some((find, replace)) = fault {
+        assert_eq!(verilog.matches(find).count(), 1, "{find} in:\n{verilog}");
+        verilog = verilog.replace(find, replace);
+    }
+    let options = ModelOptions { verilator_flags: vec!["--assert".to_string()], ..ModelOptions::new(top) };
+    let mut model = Model::build(&(verilog + &checks(&design)), &options).unwrap().instantiate().unwrap();
+    let clock = model.input("clk", 1).unwrap();
+    let width = |name: &str| design.ports.iter().find(|port| port.name == name).unwrap().width;
+    for cycle in inputs {
+        for (name, value) in *cycle {
+            let input = model.input(name, width(name)).unwrap();
+            model.set_u64(input, *value);
+        }
+        if let Err(error) = model.tick(clock) {
+            return Some(error.to_string());
+        }
+    }
+    None
+}
+
+/// Reset, two words in, none out for some cycles, another one in, then all out.
+const WORDS: [&[(&str, u64)]; 10] = [
+    &[("rst", 1), ("push_valid", 0), ("push_data", 0), ("pop_ready", 0)],
+    &[("rst", 0)],
+    &[("push_valid", 1), ("push_data", 5)],
+    &[("push_data", 9)],
+    &[("push_valid", 0)],
+    &[],
+    &[("push_valid", 1), ("push_data", 3)],
+    &[("push_valid", 0)],
+    &[("pop_ready", 1)],
+    &[],
+];
+
+#[test]
+fn a_fifo_that_shows_a_word_and_takes_it_back_is_noticed() {
+    let fifo = || SyncFifo::<Bits<4>, 2, 3>::default();
+    assert_eq!(play(&fifo(), "sync_fifo", None, &WORDS), None);
+    let fault = ("assign pop_valid = shown;", "assign pop_valid = shown && !push_valid;");
+    let error = play(&fifo(), "sync_fifo", Some(fault), &WORDS).expect("the assertion fires");
+    assert!(error.contains("stop"), "{error}");
+}
+
+#[test]
+fn two_grants_at_once_are_noticed() {
+    let inputs: [&[(&str, u64)]; 3] =
+        [&[("rst", 1), ("request", 0), ("advance", 0)], &[("rst", 0)], &[("request", 6)]];
+    assert_eq!(play(&RoundRobin::default(), "round_robin", None, &inputs), None);
+    let fault = ("assign grant = choice;", "assign grant = request;");
+    play(&RoundRobin::default(), "round_robin", Some(fault), &inputs).expect("the assertion fires");
+}
