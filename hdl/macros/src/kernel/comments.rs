@@ -49,6 +49,7 @@ fn split(text: &str) -> Option<(String, Vec<(usize, String)>)> {
             rest = &comment[end..];
         } else if rest.starts_with("/*") {
             rest = rest.split_once("*/")?.1;
+            starts_line = false;
         } else if c == '"' {
             let end = string_end(rest)?;
             code.extend(rest[..end].chars().filter(|c| !c.is_whitespace()));
