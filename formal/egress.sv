@@ -26,8 +26,8 @@ module egress_formal (
     wire [63:0]  tkeep;
     wire [31:0]  tuser, freed, frames, bytes;
     egress dut (
-        .clk(clk), .rst(rst), .enable(enable), .place_ring_base(ring_base), .place_ring_slots_log2(ring_slots_log2),
-        .place_slot_bytes_log2(slot_bytes_log2), .place_verdict_base(verdict_base), .committed(committed), .read_valid(read_valid),
+        .clk(clk), .rst(rst), .enable(enable), .ring_ring_base(ring_base), .ring_ring_slots_log2(ring_slots_log2),
+        .ring_slot_bytes_log2(slot_bytes_log2), .ring_verdict_base(verdict_base), .committed(committed), .read_valid(read_valid),
         .read_ready(read_ready), .read_line(read_line), .read_tag(read_tag), .read_response_valid(response_valid),
         .read_response_tag(response_tag), .read_response_data(response_data), .read_response_error(response_error), .tx_tvalid(tvalid),
         .tx_tready(tready), .tx_tdata(tdata), .tx_tkeep(tkeep), .tx_tlast(tlast), .tx_tuser(tuser), .freed(freed),

@@ -50,7 +50,7 @@ module front_end_formal (
         .progress_resume(resume_valid), .flush_valid(flush_valid), .flush_slot(w_slot), .flush_again(again_valid), .progress_ended(ended_valid), .path_valid(path_valid),
         .path_slot(path_slot), .completions_late_valid(late_valid), .completions_late_slot(late_slot), .completions_scratchpad_valid(scratchpad_stored),
         .completions_scratchpad_slot(scratchpad_slot), .completions_stored_valid(stored_valid), .completions_stored_slot(stored_slot),
-        .completions_divided(divided_valid), .stores_busy(stores_busy), .context_write(context_write),
+        .completions_any(divided_valid), .stores_busy(stores_busy), .context_write(context_write),
         .context_slot(context_slot), .context_pc(context_pc), .context_depth(context_depth),
         .context_active(context_active), .context_alive(context_alive), .context_waiting(context_waiting),
         .lookup_enable(lookup_enable), .lookup_slot(lookup_slot), .lookup_word(lookup_word),

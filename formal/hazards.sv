@@ -35,7 +35,7 @@ module hazards_formal (
         .write_slot(write_slot), .write_rd(write_rd), .write_load(write_load), .write_store(write_store),
         .write_divide(write_divide), .memory_start(memory_start), .scratchpad_start(scratchpad_start),
         .divide_start(divide_start), .loaded_valid(loaded_valid), .scratchpad_loaded(scratchpad_loaded),
-        .completions_scratchpad_valid(scratchpad_stored), .completions_scratchpad_slot(scratchpad_slot), .completions_divided(divided_valid),
+        .completions_scratchpad_valid(scratchpad_stored), .completions_scratchpad_slot(scratchpad_slot), .completions_any(divided_valid),
         .completions_late_valid(late_valid), .completions_late_slot(late_slot), .late_rd(late_rd), .completions_stored_valid(stored_valid),
         .completions_stored_slot(stored_slot), .divide_busy(divide_busy), .divide_slot(divide_slot), .blocked(blocked), .waits(waits),
         .forward_rs1_in_read(rs1_in_read), .forward_rs2_in_read(rs2_in_read),

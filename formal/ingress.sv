@@ -30,8 +30,8 @@ module ingress_formal (
     wire [5:0]   write_tag;
     wire [31:0]  task_count, frames, bytes, dropped, cut;
     ingress dut (
-        .clk(clk), .rst(rst), .enable(enable), .cycle(cycle), .place_ring_base(ring_base), .place_ring_slots_log2(ring_slots_log2),
-        .place_slot_bytes_log2(slot_bytes_log2), .rx_tvalid(tvalid), .rx_tready(tready), .rx_tdata(tdata), .rx_tkeep(tkeep),
+        .clk(clk), .rst(rst), .enable(enable), .cycle(cycle), .ring_ring_base(ring_base), .ring_ring_slots_log2(ring_slots_log2),
+        .ring_slot_bytes_log2(slot_bytes_log2), .rx_tvalid(tvalid), .rx_tready(tready), .rx_tdata(tdata), .rx_tkeep(tkeep),
         .rx_tlast(tlast), .rx_tuser(tuser), .write_valid(write_valid), .write_ready(write_ready), .write_line(write_line),
         .write_data(write_data), .write_tag(write_tag), .write_written_valid(written_valid), .write_written_tag(written_tag),
         .task_valid(task_valid), .task_ready(task_ready), .task_count(task_count), .host_pushed(host_pushed),

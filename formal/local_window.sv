@@ -23,12 +23,12 @@ module local_window_formal (
     reg [4:0]  was_slot_a, was_slot_b;
     reg        was_access;
     local_window dut (
-        .clk(clk), .rst(rst), .advance(advance), .core(core_a), .stack_stack_base(stack_base), .stack_stack_bytes_log2(log2), .slot(slot_a),
+        .clk(clk), .rst(rst), .advance(advance), .core(core_a), .places_stack_base(stack_base), .places_stack_bytes_log2(log2), .slot(slot_a),
         .access(access), .address(address_a), .accessed_granted(granted_a), .accessed_guarded(guarded_a), .held(held_a), .result(was_a),
         .physical(physical_a)
     );
     local_window other (
-        .clk(clk), .rst(rst), .advance(advance), .core(core_b), .stack_stack_base(stack_base), .stack_stack_bytes_log2(log2), .slot(slot_b),
+        .clk(clk), .rst(rst), .advance(advance), .core(core_b), .places_stack_base(stack_base), .places_stack_bytes_log2(log2), .slot(slot_b),
         .access(access), .address(address_b), .accessed_granted(granted_b), .accessed_guarded(guarded_b), .held(held_b), .result(was_b),
         .physical(physical_b)
     );

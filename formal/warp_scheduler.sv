@@ -30,7 +30,7 @@ module warp_scheduler_formal (
         .flush_slot(flush_slot), .flush_again(again_valid),
         .path_valid(path_valid), .path_slot(path_slot), .completions_late_valid(late_valid), .completions_late_slot(late_slot),
         .completions_stored_valid(stored_valid), .completions_stored_slot(stored_slot), .completions_scratchpad_valid(scratchpad_stored),
-        .completions_scratchpad_slot(scratchpad_slot), .completions_divided(divided_valid), .stores_busy(stores_busy),
+        .completions_scratchpad_slot(scratchpad_slot), .completions_any(divided_valid), .stores_busy(stores_busy),
         .finish_valid(finish_valid), .finish_ready(finish_ready), .finish_slot(finish_slot), .occupied(occupied)
     );
     (* hierconn *) wire [31:0] \dut.occupied_slots ;

@@ -32,8 +32,10 @@ pub fn expand(input: &DeriveInput, ports: &[Port]) -> Result<TokenStream> {
         _ => quote!(()),
     });
     let registers: Vec<_> = fields.iter().map(|field| format_ident!("{field}_q")).collect();
-    let text =
-        format!("Registers of a group of ports, {group}: q is what d was at the last edge with enable.");
+    let text = format!(
+        "Registers of a group of ports, {group}: q is what d was at the last edge with enable. Reset \
+         gives each of them its default."
+    );
     Ok(quote! {
         #[doc = #text]
         #[derive(Clone, Debug, Default, LogicBlock)]

@@ -6,14 +6,14 @@ use hermes_hdl::prelude::*;
 /// Takes packet counts from the task FIFO and forms warps of packets with consecutive packetIdx.
 ///
 /// 1. A warp has `lanes` packets; it is formed as soon as that many wait.
-/// 2. A partial warp is formed when the oldest waiting packet has waited `timeout` cycles for
-///    companions, or at once when `eager` and `idle_slot` are high and no formed warp waits for
-///    issue. The wait is counted from the first cycle in which the packet is the oldest one of
-///    `pending`; a count taken in cycle t by an idle former thus gives its partial warp at the
-///    output in cycle t + 2 + `timeout`. The count stops at `timeout`.
+/// 2. A partial warp is formed when the oldest waiting packet has waited `control.timeout` cycles
+///    for companions, or at once when `control.eager` and `idle_slot` are high and no formed warp
+///    waits for issue. The wait is counted from the first cycle in which the packet is the oldest
+///    one of `pending`; a count taken in cycle t by an idle former thus gives its partial warp at
+///    the output in cycle t + 2 + `control.timeout`. The count stops at `control.timeout`.
 /// 3. Counts are taken while fewer than `2 * lanes` packets wait, whatever their value: no packet
 ///    is ever lost. A count of 0 has no effect.
-/// 4. No warp is formed while `run` is low; one that stands at the output stays there.
+/// 4. No warp is formed while `control.run` is low; one that stands at the output stays there.
 /// 5. One warp a cycle at most. packetIdx starts at 0 after reset and wraps at 2^32.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lanes: u64)]

@@ -7,18 +7,19 @@ use hermes_hdl::prelude::*;
 
 /// Issues each formed warp to the next core, round-robin, that can take one.
 ///
-/// 1. A core can take a warp while it has fewer than min(`mcw`, slots for the kernel's register
-///    class) warps: with `kernel_class` 0 (32 registers) at most 16, in slots 0 to 15; with 1 (16
-///    registers) at most 32. Of the idle slots the lowest is used.
-/// 2. A warp moves on when a core can take it, the delay commit queue has room and `run` is high;
-///    otherwise it waits, and nothing else is needed to resume. One warp a cycle is possible.
+/// 1. A core can take a warp while it has fewer than min(`control.mcw`, slots for the kernel's
+///    register class) warps: with `control.kernel_class` 0 (32 registers) at most 16, in slots 0 to
+///    15; with 1 (16 registers) at most 32. Of the idle slots the lowest is used.
+/// 2. A warp moves on when a core can take it, the delay commit queue has room and `control.run` is
+///    high; otherwise it waits, and nothing else is needed to resume. One warp a cycle is possible.
 /// 3. The `start_` outputs answer in the next cycle, for one cycle.
-/// 4. `mcw` and `kernel_class` may change at any time and hold for the warps to come.
+/// 4. `control.mcw` and `control.kernel_class` may change at any time and hold for the warps to
+///    come.
 /// 5. A slot freed in cycle t can be used by a warp that moves on in cycle t + 1.
 /// 6. With a thread spawner a warp of spawned threads moves on when one of its cores has fewer than
-///    `spawn_mcw` such warps and an idle slot of the register class; neither `run` nor the delay
-///    commit queue matters. It goes before a packet warp, but never in two cycles in a row: when
-///    both wait they alternate.
+///    `spawn_mcw` such warps and an idle slot of the register class; neither `control.run` nor the
+///    delay commit queue matters. It goes before a packet warp, but never in two cycles in a row:
+///    when both wait they alternate.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, warps: usize, spawns: usize)]
 pub struct WarpIssue {

@@ -2,7 +2,6 @@
 
 use super::WINDOWS;
 use crate::config::SCRATCHPAD_ADDRESS;
-use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// Whether an address belongs to the scratchpad, and whether it is in one of the windows of
@@ -22,7 +21,7 @@ pub struct AddressRegion {
     /// The address, bits 31:14.
     pub block: Signal<In, Bits<18>>,
     /// The operand, bits 31:6.
-    pub operand: Signal<In, LineAddress>,
+    pub operand: Signal<In, Bits<26>>,
     /// The sum of the low six bits of operand and immediate is 64 or more.
     pub low_carry: Signal<In, Bit>,
     /// The sum of operand and immediate, unsigned, is 2^32 or more.

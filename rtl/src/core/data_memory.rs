@@ -14,9 +14,9 @@ use hermes_hdl::prelude::*;
 ///
 /// 1. An operation is accepted at the edge at which `request.valid` and `request.ready` are high,
 ///    into [`MemoryStage`]. From there it goes to the scratchpad with `request.scratchpad`, as an
-///    atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to
-///    [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds from
-///    acceptance on.
+///    atomic operation to [`AtomicPath`] with `request_atomic.valid`, but never with both, and else
+///    to [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds
+///    from acceptance on.
 /// 2. Values return from two units, with the priority that [`LateResults`](super::LateResults)
 ///    gives them: shared memory ([`FROM_MEMORY`]), with loads and atomic operations, and the
 ///    scratchpad ([`FROM_SCRATCHPAD`]). Those of the scratchpad are taken at the edge at which
@@ -36,7 +36,6 @@ pub struct DataMemory<const LANES: usize> {
     /// From the registers, the packet ports or a `fence`: invalidate the data cache.
     pub drop: Signal<In, Bit>,
 
-    // From warp issue
     /// From warp issue (one element with atomic instructions).
     #[count(atomics)]
     pub start: Vec<SlotStart>,
@@ -65,7 +64,7 @@ pub struct DataMemory<const LANES: usize> {
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
-    /// The line of the values could not be read.
+    /// The line of the values from shared memory, `result[FROM_MEMORY]`, could not be read.
     pub result_error: Flipped<LineError>,
     /// Value of each lane that is taken, undefined for other lanes; 0 while nothing is taken.
     #[count(LANES)]

@@ -41,7 +41,7 @@ pub struct DecodeStage {
     /// From stage W: the younger instructions of the warp are flushed.
     pub flush: SlotEvent,
     /// From the front end: the instruction in stage I.
-    pub address: FetchAddress,
+    pub fetched: FetchAddress,
     /// From the instruction cache: its word.
     pub cached: FetchedWord,
     /// A load of a lane that runs failed: the instruction becomes a fault.
@@ -148,14 +148,14 @@ impl Logic for DecodeStage {
     #[hdl_gen]
     fn update(&mut self) {
         // I: the instruction comes from the cache or the boot ROM.
-        self.rom.word.next = self.address.pc.val().get_bits::<6>(0);
+        self.rom.word.next = self.fetched.pc.val().get_bits::<6>(0);
         if self.advance.val() {
             self.word_d.d.next = self.cached.word.val();
-            self.hit_d.d.next = self.cached.hit.val() | self.address.boot.val();
-            self.error_d.d.next = self.cached.error.val() & !self.address.boot.val();
-            self.exit_d.d.next = self.address.boot.val() & self.rom.exit.val();
-            self.end_of_boot_d.d.next = self.address.boot.val() & self.rom.last.val();
-            if self.address.boot.val() {
+            self.hit_d.d.next = self.cached.hit.val() | self.fetched.boot.val();
+            self.error_d.d.next = self.cached.error.val() & !self.fetched.boot.val();
+            self.exit_d.d.next = self.fetched.boot.val() & self.rom.exit.val();
+            self.end_of_boot_d.d.next = self.fetched.boot.val() & self.rom.last.val();
+            if self.fetched.boot.val() {
                 self.word_d.d.next = self.rom.instruction.val();
             }
         }
@@ -199,7 +199,7 @@ impl Logic for DecodeStage {
         }
         let mut bad_entry = self.end_of_boot_d.q.val() & self.setup.kernel_entry.val().get_bits::<2>(0).any();
         for k in 0..self._spawns {
-            connect!(self.job[k], self.thread_index.of_job[k]);
+            connect!(self.job[k], self.thread_index.start[k]);
             // The spawner has checked the entry.
             if self.job[k].spawned.val() {
                 bad_entry = false;

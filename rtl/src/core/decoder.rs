@@ -32,8 +32,7 @@ pub struct Decoder {
     pub aes_enabled: Signal<In, Bit>,
     /// The core has atomic instructions: those of A are legal.
     pub atomics_enabled: Signal<In, Bit>,
-    /// What the instruction needs, by the form of its word. `rs1`, `rs2` and `atomic` count as this
-    /// form.
+    /// What the instruction needs.
     pub query: Flipped<FormQuery>,
     /// What the instruction does.
     pub controls: Flipped<DecodedControls>,

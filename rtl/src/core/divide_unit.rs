@@ -28,7 +28,6 @@ pub struct DivideUnit<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From stage W
     /// From stage W: a division starts if `start_ready` is high.
     pub start: DivideStart<LANES>,
     /// No division is in flight.

@@ -146,7 +146,7 @@ fn hazards() {
         };
         unit.loaded_valid.next = loaded;
         unit.scratchpad_loaded.next = scratchpad_loaded;
-        unit.completions.divided.next = divided;
+        unit.completions.any.next = divided;
         unit.completions.late.valid.next = late.is_some();
         let (late_slot, late_rd) = late.unwrap_or((some_slot(random, cycle), 5));
         unit.completions.late.slot.next = (late_slot as u64).into();

@@ -12,13 +12,14 @@ use hermes_hdl::prelude::*;
 ///
 /// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the
 /// instruction and moves the PC of the warp on, behind the last word of the boot sequence to the
-/// kernel's entry; stage I waits for the instruction; the outputs `decode`, `decode_*` are those of
-/// stage D. So a warp can issue in every cycle, on the assumption that it continues in sequence. In
-/// the cycle after stage D its outcome may revoke this (`outcome.replay`, `outcome.control`), and
-/// so may stage W (`flush.valid`): then the younger instructions of the warp in stages S to D are
-/// flushed. Everything but the PC changes only while the warp has nothing in stages S to D; that of
-/// a fresh warp follows from its start alone. The ports of [`WarpScheduler`] that have the same
-/// names here are passed through.
+/// kernel's entry; stage I waits for the instruction; `fetched` and `fetched_slot` are those of
+/// stage I, `instruction`, `decode` and `decode_reason` those of stage D. So a warp can issue in
+/// every cycle, on the assumption that it continues in sequence. In the cycle after stage D its
+/// outcome may revoke this (`outcome.replay`, `outcome.control`), and so may stage W
+/// (`flush.valid`): then the younger instructions of the warp in stages S to D are flushed.
+/// Everything but the PC changes only while the warp has nothing in stages S to D; that of a fresh
+/// warp follows from its start alone. The ports of [`WarpScheduler`] that have the same names here
+/// are passed through.
 #[derive(LogicBlock)]
 #[new(oldest_first: bool, spawns: usize, networks: usize)]
 pub struct FrontEnd<const LANES: usize> {

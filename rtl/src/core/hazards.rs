@@ -35,7 +35,7 @@ pub struct Hazards {
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: what the instruction needs.
     pub decode: HazardQuery,
-    /// What the instruction in stage R will write.
+    /// The instruction in stage R, as far as hazards go.
     pub read: InFlight,
     /// Stage R: warp slot.
     pub read_slot: Signal<In, Bits<5>>,
@@ -43,11 +43,11 @@ pub struct Hazards {
     pub read_multiply: Signal<In, Bit>,
     /// Stages that hold an atomic instruction.
     pub atomic: AtomicInFlight,
-    /// What the instruction in stage X will write.
+    /// The instruction in stage X, as far as hazards go.
     pub execute: InFlight,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,
-    /// What the instruction in stage W will write.
+    /// The instruction in stage W, as far as hazards go.
     pub write: InFlight,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
@@ -63,7 +63,7 @@ pub struct Hazards {
     pub scratchpad_loaded: Signal<In, Bit>,
     /// Operations that complete.
     pub completions: Completions,
-    /// Its register.
+    /// Destination register of the late result whose last value is written (`completions.late`).
     pub late_rd: Signal<In, Bits<5>>,
     /// The divider is busy.
     pub divide_busy: Signal<In, Bit>,
@@ -196,7 +196,7 @@ impl Logic for Hazards {
             | order
             | (self.decode.divide.val() & self.divide_busy.val())
             | (self.decode.atomic.val() & (self.atomic_busy.val() | self.atomic_refused.val()));
-        let woken = self.completions.divided.val()
+        let woken = self.completions.any.val()
             | (self.completions.late.valid.val() & (self.completions.late.slot.val() == self.slot.val()))
             | (self.completions.scratchpad.valid.val()
                 & (self.completions.scratchpad.slot.val() == self.slot.val()))
@@ -371,7 +371,7 @@ mod tests {
                         unit.atomic_busy.next = true;
                         unit.atomic_slot.next = u64::into(owner);
                         unit.write_slot.next = u64::into(owner);
-                        unit.completions.divided.next = ends;
+                        unit.completions.any.next = ends;
                     });
                     assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !ends));
                     assert!(unit.write_warp_late.val());
@@ -415,7 +415,7 @@ mod tests {
         let unit = settled(|unit| {
             unit.decode.divide.next = true;
             unit.divide_busy.next = true;
-            unit.completions.divided.next = true;
+            unit.completions.any.next = true;
         });
         assert_eq!((unit.blocked.val(), unit.waits.val()), (true, false));
     }

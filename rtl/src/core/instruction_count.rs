@@ -21,11 +21,11 @@ pub struct InstructionCount {
     pub start: SlotStart,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
-    /// The lanes of the instruction in stage R.
+    /// Stage R: whether it holds an instruction, and one that counts.
     pub read: Counted,
     /// Stage R: warp slot.
     pub read_slot: Signal<In, Bits<5>>,
-    /// The lanes of the instruction in stage X.
+    /// Stage X: whether it holds an instruction, and one that counts.
     pub execute: Counted,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,

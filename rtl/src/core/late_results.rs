@@ -29,8 +29,8 @@ pub const FROM_DIVISION: usize = 2;
 ///    instructions that request more. The scratchpad never waits, so that it knows soon whether it
 ///    has room; what it still delivers when stage W begins to wait belongs to a few instructions at
 ///    most.
-/// 5. What comes with `result_error` is no value: `write.lanes` is empty then, and `failed.lanes`
-///    has its lanes.
+/// 5. What comes with `result_error.valid` is no value: `write.lanes` is empty then, and
+///    `failed.lanes` has its lanes.
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
     /// Rising-edge clock.
@@ -60,13 +60,13 @@ pub struct LateResults<const LANES: usize> {
     pub write: LateResult<LANES>,
     /// A load, an atomic operation or a division writes its last value.
     pub complete: Flipped<SlotEvent>,
-    /// Values that memory could not read, of lanes that get none.
+    /// Lanes whose values memory could not read; their registers keep their contents.
     pub failed: Flipped<FailedLoad<LANES>>,
-    /// A load from shared memory is complete with them.
+    /// A load from shared memory is complete with the values of `write`.
     pub loaded: Signal<Out, Bit>,
-    /// A load from the scratchpad is complete with them.
+    /// A load from the scratchpad is complete with the values of `write`.
     pub scratched: Signal<Out, Bit>,
-    /// A division is complete with them.
+    /// A division is complete with the values of `write`.
     pub divided: Signal<Out, Bit>,
     /// An atomic operation was complete a cycle ago; if it has values, they are written at this
     /// edge.

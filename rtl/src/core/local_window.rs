@@ -34,7 +34,7 @@ pub struct LocalWindow<const LANES: usize> {
     /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
     /// From the registers: where the stacks stand.
-    pub stack: StackPlaces,
+    pub places: StackPlaces,
     /// Stage X: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage X: the instruction is a load or a store, and not EXIT.
@@ -75,7 +75,7 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // X
-        let log2 = self.stack.stack_bytes_log2.val();
+        let log2 = self.places.stack_bytes_log2.val();
         self.beyond.d.next = !((bits::<16>(1) << log2) - bits::<16>(1));
         if log2 == bits::<5>(16) {
             self.beyond.d.next = bits::<16>(0);
@@ -97,7 +97,7 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
         let below = (bits::<32>(1) << warp_bytes_log2) - bits::<32>(1);
         if self.advance.val() {
             self.granted_w.d.next = self.on_stack.y.val();
-            self.base_w.d.next = (self.stack.stack_base.val() & !below) + (warp << warp_bytes_log2);
+            self.base_w.d.next = (self.places.stack_base.val() & !below) + (warp << warp_bytes_log2);
         }
 
         // W
@@ -152,8 +152,8 @@ mod tests {
     fn every_word_of_every_stack_has_a_place_of_its_own() {
         for log2 in [4, 5, 8] {
             let mut unit = LocalWindow::<4>::default();
-            unit.stack.stack_base.next = 0x40_0000.into();
-            unit.stack.stack_bytes_log2.next = log2.into();
+            unit.places.stack_base.next = 0x40_0000.into();
+            unit.places.stack_bytes_log2.next = log2.into();
             let mut owners = BTreeMap::new();
             for (core, slot) in [(0, 0), (0, 1), (0, 31), (1, 0), (31, 31)] {
                 unit.core.next = bits(core);
@@ -180,8 +180,8 @@ mod tests {
         let mut unit = LocalWindow::<8>::default();
         for _ in 0..4_000 {
             let log2: u32 = random.gen_range(0..32);
-            unit.stack.stack_bytes_log2.next = u64::from(log2).into();
-            unit.stack.stack_base.next = u64::from(random.gen::<u32>()).into();
+            unit.places.stack_bytes_log2.next = u64::from(log2).into();
+            unit.places.stack_base.next = u64::from(random.gen::<u32>()).into();
             let top = LOCAL_WINDOW_ADDRESS.wrapping_add(1 << log2.min(17));
             let near = [LOCAL_WINDOW_ADDRESS, top, 0xfffe_0000, LOCAL_REGION_ADDRESS];
             let address: [u32; 8] = std::array::from_fn(|i| match random.gen_range(0..4) {
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn an_instruction_that_waits_keeps_its_place() {
         let mut unit = LocalWindow::<4>::default();
-        unit.stack.stack_bytes_log2.next = 8.into();
+        unit.places.stack_bytes_log2.next = 8.into();
         let address = [LOCAL_WINDOW_ADDRESS + 8; 4];
         let (_, places) = pass(&mut unit, 5, address);
         unit.advance.next = false;
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn equals_its_verilog() {
         check_with(LocalWindow::<4>::default(), 10_000, |unit, random, _| {
-            unit.stack.stack_bytes_log2.next = bits(random() % 20);
+            unit.places.stack_bytes_log2.next = bits(random() % 20);
             for port in &mut unit.address {
                 port.next =
                     bits(u64::from(LOCAL_WINDOW_ADDRESS) ^ (random() & 0x1ff) ^ ((random() % 8 / 7) << 16));

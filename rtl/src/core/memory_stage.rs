@@ -21,7 +21,6 @@ pub struct MemoryStage<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From stage W
     /// From stage W: an operation.
     pub request: MemoryRequest<LANES>,
     /// Byte address of each lane.

@@ -28,7 +28,7 @@ pub struct PathSelector<const LANES: usize> {
     pub ready: Signal<Out, Bit>,
     /// From stage W: choose the next path of a warp.
     pub start: PathStart<LANES>,
-    /// To the lanes: what path they stored for this warp slot; they answer in `key`.
+    /// To the lanes: the paths that they stored for this warp slot are read; they answer in `key`.
     pub read: Flipped<SlotEvent>,
     /// The PCs read, one key a lane (see `Lane::path_key`); they are stable until the next read.
     #[count(LANES)]

@@ -14,7 +14,7 @@ pub struct RetireTrace<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// Stages S to W move on at this edge.
     pub advance: Signal<In, Bit>,
-    /// The warp that is looked up in stage C.
+    /// The instruction that is looked up in stage C.
     pub lookup: Flipped<Lookup>,
     /// Stage D: instruction word.
     pub decode_instruction: Signal<In, Bits<32>>,

@@ -229,7 +229,7 @@ impl Logic for WarpScheduler {
         if self.completions.stored.valid.val() {
             woken = woken | (bits::<32>(1) << self.completions.stored.slot.val());
         }
-        if self.completions.divided.val() {
+        if self.completions.any.val() {
             woken = bits::<32>(0xffff_ffff_u64);
         }
 
@@ -373,9 +373,9 @@ mod tests {
             unit.completions.late.slot.next = (woken.unwrap_or(0) as u64).into();
             unit.completions.stored.slot.next = (woken.unwrap_or(0) as u64).into();
             unit.completions.scratchpad.slot.next = (woken.unwrap_or(0) as u64).into();
-            unit.completions.divided.next = rng.gen_bool(0.02);
+            unit.completions.any.next = rng.gen_bool(0.02);
             for (slot, warp) in warps.iter().enumerate() {
-                let wakes = woken == Some(slot) || unit.completions.divided.next;
+                let wakes = woken == Some(slot) || unit.completions.any.next;
                 let waits = *warp == Warp::Waiting || (hold == Some(slot) && why == 1);
                 if waits && wakes && flush != Some(slot) {
                     next[slot] = Warp::Ready;

@@ -8,8 +8,8 @@ use hermes_hdl::prelude::*;
 /// 1. `set_valid` marks register `set_register` of warp `set_slot`; `clear_valid` takes a mark
 ///    away. Both show from the next cycle on. A marked register is not marked again, an unmarked
 ///    one not cleared.
-/// 2. `pending` says combinationally whether warp `slot` has a mark on any of `rs1`, `rs2` and
-///    `rd`; register 0 is never marked.
+/// 2. `pending` says combinationally whether warp `slot` has a mark on any of `uses.rs1`,
+///    `uses.rs2` and `uses.rd`; register 0 is never marked.
 /// 3. After reset the marks are wiped, one warp a cycle for 32 cycles, in which nothing is marked.
 ///    The core keeps this rule since its instruction cache answers no lookup before.
 ///

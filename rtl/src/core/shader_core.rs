@@ -289,7 +289,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         connect!(self.late.complete, self.front_end.completions.late);
         connect!(self.data_memory.scratchpad_stored, self.front_end.completions.scratchpad);
         connect!(self.data_memory.stored, self.front_end.completions.stored);
-        self.front_end.completions.divided.next = self.late.divided.val() | exchanged;
+        self.front_end.completions.any.next = self.late.divided.val() | exchanged;
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         connect!(self.write.context, self.front_end.context);
@@ -305,7 +305,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         // D
         self.decode.advance.next = self.write.advance.val();
         connect!(self.front_end.instruction, self.decode.instruction);
-        connect!(self.front_end.fetched, self.decode.address);
+        connect!(self.front_end.fetched, self.decode.fetched);
         connect!(self.cache.fetched, self.decode.cached);
         self.decode.instructions.next = self.instruction_count.instructions.val();
         self.decode.blocked.next = self.hazards.blocked.val();
@@ -386,7 +386,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         connect!(self.data_memory.stored, self.hazards.completions.stored);
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result.slot.val();
-        self.hazards.completions.divided.next = self.late.divided.val() | exchanged;
+        self.hazards.completions.any.next = self.late.divided.val() | exchanged;
         self.hazards.atomic_busy.next = self.data_memory.atomic_busy.val() | self.late.exchanged.val();
         self.hazards.atomic_slot.next = self.data_memory.atomic_slot.val();
         connect!(self.start, self.instruction_count.start);
@@ -461,7 +461,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         for k in 0..self._locals {
             self.local[k].advance.next = self.write.advance.val();
             self.local[k].core.next = self.core.val();
-            connect!(self.setup, self.local[k].stack);
+            connect!(self.setup, self.local[k].places);
             self.local[k].slot.next = self.write.execute_slot.val();
             self.local[k].access.next = self.write.execute_accesses[k].val();
             connect!(self.local[k].accessed, self.write.local[k]);

@@ -82,7 +82,7 @@ pub struct ThreadIndex {
     pub known: Signal<Out, Bit>,
     /// What the warp started with (one element with a thread spawner).
     #[count(spawns)]
-    pub of_job: Vec<JobArguments>,
+    pub start: Vec<JobArguments>,
     /// Lanes that run the instruction (one element with a network interface).
     #[count(networks)]
     pub running: Vec<Signal<In, Bits<32>>>,
@@ -176,20 +176,19 @@ impl Logic for ThreadIndex {
         self.step.next = bits::<32>(1) << shift;
 
         for k in 0..self._spawns {
-            if self.of_job[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
-                self.base.next = self.of_job[k].argument_0.val();
+            if self.start[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
+                self.base.next = self.start[k].argument_0.val();
                 self.offset_base.next = bits::<32>(0);
                 self.mask.next = bits::<32>(0);
                 self.last.next = bits::<5>(31);
             }
-            if self.of_job[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
-                self.base.next = self.of_job[k].argument_1.val();
+            if self.start[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
+                self.base.next = self.start[k].argument_1.val();
             }
             if self.number.val() == bits::<12>(0xcc7) {
                 self.known.next = true;
-                if self.of_job[k].spawned.val() & !self.exit.val() {
-                    self.base.next =
-                        bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.of_job[k].job.val());
+                if self.start[k].spawned.val() & !self.exit.val() {
+                    self.base.next = bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.start[k].job.val());
                 }
             }
         }
@@ -325,11 +324,11 @@ mod tests {
         unit.setup.ring_slots_log2.next = 1.into();
         unit.setup.ring_base.next = 0x10_0000.into();
         unit.setup.argument.next = 0x9_0000.into();
-        unit.of_job[0].job.next = 9.into();
-        unit.of_job[0].argument_0.next = 0xaaaa_0000_u64.into();
-        unit.of_job[0].argument_1.next = 0xbbbb_0000_u64.into();
+        unit.start[0].job.next = 9.into();
+        unit.start[0].argument_0.next = 0xaaaa_0000_u64.into();
+        unit.start[0].argument_1.next = 0xbbbb_0000_u64.into();
         for (spawned, lane) in (0..16).map(|i| (i < 8, i % 8)) {
-            unit.of_job[0].spawned.next = spawned;
+            unit.start[0].spawned.next = spawned;
             let of_packet = 0x10_0000 + (100 + lane) % 2;
             for (number, of_thread, of_packet) in [
                 (0xcc0, 100 + lane, 100 + lane),

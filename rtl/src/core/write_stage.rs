@@ -2,9 +2,9 @@
 
 use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
 use crate::ports::{
-    ControlRegisters, Controls, DivideStart, Flush, InFlight, LaneErrors, LaneOutcome, LaneValues,
-    LocalAccess, MemoryRequest, PathContext, PathStart, Retired, WarpContext, WarpContextRegisters,
-    WarpFault, WarpProgress, WindowDistance,
+    Controls, DivideStart, Flush, InFlight, LaneErrors, LaneOutcome, LaneValues, LocalAccess, MemoryRequest,
+    PathContext, PathStart, Retired, WarpContext, WarpContextRegisters, WarpFault, WarpProgress,
+    WindowDistance, WriteControlRegisters,
 };
 use hermes_hdl::prelude::*;
 
@@ -130,10 +130,11 @@ pub struct WriteStage<const LANES: usize> {
     pub retired: Flipped<Retired>,
     context_x: WarpContextRegisters<LANES>,
     context_w: WarpContextRegisters<LANES>,
-    controls_w: ControlRegisters,
+    controls_w: WriteControlRegisters,
     /// All lanes that have not ended run.
     whole_w: Register<Bit>,
-    /// It writes `rd_w` itself, and has one: all lanes write, those that fault their verdict.
+    /// The instruction writes its destination register itself, and has one: all lanes write, those
+    /// that fault their verdict.
     writes_w: Register<Bit>,
     link_w: Register<Bit>,
     plain_w: Register<Bit>,

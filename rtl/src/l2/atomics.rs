@@ -140,6 +140,7 @@ pub struct L2Atomics {
     #[init((0..banks).map(|bank| Constant::new(bank != number)).collect())]
     other: Vec<Constant<Bit>>,
 
+    /// It tells the banks of an array apart: each ignores its own events.
     #[init(number)]
     _number: usize,
     #[init(banks)]

@@ -28,9 +28,9 @@ pub struct L2Way {
 
     /// What is in the place.
     pub place: PlaceState,
-    /// It is `line`.
+    /// The line in the place is `line`.
     pub hit: Signal<Out, Bit>,
-    /// It came by a fetch.
+    /// The line in the place came by a fetch.
     pub fetched: Signal<Out, Bit>,
     /// All its bytes are valid.
     pub complete: Signal<Out, Bit>,
@@ -38,7 +38,7 @@ pub struct L2Way {
     pub tag: Signal<Out, LineAddress>,
     /// Its bytes that were written.
     pub dirty: Signal<Out, Bits<64>>,
-    /// That line is `line`.
+    /// The line that is being written back from the place (`place.leaving`) is `line`.
     pub line_leaves: Signal<Out, Bit>,
     /// Toggle of a fetch that begins now.
     pub fetch_toggle: Signal<Out, Bit>,

@@ -66,22 +66,20 @@ pub struct AtomicPath<const LANES: usize> {
     /// What comes with the answer of an atomic operation.
     pub answer: AtomicAnswer,
 
-    // From the load path
     /// From the load path: values of loads, which pass.
     pub load: Flipped<LateResult<LANES>>,
-    /// Word of each lane, in which the value is; 0 while `load_valid` is low.
+    /// Word of each lane, in which the value is; 0 while `load.valid` is low.
     #[count(LANES)]
     pub load_word: Vec<Signal<In, Bits<32>>>,
     /// Their line could not be read.
     pub load_error: LineError,
 
-    // To register write-back: loads and atomic operations
-    /// To register write-back: values of lanes.
+    /// To register write-back: values of loads and atomic operations.
     pub result: LateResult<LANES>,
     /// They are accepted at this edge.
     pub result_ready: Signal<In, Bit>,
     /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0
-    /// while `result_valid` or `result_ready` is low.
+    /// while `result.valid` or `result_ready` is low.
     #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// The line of the values could not be read.

@@ -15,8 +15,9 @@ use hermes_hdl::prelude::*;
 ///    its `ready` the next one takes its place.
 /// 3. `offered.last` marks the line that serves the last lanes. The operation leaves the queue as
 ///    this becomes an offer.
-/// 4. `size`, `address` and `data` show the entry `held.entry`, the one of the line that the store
-///    path merges. While `held.valid` is high it stays, even if the operation left the queue.
+/// 4. `held.size`, `held.address` and `held.data` show the entry `held.entry`, the one of the line
+///    that the store path merges. While `held.valid` is high it stays, even if the operation left
+///    the queue.
 /// 5. `request.ready` is a register: it reflects an operation that leaves a cycle later. It is low
 ///    in the first cycle after reset.
 ///

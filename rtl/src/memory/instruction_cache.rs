@@ -37,7 +37,7 @@ pub enum FillState {
 /// 4. `flush` invalidates every line, one set a cycle; lookups from the cycle of `flush` on miss
 ///    until that is done. A fill in flight is abandoned as well. The same happens after reset.
 /// 5. If the memory reports an error, the words of the line read 0 (an illegal instruction) and
-///    `error` comes with `hit`, until the line is replaced or invalidated.
+///    `fetched.error` comes with `fetched.hit`, until the line is replaced or invalidated.
 ///
 /// A fill goes into an empty way of its set if there is one, else into the ways round-robin. It
 /// writes one word a cycle: `filled` is high 17 cycles after the response. A lookup in a set whose

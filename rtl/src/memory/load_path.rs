@@ -50,7 +50,7 @@ pub struct LoadPath<const LANES: usize> {
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
     /// From the coalescer: that line.
-    pub line: CoalescedLine<LANES>,
+    pub offered: CoalescedLine<LANES>,
 
     /// To the data cache: a line is requested.
     pub read: CacheRequest,
@@ -166,18 +166,18 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
 
         // A line is requested, and waits for its answer.
         self.read.valid.next = self.line_valid.val() && !self.waiting.full.val();
-        self.read.line.next = self.line.line.val();
+        self.read.line.next = self.offered.line.val();
         self.line_ready.next = self.read.ready.val() && !self.waiting.full.val();
         let take = self.line_valid.val() && self.read.ready.val() && !self.waiting.full.val();
         self.waiting.push.next = take;
         self.waiting_lanes.push.next = take;
         self.waiting_lanes.write_address.next = self.waiting.write_address.val();
-        self.waiting_lanes.write_data.next = self.line.lanes.val();
+        self.waiting_lanes.write_data.next = self.offered.lanes.val();
         self.waiting_lanes.read_address.next = self.waiting.read_address.val();
         self.waiting_line.push.next = take;
         self.waiting_line.write_address.next = self.waiting.write_address.val();
-        self.waiting_line.write_data.next =
-            (bit_cast::<27, 1>(self.line.last.val().into()) << 26) | bit_cast::<27, 26>(self.line.line.val());
+        self.waiting_line.write_data.next = (bit_cast::<27, 1>(self.offered.last.val().into()) << 26)
+            | bit_cast::<27, 26>(self.offered.line.val());
         self.waiting_line.read_address.next = self.waiting.read_address.val();
 
         // The lanes that get their value now
@@ -316,15 +316,15 @@ mod tests {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
         uut.line_valid.next = true;
-        uut.line.lanes.next = bits(1);
+        uut.offered.lanes.next = bits(1);
         let mut taken = 0;
         for cycle in 0..300 {
             // Every operation has ten lines and starts with the first of them; memory accepts
             // requests only from cycle 10 on.
             uut.read.ready.next = cycle >= 10;
             start(&mut uut, taken / 10);
-            uut.line.last.next = taken % 10 == 9;
-            uut.line.line.next = bits(100 + taken);
+            uut.offered.last.next = taken % 10 == 9;
+            uut.offered.line.next = bits(100 + taken);
             settle(&mut uut);
             assert_eq!(uut.line_ready.val(), cycle >= 10 && taken < 256);
             assert_eq!(uut.read.valid.val(), taken < 256);
@@ -371,8 +371,8 @@ mod tests {
     fn thirty_two_operations_have_a_tag() {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
-        uut.line.lanes.next = bits(1);
-        uut.line.last.next = true;
+        uut.offered.lanes.next = bits(1);
+        uut.offered.last.next = true;
         uut.read.ready.next = true;
         uut.line_valid.next = true;
         for n in 0..32 {
@@ -397,10 +397,10 @@ mod tests {
         reset!(uut);
         uut.read.ready.next = true;
         uut.line_valid.next = true;
-        uut.line.lanes.next = bits(lanes);
+        uut.offered.lanes.next = bits(lanes);
         for n in 0..20 {
             uut.start.valid.next = n == 0;
-            uut.line.last.next = n == 19;
+            uut.offered.last.next = n == 19;
             tick!(uut);
         }
         uut.start.valid.next = false;

@@ -33,24 +33,20 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From stage M
     /// From stage M: an operation. `ready` is low while 32 loads wait for their lines.
     pub request: LaneRequest<LANES>,
     /// `request.ready` will be high in the next cycle, whatever is offered in this one. It may be
     /// low before others are.
     pub ready_next: Signal<Out, Bit>,
 
-    // To data cache and memory
     /// To the data cache: a line is requested.
     pub read: CacheRequest,
     /// Writes lines, with tags 0 to 31.
     pub write: LineWrite,
 
-    // From data cache and memory
     /// From the data cache: the line of the oldest request.
     pub answer: Flipped<CacheAnswer>,
 
-    // To register write-back
     /// To register write-back: values of lanes.
     pub result: LateResult<LANES>,
     /// Accepted at this edge.
@@ -105,7 +101,7 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
             && self.load.start_ready.val()
             && !self.request.store.val();
         self.load.line_valid.next = self.coalescer.load_valid.val();
-        connect!(self.coalescer.offered, self.load.line);
+        connect!(self.coalescer.offered, self.load.offered);
         connect!(self.read, self.load.read);
         connect!(self.answer, self.load.answer);
         connect!(self.result, self.load.result);
@@ -115,7 +111,7 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.load.result_ready_next.next = self.result_ready_next.val();
 
         self.store.line_valid.next = self.coalescer.store_valid.val();
-        connect!(self.coalescer.offered, self.store.line);
+        connect!(self.coalescer.offered, self.store.offered);
         self.store.slot.next = self.coalescer.slot.val();
         self.store.entry.next = self.coalescer.entry.val();
         connect!(self.write, self.store.write);

@@ -33,7 +33,6 @@ pub struct Scratchpad<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From stage M
     /// From stage M: an operation. Of an address its place in the scratchpad counts.
     pub request: LaneRequest<LANES>,
     /// `request.ready` will be high in the next cycle.

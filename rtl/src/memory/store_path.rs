@@ -13,8 +13,8 @@ const GROUP: usize = 4;
 /// operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next
-///    cycle on its data is merged from `size`, `address` and `data` of `held.entry`, which must
-///    stand while `held.valid` is high; in the cycle after that `write.valid` offers it.
+///    cycle on its data is merged from `held.size`, `held.address` and `held.data` of `held.entry`,
+///    which must stand while `held.valid` is high; in the cycle after that `write.valid` offers it.
 /// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle
 ///    for each such group of which a lane writes to it. Where several lanes write the same byte,
 ///    the highest lane wins.
@@ -36,7 +36,7 @@ pub struct StorePath<const LANES: usize> {
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
     /// From the coalescer: that line.
-    pub line: CoalescedLine<LANES>,
+    pub offered: CoalescedLine<LANES>,
     /// Warp slot of the operation.
     pub slot: Signal<In, Bits<5>>,
     /// Entry of the operation in the coalescer.
@@ -173,8 +173,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         if take {
             self.merging.d.next = true;
             self.merge_begun.d.next = false;
-            self.merge_line.d.next = self.line.line.val();
-            self.merge_lanes.d.next = self.line.lanes.val();
+            self.merge_line.d.next = self.offered.line.val();
+            self.merge_lanes.d.next = self.offered.lanes.val();
             self.merge_entry.d.next = self.entry.val();
             self.merge_tag.d.next = self.waiting.write_address.val();
         }
@@ -205,7 +205,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.waiting_slot.read_address.next = self.waiting.read_address.val();
         self.waiting_last.write_enable.next = take;
         self.waiting_last.write_address.next = self.waiting.write_address.val();
-        self.waiting_last.write_data.next = self.line.last.val();
+        self.waiting_last.write_data.next = self.offered.last.val();
         self.waiting_last.read_address.next = self.waiting.read_address.val();
         let mut arriving = bits::<32>(0);
         if self.write.written.valid.val() {
@@ -237,9 +237,9 @@ mod tests {
         let mut uut = StorePath::<2>::default();
         reset!(uut);
         uut.line_valid.next = true;
-        uut.line.line.next = bits(77);
-        uut.line.lanes.next = bits(3);
-        uut.line.last.next = true;
+        uut.offered.line.next = bits(77);
+        uut.offered.lanes.next = bits(3);
+        uut.offered.last.next = true;
         uut.slot.next = bits(9);
         uut.entry.next = bits(2);
         uut.held.size.next = bits(1);
@@ -303,7 +303,7 @@ mod tests {
         ];
         for (lanes, cycles, expected) in cases {
             uut.line_valid.next = true;
-            uut.line.lanes.next = bits(lanes.into());
+            uut.offered.lanes.next = bits(lanes.into());
             settle(&mut uut);
             assert!(uut.line_ready.val());
             tick!(uut);
@@ -327,12 +327,12 @@ mod tests {
         let mut uut = StorePath::<1>::default();
         reset!(uut);
         uut.line_valid.next = true;
-        uut.line.lanes.next = bits(1);
+        uut.offered.lanes.next = bits(1);
         uut.write.ready.next = true;
         let mut tags = vec![];
         for cycle in 0..40 {
             // Every fourth line completes an operation.
-            uut.line.last.next = cycle % 4 == 3;
+            uut.offered.last.next = cycle % 4 == 3;
             uut.slot.next = bits(cycle / 4);
             settle(&mut uut);
             assert_eq!(uut.line_ready.val(), cycle < 32);

@@ -70,7 +70,7 @@ pub struct PlaceState {
 /// reservation.
 #[derive(Ports)]
 pub struct ReservationEvent {
-    /// It did.
+    /// A thread did so in the cycle before.
     pub valid: Signal<Out, Bit>,
     /// Its requester.
     pub requester: Signal<Out, Bits<5>>,

@@ -7,7 +7,7 @@ use hermes_hdl::prelude::*;
 #[derive(Ports)]
 #[part_of(Flush)]
 pub struct SlotEvent {
-    /// It happens.
+    /// It happens in this cycle.
     pub valid: Signal<In, Bit>,
     /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
@@ -22,12 +22,13 @@ pub struct Completions {
     pub scratchpad: SlotEvent,
     /// A store to shared memory completes.
     pub stored: SlotEvent,
-    /// The division or an atomic operation completes: any warp may have waited for it.
-    pub divided: Signal<In, Bit>,
+    /// The division or an atomic operation completes, or its path has room: any warp may have
+    /// waited for it.
+    pub any: Signal<In, Bit>,
 }
 
-/// What becomes of the instruction that was in stage D a cycle ago, for one cycle. It is in the slot
-/// of stage R. No more than one of `miss`, `wait` and `control` is high.
+/// What becomes of the instruction that was in stage D a cycle ago, for one cycle. It is in the
+/// slot of stage R. No more than one of `miss`, `wait` and `control` is high.
 #[derive(Ports)]
 pub struct DecodeOutcome {
     /// It missed in the instruction cache.
@@ -143,7 +144,7 @@ pub struct LaneErrors<const LANES: usize> {
 /// Memory could not read the line of a result.
 #[derive(Ports)]
 pub struct LineError {
-    /// It could not: the values are whatever the bus carried.
+    /// The line could not be read: the values are whatever the bus carried.
     pub valid: Signal<In, Bit>,
     /// The line.
     pub line: Signal<In, LineAddress>,

@@ -66,7 +66,7 @@ pub struct PacketRing {
 /// Where packets stand in memory.
 #[derive(Ports)]
 #[part_of(PacketRing)]
-pub struct SlotPlaces {
+pub struct RingPlaces {
     /// RING_BASE register: address of the packet ring in bytes, a multiple of 64.
     pub ring_base: Signal<In, Bits<32>>,
     /// RING_SLOTS_LOG2 register: slots of the ring, as a power of two; 1 to 20.
@@ -118,11 +118,11 @@ pub struct ReadWindows {
     /// READ_WINDOW_0_BASE register.
     pub read_0_base: Signal<In, LineAddress>,
     /// READ_WINDOW_0_SIZE register.
-    pub read_0_size: Signal<In, LineAddress>,
+    pub read_0_size: Signal<In, Bits<26>>,
     /// READ_WINDOW_1_BASE register.
     pub read_1_base: Signal<In, LineAddress>,
     /// READ_WINDOW_1_SIZE register.
-    pub read_1_size: Signal<In, LineAddress>,
+    pub read_1_size: Signal<In, Bits<26>>,
 }
 
 /// How warps are formed.

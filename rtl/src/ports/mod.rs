@@ -44,7 +44,7 @@ pub use events::{
 };
 pub use fault::{FaultRecord, WarpFault};
 pub use kernel::{
-    FormerControl, IssueControl, KernelSetup, PacketRing, ReadWindows, SlotControl, SlotPlaces, StackPlaces,
+    FormerControl, IssueControl, KernelSetup, PacketRing, ReadWindows, RingPlaces, SlotControl, StackPlaces,
     ThreadPlaces, VerdictPlaces,
 };
 pub use line::{AcceptedWrite, AtomicAnswer, LineRead, LineResponse, LineWrite, LineWritten};
@@ -64,7 +64,7 @@ pub use pipeline::{
     DecodedArithmetic, DecodedControls, DivideStart, FetchAddress, FetchAddressRegisters, FetchedInstruction,
     FetchedWord, FormQuery, Forwards, HazardQuery, InFlight, LaneOutcome, LaneValues, LateResult,
     LocalAccess, Lookup, MemoryRequest, OperandRegisters, Operands, PathContext, RegisterUse, WarpContext,
-    WarpContextRegisters, WindowDistance,
+    WarpContextRegisters, WindowDistance, WriteControlRegisters, WriteControls,
 };
 pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;

@@ -11,7 +11,7 @@ pub struct WatchedRange {
     /// Line addresses: those that equal this one in the bits of `lines`.
     pub line: Signal<In, LineAddress>,
     /// Bits of the line address that count.
-    pub lines: Signal<In, LineAddress>,
+    pub lines: Signal<In, Bits<26>>,
     /// Words of these lines.
     pub words: Signal<In, Bits<16>>,
 }

@@ -50,7 +50,51 @@ pub struct Controls {
     pub fault_value: Signal<In, Bits<32>>,
     /// Next PC unless a lane jumps; `jal` takes its target from `immediate`.
     pub next_pc: Signal<In, Pc>,
-    /// PC of the instruction.
+    /// PC of the instruction, bits 31:2.
+    pub pc: Signal<In, Pc>,
+}
+
+/// What of the instruction reaches stage W.
+#[derive(Ports)]
+#[registers(WriteControlRegisters)]
+#[part_of(Controls)]
+pub struct WriteControls {
+    /// The stage holds an instruction.
+    pub valid: Signal<In, Bit>,
+    /// Destination register, 0 for none.
+    pub rd: Signal<In, RegisterIndex>,
+    /// `funct3`.
+    pub funct3: Signal<In, Bits<3>>,
+    /// Multiplication.
+    pub multiply: Signal<In, Bit>,
+    /// Division.
+    pub divide: Signal<In, Bit>,
+    /// The next path depends on the instruction.
+    pub control: Signal<In, Bit>,
+    /// Conditional branch.
+    pub branch: Signal<In, Bit>,
+    /// `jal`.
+    pub jump: Signal<In, Bit>,
+    /// `jalr`.
+    pub jump_register: Signal<In, Bit>,
+    /// Load.
+    pub load: Signal<In, Bit>,
+    /// Store.
+    pub store: Signal<In, Bit>,
+    /// EXIT: the lanes end.
+    pub exit: Signal<In, Bit>,
+    /// The instruction belongs to the boot sequence and is not counted.
+    pub boot: Signal<In, Bit>,
+    /// Every lane faults.
+    pub fault: Signal<In, Bit>,
+    /// Cause of that fault.
+    pub cause: Signal<In, FaultCause>,
+    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch
+    /// error.
+    pub fault_value: Signal<In, Bits<32>>,
+    /// Next PC unless a lane jumps, bits 31:2.
+    pub next_pc: Signal<In, Pc>,
+    /// PC of the instruction, bits 31:2.
     pub pc: Signal<In, Pc>,
 }
 
@@ -88,6 +132,7 @@ pub struct DecodedControls {
 /// What the hazard check must know of the instruction in a stage.
 #[derive(Ports)]
 #[part_of(Controls)]
+#[part_of(WriteControls)]
 pub struct InFlight {
     /// The stage holds an instruction.
     pub valid: Signal<In, Bit>,
@@ -126,8 +171,8 @@ pub struct HazardQuery {
     pub atomic: Signal<In, Bit>,
 }
 
-/// The instruction in stage D as the decoder sees it by the form of its word, legal or not. It is
-/// known earlier than the rest of what the decoder tells.
+/// What the instruction in stage D needs, by the form of its word, legal or not. But for `atomic`
+/// it is known earlier than the rest of what the decoder tells.
 #[derive(Ports)]
 #[part_of(HazardQuery)]
 pub struct FormQuery {
@@ -145,7 +190,8 @@ pub struct FormQuery {
     pub fence: Signal<In, Bit>,
     /// Division or count of bits.
     pub divide: Signal<In, Bit>,
-    /// Atomic instruction.
+    /// A legal atomic instruction that is not voided. `load` is high with it, since its result has
+    /// a long latency.
     pub atomic: Signal<In, Bit>,
 }
 
@@ -265,7 +311,7 @@ pub struct WarpContext<const LANES: usize> {
 pub struct PathContext<const LANES: usize> {
     /// Warp slot.
     pub slot: Signal<In, WarpSlot>,
-    /// Next PC.
+    /// Next PC, bits 31:2.
     pub pc: Signal<In, Pc>,
     /// Call depth there.
     pub depth: Signal<In, CallDepth>,
@@ -287,7 +333,7 @@ pub struct FetchedInstruction {
     pub slot: Signal<In, WarpSlot>,
     /// packetIdx of lane 0.
     pub packet: Signal<In, PacketIndex>,
-    /// Its PC.
+    /// Its PC, bits 31:2.
     pub pc: Signal<In, Pc>,
     /// It is in the boot region and does not come from the cache.
     pub boot: Signal<In, Bit>,
@@ -299,7 +345,7 @@ pub struct FetchedInstruction {
 #[derive(Ports)]
 #[registers(FetchAddressRegisters)]
 pub struct FetchAddress {
-    /// Its PC.
+    /// Its PC, bits 31:2.
     pub pc: Signal<In, Pc>,
     /// It is in the boot region and does not come from the cache.
     pub boot: Signal<In, Bit>,
@@ -335,7 +381,7 @@ pub struct Lookup {
     pub enable: Signal<Out, Bit>,
     /// Its warp slot.
     pub slot: Signal<Out, WarpSlot>,
-    /// Its address.
+    /// Its address, bits 31:2.
     pub word: Signal<Out, Pc>,
 }
 
@@ -413,7 +459,7 @@ pub struct LocalAccess<const LANES: usize> {
     pub guarded: Signal<In, LaneMask<LANES>>,
 }
 
-/// The division in stage W, or count of bits, starts.
+/// The division in stage W, or count of bits, is offered to the divider.
 #[derive(Ports)]
 pub struct DivideStart<const LANES: usize> {
     /// It is offered.

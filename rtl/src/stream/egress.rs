@@ -27,7 +27,7 @@ pub struct Egress {
     /// Frames are sent.
     pub enable: Signal<In, Bit>,
     /// Where packets and verdicts stand in memory.
-    pub place: PacketRing,
+    pub ring: PacketRing,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
 
@@ -68,9 +68,9 @@ impl Logic for Egress {
         // Verdicts to slots to frames.
         self.verdicts.enable.next = self.enable.val();
         self.verdicts.committed.next = self.committed.val();
-        connect!(self.place, self.verdicts.place);
+        connect!(self.ring, self.verdicts.ring);
         connect!(self.verdicts.verdict, self.slots.verdict);
-        connect!(self.place, self.slots.place);
+        connect!(self.ring, self.slots.ring);
         connect!(self.slots.line, self.sender.line);
         connect!(self.tx, self.sender.tx);
 

@@ -68,7 +68,7 @@ fn check_window<const A: usize>() {
 #[test]
 fn verdict_reader() {
     check_with(VerdictReader::default(), 2_000, |uut, random, cycle| {
-        uut.place.ring_slots_log2.next = bits(1 + cycle / 512 % 8);
+        uut.ring.ring_slots_log2.next = bits(1 + cycle / 512 % 8);
         uut.committed.next = bits(cycle / 2);
         uut.enable.next = random() % 64 != 0;
         uut.follow.next = uut.idle.val() && !uut.enable.next;
@@ -78,8 +78,8 @@ fn verdict_reader() {
 #[test]
 fn slot_reader() {
     check_with(SlotReader::default(), 2_000, |uut, random, cycle| {
-        uut.place.ring_slots_log2.next = bits(4);
-        uut.place.slot_bytes_log2.next = bits(7 + cycle / 512 % 4);
+        uut.ring.ring_slots_log2.next = bits(4);
+        uut.ring.slot_bytes_log2.next = bits(7 + cycle / 512 % 4);
         uut.follow.next = random() % 128 == 0 && uut.idle.val();
         uut.verdict.value.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
         uut.head.response.data.next = if random() % 8 == 0 { bits(random()) } else { bits(random() % 300) };
@@ -121,8 +121,8 @@ fn ingress() {
         uut.rx.tkeep.next = keep(random);
         uut.rx.tlast.next = random() % 3 == 0;
         uut.rx.tuser.next = bits(random() >> 33);
-        uut.place.ring_slots_log2.next = bits(1 + cycle / 512 % 4);
-        uut.place.slot_bytes_log2.next = bits(7);
+        uut.ring.ring_slots_log2.next = bits(1 + cycle / 512 % 4);
+        uut.ring.slot_bytes_log2.next = bits(7);
         uut.freed.next = bits(cycle / 4);
         uut.write.written.tag.next = bits(cycle % 64);
     });
@@ -132,8 +132,8 @@ fn ingress() {
 fn egress() {
     check_with(Egress::default(), 2_000, |uut, random, cycle| {
         uut.enable.next = cycle % 1024 > 8;
-        uut.place.ring_slots_log2.next = bits(4);
-        uut.place.slot_bytes_log2.next = bits(8);
+        uut.ring.ring_slots_log2.next = bits(4);
+        uut.ring.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 2);
         uut.read.response.tag.next = bits(random() % 64);
         uut.read.response.data.next = bits(random() % 200);

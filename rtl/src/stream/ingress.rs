@@ -1,7 +1,7 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{LineBuilder, RingPosition, WriteWindow};
-use crate::ports::{IngressCounters, LineWrite, SlotPlaces, StreamIn, TaskCount};
+use crate::ports::{IngressCounters, LineWrite, RingPlaces, StreamIn, TaskCount};
 use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
@@ -33,7 +33,7 @@ pub struct Ingress {
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
     /// Where packets stand in memory.
-    pub place: SlotPlaces,
+    pub ring: RingPlaces,
 
     // Frames
     /// Beats of frames.
@@ -87,15 +87,15 @@ impl Logic for Ingress {
         self.builder.rx.tvalid.next = self.rx.tvalid.val() && self.enable.val();
         self.rx.tready.next = self.builder.rx.tready.val() && self.enable.val();
         self.builder.cycle.next = self.cycle.val();
-        self.builder.slot_bytes_log2.next = self.place.slot_bytes_log2.val();
+        self.builder.slot_bytes_log2.next = self.ring.slot_bytes_log2.val();
         self.builder.slot_line.next = self.position.line.val();
 
         // Slots: three quarters of the ring may be in flight.
-        let limit = (bits::<32>(3) << self.place.ring_slots_log2.val()) >> 2;
+        let limit = (bits::<32>(3) << self.ring.ring_slots_log2.val()) >> 2;
         let in_flight = self.index.q.val() - self.freed.val();
         self.builder.slot_free.next = self.enable.val() && (in_flight < limit);
         self.builder.next_slot_free.next = self.enable.val() && ((in_flight + 1) < limit);
-        connect!(self.place, self.position.place);
+        connect!(self.ring, self.position.ring);
         self.position.index.next = self.index.q.val();
         self.position.load.next = !self.enable.val() && self.builder.idle.val();
         self.position.advance.next = self.builder.done.val();
@@ -110,7 +110,7 @@ impl Logic for Ingress {
         self.busy.next = in_flight.any() || !self.builder.idle.val();
 
         // Caches: the lowest bits of packetIdx are zero at the start of a quarter.
-        let mut quarter = (bits::<32>(1) << self.place.ring_slots_log2.val()) >> 2;
+        let mut quarter = (bits::<32>(1) << self.ring.ring_slots_log2.val()) >> 2;
         if quarter.any() {
             quarter = quarter - 1;
         }

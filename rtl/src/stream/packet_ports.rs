@@ -66,7 +66,7 @@ impl Logic for PacketPorts {
         // Ingress
         self.ingress.enable.next = self.control.enable.val();
         self.ingress.cycle.next = self.cycle.val();
-        connect!(self.ring, self.ingress.place);
+        connect!(self.ring, self.ingress.ring);
         connect!(self.rx, self.ingress.rx);
         connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
@@ -81,7 +81,7 @@ impl Logic for PacketPorts {
 
         // Egress
         self.egress.enable.next = self.control.enable.val();
-        connect!(self.ring, self.egress.place);
+        connect!(self.ring, self.egress.ring);
         self.egress.committed.next = self.committed.val();
         connect!(self.read, self.egress.read);
         connect!(self.tx, self.egress.tx);

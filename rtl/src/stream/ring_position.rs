@@ -1,6 +1,6 @@
 //! The ring slot that a packet stands in.
 
-use crate::ports::SlotPlaces;
+use crate::ports::RingPlaces;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -16,7 +16,7 @@ pub struct RingPosition {
     /// Synchronous reset, active high: packet 0 of a ring at address 0.
     pub reset: Signal<In, Bit>,
     /// Where packets stand in memory.
-    pub place: SlotPlaces,
+    pub ring: RingPlaces,
     /// Goes to packet `index`.
     pub load: Signal<In, Bit>,
     /// packetIdx.
@@ -26,22 +26,22 @@ pub struct RingPosition {
     /// Line address of the packet's slot; from registers.
     pub line: Signal<Out, LineAddress>,
     /// Lines from the start of the ring to the slot.
-    offset: Register<LineAddress>,
+    offset: Register<Bits<26>>,
 }
 
 impl Logic for RingPosition {
     #[hdl_gen]
     fn update(&mut self) {
-        let slot_lines_log2 = self.place.slot_bytes_log2.val() - 6;
+        let slot_lines_log2 = self.ring.slot_bytes_log2.val() - 6;
         let slot_lines = bits::<26>(1) << slot_lines_log2;
-        let mask = (slot_lines << self.place.ring_slots_log2.val()) - 1;
+        let mask = (slot_lines << self.ring.ring_slots_log2.val()) - 1;
         if self.load.val() {
             self.offset.d.next = (bit_cast::<26, 32>(self.index.val()) << slot_lines_log2) & mask;
         }
         if self.advance.val() {
             self.offset.d.next = (self.offset.q.val() + slot_lines) & mask;
         }
-        self.line.next = self.place.ring_base.val().get_bits::<26>(6) + self.offset.q.val();
+        self.line.next = self.ring.ring_base.val().get_bits::<26>(6) + self.offset.q.val();
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
             let (ring, slot) = (rng.gen_range(1..=10u64), rng.gen_range(7..=16u64));
             let base = rng.gen_range(0..1u64 << 20) * 64;
             let mut index = u64::from(rng.gen::<u32>());
-            uut.place.ring_base.next = bits(base);
-            uut.place.ring_slots_log2.next = bits(ring);
-            uut.place.slot_bytes_log2.next = bits(slot);
+            uut.ring.ring_base.next = bits(base);
+            uut.ring.ring_slots_log2.next = bits(ring);
+            uut.ring.slot_bytes_log2.next = bits(slot);
             uut.index.next = bits(index);
             uut.load.next = true;
             tick!(uut);

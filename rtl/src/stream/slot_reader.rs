@@ -2,7 +2,7 @@
 
 use super::RingPosition;
 use crate::memory::QueuePointers;
-use crate::ports::{FrameLine, LineRead, SlotPlaces, Verdict};
+use crate::ports::{FrameLine, LineRead, RingPlaces, Verdict};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -25,7 +25,7 @@ pub struct SlotReader {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
     /// Where packets stand in memory.
-    pub place: SlotPlaces,
+    pub ring: RingPlaces,
     /// The next packet is packet `index`.
     pub follow: Signal<In, Bit>,
     /// packetIdx.
@@ -102,7 +102,7 @@ impl Logic for SlotReader {
         self.packet_passes.write_enable.next = allocate;
         self.packet_passes.write_address.next = self.packets.write_address.val();
         self.packet_passes.write_data.next = passes;
-        connect!(self.place, self.position.place);
+        connect!(self.ring, self.position.ring);
         self.position.load.next = self.follow.val();
         self.position.index.next = self.index.val();
         self.position.advance.next = allocate;
@@ -159,7 +159,7 @@ impl Logic for SlotReader {
             && self.head_arrived.q.val().get_bit(self.to_measure.read_address.val().index())
             && (!self.asking.q.val().any() || ((self.asking.q.val() == 1) && ask && self.body.ready.val()));
         self.packet_passes.read_address.next = self.to_measure.read_address.val();
-        let capacity = (bits::<32>(1) << self.place.slot_bytes_log2.val()) - 18;
+        let capacity = (bits::<32>(1) << self.ring.slot_bytes_log2.val()) - 18;
         let mut length = self.packet_length.read_data.val();
         self.length_error.next = false;
         if self.packet_passes.read_data.val() || self.packet_failed.read_data.val() {

@@ -28,7 +28,7 @@ pub struct VerdictReader {
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
     /// Where verdicts stand in memory.
-    pub place: VerdictPlaces,
+    pub ring: VerdictPlaces,
 
     /// To memory: lines of verdicts, with tags 48 to 51; a request may be withdrawn.
     pub read: LineRead,
@@ -57,10 +57,10 @@ impl Logic for VerdictReader {
     fn update(&mut self) {
         // Request the words from that of packet `asked` to the end of the line, of the ring or of
         // the committed packets.
-        let slot = self.asked.q.val() & ((bits::<32>(1) << self.place.ring_slots_log2.val()) - 1);
+        let slot = self.asked.q.val() & ((bits::<32>(1) << self.ring.ring_slots_log2.val()) - 1);
         let mut words = bits::<5>(16);
-        if self.place.ring_slots_log2.val() < 4 {
-            words = bits::<5>(1) << self.place.ring_slots_log2.val();
+        if self.ring.ring_slots_log2.val() < 4 {
+            words = bits::<5>(1) << self.ring.ring_slots_log2.val();
         }
         let room = words - bit_cast::<5, 4>(slot.get_bits::<4>(0));
         let open = self.committed.val() - self.asked.q.val();
@@ -77,7 +77,7 @@ impl Logic for VerdictReader {
             && (self.lines.empty.val() || !beyond.get_bit(32));
         self.read.valid.next = ask;
         self.read.line.next =
-            self.place.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(slot.get_bits::<28>(4));
+            self.ring.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(slot.get_bits::<28>(4));
         self.read.tag.next = bit_cast::<7, 2>(self.lines.write_address.val()) | 48;
         let accept = ask && self.read.ready.val();
         if accept {
