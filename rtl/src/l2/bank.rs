@@ -256,7 +256,7 @@ impl Logic for L2Bank {
 
         // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
-        let takes_fill = !self.answers.response_full.val() && !(hit_waits && self.hit_first.q.val());
+        let takes_fill = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
         self.fill.ready.next = takes_fill;
         self.fetches.fill_number.next = self.fill.number.val();
         // Its turn is known before whether it is one of ours: the line is chosen by that.
