@@ -1,6 +1,7 @@
 //! Nets for expressions that Verilog cannot use in place.
 
 use num_bigint::BigUint;
+use sha2::{Digest as _, Sha256};
 
 use super::node::{ones, BinOp, Ex, Node};
 use super::text::{constant, Writer};
@@ -109,8 +110,7 @@ fn shortened(text: String) -> String {
     if text.len() <= LONGEST {
         return text;
     }
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let digest = Sha256::digest(&text);
+    let hash = digest.iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte));
     format!("{}_h{hash:016x}", &text[..LONGEST - 20])
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use syn::parse::Parser as _;
-use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprPath, Macro, Pat, Token};
+use syn::{Block, ExprPath, Macro, Pat};
+
+use super::statement::ends;
 
 #[derive(Default)]
 struct Finder(BTreeMap<String, ExprPath>);
@@ -37,12 +37,11 @@ impl<'ast> Visit<'ast> for Finder {
 
     /// The ends of a `connect!` are expressions, too.
     fn visit_macro(&mut self, node: &'ast Macro) {
-        let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
-        let mut ends = Finder::default();
-        for end in parser.parse2(node.tokens.clone()).iter().flatten() {
-            ends.visit_expr(end);
+        let mut found = Finder::default();
+        for end in ends(node).iter().flatten() {
+            found.visit_expr(end);
         }
-        self.0.extend(ends.0);
+        self.0.extend(found.0);
     }
 
     fn visit_pat(&mut self, pattern: &'ast Pat) {

@@ -326,11 +326,16 @@ fn call(node: &ExprCall) -> Result<TokenStream> {
     Ok(quote!(__tree.link(#path("", #left, #right));))
 }
 
+/// What stands between the commas of a `connect!`.
+pub fn ends(node: &Macro) -> Result<Vec<Expr>> {
+    let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+    Ok(parser.parse2(node.tokens.clone())?.into_iter().collect())
+}
+
 fn macro_statement(node: &Macro) -> Result<TokenStream> {
     match name::of_path(&node.path).as_str() {
         "connect" => {
-            let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
-            let ends: Vec<Expr> = parser.parse2(node.tokens.clone())?.into_iter().collect();
+            let ends = ends(node)?;
             let [this, that] = ends.as_slice() else {
                 return Err(Error::new_spanned(node, "`connect!` takes the two ends of a connection"));
             };
