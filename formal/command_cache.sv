@@ -3,7 +3,7 @@
 //
 // Of all words of all lines of all harts one is followed, whichever. The RAMs are replaced by ones that keep the word and the tag of
 // its place; all others read as anything, and so does a word that is read while it is written.
-module ram_sized_32_512 (
+module ram_sized_32_9 (
     input wire clk, input wire write_enable, input wire [15:0] write_address, input wire [31:0] write_data,
     input wire read_enable, input wire [15:0] read_address, output wire [31:0] read_data
 );
@@ -18,7 +18,7 @@ module ram_sized_32_512 (
     assign read_data = data;
 endmodule
 
-module ram_sized_26_32 (
+module ram_sized_26_5 (
     input wire clk, input wire write_enable, input wire [15:0] write_address, input wire [25:0] write_data,
     input wire read_enable, input wire [15:0] read_address, output wire [25:0] read_data
 );

@@ -4,7 +4,7 @@
 // any line that is neither being fetched nor waiting for its write-back.
 //
 // Requesters The RAM of the locks, of which one set is followed; the other reads as anything.
-module ram_sized_async_9_2 (
+module ram_sized_async_9_1 (
     input  wire        clk,
     input  wire        write_enable,
     input  wire [15:0] write_address,

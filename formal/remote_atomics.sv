@@ -2,7 +2,7 @@
 // gives what memory gave, and so does one that comes again, while its result is kept; a job is given on once, and none that was withdrawn.
 //
 // The results under one number of one queue pair are followed, whichever. Resets come at any time.
-module ram_sync_atomic_reply_9 (
+module ram_sync_88_9 (
     input  wire        clk,
     input  wire        write_enable,
     input  wire [8:0]  write_address,

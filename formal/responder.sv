@@ -3,9 +3,8 @@
 // pair and the right; a READ that may not be answered any more is refused, with all behind it.
 //
 // One queue pair is followed, and one place of its ring, whichever. Regions change, and resets come, at any time.
-`TRACKED_SYNC(ram_sync_read_job_8, 174, 8)
+`TRACKED_SYNC(ram_sync_174_8, 174, 8)
 `TRACKED(ram_async_23_8, 23, 8)
-`TRACKED(ram_async_job_row_4, 32, 4)
 
 module responder_formal (
     input wire         clk,

@@ -4,7 +4,7 @@
 // Of all stores one is followed, whichever goes to place `slot` while `follow` is high: the stores ahead of it are counted, and it
 // must come out unchanged after just that many. The RAM is replaced by one that keeps the tags of all places, and of the rest the
 // word of that place; all others read as anything.
-module ram_sized_async_71_8 (
+module ram_sized_async_71_3 (
     input wire clk, input wire write_enable, input wire [15:0] write_address, input wire [70:0] write_data,
     input wire [15:0] read_address, output wire [70:0] read_data
 );

@@ -1,6 +1,6 @@
 //! Clock and reset of an ECP5.
 
-use hermes_hdl::emit::unit_info::Primitive;
+use hermes_hdl::emit::unit_info::HandWritten;
 use hermes_hdl::prelude::*;
 
 /// Dividers of the PLL of an ECP5 (EHXPLLL, Lattice FPGA-TN-02200): the output has `input / reference * feedback`, and the oscillator `output` times that.
@@ -72,11 +72,14 @@ impl Logic for Ecp5Clock {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let Ecp5Pll { reference, feedback, output, kilohertz } = self._pll;
-        Primitive::Memory {
-            type_name: format!("Ecp5Clock<{reference}, {feedback}, {output}>"),
-            doc: format!("Clock of {kilohertz} kHz and its reset, by the PLL of an ECP5; in simulation the clock is that of the board."),
-            combinational: vec![("clock_out".to_string(), "clock_in".to_string())],
-        }
+        HandWritten::new(
+            format!("Ecp5Clock<{reference}, {feedback}, {output}>"),
+            format!(
+                "Clock of {kilohertz} kHz and its reset, by the PLL of an ECP5; in simulation the clock is that \
+                 of the board."
+            ),
+        )
+        .follows("clock_out", "clock_in")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {

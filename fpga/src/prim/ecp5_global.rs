@@ -1,6 +1,6 @@
 //! The global network of an ECP5 for a signal that is no clock.
 
-use hermes_hdl::emit::unit_info::Primitive;
+use hermes_hdl::emit::unit_info::HandWritten;
 use hermes_hdl::prelude::*;
 
 /// Carries a signal of thousands of sinks, such as a reset, on the global network of an ECP5 (DCCA, Lattice FPGA-TN-02200): it takes no wires of those
@@ -21,12 +21,9 @@ impl Logic for Ecp5Global {
         self.signal_out.next = self.signal_in.val();
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        Primitive::Memory {
-            type_name: "Ecp5Global".to_string(),
-            doc: "A signal on the global network of an ECP5.".to_string(),
-            combinational: vec![("signal_out".to_string(), "signal_in".to_string())],
-        }
-        .into_timing()
+        HandWritten::new("Ecp5Global", "A signal on the global network of an ECP5.")
+            .follows("signal_out", "signal_in")
+            .into_timing()
     }
     fn hdl(&self) -> Verilog {
         Verilog::Custom(

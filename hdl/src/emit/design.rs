@@ -15,7 +15,7 @@ use super::names::{identifier, module_name, snake_case, Names};
 use super::plan;
 use super::scope::{self, Scope};
 use super::unit::{group_elements, Unit};
-use super::unit_info::Primitive;
+use super::unit_info::{HandWritten, Primitive};
 use super::wakes::{self, Remedy};
 use super::EmitError;
 
@@ -132,7 +132,7 @@ impl Library {
             return Ok(index);
         }
         let mut definition = match &scope.primitive {
-            Some(Primitive::Memory { doc, combinational, .. }) => memory(scope, doc, combinational),
+            Some(Primitive::HandWritten(module)) => hand_written(scope, module),
             _ => {
                 let mut indices = scope.children.iter().zip(&children);
                 let mut unit = Unit::declare(scope, path, |child, _| {
@@ -249,15 +249,16 @@ impl Library {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, definition) in self.definitions.iter().enumerate() {
             if index != top {
-                groups.entry(&definition.base_name).or_default().push(index);
+                let base = definition.shared_name.as_ref().unwrap_or(&definition.base_name);
+                groups.entry(base).or_default().push(index);
             }
         }
         let mut names = Names::default();
         let mut result = vec![String::new(); self.definitions.len()];
         result[top] = names.take(top_name);
         for (base, members) in groups {
-            // Modules of one name may be equal, such as memories of one bit with different types:
-            // see `finish`.
+            // Modules of one name may be equal, such as memories with different parameters: see
+            // `finish`.
             let mut of_type: BTreeMap<String, String> = BTreeMap::new();
             for (member, name) in members.iter().zip(self.names_of_type(base, &members)) {
                 let identifier = of_type.entry(name).or_insert_with_key(|name| names.take(name));
@@ -294,11 +295,15 @@ impl Library {
             for line in comment::lines(&comment::plain(&definition.doc), "") {
                 let _ = writeln!(text, "{line}");
             }
-            let _ = write!(text, "module {name} {}", definition.header);
+            let parameters = parameter_list(&definition.sizes, number == top);
+            let _ = write!(text, "module {name} {parameters}{}", definition.header);
             for (i, piece) in definition.body.split('\u{1}').enumerate() {
                 // Every second piece is the number of a module.
                 match piece.parse::<usize>() {
-                    Ok(index) if i % 2 == 1 => text.push_str(&names[index]),
+                    Ok(index) if i % 2 == 1 => {
+                        let sizes = &self.definitions[index].sizes;
+                        let _ = write!(text, "{}{}", names[index], parameter_values(sizes));
+                    }
                     _ => text.push_str(piece),
                 }
             }
@@ -342,7 +347,7 @@ fn fingerprint(scope: &Scope, children: &[Option<usize>]) -> String {
 /// The name of a module after its type.
 fn base_name(scope: &Scope) -> String {
     match (&scope.description, &scope.primitive) {
-        (_, Some(Primitive::Memory { type_name, .. })) => module_name(type_name),
+        (_, Some(Primitive::HandWritten(module))) => module_name(&module.type_name),
         (Some(description), _) => module_name(&description.type_name),
         _ => identifier(&snake_case(&scope.name)),
     }
@@ -364,8 +369,8 @@ fn parameters(scope: &Scope) -> Vec<Vec<(String, String)>> {
     ]
 }
 
-/// A memory: its text is written by hand.
-fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Definition {
+/// A module whose text is written by hand, such as a memory.
+fn hand_written(scope: &Scope, module: &HandWritten) -> Definition {
     let mut ports = Vec::new();
     let mut lengths = Vec::new();
     for (name, elements) in group_elements(scope) {
@@ -374,15 +379,16 @@ fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Defin
             AtomKind::InputParameter => Direction::Input,
             _ => Direction::Output,
         };
+        let bits = module.widths.iter().find(|(port, _)| *port == name).map(|(_, bits)| bits.clone());
         let name = port_name(&name).to_string();
         let port = Port { name, direction, width: elements[0].width * elements.len() };
-        ports.push(ListedPort { port, procedural: false, doc: String::new(), group: None });
+        ports.push(ListedPort { port, bits, procedural: false, doc: String::new(), group: None });
     }
     let places = |name: &String| -> Vec<PortElement> {
         let port = ports.iter().position(|p| p.port.name == *name);
         port.into_iter().flat_map(|p| (0..lengths[p]).map(move |element| (p, element))).collect()
     };
-    let through = combinational.iter().flat_map(|(output, input)| {
+    let through = module.combinational.iter().flat_map(|(output, input)| {
         places(output).into_iter().map(|element| (element, places(input))).collect::<Vec<_>>()
     });
     let through: Vec<_> = through.collect();
@@ -392,14 +398,40 @@ fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Defin
         }
         _ => String::new(),
     };
+    let plain = module.type_name.split_once('<').map_or(module.type_name.as_str(), |(plain, _)| plain);
     Definition {
-        doc: doc.to_string(),
+        doc: module.doc.clone(),
+        shared_name: (!module.parameters.is_empty()).then(|| module_name(plain)),
+        sizes: module.parameters.clone(),
         header: header(&ports),
         ports: ports.into_iter().map(|p| p.port).collect(),
         body: format!("\n{body}"),
         wakes: through.clone(),
         through,
         ..Definition::default()
+    }
+}
+
+/// The parameters of a module, with a bracket and a space behind; those of the top module, which
+/// nobody instantiates, have their values.
+fn parameter_list(sizes: &[(String, usize)], top: bool) -> String {
+    let default = |value: usize| if top { value } else { 1 };
+    let lines: Vec<String> =
+        sizes.iter().map(|(name, value)| format!("    parameter {name} = {}", default(*value))).collect();
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("#(\n{}\n) ", lines.join(",\n"))
+    }
+}
+
+/// The values of its parameters where a module is instantiated, with a space in front.
+fn parameter_values(sizes: &[(String, usize)]) -> String {
+    let values: Vec<String> = sizes.iter().map(|(name, value)| format!(".{name}({value})")).collect();
+    if values.is_empty() {
+        String::new()
+    } else {
+        format!(" #({})", values.join(", "))
     }
 }
 

@@ -45,6 +45,10 @@ pub type PortElement = (usize, usize);
 pub struct Definition {
     /// Name after the type.
     pub base_name: String,
+    /// Name of the module if it has parameters, for which all of its sizes are one module.
+    pub shared_name: Option<String>,
+    /// Its parameters, and their values where it is instantiated.
+    pub sizes: Vec<(String, usize)>,
     /// Path of the first unit that has it, for messages.
     pub path: String,
     /// Parameters that can tell apart modules of one type, by kind.
@@ -96,6 +100,8 @@ fn group_doc(description: &Description, path: &str) -> Option<String> {
 /// A port in the list of a module.
 pub struct ListedPort {
     pub port: Port,
+    /// Its number of bits where that depends on parameters of the module.
+    pub bits: Option<String>,
     /// Driven from an `always` block.
     pub procedural: bool,
     /// Comment behind it.
@@ -106,12 +112,18 @@ pub struct ListedPort {
 
 /// The port list of a module.
 pub fn header(ports: &[ListedPort]) -> String {
-    let columns: Vec<String> = ports.iter().map(|p| range(p.port.width)).collect();
+    let columns = ports.iter().map(|p| match &p.bits {
+        Some(bits) => format!("[{bits}-1:0] "),
+        None => range(p.port.width),
+    });
+    let columns: Vec<String> = columns.collect();
     let widest = columns.iter().map(String::len).max().unwrap_or(0);
     let longest = ports.iter().map(|p| p.port.name.len()).max().unwrap_or(0) + 1;
     let mut text = String::from("(\n");
     let mut above: &Option<String> = &None;
-    for (i, (ListedPort { port, procedural, doc, group }, column)) in ports.iter().zip(&columns).enumerate() {
+    for (i, (ListedPort { port, procedural, doc, group, .. }, column)) in
+        ports.iter().zip(&columns).enumerate()
+    {
         if let (Some(comment), true) = (group, group != above) {
             for line in comment::lines(&format!("{comment}:"), "    ") {
                 let _ = writeln!(text, "{line}");
@@ -548,6 +560,7 @@ pub fn write(
         let port = Port { name: builder.writer.name[var].clone(), direction, width: info.bits() };
         ports.push(ListedPort {
             port,
+            bits: None,
             procedural: plan.procedural.contains(&var),
             doc: field_doc(description, &info.path),
             group: description.and_then(|d| group_doc(d, &info.path)),

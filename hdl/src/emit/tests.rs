@@ -1,4 +1,5 @@
 //! Tests of the back end as a whole.
+use super::unit_info::HandWritten;
 use super::{emit, example, Port};
 use crate::prelude::*;
 use crate::testing::check;
@@ -99,7 +100,7 @@ impl Logic for Queues {
 fn equal_units_are_one_module_and_vectors_are_packed() {
     let design = emit(&Queues::new(3), "queues_top").unwrap();
     let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
-    assert_eq!(names, ["ram_async_8_4", "queue_8_4", "queues_top"]);
+    assert_eq!(names, ["ram_async", "queue_8_4", "queues_top"]);
     let port = |name: &str| design.ports.iter().find(|p| p.name == name).unwrap();
     assert_eq!(port("data"), &Port { name: "data".into(), direction: super::Direction::Input, width: 24 });
     let text = &design.modules[2].text;
@@ -145,7 +146,7 @@ fn parameters_tell_modules_of_one_type_apart() {
     };
     let design = emit(&both, "both").unwrap();
     let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
-    assert_eq!(names, ["ram_async_8_4", "queue_8_4", "queues_count2", "queues_count3", "both"]);
+    assert_eq!(names, ["ram_async", "queue_8_4", "queues_count2", "queues_count3", "both"]);
 }
 
 #[test]
@@ -259,35 +260,99 @@ fn names_that_cannot_be_told_apart_are_refused() {
     assert!(error.contains("rename one of them"), "{error}");
 }
 
-/// Memories whose words are of different types of one bit.
+/// Memories of different sizes and types.
 #[derive(LogicBlock, Default)]
-struct OneBit {
+struct Sizes {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    pub address: Signal<In, Bits<2>>,
+    pub address: Signal<In, Bits<3>>,
+    pub data: Signal<In, Bits<8>>,
     pub y: Signal<Out, Bit>,
     plain: RamAsync<Bit, 2>,
-    vector: RamAsync<Bits<1>, 2>,
+    wide: RamAsync<Bits<8>, 3>,
 }
 
-impl Logic for OneBit {
+impl Logic for Sizes {
     #[hdl_gen]
     fn update(&mut self) {
         self.plain.write_enable.next = true;
-        self.plain.write_address.next = self.address.val();
-        self.plain.write_data.next = true;
-        self.plain.read_address.next = self.address.val();
-        self.vector.write_enable.next = true;
-        self.vector.write_address.next = self.address.val();
-        self.vector.write_data.next = bits::<1>(1);
-        self.vector.read_address.next = self.address.val();
-        self.y.next = self.plain.read_data.val() && self.vector.read_data.val().any();
+        self.plain.write_address.next = self.address.val().get_bits::<2>(0);
+        self.plain.write_data.next = self.data.val().any();
+        self.plain.read_address.next = self.address.val().get_bits::<2>(1);
+        self.wide.write_enable.next = true;
+        self.wide.write_address.next = self.address.val();
+        self.wide.write_data.next = self.data.val();
+        self.wide.read_address.next = self.address.val();
+        self.y.next = self.plain.read_data.val() && self.wide.read_data.val().any();
     }
 }
 
 #[test]
-fn modules_of_one_name_and_text_are_one() {
-    let design = emit(&OneBit::default(), "one_bit").unwrap();
+fn memories_of_all_sizes_are_one_module_with_parameters() {
+    let design = emit(&Sizes::default(), "sizes").unwrap();
     let names: Vec<&str> = design.modules.iter().map(|module| module.name.as_str()).collect();
-    assert_eq!(names, ["ram_async_1_2", "one_bit"]);
+    assert_eq!(names, ["ram_async", "sizes"]);
+    let memory = &design.modules[0].text;
+    let head = "module ram_async #(\n    parameter WIDTH = 1,\n    parameter ADDRESS_BITS = 1\n) (\n";
+    assert!(memory.contains(head), "{memory}");
+    assert!(memory.contains("input  wire [ADDRESS_BITS-1:0] write_address,"), "{memory}");
+    let text = &design.modules[1].text;
+    assert!(text.contains("ram_async #(.WIDTH(1), .ADDRESS_BITS(2)) plain ("), "{text}");
+    assert!(text.contains("ram_async #(.WIDTH(8), .ADDRESS_BITS(3)) wide ("), "{text}");
+    check(Sizes::default());
+}
+
+#[test]
+fn a_memory_alone_has_its_size() {
+    let design = emit(&RamAsync::<Bits<8>, 3>::default(), "alone").unwrap();
+    let text = design.verilog();
+    assert!(
+        text.contains("module alone #(\n    parameter WIDTH = 8,\n    parameter ADDRESS_BITS = 3\n) ("),
+        "{text}"
+    );
+}
+
+/// A module whose text has a number where it should have the parameter.
+#[derive(Clone, Debug, Default, LogicBlock)]
+struct Constant<const N: usize> {
+    pub value: Signal<Out, Bits<N>>,
+}
+
+impl<const N: usize> Logic for Constant<N> {
+    fn update(&mut self) {
+        self.value.next = bits(1);
+    }
+    fn timing(&self) -> Vec<TimingInfo> {
+        HandWritten::new(format!("Constant<{N}>"), "One.")
+            .parameter("WIDTH", N)
+            .width(&["value"], "WIDTH")
+            .into_timing()
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!("assign value = {N}'d1;\n"))
+    }
+}
+
+/// Two of them.
+#[derive(LogicBlock, Default)]
+struct Constants {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub y: Signal<Out, Bit>,
+    short: Constant<2>,
+    long: Constant<3>,
+}
+
+impl Logic for Constants {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.y.next = self.short.value.val().any() && self.long.value.val().any();
+    }
+}
+
+#[test]
+fn a_text_that_does_not_say_its_parameters_is_refused() {
+    let error = emit(&Constants::default(), "constants").unwrap_err().to_string();
+    assert!(error.contains("`constants.short`") && error.contains("`constants.long`"), "{error}");
+    assert!(error.contains("would both be called `constant`"), "{error}");
 }

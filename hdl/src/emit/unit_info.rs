@@ -115,15 +115,61 @@ pub enum Primitive {
     },
     /// Becomes a concatenation in its owner.
     Pack,
-    /// A memory module with hand-written text, and which outputs follow which inputs in the same cycle.
-    Memory {
-        /// Type name with its path and parameters.
-        type_name: String,
-        /// First line of the module's header comment.
-        doc: String,
-        /// Pairs of output and input.
-        combinational: Vec<(String, String)>,
-    },
+    /// A module with hand-written text, such as a memory.
+    HandWritten(HandWritten),
+}
+
+/// What the back end knows of a module whose text is written by hand.
+///
+/// Units that differ in nothing but values of `parameters` become one Verilog module with these
+/// parameters: its text must say them by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandWritten {
+    /// Type name with its path and parameters.
+    pub type_name: String,
+    /// Header comment of the module.
+    pub doc: String,
+    /// Parameters of the Verilog module, with the values of this unit.
+    pub parameters: Vec<(String, usize)>,
+    /// Ports whose number of bits depends on parameters, with an expression for it.
+    pub widths: Vec<(String, String)>,
+    /// Pairs of an output and an input that it follows in the same cycle.
+    pub combinational: Vec<(String, String)>,
+}
+
+impl HandWritten {
+    /// A module without parameters; no output follows an input in the same cycle.
+    #[must_use]
+    pub fn new(type_name: impl Into<String>, doc: impl Into<String>) -> Self {
+        Self { type_name: type_name.into(), doc: doc.into(), ..Self::default() }
+    }
+
+    /// Adds a parameter: its Verilog name, and its value in this unit.
+    #[must_use]
+    pub fn parameter(mut self, name: &str, value: usize) -> Self {
+        self.parameters.push((name.to_string(), value));
+        self
+    }
+
+    /// Says that `ports` have `bits` bits, a Verilog expression of parameters.
+    #[must_use]
+    pub fn width(mut self, ports: &[&str], bits: &str) -> Self {
+        self.widths.extend(ports.iter().map(|port| ((*port).to_string(), bits.to_string())));
+        self
+    }
+
+    /// Says that `output` follows `input` in the same cycle.
+    #[must_use]
+    pub fn follows(mut self, output: &str, input: &str) -> Self {
+        self.combinational.push((output.to_string(), input.to_string()));
+        self
+    }
+
+    /// The form in which `Logic::timing` carries it.
+    #[must_use]
+    pub fn into_timing(self) -> Vec<TimingInfo> {
+        Primitive::HandWritten(self).into_timing()
+    }
 }
 
 impl Primitive {
@@ -133,11 +179,15 @@ impl Primitive {
         let (clock, inputs, outputs) = match self {
             Self::Register { reset_value } => ("register".to_string(), vec![reset_value], vec![]),
             Self::Pack => ("pack".to_string(), vec![], vec![]),
-            Self::Memory { type_name, doc, combinational } => (
-                "memory".to_string(),
-                vec![type_name, doc],
-                combinational.into_iter().flat_map(|(o, i)| [o, i]).collect(),
-            ),
+            Self::HandWritten(module) => {
+                let mut inputs = vec![module.type_name, module.doc];
+                inputs.extend(module.parameters.into_iter().map(|(name, value)| format!("{name}={value}")));
+                let pairs = |list: Vec<(String, String)>| list.into_iter().flat_map(|(a, b)| [a, b]);
+                let mut outputs: Vec<String> = pairs(module.widths).collect();
+                outputs.push(String::new());
+                outputs.extend(pairs(module.combinational));
+                ("hand-written".to_string(), inputs, outputs)
+            }
         };
         vec![TimingInfo { name: PRIMITIVE.to_string(), clock, inputs, outputs }]
     }
@@ -150,11 +200,23 @@ impl Primitive {
         match info.clock.as_str() {
             "register" => Some(Self::Register { reset_value: input(0)? }),
             "pack" => Some(Self::Pack),
-            "memory" => Some(Self::Memory {
-                type_name: input(0)?,
-                doc: input(1)?,
-                combinational: info.outputs.chunks(2).map(|p| (p[0].clone(), p[1].clone())).collect(),
-            }),
+            "hand-written" => {
+                let mut lists = info.outputs.split(String::is_empty);
+                let mut pairs = || -> Option<Vec<(String, String)>> {
+                    Some(lists.next()?.chunks(2).map(|p| (p[0].clone(), p[1].clone())).collect())
+                };
+                let parameter = |text: &String| {
+                    let (name, value) = text.split_once('=')?;
+                    Some((name.to_string(), value.parse().ok()?))
+                };
+                Some(Self::HandWritten(HandWritten {
+                    type_name: input(0)?,
+                    doc: input(1)?,
+                    parameters: info.inputs[2..].iter().filter_map(parameter).collect(),
+                    widths: pairs()?,
+                    combinational: pairs()?,
+                }))
+            }
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! A distributed RAM of rows with a word for each lane.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -57,26 +57,28 @@ impl<const N: usize, const A: usize> Logic for LaneRam<N, A> {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let lanes = self.read_data.len();
-        Primitive::Memory {
-            type_name: format!("LaneRam<{N}, {A}, {lanes}>"),
-            doc: format!(
-                "{} rows of {lanes} words of {N} bits, one write port, one combinational read port: distributed RAM.",
-                1usize << A,
-            ),
-            combinational: vec![("read_data".to_string(), "read_address".to_string())],
-        }
+        HandWritten::new(
+            format!("LaneRam<{N}, {A}, {lanes}>"),
+            "2^ADDRESS_BITS rows of LANES words of WIDTH bits, one write port, one combinational read port: \
+             distributed RAM.",
+        )
+        .parameter("WIDTH", N)
+        .parameter("ADDRESS_BITS", A)
+        .parameter("LANES", lanes)
+        .width(&["write_data", "read_data"], "LANES*WIDTH")
+        .width(&["write_address", "read_address"], "ADDRESS_BITS")
+        .follows("read_data", "read_address")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "reg [{msb}:0] rows [0:{last}];\n\
+        Verilog::Custom(
+            "reg [LANES*WIDTH-1:0] rows [0:(1<<ADDRESS_BITS)-1];\n\
              always @(posedge clk) begin\n    \
                  if (write_enable) rows[write_address] <= write_data;\n\
              end\n\
-             assign read_data = rows[read_address];\n",
-            msb = N * self.read_data.len() - 1,
-            last = (1usize << A) - 1,
-        ))
+             assign read_data = rows[read_address];\n"
+                .to_string(),
+        )
     }
 }
 

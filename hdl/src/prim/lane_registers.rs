@@ -1,6 +1,6 @@
 //! Registers with a word for each lane and one enable.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -44,22 +44,24 @@ impl<const N: usize> Logic for LaneRegisters<N> {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let lanes = self.q.len();
-        Primitive::Memory {
-            type_name: format!("LaneRegisters<{N}, {lanes}>"),
-            doc: format!("{lanes} words of {N} bits with one enable: flip-flops."),
-            combinational: vec![],
-        }
+        HandWritten::new(
+            format!("LaneRegisters<{N}, {lanes}>"),
+            "LANES words of WIDTH bits with one enable: flip-flops.",
+        )
+        .parameter("WIDTH", N)
+        .parameter("LANES", lanes)
+        .width(&["d", "q"], "LANES*WIDTH")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "reg [{msb}:0] words;\n\
+        Verilog::Custom(
+            "reg [LANES*WIDTH-1:0] words;\n\
              always @(posedge clk) begin\n    \
                  if (write_enable) words <= d;\n\
              end\n\
-             assign q = words;\n",
-            msb = N * self.q.len() - 1,
-        ))
+             assign q = words;\n"
+                .to_string(),
+        )
     }
 }
 

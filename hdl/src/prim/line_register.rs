@@ -1,6 +1,6 @@
 //! A register of one line with byte enables.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -35,12 +35,8 @@ impl Logic for LineRegister {
         }
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        Primitive::Memory {
-            type_name: std::any::type_name::<Self>().to_string(),
-            doc: "64 bytes with byte enables: flip-flops.".to_string(),
-            combinational: vec![],
-        }
-        .into_timing()
+        HandWritten::new(std::any::type_name::<Self>(), "64 bytes with byte enables: flip-flops.")
+            .into_timing()
     }
     fn hdl(&self) -> Verilog {
         Verilog::Custom(

@@ -1,6 +1,6 @@
 //! A signed multiplier as FPGAs have them.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -54,11 +54,10 @@ impl Logic for PartialProducts {
         }
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        Primitive::Memory {
-            type_name: std::any::type_name::<Self>().to_string(),
-            doc: "Four signed multipliers of 18 by 18 bits with output registers: DSP blocks.".to_string(),
-            combinational: vec![],
-        }
+        HandWritten::new(
+            std::any::type_name::<Self>(),
+            "Four signed multipliers of 18 by 18 bits with output registers: DSP blocks.",
+        )
         .into_timing()
     }
     fn hdl(&self) -> Verilog {

@@ -1,6 +1,6 @@
 //! A distributed RAM: one write port, one combinational read port.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -36,26 +36,25 @@ impl<T: Synth, const A: usize> Logic for RamAsync<T, A> {
         self.read_data.next = self._memory[self.read_address.val().index()];
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        Primitive::Memory {
-            type_name: std::any::type_name::<Self>().to_string(),
-            doc: format!(
-                "{} words of {} bits, one write port, one combinational read port: distributed RAM.",
-                1usize << A,
-                T::BITS
-            ),
-            combinational: vec![("read_data".to_string(), "read_address".to_string())],
-        }
+        HandWritten::new(
+            std::any::type_name::<Self>(),
+            "2^ADDRESS_BITS words of WIDTH bits, one write port, one combinational read port: distributed RAM.",
+        )
+        .parameter("WIDTH", T::BITS)
+        .parameter("ADDRESS_BITS", A)
+        .width(&["write_data", "read_data"], "WIDTH")
+        .width(&["write_address", "read_address"], "ADDRESS_BITS")
+        .follows("read_data", "read_address")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "reg [{msb}:0] words [0:{last}];\n\
+        Verilog::Custom(
+            "reg [WIDTH-1:0] words [0:(1<<ADDRESS_BITS)-1];\n\
              always @(posedge clk) begin\n    \
                  if (write_enable) words[write_address] <= write_data;\n\
              end\n\
-             assign read_data = words[read_address];\n",
-            msb = T::BITS - 1,
-            last = (1usize << A) - 1,
-        ))
+             assign read_data = words[read_address];\n"
+                .to_string(),
+        )
     }
 }

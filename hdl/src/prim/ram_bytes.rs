@@ -1,6 +1,6 @@
 //! A block RAM with byte enables.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -66,51 +66,49 @@ impl<const A: usize> Logic for RamBytes<A> {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
-        Primitive::Memory {
-            type_name: if A == 12 { format!("RamBytes<{words}>") } else { format!("RamBytes<{words}, {A}>") },
-            doc: format!("{words} words of 32 bits with byte enables, one port: block RAM."),
-            combinational: vec![],
-        }
+        HandWritten::new(
+            if A == 12 { format!("RamBytes<{words}>") } else { format!("RamBytes<{words}, {A}>") },
+            "2^INDEX_BITS words of 32 bits with byte enables, one port: block RAM. Address bits above do not count.",
+        )
+        .parameter("ADDRESS_BITS", A)
+        .parameter("INDEX_BITS", words.ilog2() as usize)
+        .width(&["address"], "ADDRESS_BITS")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        let words = self._memory.len();
-        let top = words.ilog2() - 1;
         let writes: String = (0..4)
             .map(|i| {
                 let (low, high) = (8 * i, 8 * i + 7);
-                format!("        if (write_strobe[{i}]) words[address[{top}:0]][{high}:{low}] <= write_data[{high}:{low}];\n")
+                format!("        if (write_strobe[{i}]) words[address[INDEX_BITS-1:0]][{high}:{low}] <= write_data[{high}:{low}];\n")
             })
             .collect();
         let merged: Vec<String> = (0..4)
             .rev()
             .map(|i| {
                 let bits = format!("[{}:{}]", 8 * i + 7, 8 * i);
-                format!("write_strobe[{i}] ? write_data{bits} : words[address[{top}:0]]{bits}")
+                format!("write_strobe[{i}] ? write_data{bits} : words[address[INDEX_BITS-1:0]]{bits}")
             })
             .collect();
         let merged = merged.join(", ");
-        let unused = if top as usize + 1 < A {
-            format!("wire unused = &{{1'b0, address[{}:{}]}};\n", A - 1, top + 1)
-        } else {
-            String::new()
-        };
         Verilog::Custom(format!(
-            "reg [31:0] words [0:{last}];\n\
+            "reg [31:0] words [0:(1<<INDEX_BITS)-1];\n\
              reg [31:0] data;\n\
-             {unused}\
+             generate\n    \
+                 if (INDEX_BITS < ADDRESS_BITS) begin : above\n        \
+                     wire unused = &{{1'b0, address[ADDRESS_BITS-1:INDEX_BITS]}};\n    \
+                 end\n\
+             endgenerate\n\
              always @(posedge clk) begin\n    \
                  if (enable) begin\n\
              `ifdef SYNTHESIS\n\
              {writes}\
              `else\n        \
-                     if (write_strobe != 4'd0) words[address[{top}:0]] <= {{{merged}}};\n\
+                     if (write_strobe != 4'd0) words[address[INDEX_BITS-1:0]] <= {{{merged}}};\n\
              `endif\n        \
-                     if (write_strobe == 4'd0) data <= words[address[{top}:0]];\n    \
+                     if (write_strobe == 4'd0) data <= words[address[INDEX_BITS-1:0]];\n    \
                  end\n\
              end\n\
              assign read_data = data;\n",
-            last = words - 1,
         ))
     }
 }

@@ -1,6 +1,6 @@
 //! A block RAM whose word must not be read while it is written.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -51,21 +51,22 @@ impl<const N: usize, const A: usize> Logic for RamNoCollision<N, A> {
         }
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        Primitive::Memory {
-            type_name: std::any::type_name::<Self>().to_string(),
-            doc: format!(
-                "{} words of {N} bits, one write port, one registered read port: block RAM; the word read while it is written is undefined.",
-                1usize << A,
-            ),
-            combinational: vec![],
-        }
+        HandWritten::new(
+            std::any::type_name::<Self>(),
+            "2^ADDRESS_BITS words of WIDTH bits, one write port, one registered read port: block RAM; \
+             the word read while it is written is undefined.",
+        )
+        .parameter("WIDTH", N)
+        .parameter("ADDRESS_BITS", A)
+        .width(&["write_data", "read_data"], "WIDTH")
+        .width(&["write_address", "read_address"], "ADDRESS_BITS")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
+        Verilog::Custom(
             "(* no_rw_check, ram_style = \"block\" *)\n\
-             reg [{msb}:0] words [0:{last}];\n\
-             reg [{msb}:0] data;\n\
+             reg [WIDTH-1:0] words [0:(1<<ADDRESS_BITS)-1];\n\
+             reg [WIDTH-1:0] data;\n\
              always @(posedge clk) begin\n    \
                  if (read_enable) data <= words[read_address];\n\
              `ifndef SYNTHESIS\n    \
@@ -73,10 +74,9 @@ impl<const N: usize, const A: usize> Logic for RamNoCollision<N, A> {
              `endif\n    \
                  if (write_enable) words[write_address] <= write_data;\n\
              end\n\
-             assign read_data = data;\n",
-            msb = N - 1,
-            last = (1usize << A) - 1,
-        ))
+             assign read_data = data;\n"
+                .to_string(),
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! A block RAM whose depth is a parameter of `new`.
 
 use super::sized;
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -63,22 +63,22 @@ impl<const N: usize> Logic for RamSized<N> {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
-        Primitive::Memory {
-            type_name: format!("RamSized<{N}, {words}>"),
-            doc: format!(
-                "{words} words of {N} bits, one write port, one registered read port: block RAM; the word read while it is written is undefined.",
-            ),
-            combinational: vec![],
-        }
+        HandWritten::new(
+            format!("RamSized<{N}, {words}>"),
+            "2^ADDRESS_BITS words of WIDTH bits, one write port, one registered read port: block RAM; \
+             the word read while it is written is undefined. Address bits above do not count.",
+        )
+        .parameter("WIDTH", N)
+        .parameter("ADDRESS_BITS", words.ilog2() as usize)
+        .width(&["write_data", "read_data"], "WIDTH")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        let last = self._memory.len() - 1;
-        let (write, read) = (sized::index("write_address", last), sized::index("read_address", last));
+        let (write, read) = ("write_address[ADDRESS_BITS-1:0]", "read_address[ADDRESS_BITS-1:0]");
         Verilog::Custom(format!(
             "(* no_rw_check, ram_style = \"block\" *)\n\
-             reg [{msb}:0] words [0:{last}];\n\
-             reg [{msb}:0] data;\n\
+             reg [WIDTH-1:0] words [0:(1<<ADDRESS_BITS)-1];\n\
+             reg [WIDTH-1:0] data;\n\
              {unused}\
              always @(posedge clk) begin\n    \
                  if (read_enable) data <= words[{read}];\n\
@@ -88,8 +88,7 @@ impl<const N: usize> Logic for RamSized<N> {
                  if (write_enable) words[{write}] <= write_data;\n\
              end\n\
              assign read_data = data;\n",
-            msb = N - 1,
-            unused = sized::unused(&["write_address", "read_address"], last),
+            unused = sized::unused(&["write_address", "read_address"]),
         ))
     }
 }

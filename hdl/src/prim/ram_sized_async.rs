@@ -1,7 +1,7 @@
 //! A distributed RAM whose depth is a parameter of `new`.
 
 use super::sized;
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -51,28 +51,26 @@ impl<const N: usize> Logic for RamSizedAsync<N> {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
-        Primitive::Memory {
-            type_name: format!("RamSizedAsync<{N}, {words}>"),
-            doc: format!(
-                "{words} words of {N} bits, one write port, one combinational read port: distributed RAM."
-            ),
-            combinational: vec![("read_data".to_string(), "read_address".to_string())],
-        }
+        HandWritten::new(
+            format!("RamSizedAsync<{N}, {words}>"),
+            "2^ADDRESS_BITS words of WIDTH bits, one write port, one combinational read port: distributed RAM. \
+             Address bits above do not count.",
+        )
+        .parameter("WIDTH", N)
+        .parameter("ADDRESS_BITS", words.ilog2() as usize)
+        .width(&["write_data", "read_data"], "WIDTH")
+        .follows("read_data", "read_address")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        let last = self._memory.len() - 1;
         Verilog::Custom(format!(
-            "reg [{msb}:0] words [0:{last}];\n\
+            "reg [WIDTH-1:0] words [0:(1<<ADDRESS_BITS)-1];\n\
              {unused}\
              always @(posedge clk) begin\n    \
-                 if (write_enable) words[{write}] <= write_data;\n\
+                 if (write_enable) words[write_address[ADDRESS_BITS-1:0]] <= write_data;\n\
              end\n\
-             assign read_data = words[{read}];\n",
-            msb = N - 1,
-            unused = sized::unused(&["write_address", "read_address"], last),
-            write = sized::index("write_address", last),
-            read = sized::index("read_address", last),
+             assign read_data = words[read_address[ADDRESS_BITS-1:0]];\n",
+            unused = sized::unused(&["write_address", "read_address"]),
         ))
     }
 }

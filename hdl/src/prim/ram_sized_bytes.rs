@@ -1,7 +1,7 @@
 //! A block RAM of lines with byte enables, whose depth is a parameter of `new`.
 
 use super::sized;
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -78,18 +78,16 @@ impl Logic for RamSizedBytes {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
-        Primitive::Memory {
-            type_name: format!("RamSizedBytes<{words}>"),
-            doc: format!(
-                "{words} lines of 64 bytes, one write port with byte enables, one registered read port: block RAM; the line read while it is written is undefined."
-            ),
-            combinational: vec![],
-        }
+        HandWritten::new(
+            format!("RamSizedBytes<{words}>"),
+            "2^ADDRESS_BITS lines of 64 bytes, one write port with byte enables, one registered read port: block RAM; \
+             the line read while it is written is undefined. Address bits above do not count.",
+        )
+        .parameter("ADDRESS_BITS", words.ilog2() as usize)
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        let last = self._memory.len() - 1;
-        let (write, read) = (sized::index("write_address", last), sized::index("read_address", last));
+        let (write, read) = ("write_address[ADDRESS_BITS-1:0]", "read_address[ADDRESS_BITS-1:0]");
         // No function: Verilator numbers its variables for each instance, so that instances could
         // not share their code.
         let bytes: Vec<String> = (0..64).rev().map(|i| format!("{{8{{write_strobe[{i}]}}}}")).collect();
@@ -97,7 +95,7 @@ impl Logic for RamSizedBytes {
         let mask = mask.join(",\n");
         Verilog::Custom(format!(
             "(* no_rw_check, ram_style = \"block\" *)\n\
-             reg [511:0] words [0:{last}];\n\
+             reg [511:0] words [0:(1<<ADDRESS_BITS)-1];\n\
              reg [511:0] data;\n\
              {unused}\
              `ifdef SYNTHESIS\n\
@@ -119,7 +117,7 @@ impl Logic for RamSizedBytes {
              `endif\n\
              end\n\
              assign read_data = data;\n",
-            unused = sized::unused(&["write_address", "read_address"], last),
+            unused = sized::unused(&["write_address", "read_address"]),
         ))
     }
 }

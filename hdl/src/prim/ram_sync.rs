@@ -1,6 +1,6 @@
 //! A block RAM: one write port, one read port with a registered output.
 
-use crate::emit::unit_info::{self, Primitive};
+use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
@@ -42,28 +42,26 @@ impl<T: Synth, const A: usize> Logic for RamSync<T, A> {
         }
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        Primitive::Memory {
-            type_name: std::any::type_name::<Self>().to_string(),
-            doc: format!(
-                "{} words of {} bits, one write port, one registered read port: block RAM.",
-                1usize << A,
-                T::BITS
-            ),
-            combinational: vec![],
-        }
+        HandWritten::new(
+            std::any::type_name::<Self>(),
+            "2^ADDRESS_BITS words of WIDTH bits, one write port, one registered read port: block RAM.",
+        )
+        .parameter("WIDTH", T::BITS)
+        .parameter("ADDRESS_BITS", A)
+        .width(&["write_data", "read_data"], "WIDTH")
+        .width(&["write_address", "read_address"], "ADDRESS_BITS")
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "reg [{msb}:0] words [0:{last}];\n\
-             reg [{msb}:0] data;\n\
+        Verilog::Custom(
+            "reg [WIDTH-1:0] words [0:(1<<ADDRESS_BITS)-1];\n\
+             reg [WIDTH-1:0] data;\n\
              always @(posedge clk) begin\n    \
                  if (read_enable) data <= words[read_address];\n    \
                  if (write_enable) words[write_address] <= write_data;\n\
              end\n\
-             assign read_data = data;\n",
-            msb = T::BITS - 1,
-            last = (1usize << A) - 1,
-        ))
+             assign read_data = data;\n"
+                .to_string(),
+        )
     }
 }

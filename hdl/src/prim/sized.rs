@@ -9,23 +9,17 @@ pub fn words(name: &str, depth_log2: usize) -> usize {
     1 << depth_log2
 }
 
-/// The bits of the 16-bit port `address` that count in a memory whose last word is `last`.
-pub fn index(address: &str, last: usize) -> String {
-    match last {
-        0xffff => address.to_string(),
-        1 => format!("{address}[0]"),
-        _ => format!("{address}[{}:0]", last.ilog2()),
-    }
-}
-
 /// A declaration that names the address bits that do not count, so that no tool reports them.
-pub fn unused(addresses: &[&str], last: usize) -> String {
-    if last == 0xffff {
-        return String::new();
-    }
-    let low = last.ilog2() + 1;
-    let bits: Vec<String> = addresses.iter().map(|a| format!("{a}[15:{low}]")).collect();
-    format!("wire unused = &{{1'b0, {}}};\n", bits.join(", "))
+pub fn unused(addresses: &[&str]) -> String {
+    let bits: Vec<String> = addresses.iter().map(|a| format!("{a}[15:ADDRESS_BITS]")).collect();
+    format!(
+        "generate\n    \
+             if (ADDRESS_BITS < 16) begin : above\n        \
+                 wire unused = &{{1'b0, {}}};\n    \
+             end\n\
+         endgenerate\n",
+        bits.join(", ")
+    )
 }
 
 #[cfg(test)]
