@@ -13,7 +13,6 @@ use hermes_testbench::cosim::{
 use hermes_testbench::firmware::Firmware;
 use hermes_testbench::metrics::{Clock, Environment, Report};
 use hermes_testbench::slot::{self, SlotPacket};
-use hermes_testbench::staging::StagingFolder;
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
 pub mod data;
@@ -24,6 +23,7 @@ pub mod outcome;
 pub mod outputs;
 mod prints;
 pub mod program;
+mod wave;
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
@@ -35,6 +35,7 @@ use expect::{ExpectArgs, Expected};
 use outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
 use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
+use wave::Wave;
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
 pub const MEMORY_BYTES: u64 = 1 << 30;
@@ -419,10 +420,7 @@ impl Prepared<'_> {
         let Self { args, config, program, arriving, .. } = self;
         let (firmware, mut setup) = (self.firmware, self.setup.clone());
         let mut model = array::model(config, args.wave.is_some(), quiet)?;
-        let wave = args.wave.as_deref().map(Wave::create).transpose()?;
-        if let Some(wave) = &wave {
-            model.trace_up_to(&wave.staged, args.timeline.limit())?;
-        }
+        let wave = Wave::start(args.wave.as_deref(), args.timeline.limit(), &mut model)?;
         let memory = MemoryOptions { latency: self.latency, ..MemoryOptions::default() };
         let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
         host.load_kernel(&KernelImage::from(&program.kernel))?;
@@ -465,10 +463,10 @@ impl Prepared<'_> {
         };
         let dumped = if result.is_ok() { data.read(&mut host) } else { Ok(()) };
         let cycle = host.device_mut().cycle();
-        warn_of_full_wave(host.device_mut(), args.timeline.limit());
+        let wave_ended = host.device_mut().model_mut().trace_ended();
         drop(host);
         // Waveforms and traces are wanted most when a run fails.
-        wave.map(Wave::commit).transpose()?;
+        wave.map(|wave| wave.commit(wave_ended)).transpose()?;
         let written = timeline.map(|timeline| timeline.commit(cycle)).transpose();
         let outcome = result.map_err(|error| match error {
             CosimError::NoCommit { .. } => anyhow!(
@@ -526,35 +524,5 @@ impl Outcome {
             Self::Host(run) => run,
             Self::Ports(ports) => &ports.run,
         }
-    }
-}
-
-/// Tells if the waveform ended before the run, since its file has `limit` bytes.
-fn warn_of_full_wave(simulation: &mut Simulation, limit: u64) {
-    if let Some(time) = simulation.model_mut().trace_ended() {
-        let cycle = time / 2;
-        log::warn!("--wave: the file ends after {cycle} cycles, with {limit} bytes or more (--trace-limit)");
-    }
-}
-
-/// A waveform file, which gets its name when the simulation has ended.
-struct Wave {
-    staged: PathBuf,
-    path: PathBuf,
-    folder: StagingFolder,
-}
-
-impl Wave {
-    fn create(path: &Path) -> anyhow::Result<Self> {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder =
-            StagingFolder::create_in(parent).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self { staged: folder.path().join("wave.fst"), path: path.to_path_buf(), folder })
-    }
-
-    fn commit(self) -> anyhow::Result<()> {
-        let renamed = std::fs::rename(&self.staged, &self.path);
-        renamed.with_context(|| format!("cannot write {}", self.path.display()))?;
-        Ok(self.folder.close()?)
     }
 }

@@ -419,3 +419,22 @@ fn the_report_agrees_with_trace_and_memory() {
     let warps = folder.text("trace.txt").lines().filter(|line| line.contains(" finished: ")).count();
     assert_eq!(sum("cores", "line_writes"), warps as u64);
 }
+
+/// So does the waveform, which the command line names.
+#[test]
+fn a_waveform_ends_at_its_limit() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind fixed:60 --packets 60 --seed 7 -o in.pcap");
+    let run = format!("run --app dec-ttl --pcap in.pcap {ARRAY} --wave wave.fst");
+    let told = |options: &str| {
+        let output = folder.hermes(&format!("{run} {options}"));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{error}");
+        (error, std::fs::metadata(folder.path("wave.fst")).expect("a waveform").len())
+    };
+    let (silent, whole) = told("");
+    assert!(!silent.contains("--wave"), "{silent}");
+    let (error, cut) = told("--trace-limit 8K");
+    assert!(error.contains("--wave: the file ends after") && error.contains("8192 bytes or more"), "{error}");
+    assert!((8_192..whole).contains(&cut), "{cut} of {whole} bytes");
+}

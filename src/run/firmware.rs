@@ -13,7 +13,8 @@ use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
 
 use super::gdb::{self, SessionEnd};
-use super::{warn_of_full_wave, Program, ResultArgs, Subject, Wave, MEMORY_BYTES};
+use super::wave::Wave;
+use super::{Program, ResultArgs, Subject, MEMORY_BYTES};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
@@ -200,10 +201,7 @@ pub fn run_alone(
     let timeline = args.timeline.create(config, None, Some(firmware), None)?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
-    let wave = args.wave.as_deref().map(Wave::create).transpose()?;
-    if let Some(wave) = &wave {
-        model.trace_up_to(&wave.staged, args.timeline.limit())?;
-    }
+    let wave = Wave::start(args.wave.as_deref(), args.timeline.limit(), &mut model)?;
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
@@ -224,10 +222,10 @@ pub fn run_alone(
     };
     let faults = host.take_faults();
     let cycle = host.device_mut().cycle();
-    warn_of_full_wave(host.device_mut(), args.timeline.limit());
+    let wave_ended = host.device_mut().model_mut().trace_ended();
     drop(host);
     // Waveforms and traces are wanted most when a run fails.
-    wave.map(Wave::commit).transpose()?;
+    wave.map(|wave| wave.commit(wave_ended)).transpose()?;
     timeline.map(|timeline| timeline.commit(cycle)).transpose()?;
     let ended = ended?;
     if let Some(profiles) = profiles {
