@@ -35,6 +35,3 @@ pub mod spawn;
 pub mod stream;
 pub mod top;
 pub mod types;
-
-#[cfg(test)]
-mod unit_equivalence;

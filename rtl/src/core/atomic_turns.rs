@@ -142,15 +142,4 @@ mod tests {
         assert_eq!(waited, 255);
         assert_eq!(step(5, false, false, true), (false, false));
     }
-
-    #[test]
-    fn equals_its_verilog() {
-        hermes_hdl::testing::check_with(AtomicTurns::default(), 2_000, |unit, random, _| {
-            unit.slot.next = bits(random() % 4);
-            unit.wants.next = random() % 4 == 0;
-            unit.busy.next = random() % 8 == 0;
-            unit.start_valid.next = random() % 64 == 0;
-            unit.start_slot.next = bits(random() % 4);
-        });
-    }
 }

@@ -33,8 +33,6 @@ mod decode_stage;
 mod decoder;
 mod divide_unit;
 mod divider;
-#[cfg(test)]
-mod equivalence;
 mod fault_buffer;
 mod fault_encoder;
 mod front_end;

@@ -438,19 +438,4 @@ mod tests {
         }
         assert!(failures > 5 && stores > 20, "{failures} failures, {stores} stores");
     }
-
-    #[test]
-    fn equals_its_verilog() {
-        hermes_hdl::testing::check_with(AtomicPath::<4>::default(), 1_000, |uut, random, cycle| {
-            // A RAM holds anything until it is written.
-            if cycle < 32 {
-                uut.start.valid.next = true;
-                uut.start.slot.next = bits(cycle);
-                uut.reset.next = cycle == 0;
-                uut.request_valid.next = false;
-            }
-            uut.write.written.tag.next = bits(32 + random() % 4);
-            uut.load.valid.next = random() % 4 == 0;
-        });
-    }
 }
