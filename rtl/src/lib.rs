@@ -33,5 +33,7 @@ pub mod ports;
 pub mod queues;
 pub mod spawn;
 pub mod stream;
+#[cfg(test)]
+mod testing;
 pub mod top;
 pub mod types;

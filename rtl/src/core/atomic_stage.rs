@@ -108,7 +108,7 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
 mod tests {
     use super::*;
     use crate::config::SCRATCHPAD_ADDRESS;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
 
     #[test]
     fn controls_and_lanes_that_are_refused() {

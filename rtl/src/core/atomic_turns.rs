@@ -74,7 +74,7 @@ impl Logic for AtomicTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Warps that ask all the time, more often than others: between two operations of one, no other

@@ -2,10 +2,9 @@
 
 use super::{DataMemory, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::config::SCRATCHPAD_ADDRESS;
-use crate::memory::testing::{
-    bits_to_line, line_to_bits, loaded_value, random, reset, settle, strobe, tick, LineMemory,
-};
+use crate::memory::testing::{bits_to_line, line_to_bits, loaded_value, random, strobe, LineMemory};
 use crate::memory::SCRATCHPAD_BYTES;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

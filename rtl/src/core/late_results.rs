@@ -157,7 +157,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Every value is taken once and written in the next cycle, the first unit's before those of

@@ -88,7 +88,7 @@ impl<const LANES: usize> Logic for LoadErrors<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
     use hermes_hdl::prelude::simulate;
     use rand::Rng;
 

@@ -120,7 +120,7 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
 mod tests {
     use super::*;
     use crate::config::LOCAL_WINDOW_ADDRESS;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
     use rand::Rng;
     use std::collections::BTreeMap;
 
@@ -143,7 +143,7 @@ mod tests {
         for (port, value) in unit.result.iter_mut().zip(address) {
             port.next = u64::from(value).into();
         }
-        crate::memory::testing::settle(unit);
+        crate::testing::settle(unit);
         (granted, std::array::from_fn(|i| unit.physical[i].val().to_u32()))
     }
 

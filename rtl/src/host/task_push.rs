@@ -81,7 +81,7 @@ impl Logic for TaskPush {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
@@ -91,7 +91,7 @@ mod tests {
     fn what_is_taken_comes_to_the_fifo_once_and_the_bus_never_waits() {
         let mut random = random();
         let mut unit = TaskPush::default();
-        start!(unit);
+        reset!(unit);
         let mut level: u64 = 1000;
         let mut expected = VecDeque::new();
         let (mut tries, mut refusals, mut pushed, mut waited) = (0, 0, 0, 0);
@@ -107,7 +107,7 @@ mod tests {
             unit.level.next = level.into();
             // The other one goes first.
             unit.task_ready.next = level < 1024 && !other;
-            settle!(unit);
+            settle(&mut unit);
             let free = (1024 - level).saturating_sub(u64::from(unit.task_valid.val() && level < 1024));
             assert_eq!(unit.room.val().to_u64(), free, "cycle {cycle}");
             assert_eq!(unit.task_valid.val(), !expected.is_empty(), "cycle {cycle}");

@@ -51,7 +51,8 @@ impl Logic for AtomicAlu {
 mod tests {
     use super::*;
     use crate::l2::testing::atomic_result;
-    use crate::memory::testing::{random, settle};
+    use crate::memory::testing::random;
+    use crate::testing::settle;
     use rand::seq::SliceRandom;
     use rand::Rng;
 

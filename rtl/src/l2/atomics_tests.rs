@@ -2,7 +2,8 @@
 
 use super::testing::{fails, word_of, Atomic, Wide, Write};
 use super::L2Atomics;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, strobe, tick, LineMemory};
+use crate::memory::testing::{bits_to_line, line_to_bits, random, strobe, LineMemory};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

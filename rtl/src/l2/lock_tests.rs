@@ -1,7 +1,8 @@
 //! The locks of a bank against a model, and through their Verilog.
 
 use super::{L2Lock, NetworkSizes};
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 

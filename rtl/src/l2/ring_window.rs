@@ -51,7 +51,8 @@ impl Logic for RingWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, tick};
     use rand::Rng;
 
     #[test]

@@ -289,7 +289,8 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{bits_to_line, random, reset, settle, strobe, tick};
+    use crate::memory::testing::{bits_to_line, random, strobe};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// What a lane sends.

@@ -63,7 +63,8 @@ impl Logic for IndexHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, settle};
+    use crate::memory::testing::random;
+    use crate::testing::settle;
     use rand::Rng;
     use std::collections::HashSet;
 

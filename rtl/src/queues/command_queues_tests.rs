@@ -1,7 +1,8 @@
 //! The command queues with their staging buffers: warps that publish, harts, memory and completions, against what must come of it.
 
 use super::{event, CommandQueues, StageBuffers};
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -151,7 +151,8 @@ impl Logic for QueueWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::{BTreeMap, VecDeque};
 
