@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use hermes_rtl::artefacts;
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::metrics::Clock;
@@ -61,7 +60,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let registers = registers_of(&config);
-    let files = artefacts::all(
+    let files = hermes_artefacts::all(
         &design,
         &config,
         &registers,

@@ -15,11 +15,9 @@
 //! | `board` | what stands around the array on a board: serial line, packet memory |
 //! | `ports` | port groups: what passes between two units |
 //! | `types` | names of widths |
-//! | `artefacts` | what a hardware project wants beside the Verilog |
 //!
 //! [`top`] puts them together.
 
-pub mod artefacts;
 pub mod board;
 pub mod command;
 pub mod config;
@@ -33,8 +31,7 @@ pub mod ports;
 pub mod queues;
 pub mod spawn;
 pub mod stream;
+#[cfg(test)]
+mod testing;
 pub mod top;
 pub mod types;
-
-#[cfg(test)]
-mod unit_equivalence;

@@ -27,6 +27,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn folder_of(package: &str, target: &str) -> PathBuf {
     let crates = [
         ("hermes", ""),
+        ("hermes-artefacts", "artefacts"),
         ("hermes-hdl", "hdl"),
         ("hermes-rtl", "rtl"),
         ("hermes-testbench", "testbench"),

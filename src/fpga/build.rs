@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use anyhow::{ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_fpga::flow::{self, Cells, Effort, Placement, Placer, Progress, RaceOptions, Tool, Winner};
-use hermes_rtl::artefacts;
 use hermes_testbench::output;
 use hermes_testbench::staging::StagingFolder;
 
@@ -91,7 +90,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let top = settings.top();
-    let verilog = artefacts::verilog(&design, &settings.config, false);
+    let verilog = hermes_artefacts::verilog(&design, &settings.config, false);
     let sources = || {
         output::write(&folder.join(format!("{top}.v")), verilog.as_bytes())?;
         output::write(&folder.join(format!("{top}.lpf")), settings.board.constraints.as_bytes())

@@ -89,7 +89,7 @@ fn assertions_hold_in_the_array() {
     let design = hermes_rtl::top::emit_top(&config).unwrap();
     let verilator_flags = vec!["--assert".to_string()];
     let options = ModelOptions { verilator_flags, ..ModelOptions::new(&design.top) };
-    let verilog = design.verilog() + &hermes_rtl::artefacts::checks(&design);
+    let verilog = design.verilog() + &hermes_artefacts::checks(&design);
     let library = Model::build(&verilog, &options).unwrap();
     let seed = test_seed();
     let packets = packets(100, seed);

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use grid::build;
-use hermes_rtl::artefacts;
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::cosim::{host_interrupt, Device, Host, Latency, MemoryOptions, Simulation};
@@ -97,7 +96,7 @@ fn pieces() -> Vec<String> {
 
 /// Compiles the program; returns that of it which drives an array.
 fn compile(folder: &Path, config: &Config) -> PathBuf {
-    let header = artefacts::c_header("hermes_top", &registers_of(config));
+    let header = hermes_artefacts::c_header("hermes_top", &registers_of(config));
     std::fs::write(folder.join("hermes_top_registers.h"), header).unwrap();
     let pieces = pieces();
     assert_eq!(pieces.len(), FUNCTIONS.len(), "pieces of C in the page: {pieces:#?}");

@@ -54,6 +54,43 @@ impl Logic for Groups {
     }
 }
 
+/// Two elements of one vector, each from a block of its own; no block reads the vector.
+#[derive(LogicBlock)]
+pub struct Halves {
+    pub choose: Signal<In, Bits<2>>,
+    pub a: Signal<In, Bit>,
+    pub b: Signal<In, Bit>,
+    pub y: Signal<Out, Bits<2>>,
+    m: Vec<Signal<Local, Bit>>,
+}
+
+impl Default for Halves {
+    fn default() -> Self {
+        Self {
+            choose: Signal::default(),
+            a: Signal::default(),
+            b: Signal::default(),
+            y: Signal::default(),
+            m: vec![Signal::default(); 2],
+        }
+    }
+}
+
+impl Logic for Halves {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.m[0].next = false;
+        if self.choose.val().get_bit(0) {
+            self.m[0].next = self.a.val();
+        }
+        self.m[1].next = false;
+        if self.choose.val().get_bit(1) {
+            self.m[1].next = self.b.val();
+        }
+        self.y.next = bits::<2>(0).replace_bit(0, self.m[0].val()).replace_bit(1, self.m[1].val());
+    }
+}
+
 /// Two independent functions in one block: output `i` follows input `i`.
 #[derive(LogicBlock)]
 pub struct Pair {
@@ -185,6 +222,14 @@ impl Logic for Reuse {
 
 #[test]
 fn elements_that_two_blocks_drive_are_variables() {
+    let text = emit(&Halves::default(), "halves").unwrap().verilog();
+    assert_eq!(text.matches("always @*").count(), 2, "{text}");
+    assert!(text.contains("m_0, m_1;") && !text.contains("m["), "{text}");
+    check_events(Halves::default());
+}
+
+#[test]
+fn elements_of_a_vector_whose_blocks_wake_each_other_are_variables() {
     let text = emit(&Groups::default(), "groups").unwrap().verilog();
     assert!(text.contains("m_0, m_1, m_2;") && !text.contains("m["), "{text}");
     check_events(Groups::default());

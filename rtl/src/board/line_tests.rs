@@ -1,7 +1,8 @@
 //! Frames over the serial line: every byte, every rate, noise.
 
 use super::*;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 
 /// The bytes of a frame on the line, by another way than the hardware's.

@@ -2,7 +2,8 @@
 
 use super::line_tests::framed;
 use super::*;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

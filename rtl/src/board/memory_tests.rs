@@ -1,7 +1,8 @@
 //! The packet memory against a model: random lines and bytes, answers that wait, addresses beyond it; and the run timer.
 
 use super::*;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick, Line};
+use crate::memory::testing::{bits_to_line, line_to_bits, random, Line};
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use std::collections::VecDeque;
 

@@ -9,8 +9,6 @@
 //! | `RunTimer` | cycles with packets in the array, LEDs |
 
 mod board_link;
-#[cfg(test)]
-mod equivalence;
 mod fcs;
 mod frame_receiver;
 mod frame_transmitter;

@@ -142,7 +142,7 @@ impl Logic for CommandAtomics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
@@ -151,7 +151,7 @@ mod tests {
     fn operations_pass_between_stores() {
         let mut random = random();
         let mut unit = CommandAtomics::default();
-        start!(unit);
+        reset!(unit);
         let mut stores: VecDeque<u64> = VecDeque::new();
         let mut next = 0u64;
         // The operation under way: hart, word, address, operand, number of the warp; whether it was sent, when it is answered.
@@ -207,7 +207,7 @@ mod tests {
             unit.atomic_answer.error.next = error;
             let ready = random.gen_bool(0.7);
             unit.answer_ready.next = ready;
-            settle!(unit);
+            settle(&mut unit);
 
             assert_eq!(unit.busy.val(), operation.is_some(), "cycle {cycle}");
             let offered = unit

@@ -1,7 +1,7 @@
 //! The data cache against a model: what each part holds, word by word.
 
 use super::*;
-use crate::control::testing::{random, settle, start, tick};
+use crate::testing::{random, reset, settle, tick};
 use rand::Rng;
 
 const LINES: usize = 16;
@@ -23,7 +23,7 @@ struct Fill {
 fn against_the_model(harts: usize) {
     let mut random = random();
     let mut unit = CommandCache::new(harts, LINES);
-    start!(unit);
+    reset!(unit);
     let mut parts: Vec<Vec<Option<Line>>> = vec![vec![None; LINES]; harts];
     let mut fill: Option<Fill> = None;
     // Stage W: hart and address; harts that wait for a line, until a cycle.
@@ -77,7 +77,7 @@ fn against_the_model(harts: usize) {
             wide.set_bits::<32>(32 * i, u64::from(*word).into());
         }
         unit.fill_data.next = wide;
-        settle!(unit);
+        settle(&mut unit);
 
         let mut store_hits = false;
         if let Some((hart, at)) = looked {
@@ -166,7 +166,7 @@ fn every_part_follows_the_model() {
 #[test]
 fn parts_are_apart() {
     let mut unit = CommandCache::new(4, 64);
-    start!(unit);
+    reset!(unit);
     unit.fill_valid.next = true;
     unit.fill_hart.next = 2.into();
     unit.fill_line.next = 0x123.into();
@@ -189,7 +189,7 @@ fn parts_are_apart() {
         unit.store_strobe.next = 0b0110.into();
         tick!(unit);
         unit.store.next = false;
-        settle!(unit);
+        settle(&mut unit);
         assert_eq!(unit.hit.val(), hart == 2, "hart {hart}");
         assert!(hart != 2 || unit.word.val().to_u64() == 0x0022_3300);
     }

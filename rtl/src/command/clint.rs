@@ -127,7 +127,7 @@ impl Logic for Clint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// Accesses to all kinds of addresses, doorbells, and time that passes, jumps and wraps, against a model.
@@ -136,7 +136,7 @@ mod tests {
         let mut random = random();
         const HARTS: usize = 3;
         let mut unit = Clint::new(HARTS);
-        start!(unit);
+        reset!(unit);
         let (mut pending, mut compare, mut due) = ([false; HARTS], [0u64; HARTS], None);
         let mut time = 0u64;
         let (mut known, mut rang) = (0, 0);
@@ -160,7 +160,7 @@ mod tests {
             unit.data.next = u64::from(data).into();
             unit.doorbell.next = doorbell.into();
             unit.write.next = false;
-            settle!(unit);
+            settle(&mut unit);
             let half = |value: u64| if address & 4 == 0 { value as u32 } else { (value >> 32) as u32 };
             let software = (address < 4 * HARTS).then_some(address / 4);
             let timer = (0x4000..0x4000 + 8 * HARTS).contains(&address).then(|| (address - 0x4000) / 8);
@@ -183,7 +183,7 @@ mod tests {
             due = Some(mask(&compare.map(|compare| time >= compare)));
             if writes {
                 unit.write.next = true;
-                settle!(unit);
+                settle(&mut unit);
                 if let Some(hart) = software {
                     pending[hart] = data & 1 == 1;
                 }

@@ -88,7 +88,7 @@ impl Logic for CsrMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::settle;
+    use crate::testing::settle;
 
     /// All numbers, against lists of ranges.
     #[test]
@@ -115,7 +115,7 @@ mod tests {
             unit.debug.next = debug;
             for number in 0..0x1000u64 {
                 unit.number.next = number.into();
-                settle!(unit);
+                settle(&mut unit);
                 let of_channel = (0x810..0x840).contains(&number);
                 let user = if of_channel {
                     number & 15 < channels

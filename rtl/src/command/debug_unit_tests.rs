@@ -1,7 +1,7 @@
 //! [`CommandDebug`] with harts that are a model.
 
 use super::*;
-use crate::control::testing::{random, settle, start, tick};
+use crate::testing::{random, reset, settle, tick};
 use rand::Rng;
 
 const HARTS: usize = 3;
@@ -22,7 +22,7 @@ struct Hart {
 fn follows_the_rules() {
     let mut random = random();
     let mut unit = CommandDebug::default();
-    start!(unit);
+    reset!(unit);
     let mut harts = [Hart::default(); HARTS];
     // The hart that executes a word, the word, whether it is to be fetched, whether it is in the pipeline.
     let mut word: Option<(usize, u32)> = None;
@@ -81,14 +81,14 @@ fn follows_the_rules() {
         unit.registers.data_write.next = data_write;
         unit.registers.value.next = u64::from(value).into();
         unit.issue.next = false;
-        settle!(unit);
+        settle(&mut unit);
         // A word that is to be fetched is, sooner or later.
         let offered = unit.execute.val().to_u64();
         let expected = word.filter(|_| fetches).map_or(0, |word| 1 << word.0);
         assert_eq!(offered, expected, "cycle {cycle}");
         let issues = offered & run != 0 && random.gen_bool(0.4);
         unit.issue.next = issues;
-        settle!(unit);
+        settle(&mut unit);
 
         assert_eq!((unit.busy.val(), unit.error.val()), (word.is_some(), error), "cycle {cycle}");
         assert_eq!(unit.registers.data.val().to_u32(), data, "cycle {cycle}");

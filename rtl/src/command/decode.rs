@@ -130,7 +130,7 @@ impl Logic for CommandDecode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::settle;
+    use crate::testing::settle;
 
     fn decode(word: u32, pc: u32, error: bool) -> CommandDecode {
         let mut unit = CommandDecode::default();

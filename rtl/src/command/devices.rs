@@ -183,7 +183,7 @@ impl Logic for CommandDevices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// Accesses to both devices, held at any time, with registers that take their time: each is performed once or withdrawn.
@@ -191,7 +191,7 @@ mod tests {
     fn accesses_are_performed_once() {
         let mut random = random();
         let mut unit = CommandDevices::new(8, 1);
-        start!(unit);
+        reset!(unit);
         // Hart, write, address, data; whether it was performed.
         let mut access: Option<(u64, bool, u64, u32)> = None;
         let mut answer: Option<(u32, bool)> = None;
@@ -207,7 +207,7 @@ mod tests {
             unit.access.done.next = done;
             unit.access.value.next = u64::from(value).into();
             unit.access.known.next = known;
-            settle!(unit);
+            settle(&mut unit);
             assert_eq!(unit.busy.val(), access.is_some(), "cycle {cycle}");
             let start = access.is_none() && random.gen_bool(0.5);
             if let Some((hart, write, address, data)) = access {

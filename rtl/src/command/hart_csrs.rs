@@ -259,7 +259,7 @@ impl Logic for HartCsrs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     const NUMBERS: [u64; 30] = [
@@ -288,7 +288,7 @@ mod tests {
         // Writes, traps, returns and interrupts at random.
         let mut random = random();
         let mut unit = HartCsrs::default();
-        start!(unit);
+        reset!(unit);
         unit.number.next = 5.into();
         unit.atomics.next = true;
         let mut model = Model { cycles: unit.cycles.q.val().to_u64(), ..Model::default() };
@@ -321,7 +321,7 @@ mod tests {
             unit.trap_cause.next = cause.into();
             unit.trap_value.next = u64::from(tval).into();
             unit.hold.next = hold;
-            settle!(unit);
+            settle(&mut unit);
 
             let pending = u32::from(lines[0]) << 3 | u32::from(lines[1]) << 7 | u32::from(lines[2]) << 11;
             let counted = model.instructions + u64::from(retire);

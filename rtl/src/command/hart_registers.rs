@@ -93,7 +93,8 @@ impl Logic for HartRegisters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// An instruction in the pipeline: where it writes, and what.

@@ -60,14 +60,15 @@ impl Logic for HartScheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{in_turn, random, settle, start, tick};
+    use crate::control::testing::in_turn;
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[test]
     fn redirected_ones_first_then_certain_ones_in_turns() {
         let mut random = random();
         let mut unit = HartScheduler::default();
-        start!(unit);
+        reset!(unit);
         let (mut first, mut last) = (0u32, 31);
         let mut passed = [[0u32; 8]; 8];
         let (mut firsts, mut in_vain) = (0, 0);
@@ -83,7 +84,7 @@ mod tests {
             unit.open.next = u64::from(open).into();
             unit.redirected.next = u64::from(redirected).into();
             unit.hold.next = u64::from(hold).into();
-            settle!(unit);
+            settle(&mut unit);
             assert_eq!(unit.valid.val(), ready != 0, "cycle {cycle}");
             let certain = ready & !open;
             let expected = if ready & first != 0 {

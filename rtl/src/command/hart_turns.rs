@@ -65,7 +65,7 @@ impl Logic for HartTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// Harts that come back at once, and others that come seldom; some go elsewhere while they wait: who waits waits for two operations of
@@ -74,7 +74,7 @@ mod tests {
     fn who_waits_gets_its_turn() {
         let mut random = random();
         let mut unit = HartTurns::default();
-        start!(unit);
+        reset!(unit);
         // Operations of each other hart since this one waits.
         let mut passed = [[0; 8]; 8];
         let mut waits = [false; 8];
@@ -91,7 +91,7 @@ mod tests {
             unit.gone.next = gone.into();
             unit.turned_away.next = false;
             unit.starts.next = false;
-            settle!(unit);
+            settle(&mut unit);
             let refused = unit.refused.val();
             assert!(!refused || waits.iter().any(|waits| *waits), "cycle {cycle}: refused for nobody");
             let starts = asks && left == 0 && !refused;

@@ -88,8 +88,8 @@ impl Logic for LocalMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
     use crate::memory::testing::loaded_value;
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// Loads of all sizes right behind stores to the same and to other words, against an array.
@@ -97,7 +97,7 @@ mod tests {
     fn loads_see_the_stores_before_them() {
         let mut random = random();
         let mut unit = LocalMemory::default();
-        start!(unit);
+        reset!(unit);
         let places: Vec<usize> = (0..6).map(|_| random.gen_range(0..4096)).chain([0, 4095]).collect();
         let mut words = vec![[None::<u8>; 4]; 4096];
         let (mut loads, mut behind) = (0, 0);
@@ -119,7 +119,7 @@ mod tests {
             let read = random.gen_bool(0.7).then(|| places[random.gen_range(0..places.len())]);
             unit.read_enable.next = read.is_some();
             unit.read_address.next = (read.unwrap_or(write) as u64).into();
-            settle!(unit);
+            settle(&mut unit);
             if let Some((word, written)) = last {
                 let bytes = words[word];
                 if bytes[offset..offset + (1 << size)].iter().all(Option::is_some) {

@@ -21,8 +21,6 @@ mod decode;
 #[cfg(test)]
 mod device_tests;
 mod devices;
-#[cfg(test)]
-mod equivalence;
 mod execute;
 mod fetch;
 mod hart;

@@ -300,7 +300,7 @@ fn going_on_elsewhere_is_exact() {
         let mut returns = vec![];
         while !bench.stopped() {
             // Boundary and its PC are known when memory's answers of the cycle are there; they do not depend on these.
-            crate::memory::testing::settle(&mut bench.cp);
+            crate::testing::settle(&mut bench.cp);
             let at_boundary = bench.cp.boundary.val().get_bit(0);
             let pc = bench.cp.boundary_pc.val().to_u32() << 2;
             let in_wait = resume.is_some() && pc == HANDLER + 16;

@@ -169,7 +169,7 @@ impl Logic for SystemDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::settle;
+    use crate::testing::settle;
 
     /// known, release, refetch, cause of an exception
     fn decode(word: u32) -> (bool, bool, bool, Option<u32>) {

@@ -4,7 +4,7 @@ use super::{CommandParts, CommandPipeline};
 use crate::core::testing::{Program, A0, A1, A2};
 use crate::l2::testing::atomic_result;
 use crate::l2::{MemorySizes, MemorySystem};
-use crate::memory::testing::settle;
+use crate::testing::settle;
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -138,7 +138,7 @@ impl Logic for TrapUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// Exceptions, interrupts, sleep at random, against the rules.
@@ -146,7 +146,7 @@ mod tests {
     fn follows_the_rules() {
         let mut random = random();
         let mut unit = TrapUnit::default();
-        start!(unit);
+        reset!(unit);
         let (mut entered, mut asleep, mut locked, mut stopped) = (false, false, false, false);
         let (mut locks, mut interrupts, mut naps, mut both) = (0, 0, 0, 0);
         for cycle in 0..50_000 {
@@ -185,7 +185,7 @@ mod tests {
             unit.wake.next = wake;
             unit.take.next = take;
             unit.resume.next = resume;
-            settle!(unit);
+            settle(&mut unit);
             let stop = exception && (halts || entered);
             let trap = exception && !stop || boundary && interrupt;
             assert_eq!((unit.stop.val(), unit.trap.val()), (stop, trap), "cycle {cycle}");

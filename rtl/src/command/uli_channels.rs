@@ -348,7 +348,7 @@ impl Logic for UliChannels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// A channel as the rules say it.
@@ -370,7 +370,7 @@ mod tests {
     fn follows_the_rules() {
         let mut random = random();
         let mut unit = UliChannels::new(CHANNELS);
-        start!(unit);
+        reset!(unit);
         let mut channels = [Channel::default(); CHANNELS];
         let (mut block, mut before, mut context, mut pc, mut cause) = (false, false, 0u64, None, None);
         let (mut deliveries, mut refusals, mut dropped, mut kept) = (0, 0, 0, 0);
@@ -415,7 +415,7 @@ mod tests {
             unit.read_number.next = read.into();
             let here = random.gen_range(0..1u64 << 30);
             unit.pc.next = here.into();
-            settle!(unit);
+            settle(&mut unit);
 
             // What shows
             let wants = |c: &Channel| c.scenario != 0 && c.pending && c.context == context;
@@ -466,7 +466,7 @@ mod tests {
             unit.take.next = take;
             let trap = !changes && !take && random.gen_bool(0.03);
             unit.trap.next = trap;
-            settle!(unit);
+            settle(&mut unit);
             for (i, c) in channels.iter_mut().enumerate() {
                 let fires = match c.scenario {
                     1 => events[i],
@@ -540,7 +540,7 @@ mod tests {
     #[test]
     fn parameters_are_ranges() {
         let mut unit = UliChannels::new(1);
-        start!(unit);
+        reset!(unit);
         for (parameter, first, bytes) in [
             (0x1234u64, 0x1234u64, 4u64),
             (0x1230 | 3, 0x1230, 8),
@@ -556,7 +556,7 @@ mod tests {
             tick!(unit);
             unit.arm_valid.next = false;
             tick!(unit);
-            settle!(unit);
+            settle(&mut unit);
             let watched = &unit.watched[0];
             assert!(watched.valid.val());
             for address in (0..0x9000u64).step_by(4).chain([0xffff_fffc]) {
@@ -571,7 +571,7 @@ mod tests {
             tick!(unit);
             unit.arm_valid.next = false;
             tick!(unit);
-            settle!(unit);
+            settle(&mut unit);
             assert!(!unit.watched[0].valid.val());
         }
     }

@@ -4,7 +4,7 @@
 use super::testing::{csr, load, Contents, DATA, EBREAK, ENTRY, MRET, WFI};
 use super::{CommandParts, CommandProcessor};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, SP, T0, ZERO};
-use crate::memory::testing::settle;
+use crate::testing::settle;
 use hermes_hdl::testing::one_in;
 use std::collections::{BTreeSet, VecDeque};
 

@@ -40,16 +40,16 @@ impl Logic for BinaryEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::settle;
+    use crate::testing::settle;
 
     #[test]
     fn every_bit_has_its_index() {
         let mut unit = BinaryEncoder::default();
-        settle!(unit);
+        settle(&mut unit);
         assert_eq!(unit.index.val().index(), 0);
         for index in 0..32 {
             unit.one_hot.next = (1u64 << index).into();
-            settle!(unit);
+            settle(&mut unit);
             assert_eq!(unit.index.val().index(), index);
         }
     }

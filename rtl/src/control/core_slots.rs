@@ -129,7 +129,7 @@ impl Logic for CoreSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::seq::IteratorRandom;
     use rand::Rng;
     use std::collections::BTreeSet;
@@ -138,7 +138,7 @@ mod tests {
     fn follows_a_set_of_slots() {
         let mut random = random();
         let mut unit = CoreSlots::new(0);
-        start!(unit);
+        reset!(unit);
         let mut busy = BTreeSet::new();
         let (mut most, mut blocked) = (0, 0);
         for cycle in 0..20_000 {
@@ -147,7 +147,7 @@ mod tests {
                 unit.allowed.next = ((1u64 << slots) - 1).into();
                 unit.limit.next = random.gen_range(0..=slots).into();
             }
-            settle!(unit);
+            settle(&mut unit);
             let available = busy.len() < unit.limit.val().index();
             assert_eq!(unit.available.val(), available, "cycle {cycle}");
             let lowest = (0..32).find(|s| !busy.contains(s) && unit.allowed.val().get_bit(*s));
@@ -178,7 +178,7 @@ mod tests {
     fn spawned_warps_count_apart() {
         let mut random = random();
         let mut unit = CoreSlots::new(1);
-        start!(unit);
+        reset!(unit);
         let (mut packets, mut spawned) = (BTreeSet::new(), BTreeSet::new());
         let (mut full, mut only_one_kind) = (0, 0);
         for cycle in 0..20_000 {
@@ -187,7 +187,7 @@ mod tests {
                 unit.limit.next = random.gen_range(0..=16).into();
                 unit.spawn_limit[0].next = random.gen_range(0..=16).into();
             }
-            settle!(unit);
+            settle(&mut unit);
             let idle = |s: &usize| !packets.contains(s) && !spawned.contains(s);
             let lowest = (0..32).filter(idle).find(|s| unit.allowed.val().get_bit(*s));
             let packet = packets.len() < unit.limit.val().index() && lowest.is_some();
@@ -203,7 +203,7 @@ mod tests {
             unit.take_spawned[0].next = of_thread;
             unit.free.next = freed.is_some();
             unit.free_slot.next = (freed.unwrap_or_else(|| random.gen_range(0..32)) as u64).into();
-            settle!(unit);
+            settle(&mut unit);
             assert!(lowest.is_none() || lowest == Some(unit.slot.val().index()), "cycle {cycle}");
             tick!(unit);
             if let Some(slot) = freed {

@@ -129,7 +129,7 @@ impl<const A: usize> Logic for DelayCommitQueue<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
@@ -158,7 +158,7 @@ mod tests {
             unit.flags.clock.next = false.into();
             assert!(simulate(&mut unit.flags, 10));
         }
-        start!(unit);
+        reset!(unit);
         let mut queue: VecDeque<Warp> = VecDeque::new();
         let mut leaving: Option<Warp> = None;
         let mut packets = 0u64;
@@ -181,7 +181,7 @@ mod tests {
                 Some(position) => (queue[position].index as u64).into(),
                 None => random.gen_range(0..1u64 << A).into(),
             };
-            settle!(unit);
+            settle(&mut unit);
 
             // Commit: in order, exactly once, complete.
             assert_eq!(unit.commit.valid.val(), leaving.is_some(), "cycle {cycle}");
@@ -237,10 +237,10 @@ mod tests {
     #[test]
     fn sustains_one_warp_a_cycle() {
         let mut unit = DelayCommitQueue::<4>::default();
-        start!(unit);
+        reset!(unit);
         unit.allocate.valid.next = true;
         unit.allocate_count.next = 32.into();
-        settle!(unit);
+        settle(&mut unit);
         // Fill the first lap, then finish one entry a cycle while the queue refills.
         for _ in 0..16 {
             assert!(unit.allocate.ready.val());
@@ -251,7 +251,7 @@ mod tests {
         let mut commits = 0;
         for cycle in 0..100u64 {
             unit.done_index.next = (cycle % 16).into();
-            settle!(unit);
+            settle(&mut unit);
             assert_eq!(unit.commit.valid.val(), cycle >= 2, "cycle {cycle}");
             commits += usize::from(unit.commit.valid.val());
             tick!(unit);

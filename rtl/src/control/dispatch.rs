@@ -210,7 +210,7 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
@@ -234,7 +234,7 @@ mod tests {
         let Shape { cores, lanes, warps, cycles } = shape;
         let mut random = random();
         let mut unit = Dispatch::<A, L>::new(cores, lanes, warps, 0);
-        start!(unit);
+        reset!(unit);
         // On each core: slot -> cycle in which the warp ends.
         let mut running: Vec<[Option<usize>; 32]> = vec![[None; 32]; cores];
         let mut finishing: Vec<Option<usize>> = vec![None; cores];
@@ -270,7 +270,7 @@ mod tests {
                 unit.finish[core].valid.next = finishing[core].is_some();
                 unit.finish[core].slot.next = (finishing[core].unwrap_or(31) as u64).into();
             }
-            settle!(unit);
+            settle(&mut unit);
 
             assert_eq!(unit.progress.committed_packets.val().to_u64(), committed, "cycle {cycle}");
             assert_eq!(unit.progress.committed_warps.val().to_u64(), warps_committed, "cycle {cycle}");
@@ -326,7 +326,7 @@ mod tests {
             if transfer {
                 pushed += count;
                 unit.task.valid.next = false;
-                settle!(unit);
+                settle(&mut unit);
             }
         }
         assert_eq!(started, pushed, "every packet starts");

@@ -158,7 +158,7 @@ impl Logic for FaultCollector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
@@ -179,7 +179,7 @@ mod tests {
         let mut random = random();
         for cores in [1, 3, 32] {
             let mut unit = FaultCollector::new(cores, 0);
-            start!(unit);
+            reset!(unit);
             let mut waiting: Vec<Option<FaultRecord>> = vec![None; cores];
             let mut taken: Option<FaultRecord> = None;
             let mut model: VecDeque<FaultRecord> = VecDeque::new();
@@ -208,7 +208,7 @@ mod tests {
                     unit.fault[core].packet.next = record.packet;
                 }
                 unit.registers.pop.next = random.gen_bool(drain);
-                settle!(unit);
+                settle(&mut unit);
 
                 assert_eq!(unit.registers.level.val().index(), model.len(), "cycle {cycle}");
                 assert_eq!(unit.registers.dropped.val().to_u64(), drops % (1 << 16), "cycle {cycle}");

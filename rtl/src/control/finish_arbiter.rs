@@ -85,7 +85,7 @@ impl Logic for FinishArbiter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
         let mut random = random();
         for cores in [1, 2, 5, 32] {
             let mut unit = FinishArbiter::new(cores, 0);
-            start!(unit);
+            reset!(unit);
             let mut waiting: Vec<Option<u64>> = vec![None; cores];
             let mut waited = vec![0; cores];
             let mut event = None;
@@ -107,7 +107,7 @@ mod tests {
                     unit.finish[core].valid.next = waiting[core].is_some();
                     unit.finish[core].slot.next = waiting[core].unwrap_or(random.gen_range(0..32)).into();
                 }
-                settle!(unit);
+                settle(&mut unit);
                 let got = unit
                     .event
                     .valid

@@ -71,7 +71,7 @@ impl<const A: usize> Logic for LookupTable<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, tick};
+    use crate::testing::{random, settle, tick};
     use rand::Rng;
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
             unit.write_slot.next = (slot as u64).into();
             unit.write_index.next = index.into();
             unit.read_slot.next = (read as u64).into();
-            settle!(unit);
+            settle(&mut unit);
             if let Some(expected) = model[read] {
                 assert_eq!(unit.read_index.val().to_u64(), expected, "cycle {cycle}");
             }

@@ -7,8 +7,6 @@ mod binary_encoder;
 mod core_slots;
 mod delay_commit_queue;
 mod dispatch;
-#[cfg(test)]
-mod equivalence;
 mod fault_collector;
 mod finish_arbiter;
 mod lookup_table;

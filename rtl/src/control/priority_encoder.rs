@@ -30,7 +30,7 @@ impl Logic for PriorityEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle};
+    use crate::testing::{random, settle};
     use rand::Rng;
 
     #[test]
@@ -44,7 +44,7 @@ mod tests {
                 _ => random.gen::<u32>() & random.gen::<u32>() << random.gen_range(0..32),
             };
             unit.request.next = u64::from(request).into();
-            settle!(unit);
+            settle(&mut unit);
             let one_hot = if request == 0 { 0 } else { 1u64 << request.trailing_zeros() };
             let index = request.trailing_zeros() as u64 % 32;
             assert_eq!(unit.one_hot.val().to_u64(), one_hot, "request {request:#x}");

@@ -54,20 +54,21 @@ impl Logic for RoundRobin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{in_turn, random, settle, start, tick, two_rounds};
+    use crate::control::testing::{in_turn, two_rounds};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[test]
     fn takes_turns() {
         let mut random = random();
         let mut unit = RoundRobin::default();
-        start!(unit);
+        reset!(unit);
         let mut last = 31;
         for cycle in 0..3_000 {
             let request: u32 = random.gen::<u32>() & random.gen::<u32>() & random.gen::<u32>();
             unit.request.next = u64::from(request).into();
             unit.advance.next = random.gen();
-            settle!(unit);
+            settle(&mut unit);
             let expected = in_turn(request, last);
             assert_eq!(unit.any.val(), expected.is_some(), "cycle {cycle}");
             assert_eq!(unit.grant.val().to_u64(), expected.map_or(0, |i| 1 << i), "cycle {cycle}");

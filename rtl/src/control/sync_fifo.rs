@@ -94,14 +94,14 @@ impl<T: Synth, const A: usize, const L: usize> Logic for SyncFifo<T, A, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
     fn against_queue<const A: usize, const L: usize>(cycles: usize) {
         let mut random = random();
         let mut unit = TaskFifo::<A, L>::default();
-        start!(unit);
+        reset!(unit);
         let mut model = VecDeque::new();
         let (mut was_full, mut was_empty, mut moved) = (0, 0, 0);
         let mut hidden_for = 0;
@@ -114,7 +114,7 @@ mod tests {
             }
             unit.push_data.next = u64::from(word).into();
             unit.pop_ready.next = random.gen_bool(pop);
-            settle!(unit);
+            settle(&mut unit);
             assert_eq!(unit.level.val().index(), model.len(), "cycle {cycle}");
             assert_eq!(unit.push_ready.val(), model.len() < 1 << A, "cycle {cycle}");
             was_full += usize::from(model.len() == 1 << A);
@@ -151,13 +151,13 @@ mod tests {
     #[test]
     fn streams_one_word_a_cycle() {
         let mut unit = TaskFifo::<2, 3>::default();
-        start!(unit);
+        reset!(unit);
         unit.push_valid.next = true;
         unit.pop_ready.next = true;
         let mut words = vec![];
         for cycle in 0..100u64 {
             unit.push_data.next = cycle.into();
-            settle!(unit);
+            settle(&mut unit);
             assert!(unit.push_ready.val());
             assert_eq!(unit.pop_valid.val(), cycle >= 2, "the latency is two cycles");
             if unit.pop_valid.val() {

@@ -114,13 +114,13 @@ impl Logic for WarpFormer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
     fn former(lanes: usize) -> WarpFormer {
         let mut unit = WarpFormer::new(lanes);
-        start!(unit);
+        reset!(unit);
         unit.control.run.next = true;
         unit.control.timeout.next = 1_000.into();
         unit
@@ -130,11 +130,11 @@ mod tests {
     fn push(unit: &mut WarpFormer, count: u32) {
         unit.task.valid.next = true;
         unit.task.count.next = u64::from(count).into();
-        settle!(*unit);
+        settle(unit);
         assert!(unit.task.ready.val());
         tick!(*unit);
         unit.task.valid.next = false;
-        settle!(*unit);
+        settle(unit);
     }
 
     /// Every warp against a queue of the cycles in which its packets came.
@@ -164,7 +164,7 @@ mod tests {
             unit.warp.ready.next = random.gen_bool(drain);
             unit.idle_slot.next = random.gen();
             unit.control.run.next = random.gen_bool(0.95);
-            settle!(unit);
+            settle(&mut unit);
 
             assert_eq!(unit.pending.val().index(), arrivals.len(), "cycle {cycle}");
             assert_eq!(unit.warp.valid.val(), expected.is_some(), "cycle {cycle}");
@@ -205,7 +205,7 @@ mod tests {
                 unit.control.run.next = true;
                 unit.control.timeout.next = 0.into();
                 unit.task.valid.next = false;
-                settle!(unit);
+                settle(&mut unit);
                 while unit.pending.val().any() || unit.warp.valid.val() {
                     tick!(unit);
                 }
@@ -306,7 +306,7 @@ mod tests {
         push(&mut unit, 64);
         // Close to the wrap by hand: 2^27 warps would take too long.
         unit.next_packet.q.next = 0xffff_fff0.into();
-        settle!(unit);
+        settle(&mut unit);
         tick!(unit);
         assert_eq!(unit.warp.packet.val().to_u64(), 0xffff_fff0);
         tick!(unit);

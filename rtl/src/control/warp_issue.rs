@@ -235,7 +235,7 @@ impl Logic for WarpIssue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::seq::IteratorRandom;
     use rand::Rng;
     use std::collections::BTreeSet;
@@ -243,7 +243,7 @@ mod tests {
     fn random_run(cores: usize, warps: usize, cycles: usize) {
         let mut random = random();
         let mut unit = WarpIssue::new(cores, warps, 0);
-        start!(unit);
+        reset!(unit);
         // The busy (core, slot) pairs, and the warp that must start next.
         let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
         let mut starting: Option<(usize, usize, u64, u64)> = None;
@@ -256,7 +256,7 @@ mod tests {
                 unit.control.mcw.next = random.gen_range(0..64).into();
                 unit.control.kernel_class.next = random.gen();
             }
-            settle!(unit);
+            settle(&mut unit);
             let class = if unit.control.kernel_class.val() { 32 } else { 16 };
             limit =
                 if cycle % 64 == 0 { class.min(warps).min(unit.control.mcw.val().index()) } else { limit };
@@ -272,7 +272,7 @@ mod tests {
             let shown = freed.unwrap_or((random.gen_range(0..cores), random.gen_range(0..32)));
             unit.free.core.next = (shown.0 as u64).into();
             unit.free.slot.next = (shown.1 as u64).into();
-            settle!(unit);
+            settle(&mut unit);
 
             assert_eq!(unit.idle_slot.val(), next.is_some(), "cycle {cycle}");
             let can = unit.control.run.val() && next.is_some();
@@ -331,7 +331,7 @@ mod tests {
         let mut random = random();
         for (cores, warps) in [(1, 4), (3, 8), (8, 16)] {
             let mut unit = WarpIssue::new(cores, warps, 1);
-            start!(unit);
+            reset!(unit);
             unit.control.mcw.next = (warps as u64 / 2).into();
             unit.spawn_mcw[0].next = (warps as u64 / 2).into();
             unit.control.run.next = true;
@@ -356,7 +356,7 @@ mod tests {
                 let shown = freed.unwrap_or((0, 0));
                 unit.free.core.next = (shown.0 as u64).into();
                 unit.free.slot.next = (shown.1 as u64).into();
-                settle!(unit);
+                settle(&mut unit);
 
                 let on = |core, spawned| busy.iter().filter(|(w, &s)| w.0 == core && s == spawned).count();
                 let room = |spawned| (0..cores).filter(|&c| on(c, spawned) < warps / 2).collect::<Vec<_>>();
@@ -411,12 +411,12 @@ mod tests {
     #[test]
     fn issues_every_cycle_and_resumes() {
         let mut unit = WarpIssue::new(2, 4, 0);
-        start!(unit);
+        reset!(unit);
         unit.control.run.next = true;
         unit.control.mcw.next = 3.into();
         unit.warp.valid.next = true;
         unit.allocate.ready.next = true;
-        settle!(unit);
+        settle(&mut unit);
         let mut order = vec![];
         for _ in 0..8 {
             order.push(
@@ -435,15 +435,15 @@ mod tests {
         unit.free.slot.next = 1.into();
         tick!(unit);
         unit.free.valid.next = false;
-        settle!(unit);
+        settle(&mut unit);
         assert!(unit.warp.ready.val());
         assert_eq!((unit.allocate.core.val().index(), unit.allocate.slot.val().index()), (1, 1));
         // A lower MCW holds at once, a higher one too.
         unit.control.mcw.next = 2.into();
-        settle!(unit);
+        settle(&mut unit);
         assert!(!unit.warp.ready.val());
         unit.control.mcw.next = 4.into();
-        settle!(unit);
+        settle(&mut unit);
         assert!(unit.warp.ready.val());
     }
 }

@@ -234,7 +234,7 @@ mod tests {
     use super::*;
     use crate::config::SCRATCHPAD_ADDRESS;
     use crate::core::access_window::distance;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
     use rand::Rng;
 
     /// Takes an instruction from stage X to stage W.

@@ -88,7 +88,7 @@ pub(crate) fn distance(immediate: u32, line: u64) -> Bits<27> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
 
     #[test]
     fn bounds_of_windows() {

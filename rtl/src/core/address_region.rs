@@ -83,7 +83,6 @@ mod tests {
     use super::*;
     use crate::core::access_window::distance;
     use hermes_hdl::prelude::simulate;
-    use hermes_hdl::testing::check_with;
     use rand::Rng;
 
     #[test]
@@ -137,20 +136,5 @@ mod tests {
             assert!(simulate(&mut unit, 10));
             assert!(!unit.window.val() && !unit.scratchpad.val());
         }
-    }
-
-    #[test]
-    fn equals_its_verilog() {
-        check_with(AddressRegion::default(), 10_000, |unit, random, _| {
-            // Close to the bounds, on which it depends.
-            let bound = random() & 0x3ff_ffff;
-            unit.operand.next = bits((bound + random() % 4) & 0x3ff_ffff);
-            for distance in unit.from_base.iter_mut().chain(&mut unit.from_end) {
-                distance.next = bits(bound.wrapping_add(random() % 3).wrapping_neg() & 0x7ff_ffff);
-            }
-            if random() % 4 == 0 {
-                unit.block.next = bits(u64::from(SCRATCHPAD_ADDRESS >> 14) ^ (1 << (random() % 18)));
-            }
-        });
     }
 }

@@ -108,8 +108,7 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
 mod tests {
     use super::*;
     use crate::config::SCRATCHPAD_ADDRESS;
-    use crate::memory::testing::tick;
-    use hermes_hdl::testing::check_with;
+    use crate::testing::tick;
 
     #[test]
     fn controls_and_lanes_that_are_refused() {
@@ -147,18 +146,5 @@ mod tests {
             assert_eq!(unit.request.operation.val().to_u32(), operation);
             assert_eq!(unit.refused.val().to_u64(), if atomic { 0b1100 } else { 0 });
         }
-    }
-
-    #[test]
-    fn equals_its_verilog() {
-        check_with(AtomicStage::<2>::default(), 3_000, |unit, random, _| {
-            for address in &mut unit.address {
-                address.next = bits((random() & 0xfff) | ((random() & 1) * u64::from(SCRATCHPAD_ADDRESS)));
-            }
-            let ReadWindows { read_0_base, read_0_size, read_1_base, read_1_size } = &mut unit.windows;
-            for port in [read_0_base, read_0_size, read_1_base, read_1_size] {
-                port.next = bits(random() % 64);
-            }
-        });
     }
 }

@@ -74,7 +74,7 @@ impl Logic for AtomicTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Warps that ask all the time, more often than others: between two operations of one, no other
@@ -141,16 +141,5 @@ mod tests {
         let waited = (0..1_000).find(|_| step(5, true, false, false).1).expect("the debt is forgotten");
         assert_eq!(waited, 255);
         assert_eq!(step(5, false, false, true), (false, false));
-    }
-
-    #[test]
-    fn equals_its_verilog() {
-        hermes_hdl::testing::check_with(AtomicTurns::default(), 2_000, |unit, random, _| {
-            unit.slot.next = bits(random() % 4);
-            unit.wants.next = random() % 4 == 0;
-            unit.busy.next = random() % 8 == 0;
-            unit.start_valid.next = random() % 64 == 0;
-            unit.start_slot.next = bits(random() % 4);
-        });
     }
 }

@@ -57,14 +57,14 @@ impl Logic for BootFirst {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[test]
     fn goes_first_for_its_first_instructions() {
         let mut random = random();
         let mut unit = BootFirst::default();
-        start!(unit);
+        reset!(unit);
         // The warp that goes first, and the instructions that it still issues so.
         let mut first: Option<(u64, u64)> = None;
         let (mut served, mut passed) = (0, 0);
@@ -73,7 +73,7 @@ mod tests {
             unit.start.valid.next = start;
             unit.start.slot.next = slot.into();
             unit.advance.next = random.gen_bool(0.7);
-            settle!(unit);
+            settle(&mut unit);
             let next = match first {
                 None => start.then_some((slot, FIRST_ISSUES)),
                 Some((slot, left)) => {

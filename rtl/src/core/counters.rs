@@ -89,7 +89,7 @@ impl Logic for EventCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
 
     #[test]
     fn events_count_once_a_cycle() {

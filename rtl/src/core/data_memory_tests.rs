@@ -2,12 +2,10 @@
 
 use super::{DataMemory, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::config::SCRATCHPAD_ADDRESS;
-use crate::memory::testing::{
-    bits_to_line, line_to_bits, loaded_value, random, reset, settle, strobe, tick, LineMemory,
-};
+use crate::memory::testing::{bits_to_line, line_to_bits, loaded_value, random, strobe, LineMemory};
 use crate::memory::SCRATCHPAD_BYTES;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
-use hermes_hdl::testing::check_with;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
@@ -459,55 +457,4 @@ fn loads_and_stores() {
 #[test]
 fn loads_stores_and_atomic_operations() {
     values_are_those_of_a_plain_memory(true);
-}
-
-/// With random inputs, after a start in every slot and a store to each word of the scratchpad that
-/// is used: a RAM holds anything until it is written.
-fn equals_its_verilog(atomics: bool) {
-    check_with(DataMemory::<LANES>::new(4, atomics, atomics), 1_000, |unit, random, cycle| {
-        let words = 8 * LANES as u64;
-        let fills = cycle < 70;
-        let mut scratchpad = random() % 2 == 0;
-        for (lane, address) in unit.request_address.iter_mut().enumerate() {
-            let place = random() % words * 4;
-            let line = ((random() & 3) << 20) | (random() & 63);
-            address.next = bits(match (fills, scratchpad) {
-                (true, _) => 4 * (cycle / 8 * LANES as u64 + lane as u64),
-                (false, true) => u64::from(SCRATCHPAD_ADDRESS) + place,
-                (false, false) => line,
-            });
-        }
-        if fills {
-            scratchpad = true;
-            unit.reset.next = cycle < 2;
-            unit.request.valid.next = true;
-            unit.request.store.next = true;
-            unit.request.size.next = bits(2);
-            unit.request.mask.next = bits((1 << LANES) - 1);
-        }
-        unit.request.scratchpad.next = scratchpad;
-        for atomic in &mut unit.request_atomic {
-            atomic.valid.next = !scratchpad && random() % 4 == 0;
-        }
-        for start in &mut unit.start {
-            start.valid.next = fills || random() % 8 == 0;
-            start.slot.next = bits(cycle % 32);
-        }
-        // Memory that answers much, and memory that answers little.
-        let slow = cycle / 200 % 2 == 0;
-        unit.read.ready.next = !slow || random() % 8 == 0;
-        unit.read.response.valid.next = random() % 8 < if slow { 1 } else { 7 };
-        unit.read.response.error.next = random() % 64 == 0;
-        unit.drop.next = random() % 256 == 0;
-    });
-}
-
-#[test]
-fn equals_its_verilog_without_atomics() {
-    equals_its_verilog(false);
-}
-
-#[test]
-fn equals_its_verilog_with_atomics() {
-    equals_its_verilog(true);
 }

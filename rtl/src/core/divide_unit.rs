@@ -209,7 +209,8 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Divisions and counts one after the other: every lane gets its result once, in passes of one

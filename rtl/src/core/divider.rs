@@ -113,7 +113,7 @@ impl Logic for Divider {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// What the specification says.

@@ -82,7 +82,7 @@ impl Logic for FaultBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 

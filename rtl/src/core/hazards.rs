@@ -213,7 +213,7 @@ impl Logic for Hazards {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
     use hermes_hdl::prelude::simulate;
 
     fn settled(set: impl Fn(&mut Hazards)) -> Hazards {

@@ -99,7 +99,7 @@ impl Logic for InstructionCount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
     use hermes_hdl::prelude::simulate;
 
     #[test]

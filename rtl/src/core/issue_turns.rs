@@ -179,14 +179,15 @@ impl Logic for IssueTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{in_turn, random, settle, start, tick, two_rounds};
+    use crate::control::testing::{in_turn, two_rounds};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[test]
     fn takes_turns() {
         let mut random = random();
         let mut unit = IssueTurns::new(false);
-        start!(unit);
+        reset!(unit);
         let mut last = 31;
         for cycle in 0..3_000 {
             // Many requests, few, or none.
@@ -195,7 +196,7 @@ mod tests {
             unit.request.next = u64::from(request).into();
             unit.mark.next = u64::from(mark).into();
             unit.advance.next = random.gen();
-            settle!(unit);
+            settle(&mut unit);
             let expected = in_turn(request, last);
             assert_eq!(unit.choice.val().to_u64(), expected.map_or(0, |i| 1 << i), "cycle {cycle}");
             assert_eq!(unit.slot.val().index(), expected.unwrap_or(0), "cycle {cycle}");
@@ -211,7 +212,7 @@ mod tests {
     fn turns_go_on_behind_a_slot_that_went_first() {
         let mut random = random();
         let mut unit = IssueTurns::new(true);
-        start!(unit);
+        reset!(unit);
         let (mut last, mut first) = (31, None);
         for cycle in 0..5_000 {
             let request = (0..[1, 2, 4, 8][cycle % 4]).fold(u32::MAX, |set, _| set & random.gen::<u32>());
@@ -220,7 +221,7 @@ mod tests {
             unit.advance.next = random.gen();
             unit.begin_valid[0].next = next.is_some();
             unit.begin_slot[0].next = (next.unwrap_or(7) as u64).into();
-            settle!(unit);
+            settle(&mut unit);
             // The slot below the first is that behind which the choice begins.
             let behind = first.map_or(last, |slot: usize| (slot + 31) % 32);
             let expected = in_turn(request, behind);

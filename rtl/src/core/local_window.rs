@@ -120,8 +120,7 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
 mod tests {
     use super::*;
     use crate::config::LOCAL_WINDOW_ADDRESS;
-    use crate::memory::testing::tick;
-    use hermes_hdl::testing::check_with;
+    use crate::testing::tick;
     use rand::Rng;
     use std::collections::BTreeMap;
 
@@ -144,7 +143,7 @@ mod tests {
         for (port, value) in unit.result.iter_mut().zip(address) {
             port.next = u64::from(value).into();
         }
-        crate::memory::testing::settle(unit);
+        crate::testing::settle(unit);
         (granted, std::array::from_fn(|i| unit.physical[i].val().to_u32()))
     }
 
@@ -217,16 +216,5 @@ mod tests {
         unit.access.next = false;
         tick!(unit);
         assert_eq!(places, std::array::from_fn(|i| unit.physical[i].val().to_u32()));
-    }
-
-    #[test]
-    fn equals_its_verilog() {
-        check_with(LocalWindow::<4>::default(), 10_000, |unit, random, _| {
-            unit.places.stack_bytes_log2.next = bits(random() % 20);
-            for port in &mut unit.address {
-                port.next =
-                    bits(u64::from(LOCAL_WINDOW_ADDRESS) ^ (random() & 0x1ff) ^ ((random() % 8 / 7) << 16));
-            }
-        });
     }
 }

@@ -89,7 +89,7 @@ impl Logic for LostCycles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
 
     #[test]
     fn a_cycle_counts_for_one_reason() {

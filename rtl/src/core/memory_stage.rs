@@ -136,7 +136,7 @@ impl<const LANES: usize> Logic for MemoryStage<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 

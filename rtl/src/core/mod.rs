@@ -33,8 +33,6 @@ mod decode_stage;
 mod decoder;
 mod divide_unit;
 mod divider;
-#[cfg(test)]
-mod equivalence;
 mod fault_buffer;
 mod fault_encoder;
 mod front_end;
@@ -48,6 +46,8 @@ mod local_window;
 mod lost_cycles;
 mod memory_stage;
 mod multiplier;
+#[cfg(test)]
+mod network_tests;
 mod oldest_first;
 mod outstanding;
 mod path_selector;
@@ -59,21 +59,18 @@ mod retire_trace;
 mod scheduler;
 mod scoreboard;
 mod shader_core;
+#[cfg(test)]
+mod shader_core_tests;
 mod spawned_warps;
 mod substitution_box;
+#[cfg(test)]
+pub(crate) mod testing;
 mod thread_index;
 mod warp_waits;
 mod watchdog;
 mod write_stage;
 #[cfg(test)]
 mod write_stage_tests;
-
-#[cfg(test)]
-mod network_tests;
-#[cfg(test)]
-mod programs;
-#[cfg(test)]
-pub(crate) mod testing;
 
 pub use access_check::AccessCheck;
 pub use access_window::{AccessWindow, WINDOWS};

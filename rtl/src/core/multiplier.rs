@@ -88,7 +88,7 @@ impl Logic for Multiplier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// What the instruction gives, from 64-bit arithmetic.

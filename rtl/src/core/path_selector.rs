@@ -257,7 +257,7 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
     use hermes_hdl::prelude::simulate;
     use rand::Rng;
     use std::collections::VecDeque;

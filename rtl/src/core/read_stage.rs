@@ -62,7 +62,7 @@ impl<const LANES: usize> Logic for ReadStage<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Instructions with a number each, in every field that has room for it: they keep to their

@@ -105,7 +105,7 @@ impl Logic for Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::tick;
+    use crate::testing::tick;
     use hermes_hdl::prelude::simulate;
     use rand::Rng;
     use std::collections::BTreeSet;

@@ -98,7 +98,7 @@ impl Logic for SpawnedWarps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[derive(Clone, Copy, Default)]
@@ -114,7 +114,7 @@ mod tests {
     fn follows_the_warps_of_every_slot() {
         let mut random = random();
         let mut unit = SpawnedWarps::default();
-        start!(unit);
+        reset!(unit);
         let mut warps = [None::<Warp>; 32];
         let mut decoded = None;
         for cycle in 0..4_000 {
@@ -139,7 +139,7 @@ mod tests {
             unit.write_slot.next = (written as u64).into();
             unit.finish_slot.next = (finished as u64).into();
             unit.fault_valid.next = random.gen_bool(0.1);
-            settle!(unit);
+            settle(&mut unit);
 
             if let Some(expected) = decoded {
                 let Warp { spawned, job, entry, arguments, .. } = expected;

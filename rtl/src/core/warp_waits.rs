@@ -168,7 +168,7 @@ impl Logic for WarpWaits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// The line address that the fold is made of alone.
@@ -193,7 +193,7 @@ mod tests {
     fn a_warp_sleeps_until_its_line_is_written_or_time_is_up() {
         let mut random = random();
         let mut unit = WarpWaits::new(2, 3, 6);
-        start!(unit);
+        reset!(unit);
         let mut slots = [Slot::default(); 32];
         let (mut by_write, mut by_time, mut brief_times, mut held_back) = (0, 0, 0, 0);
         for cycle in 0..60_000u64 {
@@ -224,12 +224,12 @@ mod tests {
             let brief = random.gen_bool(0.3);
             unit.sleep.valid.next = sleeps;
             unit.sleep.brief.next = brief;
-            settle!(unit);
+            settle(&mut unit);
             let wake = unit.wake.val().to_u64();
             let passes =
                 !sleeps && looker != Some(subject) && wake >> subject & 1 == 1 && random.gen_bool(0.7);
             unit.sleep.pass.next = passes;
-            settle!(unit);
+            settle(&mut unit);
 
             for (i, slot) in slots.iter_mut().enumerate() {
                 let awake = wake >> i & 1 == 1;
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn overdue_and_new_warps_are_not_held() {
         let mut unit = WarpWaits::new(1, 3, 6);
-        start!(unit);
+        reset!(unit);
         for slot in [3u64, 9] {
             unit.look.valid.next = true;
             unit.look.slot.next = bits(slot);
@@ -293,14 +293,14 @@ mod tests {
             tick!(unit);
         }
         unit.look.valid.next = false;
-        settle!(unit);
+        settle(&mut unit);
         assert_eq!(!unit.wake.val().to_u64() & 0xffff_ffff, 1 << 3 | 1 << 9);
         unit.overdue.next = bits(1 << 9);
         unit.start.valid.next = true;
         unit.start.slot.next = bits(3);
         tick!(unit);
         unit.start.valid.next = false;
-        settle!(unit);
+        settle(&mut unit);
         assert_eq!(unit.wake.val().to_u64(), 0xffff_ffff);
     }
 }

@@ -116,7 +116,7 @@ impl Logic for Watchdog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Starts at any time in any slot, limits that change: a warp is overdue when it must be, and

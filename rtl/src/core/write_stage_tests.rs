@@ -2,7 +2,7 @@
 
 use super::access_window::distance;
 use super::{WriteStage, WINDOWS};
-use crate::memory::testing::{reset, settle, tick};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 

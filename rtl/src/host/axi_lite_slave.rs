@@ -161,7 +161,7 @@ impl Logic for AxiLiteSlave {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
@@ -181,7 +181,7 @@ mod tests {
     fn traffic(holds: usize) {
         let mut random = random();
         let mut unit = AxiLiteSlave::new(holds);
-        start!(unit);
+        reset!(unit);
         let mut memory = [0u32; 64];
         let mut writes: VecDeque<(usize, u32, u32)> = VecDeque::new();
         let (mut data, mut reads): (VecDeque<u32>, VecDeque<usize>) = Default::default();
@@ -211,12 +211,12 @@ mod tests {
             if holds == 1 {
                 unit.hold[0].next = held;
             }
-            settle!(unit);
+            settle(&mut unit);
             assert!(!held || !(unit.request.read.val() || unit.request.write.val()), "cycle {cycle}");
             let word = unit.request.address.val().index() / 4;
             unit.answer.known.next = word < 32;
             unit.answer.value.next = u64::from(if word < 32 { memory[word] } else { 0 }).into();
-            settle!(unit);
+            settle(&mut unit);
 
             if unit.axil.bvalid.val() {
                 assert_eq!(Some(&unit.axil.bresp.val().to_u64()), b_expected.front(), "cycle {cycle}");
@@ -276,7 +276,7 @@ mod tests {
             if ar {
                 unit.axil.arvalid.next = false;
             }
-            settle!(unit);
+            settle(&mut unit);
         }
         assert!(served_b > 1_000 && served_r > 2_000 && delayed > 500, "{served_b} {served_r} {delayed}");
     }

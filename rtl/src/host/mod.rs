@@ -1,8 +1,6 @@
 //! The host's side: the registers and the AXI4-Lite port in front of them.
 
 mod axi_lite_slave;
-#[cfg(test)]
-mod equivalence;
 mod register_port;
 pub mod registers;
 mod task_push;

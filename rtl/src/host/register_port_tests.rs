@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::Config;
-use crate::control::testing::{random, settle, start, tick};
 use crate::host::RegisterFile;
+use crate::testing::{random, reset, settle, tick};
 use rand::Rng;
 
 /// A master of the unit: what it wants, and since when.
@@ -18,7 +18,7 @@ struct Want {
 fn the_masters_alternate() {
     let mut random = random();
     let mut unit = RegisterPort::default();
-    start!(unit);
+    reset!(unit);
     let push = u64::from(offset("TASK_PUSH"));
     let (mut host, mut command): (Option<Want>, Option<Want>) = (None, None);
     let (mut host_waits, mut command_waits) = (0, 0);
@@ -48,7 +48,7 @@ fn the_masters_alternate() {
         unit.access.write.next = offered.write;
         unit.access.address.next = offered.address.into();
         unit.access.data.next = offered.data.into();
-        settle!(unit);
+        settle(&mut unit);
         // The slave makes no access while it is held.
         let held = unit.hold.val();
         let asks = host.filter(|_| !held);
@@ -61,7 +61,7 @@ fn the_masters_alternate() {
         unit.answer.value.next = u64::from(value).into();
         unit.answer.known.next = known;
         unit.answer.delay.next = delay;
-        settle!(unit);
+        settle(&mut unit);
 
         let turn = unit.by_command.val();
         assert_eq!(turn, command.is_some() && !last, "cycle {cycle}");
@@ -125,7 +125,7 @@ fn both_use_the_register_file() {
         spawn_slots: 16,
         ..Config::preset("default").unwrap()
     });
-    start!(unit);
+    reset!(unit);
     unit.axil.bready.next = true;
     unit.axil.rready.next = true;
     unit.axil.wstrb.next = 15.into();
@@ -166,7 +166,7 @@ fn both_use_the_register_file() {
         unit.tasks.ready.next = random.gen_bool(0.2);
         unit.tasks.level.next = (if random.gen_bool(0.2) { 1024 } else { 7 }).into();
         unit.spawn[0].spawner.waits.next = random.gen_bool(0.4);
-        settle!(unit);
+        settle(&mut unit);
 
         if unit.tasks.valid.val() && unit.tasks.ready.val() {
             taken += 1;

@@ -2,9 +2,9 @@
 
 use super::testing::{fails, word_of, Atomic, Wide, Write};
 use super::L2Atomics;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, strobe, tick, LineMemory};
+use crate::memory::testing::{bits_to_line, line_to_bits, random, strobe, LineMemory};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
-use hermes_hdl::testing::check_with;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
@@ -421,31 +421,5 @@ fn reservations() {
         bench.step();
         bench.uut.events[bank].valid.next = false;
         assert_eq!(bench.perform(0, sc(1, 0)), expected, "bank {bank}, requester {requester}, {thread:#x}");
-    }
-}
-
-#[test]
-fn equal_their_verilog() {
-    for network in [None, Some(2)] {
-        check_with(L2Atomics::new(3, 1, 2, 20, network), 1_500, |uut, random, _| {
-            uut.request.write.next = random() % 4 != 0;
-            uut.request.requester.next = bits(random() % 4);
-            uut.request.line.next = bits(random() % 2);
-            // Values of few bits are equal, and operands 0, now and then.
-            for port in [&mut uut.request.data, &mut uut.bank_response.data] {
-                if random() % 2 == 0 {
-                    let operation = [0, 5, 8][(random() % 3) as usize] << 16;
-                    port.next = bits::<512>(operation) << bits::<10>(32);
-                }
-            }
-            // The bank answers what it was asked, as often as chance has it.
-            uut.bank_response.requester.next = bits(random() % 4);
-            uut.bank_response.tag.next = bits(0x60 | (random() % 32));
-            uut.bank_written.requester.next = bits(random() % 4);
-            uut.bank.ready.next = random() % 4 != 0;
-            for port in uut.events.iter_mut() {
-                port.requester.next = bits(random() % 4);
-            }
-        });
     }
 }

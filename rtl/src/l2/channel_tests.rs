@@ -1,7 +1,8 @@
 //! Native tests of [`MemoryChannel`]: what it says of errors, and of instructions.
 
 use super::MemoryChannel;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 

@@ -1,9 +1,9 @@
 //! The locks of a bank against a model, and through their Verilog.
 
 use super::{L2Lock, NetworkSizes};
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
-use hermes_hdl::testing::check_with;
 use rand::Rng;
 
 const SIZES: NetworkSizes =
@@ -149,37 +149,4 @@ fn follows_the_rules(ways: usize) {
 fn locks_of_two_and_of_four_ways() {
     follows_the_rules(2);
     follows_the_rules(4);
-}
-
-/// Through the emitted Verilog, with few enough ends of locks by other causes that misses end some.
-fn equals_its_verilog(ways: usize) {
-    check_with(L2Lock::new(ways, 1, SIZES), 4_000, |unit, random, cycle| {
-        unit.set.next = bits(if cycle < 4 { cycle % 2 } else { random() % 2 });
-        unit.way.next = bits(1 << (random() % ways as u64));
-        // A base and lines that differ in one bit, or in none that count.
-        let line = random() % (1 << 26);
-        unit.rings.base.next = bits(line);
-        unit.rings.mask.next = bits((random() | random()) & 0x3ff_ffff);
-        unit.line.next = bits(if random() % 2 == 0 { line } else { line ^ 1 << (random() % 26) });
-        unit.requester.next = bits(random() % 8);
-        unit.rings.enable.next = random() % 8 != 0;
-        unit.phase.next = random() % 8 != 0;
-        // Now misses alone, so that they end a lock, now all that there is.
-        let quiet = cycle / 256 % 2 == 1;
-        unit.missed.next = quiet || random() % 4 == 0;
-        unit.written.next = !quiet && random() % 2 == 0;
-        unit.read.next = !quiet && random() % 4 == 0;
-        unit.drop.next = !quiet && random() % 16 == 0;
-        unit.clear.next = cycle < 4 || (!quiet && random() % 64 == 0);
-    });
-}
-
-#[test]
-fn four_ways() {
-    equals_its_verilog(4);
-}
-
-#[test]
-fn two_ways() {
-    equals_its_verilog(2);
 }

@@ -14,8 +14,6 @@ mod cache_tests;
 mod channel;
 #[cfg(test)]
 mod channel_tests;
-#[cfg(test)]
-mod equivalence_tests;
 mod fetches;
 mod lock;
 #[cfg(test)]

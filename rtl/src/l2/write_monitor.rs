@@ -91,7 +91,7 @@ impl Logic for WriteMonitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         let mut unit = WriteMonitor::new(5, harts, 2);
         let channels = 2 * harts as u64;
         let shift = if harts == 8 { 2 } else { 3 };
-        start!(unit);
+        reset!(unit);
         let (mut hits, mut own_writes) = (0, 0);
         for cycle in 0..20_000 {
             for channel in &mut unit.watched {
@@ -130,7 +130,7 @@ mod tests {
             unit.observed.write_tag.next = tag.into();
             unit.observed.line.next = line.into();
             unit.observed.strobe.next = strobe.into();
-            settle!(unit);
+            settle(&mut unit);
             let expected: Vec<bool> = (0..channels)
                 .map(|channel| {
                     let watched = &unit.watched[channel as usize];
@@ -149,7 +149,7 @@ mod tests {
                 })
                 .collect();
             tick!(unit);
-            settle!(unit);
+            settle(&mut unit);
             for (channel, expected) in expected.into_iter().enumerate() {
                 assert_eq!(unit.hit[channel].val(), expected, "cycle {cycle}, channel {channel}");
                 hits += usize::from(expected);

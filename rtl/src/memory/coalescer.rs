@@ -192,7 +192,8 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
 //! Native tests of [`DataCache`](super::DataCache) with a model memory that answers in any order.
 
 use super::DataCache;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

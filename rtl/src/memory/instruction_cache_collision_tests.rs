@@ -4,7 +4,8 @@
 //! gives the old word, the new one or anything; here each collision draws one of these.
 
 use super::InstructionCache;
-use crate::memory::testing::{line_to_bits, random, reset, settle, tick, LineMemory};
+use crate::memory::testing::{line_to_bits, random, LineMemory};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

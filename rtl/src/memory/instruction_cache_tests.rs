@@ -1,7 +1,8 @@
 //! Native tests of [`InstructionCache`](super::InstructionCache) with a model fetch stage.
 
 use super::InstructionCache;
-use crate::memory::testing::{line_to_bits, random, reset, settle, tick, LineMemory};
+use crate::memory::testing::{line_to_bits, random, LineMemory};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

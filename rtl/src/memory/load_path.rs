@@ -300,7 +300,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{line_to_bits, reset, settle, tick};
+    use crate::memory::testing::line_to_bits;
+    use crate::testing::{reset, settle, tick};
 
     /// Starts a load of the word at offset `4 * n` (modulo the line) by slot `n`.
     fn start(uut: &mut LoadPath<1>, n: u64) {

@@ -1,9 +1,8 @@
 //! Native tests of [`LoadStoreUnit`](super::LoadStoreUnit) with a model memory.
 
 use super::LoadStoreUnit;
-use crate::memory::testing::{
-    bits_to_line, line_to_bits, loaded_value, random, reset, settle, strobe, tick, LineMemory,
-};
+use crate::memory::testing::{bits_to_line, line_to_bits, loaded_value, random, strobe, LineMemory};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -80,7 +80,8 @@ impl Logic for LoadValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{loaded_value, random, settle};
+    use crate::memory::testing::{loaded_value, random};
+    use crate::testing::settle;
     use rand::Rng;
 
     #[test]

@@ -6,8 +6,6 @@ mod coalescer;
 mod data_cache;
 #[cfg(test)]
 mod data_cache_tests;
-#[cfg(test)]
-mod equivalence_tests;
 mod index_hash;
 mod instruction_cache;
 #[cfg(test)]

@@ -60,7 +60,8 @@ impl<const A: usize> Logic for QueuePointers<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 

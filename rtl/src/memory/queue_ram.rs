@@ -74,7 +74,8 @@ impl<const N: usize, const A: usize> Logic for QueueRam<N, A> {
 mod tests {
     use super::super::QueuePointers;
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
 //! Native tests of [`Scratchpad`](super::Scratchpad) against a plain array of bytes.
 
 use super::{Scratchpad, SCRATCHPAD_BYTES};
-use crate::memory::testing::{loaded_value, random, reset, settle, tick};
+use crate::memory::testing::{loaded_value, random};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -46,7 +46,8 @@ impl Logic for StoreAlign {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, settle};
+    use crate::memory::testing::random;
+    use crate::testing::settle;
     use rand::Rng;
 
     #[test]

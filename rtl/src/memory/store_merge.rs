@@ -111,7 +111,8 @@ impl Logic for StoreMerge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{bits_to_line, random, settle, strobe};
+    use crate::memory::testing::{bits_to_line, random, strobe};
+    use crate::testing::settle;
     use rand::Rng;
 
     fn merges(lanes: usize) {

@@ -229,7 +229,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{bits_to_line, random, reset, settle, strobe, tick};
+    use crate::memory::testing::{bits_to_line, random, strobe};
+    use crate::testing::{reset, settle, tick};
     use rand::seq::SliceRandom;
 
     #[test]

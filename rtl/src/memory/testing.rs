@@ -10,31 +10,6 @@ pub fn random(name: &str) -> ChaCha8Rng {
     hermes_hdl::testing::random()
 }
 
-pub use hermes_hdl::testing::settle;
-
-/// Settles, then gives the unit one clock cycle.
-macro_rules! tick {
-    ($uut:expr) => {{
-        crate::memory::testing::settle(&mut $uut);
-        $uut.clock.next = true.into();
-        crate::memory::testing::settle(&mut $uut);
-        $uut.clock.next = false.into();
-        crate::memory::testing::settle(&mut $uut);
-    }};
-}
-pub(crate) use tick;
-
-/// Two cycles of reset.
-macro_rules! reset {
-    ($uut:expr) => {{
-        $uut.reset.next = true;
-        crate::memory::testing::tick!($uut);
-        crate::memory::testing::tick!($uut);
-        $uut.reset.next = false;
-    }};
-}
-pub(crate) use reset;
-
 /// One line of memory.
 pub type Line = [u8; 64];
 

@@ -48,7 +48,8 @@ impl Logic for WordSelect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{line_to_bits, random, settle};
+    use crate::memory::testing::{line_to_bits, random};
+    use crate::testing::settle;
     use rand::Rng;
 
     #[test]

@@ -210,7 +210,7 @@ impl Logic for Acknowledge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{reset, settle, tick};
+    use crate::testing::{reset, settle, tick};
 
     /// Two refusals of a queue pair, and a mark behind them: the first one is sent.
     #[test]

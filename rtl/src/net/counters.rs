@@ -98,7 +98,8 @@ impl Logic for NetCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     #[test]

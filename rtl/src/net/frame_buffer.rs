@@ -151,7 +151,8 @@ impl Logic for FrameBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
+    use crate::memory::testing::{bits_to_line, line_to_bits, random};
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 

@@ -2,7 +2,8 @@
 
 use super::super::testing::{frame, random_head};
 use super::*;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
+use crate::memory::testing::{bits_to_line, line_to_bits, random};
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 
 fn identity() -> NetIdentity {

@@ -3,7 +3,8 @@
 use super::super::testing::{frame, icrc, random_head};
 use super::super::FrameHead;
 use super::*;
-use crate::memory::testing::{line_to_bits, random, reset, settle, tick};
+use crate::memory::testing::{line_to_bits, random};
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 
 fn ours() -> NetIdentity {

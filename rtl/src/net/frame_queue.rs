@@ -48,8 +48,9 @@ impl Logic for FrameQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
     use crate::net::testing::random_head;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 

@@ -96,8 +96,9 @@ impl Logic for FrameTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
     use crate::net::testing::random_head;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Each is taken as it is offered, none waits for more than one frame of each other, and nothing is lost while all have some.

@@ -156,8 +156,9 @@ impl Logic for Icrc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{line_to_bits, random, reset, settle, tick};
+    use crate::memory::testing::{line_to_bits, random};
     use crate::net::testing::icrc;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     #[test]

@@ -69,6 +69,4 @@ pub use work_posts::WorkPosts;
 pub use work_table::{WorkTable, PLACES};
 
 #[cfg(test)]
-mod equivalence_tests;
-#[cfg(test)]
 mod testing;

@@ -3,7 +3,8 @@
 use super::super::testing::frame;
 use super::super::{region_word, right, state, word, FrameHead, NetIdentity};
 use super::*;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
+use crate::memory::testing::{bits_to_line, line_to_bits, random};
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,8 +1,9 @@
 //! The window against a model of it.
 
 use super::*;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
 use crate::queues::event;
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 
 /// What the window must show of a hart.

@@ -140,7 +140,8 @@ impl Logic for PacketCut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, settle};
+    use crate::memory::testing::random;
+    use crate::testing::settle;
     use rand::Rng;
     use rand_chacha::ChaCha8Rng;
 

@@ -1,7 +1,8 @@
 //! Payloads of any length from any address, with a memory that answers in any order.
 
 use super::*;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
+use crate::memory::testing::{bits_to_line, line_to_bits, random};
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use std::collections::VecDeque;
 

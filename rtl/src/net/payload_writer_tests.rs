@@ -1,7 +1,8 @@
 //! Payloads of every length to every place in a line.
 
 use super::*;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
+use crate::memory::testing::{bits_to_line, line_to_bits, random};
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use std::collections::{BTreeMap, VecDeque};
 

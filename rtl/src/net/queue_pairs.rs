@@ -366,7 +366,8 @@ impl Logic for QueuePairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Rows as a model: words, and their states.

@@ -40,7 +40,8 @@ impl Logic for RegionCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, settle};
+    use crate::memory::testing::random;
+    use crate::testing::settle;
     use rand::Rng;
 
     #[test]

@@ -142,7 +142,8 @@ impl Logic for RegionTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// Rows as a model, for all three that look.

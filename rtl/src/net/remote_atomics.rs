@@ -201,7 +201,8 @@ impl Logic for RemoteAtomics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
     use std::collections::{BTreeMap, VecDeque};
 

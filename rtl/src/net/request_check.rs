@@ -150,7 +150,8 @@ impl Logic for RequestCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, settle};
+    use crate::memory::testing::random;
+    use crate::testing::settle;
     use rand::Rng;
 
     const MTU: u32 = 256;

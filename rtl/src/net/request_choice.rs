@@ -134,7 +134,8 @@ impl Logic for RequestChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::random;
+    use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
     /// The order of what is chosen, and that queue pairs with packets take turns.

@@ -1,7 +1,8 @@
 //! The sender against peers that lose, repeat and reorder.
 
 use super::*;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use rand::seq::SliceRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

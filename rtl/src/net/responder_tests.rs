@@ -1,7 +1,8 @@
 //! READs against a model: their responses, in order, whatever the peers go back to.
 
 use super::*;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;

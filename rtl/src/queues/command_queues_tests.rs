@@ -1,9 +1,9 @@
 //! The command queues with their staging buffers: warps that publish, harts, memory and completions, against what must come of it.
 
-use super::{event, CommandQueues, QueueStep, StageBuffers};
-use crate::memory::testing::{random, reset, settle, tick};
+use super::{event, CommandQueues, StageBuffers};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
-use hermes_hdl::testing::check_with;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, VecDeque};
@@ -496,58 +496,4 @@ fn a_hostile_warp_harms_itself() {
     bench.drain();
     bench.check(&[3]);
     assert!(bench.counts[0] > 300, "{:?}", bench.counts);
-}
-
-#[test]
-fn step_equals_its_verilog() {
-    check_with(QueueStep::default(), 6_000, |uut, random, _| {
-        // Rows and events that have to do with each other
-        uut.row.next.buffer = bits(random() % 2);
-        uut.row.next.under_way = bits(random() % 9);
-        uut.what.next.buffer = bits(random() % 2);
-    });
-}
-
-#[test]
-fn queues_equal_their_verilog() {
-    check_with(CommandQueues::new(2, 1, 1), 3_000, |uut, random, cycle| {
-        uut.control.base.next = bits(BASE);
-        uut.control.area_log2.next = bits(AREA_LOG2);
-        uut.control.enable.next = cycle > 300;
-        uut.control.switch_queue.next = bits(random() % 5);
-        uut.control.switch_valid.next = random() % 4 == 0;
-        uut.control.show_queue.next = bits(random() % 4);
-        uut.stage.event.next.queue = bits(random() % 4);
-        uut.stage.event_valid.next = random() % 8 == 0;
-        uut.completed.next.queue = bits(random() % 4);
-        uut.completed_valid.next = uut.completed_ready.val() && random() % 8 == 0;
-        uut.response_valid.next = random() % 16 == 0;
-        for tap in &mut uut.tap {
-            // Every entry is written before one is looked at.
-            let all = cycle > 300 && cycle < 600;
-            tap.valid.next = !tap.hold.val() && (all || cycle > 600 && random() % 4 == 0);
-            tap.line.next = bits(match all {
-                true => entry(cycle as usize / 64 % 4, cycle as u32 % 64),
-                false => entry(random() as usize % 4, random() as u32 % 4),
-            });
-        }
-    });
-}
-
-#[test]
-fn buffers_equal_their_verilog() {
-    check_with(StageBuffers::new(2), 3_000, |uut, random, cycle| {
-        // Every buffer is filled before it is read.
-        uut.stage.fill.next = cycle < 32 || random() % 8 == 0;
-        uut.stage.fill_buffer.next = bits(if cycle < 32 { cycle % 16 } else { random() % 4 });
-        uut.stage.claim.next = uut.stage.free.val() && random() % 2 == 0;
-        uut.stage.staged.next.buffer = bits(random() % 4);
-        uut.stage.discard_buffer.next = bits(random() % 4);
-        uut.stage.discard.next = random() % 8 == 0;
-        uut.stage.drop_buffer.next = bits(random() % 4);
-        uut.stage.drop.next = random() % 16 == 0;
-        uut.hart.next = bits(random() % 2);
-        uut.hold.next = bits(if random() % 8 == 0 { random() % 4 } else { 0 });
-        uut.take.next = uut.here.val() && random() % 2 == 0;
-    });
 }

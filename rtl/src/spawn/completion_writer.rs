@@ -110,7 +110,7 @@ impl Logic for CompletionWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// Reports one ended job; gives the cycles from then on in which its slot becomes free, and the write, if there is one:
@@ -127,7 +127,7 @@ mod tests {
         unit.token.next = u64::from(token).into();
         unit.code.next = u64::from(code).into();
         unit.faulted.next = faulted;
-        settle!(*unit);
+        settle(unit);
         assert!(unit.end_taken.val());
         assert_eq!(unit.end_slot.val().to_u64(), slot);
         let misplaced = completion % 4 != 0 || completion >= 0xfff0_0000;
@@ -137,7 +137,7 @@ mod tests {
         unit.ended.next = (1 << (15 - slot)).into();
         unit.completion.next = u64::from(random.gen::<u32>()).into();
         unit.token.next = u64::from(random.gen::<u32>()).into();
-        settle!(*unit);
+        settle(unit);
         let silent = completion == 0 || misplaced;
         let mut write = None;
         for cycle in 0.. {
@@ -145,7 +145,7 @@ mod tests {
             unit.write.written.valid.next = random.gen();
             let ours = write.is_some() && random.gen();
             unit.write.written.tag.next = if ours { 31 } else { random.gen_range(0..31) }.into();
-            settle!(*unit);
+            settle(unit);
             assert!(!unit.end_taken.val(), "one job at a time");
             assert_eq!(unit.write.valid.val(), !silent && write.is_none(), "cycle {cycle}");
             if unit.write.valid.val() {
@@ -165,7 +165,7 @@ mod tests {
             if ends {
                 unit.ended.next = 0.into();
                 unit.write.written.valid.next = false;
-                settle!(*unit);
+                settle(unit);
                 return write;
             }
         }
@@ -176,7 +176,7 @@ mod tests {
     fn every_job_is_reported_once_with_its_word() {
         let mut random = random();
         let mut unit = CompletionWriter::default();
-        start!(unit);
+        reset!(unit);
         for round in 0..400u64 {
             let token = random.gen_range(0..1 << 30);
             let completion = match round % 8 {

@@ -108,7 +108,7 @@ impl Logic for SpawnCapture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let mut random = random();
         for slots in [8u64, 16] {
             let mut unit = SpawnCapture::new(slots as usize);
-            start!(unit);
+            reset!(unit);
             let mut base = 0u64;
             let (mut picked, mut partial, mut moved_under) = (0, 0, 0);
             for cycle in 0..6_000 {
@@ -142,7 +142,7 @@ mod tests {
                 unit.page.address.next = address.into();
                 unit.busy.next = busy.into();
                 unit.hold.next = random.gen_bool(0.01);
-                settle!(unit);
+                settle(&mut unit);
                 let refused = address % (64 * slots) != 0 || address >= 0xfff0_0000 || busy != 0;
                 assert_eq!(unit.page.refused.val(), refused, "cycle {cycle}: {address:#x}");
                 assert_eq!(unit.base.val().to_u64(), base);

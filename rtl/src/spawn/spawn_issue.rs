@@ -201,7 +201,7 @@ impl Logic for SpawnIssue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
     /// Shows the words of a descriptor, as the page does in the cycle after the job was taken.
@@ -220,7 +220,7 @@ mod tests {
     fn job(unit: &mut SpawnIssue, slot: u64, words: [u32; 8]) {
         unit.job_valid.next = true;
         unit.job_slot.next = slot.into();
-        settle!(*unit);
+        settle(unit);
         assert!(unit.job_take.val());
         tick!(*unit);
         unit.job_valid.next = false;
@@ -228,7 +228,7 @@ mod tests {
         show(unit, words);
         tick!(*unit);
         show(unit, [0xffff_ffff; 8]);
-        settle!(*unit);
+        settle(unit);
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
         let mut random = random();
         for lanes in [1u32, 4, 32] {
             let mut unit = SpawnIssue::new(3, lanes as usize);
-            start!(unit);
+            reset!(unit);
             for round in 0..60u32 {
                 let threads = if round == 0 { 1 } else { random.gen_range(1..=5 * lanes) };
                 let (entry, cores) = (random.gen_range(1..1 << 28) * 4, random.gen_range(0..8u32));
@@ -258,7 +258,7 @@ mod tests {
                 while first < threads {
                     while !{
                         unit.warp.ready.next = random.gen();
-                        settle!(unit);
+                        settle(&mut unit);
                         assert!(unit.warp.valid.val() && !unit.checked_valid.val());
                         unit.warp_taken.val()
                     } {
@@ -274,7 +274,7 @@ mod tests {
                     first += count;
                     tick!(unit);
                     unit.warp.ready.next = true;
-                    settle!(unit);
+                    settle(&mut unit);
                     assert!(!unit.warp.valid.val() && !unit.warp_taken.val());
                     assert_eq!(unit.start_entry.val().to_u64(), u64::from(entry / 4));
                     assert_eq!(unit.start_argument_0.val().to_u32(), round);
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn bad_descriptors_start_nothing() {
         let mut unit = SpawnIssue::new(3, 8);
-        start!(unit);
+        reset!(unit);
         let good = [0x1000, 0, 0, 9, 0, 0, 0, 0];
         let with = |word: usize, value| {
             let mut words = good;
@@ -321,7 +321,7 @@ mod tests {
             assert_eq!(unit.checked_code.val().to_u64(), code, "{words:x?}");
             assert!(!unit.acquire.val().any());
             tick!(unit);
-            settle!(unit);
+            settle(&mut unit);
             assert!(unit.job_take.val() && !unit.warp.valid.val(), "{words:x?}");
         }
         job(&mut unit, 5, good);

@@ -149,7 +149,7 @@ impl Logic for SpawnJobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::seq::IteratorRandom;
     use rand::Rng;
 
@@ -179,7 +179,7 @@ mod tests {
     fn a_job_ends_with_its_last_warp() {
         let mut random = random();
         let mut unit = SpawnJobs::default();
-        start!(unit);
+        reset!(unit);
         let mut slots = [Slot::Free; 16];
         let mut issuing = None;
         let (mut ended, mut rejected, mut faults) = (0, 0, 0);
@@ -222,7 +222,7 @@ mod tests {
             };
             unit.warp_first.next = warp.0;
             unit.warp_last.next = warp.1;
-            settle!(unit);
+            settle(&mut unit);
 
             for (slot, state) in slots.iter().enumerate() {
                 let shown = (unit.busy.val().get_bit(slot), unit.ended.val().get_bit(slot));

@@ -54,7 +54,7 @@ impl Logic for SpawnOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::seq::IteratorRandom;
     use rand::Rng;
     use std::collections::VecDeque;
@@ -63,7 +63,7 @@ mod tests {
     fn gives_the_slots_in_their_order() {
         let mut random = random();
         let mut unit = SpawnOrder::default();
-        start!(unit);
+        reset!(unit);
         let mut waiting = VecDeque::new();
         let mut most = 0;
         for cycle in 0..4_000 {
@@ -73,7 +73,7 @@ mod tests {
             unit.push.next = pushed.is_some();
             unit.push_slot.next = pushed.unwrap_or(random.gen_range(0..16)).into();
             unit.take.next = random.gen_bool(0.5);
-            settle!(unit);
+            settle(&mut unit);
             waiting.extend(pushed);
             assert_eq!(unit.valid.val(), !waiting.is_empty(), "cycle {cycle}");
             if let Some(&oldest) = waiting.front() {

@@ -80,7 +80,7 @@ impl Logic for SpawnPage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, tick};
+    use crate::testing::{random, settle, tick};
     use rand::Rng;
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             unit.write_data.next = u64::from(data).into();
             unit.read_slot.next = (read as u64).into();
             unit.end_slot.next = (end as u64).into();
-            settle!(unit);
+            settle(&mut unit);
             let shown = [
                 (page[read][0], unit.entry.val()),
                 (page[read][1], unit.argument_0.val()),

@@ -212,7 +212,7 @@ impl Logic for ThreadSpawner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::seq::{IteratorRandom, SliceRandom};
     use rand::Rng;
     use std::collections::{BTreeMap, VecDeque};
@@ -278,7 +278,7 @@ mod tests {
     fn every_job_is_done_once_and_in_its_turn() {
         let mut random = random();
         let mut unit = ThreadSpawner::new(CORES as usize, LANES as usize, 16, 0);
-        start!(unit);
+        reset!(unit);
         unit.control.enable.next = true;
         let mut page = [[0u32; 8]; 16];
         let mut writes: VecDeque<(usize, usize, u32)> = VecDeque::new();
@@ -317,7 +317,7 @@ mod tests {
             unit.write.ready.next = random.gen_bool(0.5);
             unit.write.written.valid.next = acknowledged == Some(0);
             unit.write.written.tag.next = 31.into();
-            settle!(unit);
+            settle(&mut unit);
 
             // What starts has the words of its job.
             assert_eq!(unit.start.spawned.val(), starting.is_some());
@@ -421,18 +421,18 @@ mod tests {
     #[test]
     fn a_disabled_spawner_starts_nothing() {
         let mut unit = ThreadSpawner::new(1, 4, 8, 0);
-        start!(unit);
+        reset!(unit);
         for (enable, slot, starts) in [(false, 3u64, false), (true, 3, true), (true, 8, false)] {
             unit.control.enable.next = enable;
             unit.control.write.next = true;
             unit.control.slot.next = slot.into();
             unit.control.word.next = 0.into();
             unit.control.value.next = 0x1000.into();
-            settle!(unit);
+            settle(&mut unit);
             assert_eq!(unit.trace_trigger_valid.val(), starts, "slot {slot}");
             tick!(unit);
             unit.control.write.next = false;
-            settle!(unit);
+            settle(&mut unit);
             assert_eq!(unit.control.busy.val().to_u64(), u64::from(starts) << 3);
             for _ in 0..12 {
                 tick!(unit);

@@ -55,7 +55,7 @@ impl Logic for WriteMerge {
 mod tests {
     use super::super::COMPLETION_TAG;
     use super::*;
-    use crate::control::testing::{random, settle, start, tick};
+    use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
     use std::collections::VecDeque;
 
@@ -63,7 +63,7 @@ mod tests {
     fn every_write_passes_once_and_stays_until_it_is_accepted() {
         let mut random = random();
         let mut unit = WriteMerge::default();
-        start!(unit);
+        reset!(unit);
         let (mut stores, mut completions) = (VecDeque::new(), VecDeque::new());
         let mut next = 0u64;
         let mut on_offer = None;
@@ -86,7 +86,7 @@ mod tests {
             unit.memory.ready.next = random.gen_bool(0.6);
             unit.memory.written.valid.next = random.gen();
             unit.memory.written.tag.next = random.gen_range(28..32u64).into();
-            settle!(unit);
+            settle(&mut unit);
             let offered = unit.memory.valid.val().then(|| unit.memory.line.val().to_u64());
             assert_eq!(offered.is_some(), !stores.is_empty() || !completions.is_empty());
             if let Some(before) = on_offer {

@@ -64,7 +64,8 @@ impl Logic for KeepCount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, settle};
+    use crate::memory::testing::random;
+    use crate::testing::settle;
     use rand::Rng;
 
     #[test]

@@ -34,7 +34,8 @@ impl Logic for KeepMask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{bits_to_line, line_to_bits, random, settle};
+    use crate::memory::testing::{bits_to_line, line_to_bits, random};
+    use crate::testing::settle;
     use rand::Rng;
 
     #[test]

@@ -1,7 +1,8 @@
 //! Native tests of [`LineBuilder`] with frames that are longer than their slot by far.
 
 use super::LineBuilder;
-use crate::memory::testing::{bits_to_line, random, reset, settle, tick};
+use crate::memory::testing::{bits_to_line, random};
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 

@@ -3,8 +3,6 @@
 //! [`PacketPorts`] composes the units; `docs/packet-ports.md` shows them.
 
 mod egress;
-#[cfg(test)]
-mod equivalence_tests;
 mod frame_sender;
 mod ingress;
 mod keep_count;

@@ -1,8 +1,9 @@
 //! Frames through the packet ports, with a model of memory and of the array behind them.
 
 use super::*;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
+use crate::memory::testing::{bits_to_line, line_to_bits, random};
 use crate::stream::testing::{beats, Beat, Memory, FRAME_OFFSET};
+use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hermes_rtl::artefacts::c_header;
+use hermes_artefacts::c_header;
 use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 
 use hermes_hdl::emit::{Design, Direction};
-use hermes_rtl::artefacts;
 use hermes_rtl::config::{Config, MAX_WARPS};
 use hermes_rtl::host::registers::{offset, registers_of, Access};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
@@ -244,7 +243,7 @@ pub fn run(config: &Config, app: &str, through: Through, count: usize, pause: u3
     let design = hermes_rtl::top::emit_top(config).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    for (name, text) in artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
+    for (name, text) in hermes_artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
         put(&name, &text);
     }
     let prepared = prepare(config, app, through, count, seed);

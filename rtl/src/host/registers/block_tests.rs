@@ -10,7 +10,7 @@ use super::debug::{DebugControl, DebugRegisters};
 use super::packet_ports::{PortControl, PortControlRegisters, PortCounterRegisters, PortCounterValues};
 use super::windows::WindowRegisters;
 use super::*;
-use crate::control::testing::{random, settle, start, tick};
+use crate::testing::{random, reset, settle, tick};
 use rand::Rng;
 
 /// A unit keeps what is written to the registers of its block that are read and written, and answers for no others.
@@ -18,7 +18,7 @@ macro_rules! keeps_what_was_written {
     ($unit:ident, $group:ty, $check:expr) => {{
         let mut random = random();
         let mut unit = $unit::default();
-        start!(unit);
+        reset!(unit);
         let of_block: Vec<&str> = <$group>::REGISTERS.iter().map(|r| r.name).collect();
         let mut model: Vec<u64> = REGISTERS.iter().map(|r| u64::from(r.reset)).collect();
         for cycle in 0..10_000 {
@@ -29,7 +29,7 @@ macro_rules! keeps_what_was_written {
             unit.request.write.next = random.gen();
             unit.request.data.next = data.into();
             unit.request.mask.next = mask.into();
-            settle!(unit);
+            settle(&mut unit);
             let ours = of_block.contains(&register.name);
             let kept = ours && register.access == Access::ReadWrite;
             let expected = if kept { model[chosen] } else { 0 };
@@ -88,7 +88,7 @@ fn the_command_processor_keeps_what_was_written() {
 #[test]
 fn the_command_processor_shows_its_harts() {
     let mut unit = CommandRegisters::default();
-    start!(unit);
+    reset!(unit);
     unit.hardware.stopped.next = 0x5a.into();
     unit.hardware.waiting.next = 0x21.into();
     unit.hardware.locked.next = 0x42.into();
@@ -97,7 +97,7 @@ fn the_command_processor_shows_its_harts() {
     unit.hardware.quiet.next = 0xa5.into();
     for (name, value) in [("CP_STATUS", 0x8342_215a), ("CP_QUIET", 0xa5), ("CP_ENTRY", 0x1_0000)] {
         unit.request.address.next = u64::from(offset(name)).into();
-        settle!(unit);
+        settle(&mut unit);
         assert_eq!(unit.answer.value.val().to_u64(), value, "{name}");
     }
 }
@@ -106,7 +106,7 @@ fn the_command_processor_shows_its_harts() {
 #[test]
 fn debugging_says_what_was_written() {
     let mut unit = DebugRegisters::default();
-    start!(unit);
+    reset!(unit);
     unit.hardware.data.next = 0x1234_5678.into();
     unit.hardware.pc.next = (0x1_0040u64 >> 2).into();
     let write = |unit: &mut DebugRegisters, name: &str, value: u64, mask: u64| {
@@ -114,7 +114,7 @@ fn debugging_says_what_was_written() {
         unit.request.write.next = true;
         unit.request.data.next = value.into();
         unit.request.mask.next = mask.into();
-        settle!(*unit);
+        settle(unit);
     };
     write(&mut unit, "CP_SELECT", 0xfd, 0xffff_ffff);
     tick!(unit);
@@ -128,7 +128,7 @@ fn debugging_says_what_was_written() {
     write(&mut unit, "CP_STEP", 0x84_2110, 0xffff_ffff);
     tick!(unit);
     unit.request.write.next = false;
-    settle!(unit);
+    settle(&mut unit);
     let bits = |unit: &DebugRegisters| {
         [unit.hardware.stop.val(), unit.hardware.resume.val(), unit.hardware.step.val()].map(|b| b.to_u64())
     };
@@ -139,7 +139,7 @@ fn debugging_says_what_was_written() {
     for (name, value) in [("CP_DATA", 0x1234_5678), ("CP_PC", 0x1_0040), ("CP_SELECT", 5), ("CP_EXECUTE", 0)]
     {
         unit.request.address.next = u64::from(offset(name)).into();
-        settle!(unit);
+        settle(&mut unit);
         assert!(unit.answer.known.val(), "{name}");
         assert_eq!(unit.answer.value.val().to_u64(), value, "{name}");
     }
@@ -158,25 +158,25 @@ fn packet_ports_keep_what_was_written() {
 fn every_register_of_the_packet_ports_is_at_its_offset() {
     let mut random = random();
     let (mut control, mut counters) = (PortControlRegisters::default(), PortCounterRegisters::default());
-    start!(control);
+    reset!(control);
     control.hardware.busy.next = true;
     let model = PortCounterValues::read(|_| Ok::<_, ()>(random.gen())).unwrap();
     model.drive(&mut counters.hardware);
     for register in REGISTERS {
         control.request.address.next = u64::from(register.offset).into();
-        settle!(control);
+        settle(&mut control);
         let expected = u64::from(register.name == "PORTS_BUSY");
         assert_eq!(control.answer.value.val().to_u64(), expected, "{}", register.name);
     }
     let found = PortCounterValues::read(|register| {
         counters.request.address.next = u64::from(register.offset).into();
-        settle!(counters);
+        settle(&mut counters);
         Ok::<_, ()>(counters.answer.value.val().to_u64() as u32)
     });
     assert_eq!(found, Ok(model));
     control.hardware.busy.next = false;
     control.request.address.next = u64::from(offset("PORTS_BUSY")).into();
-    settle!(control);
+    settle(&mut control);
     assert_eq!(control.answer.value.val().to_u64(), 0);
 }
 
@@ -194,14 +194,14 @@ macro_rules! shows_the_selected_core {
             unit.select.next = (select as u64).into();
             let found = $values::read(|register| {
                 unit.request.address.next = u64::from(register.offset).into();
-                settle!(unit);
+                settle(&mut unit);
                 assert!(unit.answer.known.val(), "{}", register.name);
                 Ok::<_, ()>(unit.answer.value.val().to_u64() as u32)
             });
             assert_eq!(found.unwrap(), counters.get(select).copied().unwrap_or_default(), "case {case}");
             let register = &REGISTERS[random.gen_range(0..REGISTERS.len())];
             unit.request.address.next = u64::from(register.offset).into();
-            settle!(unit);
+            settle(&mut unit);
             let ours = $group::REGISTERS.iter().any(|r| r.name == register.name);
             assert_eq!(unit.answer.known.val(), ours, "case {case}: {}", register.name);
             assert!(ours || unit.answer.value.val().to_u64() == 0, "case {case}: {}", register.name);

@@ -1,8 +1,8 @@
 //! Mailboxes, console and interrupts against a model, with both masters and events in any cycle.
 
 use super::*;
-use crate::control::testing::{random, settle, start, tick};
 use crate::host::registers::offset;
+use crate::testing::{random, reset, settle, tick};
 use rand::Rng;
 use std::collections::VecDeque;
 
@@ -69,7 +69,7 @@ impl Model {
 fn follows_the_model() {
     let mut random = random();
     let mut unit = HostLinkRegisters::new(HARTS);
-    start!(unit);
+    reset!(unit);
     let mut model = Model { reached: true, ..Model::default() };
     let mut committed = 0u32;
     let (mut stopped, mut locked_up, mut errors) = (0u32, 0u32, 0u32);
@@ -123,7 +123,7 @@ fn follows_the_model() {
         array.committed.next = u64::from(committed).into();
         array.stopped.next = u64::from(stopped).into();
         array.locked_up.next = u64::from(locked_up).into();
-        settle!(unit);
+        settle(&mut unit);
 
         // What shows in this cycle
         assert!(unit.answer.known.val(), "cycle {cycle}: {name}");
@@ -231,7 +231,7 @@ fn follows_the_model() {
 #[test]
 fn a_watermark_is_reached_once() {
     let mut unit = HostLinkRegisters::new(1);
-    start!(unit);
+    reset!(unit);
     let mut events = |committed: u64, watermark: Option<u64>| {
         unit.hardware.committed.next = committed.into();
         unit.request.address.next = u64::from(offset("COMMIT_WATERMARK")).into();

@@ -319,12 +319,19 @@ fn queues(config: &Config) -> u64 {
     }
 }
 
+impl NetRegisters {
+    /// The registers of an array with this configuration.
+    pub fn new(config: &Config) -> Self {
+        Self::wired(config)
+    }
+}
+
 impl RegisterBlock for NetworkControl {
     type Unit = NetRegisters;
     const PART: Part = NetAccess::PART;
     const REGISTERS: &'static [RegisterSpec] = NetAccess::REGISTERS;
     fn unit(config: &Config) -> NetRegisters {
-        NetRegisters::wired(config)
+        NetRegisters::new(config)
     }
 }
 

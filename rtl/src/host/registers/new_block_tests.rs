@@ -4,7 +4,7 @@
 use super::configuration::Configuration;
 use super::*;
 use crate::config::Config;
-use crate::control::testing::{random, settle, start, tick};
+use crate::testing::{random, reset, settle, tick};
 use hermes_hdl::testing::check_with;
 use hermes_rtl_macros::register_block;
 use rand::Rng;
@@ -79,7 +79,7 @@ fn a_new_block_is_in_the_table() {
 fn a_new_block_does_what_it_says() {
     let mut random = random();
     let mut unit = Mailbox::unit(&config());
-    start!(unit);
+    reset!(unit);
     let (mut setup, mut sent, mut posted) = (0x20u64, (false, 0), false);
     for cycle in 0..20_000 {
         let offset = 0x300 + 4 * random.gen_range(0..8u64);
@@ -99,7 +99,7 @@ fn a_new_block_does_what_it_says() {
         unit.hardware.urgent.next = urgent;
         unit.hardware.seen.next = seen;
         unit.hardware.under_way.next = under_way;
-        settle!(unit);
+        settle(&mut unit);
         let expected = match offset {
             0x300 => 3,
             0x304 => setup,

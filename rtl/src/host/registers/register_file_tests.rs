@@ -3,7 +3,7 @@
 use super::core_counters::{CoreCounterValues, L2CounterValues, LostCycleValues};
 use super::*;
 use crate::config::Config;
-use crate::control::testing::{random, settle, start, tick};
+use crate::testing::{random, reset, settle, tick};
 use rand::Rng;
 
 /// With every part that an array can have, or with none.
@@ -28,7 +28,7 @@ fn unit() -> RegisterFile {
 
 fn unit_of(config: &Config) -> RegisterFile {
     let mut unit = RegisterFile::new(config);
-    start!(unit);
+    reset!(unit);
     unit.axil.bready.next = true;
     unit.axil.rready.next = true;
     for network in unit.network.iter_mut() {
@@ -54,12 +54,12 @@ fn begin_write(unit: &mut RegisterFile, address: u32, data: u32, strobe: u64) {
     unit.axil.wdata.next = u64::from(data).into();
     unit.axil.wstrb.next = strobe.into();
     unit.axil.wvalid.next = true;
-    settle!(*unit);
+    settle(unit);
     assert!(unit.axil.awready.val() && unit.axil.wready.val());
     tick!(*unit);
     unit.axil.awvalid.next = false;
     unit.axil.wvalid.next = false;
-    settle!(*unit);
+    settle(unit);
 }
 
 /// Waits for the response of a write.
@@ -83,11 +83,11 @@ fn write(unit: &mut RegisterFile, address: u32, data: u32, strobe: u64) -> u64 {
 fn read(unit: &mut RegisterFile, address: u32) -> (u64, u32) {
     unit.axil.araddr.next = u64::from(address).into();
     unit.axil.arvalid.next = true;
-    settle!(*unit);
+    settle(unit);
     assert!(unit.axil.arready.val());
     tick!(*unit);
     unit.axil.arvalid.next = false;
-    settle!(*unit);
+    settle(unit);
     for _ in 0..10 {
         if unit.axil.rvalid.val() {
             let response = (unit.axil.rresp.val().to_u64(), unit.axil.rdata.val().to_u64() as u32);
@@ -403,7 +403,7 @@ fn task_push_is_taken_or_refused_at_once() {
     }
     assert!(unit.tasks.valid.val());
     unit.tasks.ready.next = true;
-    settle!(unit);
+    settle(&mut unit);
     assert_eq!(unit.tasks.count.val().to_u64(), 7);
     tick!(unit);
     assert!(!unit.tasks.valid.val(), "the count is pushed once");
@@ -422,7 +422,7 @@ fn a_full_fifo_does_not_block_the_bus() {
             tick!(unit);
             unit.tasks.ready.next = false;
         }
-        settle!(unit);
+        settle(&mut unit);
         assert_eq!(unit.tasks.valid.val(), waits);
         for register in REGISTERS {
             let refused = if register.name == "TASK_PUSH" { 2 } else { 0 };
@@ -476,7 +476,7 @@ fn cycle_counter_is_read_in_two_halves() {
     assert_eq!(unit.time.cycle.val().to_u64(), before + 1);
     // Close to the carry: the high half is the one of the low half's read.
     unit.time_registers.low.q.next = 0xffff_fffeu64.into();
-    settle!(unit);
+    settle(&mut unit);
     assert_eq!(get(&mut unit, "CYCLE_LOW"), 0xffff_ffff);
     assert_eq!(unit.time_registers.high.q.val().index(), 1);
     assert_eq!(unit.time.cycle.val().to_u64() >> 32, 1);

@@ -114,12 +114,19 @@ pub struct SpawnRegisters {
     decoder: SpawnDecoder,
 }
 
+impl SpawnRegisters {
+    /// The registers of an array with this configuration.
+    pub fn new(config: &Config) -> Self {
+        Self::wired(config)
+    }
+}
+
 impl RegisterBlock for SpawnControl {
     type Unit = SpawnRegisters;
     const PART: Part = SpawnAccess::PART;
     const REGISTERS: &'static [RegisterSpec] = SpawnAccess::REGISTERS;
     fn unit(config: &Config) -> SpawnRegisters {
-        SpawnRegisters::wired(config)
+        SpawnRegisters::new(config)
     }
 }
 

@@ -1,75 +1,56 @@
-//! Control units against their Verilog with inputs that keep them busy and within their contracts.
+//! Inputs that keep the control units busy and within their contracts.
 
-use super::*;
-use hermes_hdl::testing::check_with;
+use super::Random;
+use hermes_rtl::control::*;
 
 /// A number below `limit` from 64 random bits.
-fn below(random: &mut dyn FnMut() -> u64, limit: u64) -> u64 {
+fn below(random: Random, limit: u64) -> u64 {
     random() % limit
 }
 
-#[test]
-fn priority_encoder() {
-    // As many requests are high as there are sets with many and with few bits.
-    check_with(PriorityEncoder::default(), 10_000, |unit, random, _| {
-        let dropped = below(random, 33);
-        unit.request.next = ((random() << dropped) & 0xffff_ffff).into();
-    });
+/// As many requests are high as there are sets with many and with few bits.
+pub fn priority_encoder(unit: &mut PriorityEncoder, random: Random, _: u64) {
+    let dropped = below(random, 33);
+    unit.request.next = ((random() << dropped) & 0xffff_ffff).into();
 }
 
-#[test]
-fn fifo_of_records() {
-    // The harness does not know structures.
-    check_with(SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, |unit, random, _| {
-        unit.push_data.next = FaultRecord {
-            cause: below(random, 32).into(),
-            core: below(random, 32).into(),
-            slot: below(random, 32).into(),
-            threads: below(random, 64).into(),
-            pc: below(random, 1 << 32).into(),
-            address: below(random, 1 << 32).into(),
-            packet: below(random, 1 << 32).into(),
-        };
-    });
+/// The harness does not know structures.
+pub fn fifo_of_records(unit: &mut SyncFifo<FaultRecord, 2, 3>, random: Random, _: u64) {
+    unit.push_data.next = FaultRecord {
+        cause: below(random, 32).into(),
+        core: below(random, 32).into(),
+        slot: below(random, 32).into(),
+        threads: below(random, 64).into(),
+        pc: below(random, 1 << 32).into(),
+        address: below(random, 1 << 32).into(),
+        packet: below(random, 1 << 32).into(),
+    };
 }
 
-#[test]
-fn warp_former() {
-    check_with(WarpFormer::new(4), 10_000, |unit, random, cycle| {
-        // Short time-outs, and now and then a long one that packets without companions wait for.
-        let long = cycle / 250 % 4 == 3;
-        let quiet = cycle / 100 % 3 == 0;
-        let one_in = match (long, quiet) {
-            (true, _) => 150,
-            (_, true) => 20,
-            _ => 2,
-        };
-        unit.task.valid.next = below(random, one_in) == 0;
-        let count = if below(random, 500) == 0 { 0xffff_ffff } else { below(random, 9) };
-        unit.task.count.next = count.into();
-        unit.control.timeout.next = if long { 140 } else { cycle / 1_000 * 3 }.into();
-        if long {
-            unit.control.eager.next = false;
-        }
-        unit.control.run.next = below(random, 20) != 0;
-        unit.idle_slot.next = below(random, 8) == 0;
-        unit.reset.next = cycle < 2 || cycle % 300 == 0;
-    });
+pub fn warp_former(unit: &mut WarpFormer, random: Random, cycle: u64) {
+    // Short time-outs, and now and then a long one that packets without companions wait for.
+    let long = cycle / 250 % 4 == 3;
+    let quiet = cycle / 100 % 3 == 0;
+    let one_in = match (long, quiet) {
+        (true, _) => 150,
+        (_, true) => 20,
+        _ => 2,
+    };
+    unit.task.valid.next = below(random, one_in) == 0;
+    let count = if below(random, 500) == 0 { 0xffff_ffff } else { below(random, 9) };
+    unit.task.count.next = count.into();
+    unit.control.timeout.next = if long { 140 } else { cycle / 1_000 * 3 }.into();
+    if long {
+        unit.control.eager.next = false;
+    }
+    unit.control.run.next = below(random, 20) != 0;
+    unit.idle_slot.next = below(random, 8) == 0;
+    unit.reset.next = cycle < 2 || cycle % 300 == 0;
 }
 
-#[test]
-fn warp_issue() {
-    check_warp_issue(0);
-}
-
-#[test]
-fn warp_issue_with_spawns() {
-    check_warp_issue(1);
-}
-
-fn check_warp_issue(spawns: usize) {
+pub fn warp_issue() -> impl FnMut(&mut WarpIssue, Random, u64) {
     let mut busy = [[false; 32]; 3];
-    check_with(WarpIssue::new(3, 20, spawns), 10_000, move |unit, random, cycle| {
+    move |unit, random, cycle| {
         if unit.reset.next {
             busy = [[false; 32]; 3];
         } else if unit.start_any.val() {
@@ -93,15 +74,14 @@ fn check_warp_issue(spawns: usize) {
         }
         unit.free.core.next = core.into();
         unit.free.slot.next = slot.into();
-    });
+    }
 }
 
-#[test]
-fn delay_commit_queue() {
+pub fn delay_commit_queue() -> impl FnMut(&mut DelayCommitQueue<2>, Random, u64) {
     // Entries that are allocated and not finished; the queue of the unit is followed from outside.
     let mut open: Vec<u64> = vec![];
     let mut allocating = None;
-    check_with(DelayCommitQueue::<2>::default(), 10_000, move |unit, random, _| {
+    move |unit, random, _| {
         if unit.reset.next {
             open.clear();
             allocating = None;
@@ -121,23 +101,13 @@ fn delay_commit_queue() {
         if unit.allocate.valid.next && !unit.reset.next {
             allocating = Some(unit.allocate_index.val().to_u64());
         }
-    });
+    }
 }
 
-#[test]
-fn dispatch() {
-    check_dispatch(0);
-}
-
-#[test]
-fn dispatch_with_spawns() {
-    check_dispatch(1);
-}
-
-fn check_dispatch(spawns: usize) {
+pub fn dispatch() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64) {
     let mut running = [[false; 32]; 2];
     let mut finishing = [None; 2];
-    check_with(Dispatch::<6, 7>::new(2, 4, 32, spawns), 10_000, move |unit, random, cycle| {
+    move |unit, random, cycle| {
         unit.reset.next |= cycle % 500 == 0;
         if unit.reset.next {
             running = [[false; 32]; 2];
@@ -170,5 +140,9 @@ fn check_dispatch(spawns: usize) {
         unit.task.valid.next &= cycle / 1_000 % 4 != 3 || below(random, 8) == 0;
         let count = if below(random, 1 << 9) == 0 { below(random, 1 << 32) } else { below(random, 8) };
         unit.task.count.next = count.into();
-    });
+    }
+}
+
+pub fn task_fifo(unit: &mut TaskFifo<3, 4>, random: Random, _: u64) {
+    unit.push_data.next = (random() & 0xffff_ffff).into();
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::process::Command;
 
 use hermes_hdl::emit::Design;
-use hermes_rtl::artefacts;
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
 use hermes_rtl::top::{emit_top, emit_top_prefixed};
@@ -47,7 +46,9 @@ fn emit_config(config: &Config) -> tempfile::TempDir {
 }
 
 fn write(folder: &Path, config: &Config, design: &Design, line_directives: bool) {
-    for (name, text) in artefacts::all(design, config, &registers_of(config), 50.0, line_directives, None) {
+    for (name, text) in
+        hermes_artefacts::all(design, config, &registers_of(config), 50.0, line_directives, None)
+    {
         std::fs::write(folder.join(name), text).unwrap();
     }
 }
@@ -186,7 +187,7 @@ fn two_configurations_stand_in_one_design() {
     let mut files: Vec<String> = Vec::new();
     for (prefix, config) in [("small_", &small), ("large_", &large)] {
         let design = emit_top_prefixed(config, prefix).unwrap();
-        for (name, text) in artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
+        for (name, text) in hermes_artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
             assert!(!files.contains(&name), "{name} twice");
             std::fs::write(folder.path().join(&name), text).unwrap();
             files.push(name);

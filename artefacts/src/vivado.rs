@@ -104,8 +104,8 @@ pub fn script(design: &Design) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::top::emit_top;
+    use hermes_rtl::config::Config;
+    use hermes_rtl::top::emit_top;
 
     /// Each port of the array is a port of the wrapper with its width, and is connected; each bus
     /// belongs to the clock.

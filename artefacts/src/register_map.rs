@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::base_name;
-use crate::host::registers::{Access, RegisterField, RegisterSpec};
+use hermes_rtl::host::registers::{Access, RegisterField, RegisterSpec};
 
 /// The register map as a C header: offsets, and masks and shifts of the fields. The names begin with that of the top module without `_top`,
 /// in upper case.
@@ -94,8 +94,8 @@ fn fields(register: &RegisterSpec) -> Vec<RegisterField> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::host::registers::{registers_of, sizes, ID, REGISTERS};
+    use hermes_rtl::config::Config;
+    use hermes_rtl::host::registers::{registers_of, sizes, ID, REGISTERS};
 
     fn spec(name: &str) -> RegisterSpec {
         *REGISTERS.iter().find(|r| r.name == name).unwrap()

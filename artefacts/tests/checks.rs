@@ -1,9 +1,9 @@
 //! The assertions that are emitted beside the Verilog fire at a fault, and at nothing else. That
 //! they hold in a whole array is a test of the test bench (`array_stress`).
 
+use hermes_artefacts::checks;
 use hermes_hdl::emit::emit;
 use hermes_hdl::prelude::*;
-use hermes_rtl::artefacts::checks;
 use hermes_rtl::control::{RoundRobin, SyncFifo};
 use verilator_sys::{Model, ModelOptions};
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use hermes_hdl::emit::{Design, Direction, Port};
 use serde::Serialize;
 
-use crate::host::registers::{Access, RegisterSpec};
+use hermes_rtl::host::registers::{Access, RegisterSpec};
 
 mod checks;
 mod fusesoc;
@@ -238,9 +238,9 @@ pub fn manifest<C: Serialize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::host::registers::{registers_of, REGISTERS};
     use hermes_hdl::emit::{Direction, Module};
+    use hermes_rtl::config::Config;
+    use hermes_rtl::host::registers::{registers_of, REGISTERS};
 
     fn design() -> Design {
         let port = |name: &str, direction| Port { name: name.to_string(), direction, width: 1 };

@@ -1,0 +1,176 @@
+//! Inputs that reach the registers.
+
+use super::Random;
+use hermes_hdl::prelude::Bits;
+use hermes_rtl::config::Config;
+use hermes_rtl::host::registers::command::CommandRegisters;
+use hermes_rtl::host::registers::configuration::ConfigurationRegisters;
+use hermes_rtl::host::registers::core_counters::{
+    CoreCounterRegisters, L2CounterRegisters, LostCycleRegisters,
+};
+use hermes_rtl::host::registers::debug::DebugRegisters;
+use hermes_rtl::host::registers::faults::FaultRegisters;
+use hermes_rtl::host::registers::host_link::HostLinkRegisters;
+use hermes_rtl::host::registers::identity::IdentityRegisters;
+use hermes_rtl::host::registers::memory::MemoryRegisters;
+use hermes_rtl::host::registers::network::NetRegisters;
+use hermes_rtl::host::registers::packet_ports::{PortControlRegisters, PortCounterRegisters};
+use hermes_rtl::host::registers::progress::ProgressRegisters;
+use hermes_rtl::host::registers::spawn::SpawnRegisters;
+use hermes_rtl::host::registers::tasks::TaskRegisters;
+use hermes_rtl::host::registers::time::TimeRegisters;
+use hermes_rtl::host::registers::{
+    offset, CommandInterrupts, Console, HostInterrupts, Mailbox, PacketWatch, REGISTERS,
+};
+use hermes_rtl::host::*;
+
+/// The default preset with three cores.
+pub fn three_cores() -> Config {
+    Config { cores: 3, ..Config::preset("default").unwrap() }
+}
+
+/// With two masters of the registers, and the blocks of most units.
+pub fn two_masters() -> Config {
+    Config { command_threads: 1, spawn_slots: 16, atomics: true, network: true, ..three_cores() }
+}
+
+/// The offset of some register, seldom another address.
+fn address(random: Random) -> Bits<12> {
+    let chosen = random();
+    match REGISTERS.get(chosen as usize % (REGISTERS.len() + 1)) {
+        Some(register) => u64::from(register.offset).into(),
+        None => (random() % 4096).into(),
+    }
+}
+
+/// One of the registers from `first` on, `count` of them.
+fn near(random: Random, first: &str, count: u64) -> Bits<12> {
+    (u64::from(offset(first)) + 4 * (random() % count)).into()
+}
+
+pub fn configuration_registers(unit: &mut ConfigurationRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn counter_registers(unit: &mut CoreCounterRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+    unit.select.next = (random() % 4).into();
+}
+
+pub fn port_control_registers(unit: &mut PortControlRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn port_counter_registers(unit: &mut PortCounterRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn command_registers(unit: &mut CommandRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn fault_registers(unit: &mut FaultRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn memory_registers(unit: &mut MemoryRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn task_registers(unit: &mut TaskRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+    if random() % 2 == 0 {
+        unit.request.address.next = u64::from(offset("TASK_PUSH")).into();
+    }
+    unit.hardware.level.next = (if random() % 4 == 0 { 1024 } else { random() % 1024 }).into();
+}
+
+pub fn time_registers(unit: &mut TimeRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn register_file(unit: &mut RegisterFile, random: Random, _: u64) {
+    unit.axil.awaddr.next = address(random);
+    unit.axil.araddr.next = address(random);
+    // Often a push, often to a full FIFO.
+    if random() % 4 == 0 {
+        unit.axil.awaddr.next = u64::from(offset("TASK_PUSH")).into();
+    }
+    unit.tasks.level.next = (if random() % 4 == 0 { 1024 } else { random() % 1024 }).into();
+}
+
+pub fn register_port(unit: &mut RegisterPort, random: Random, _: u64) {
+    unit.access.address.next = address(random);
+    if random() % 4 == 0 {
+        unit.access.address.next = u64::from(offset("TASK_PUSH")).into();
+    }
+}
+
+pub fn mailbox(unit: &mut Mailbox, random: Random, _: u64) {
+    unit.request.address.next = near(random, "MAILBOX_IN_0", 9);
+    if random() % 8 == 0 {
+        unit.request.address.next = u64::from(offset("CP_STATUS")).into();
+    }
+    unit.free_in.next = random() % 16 == 0;
+    unit.free_out.next = random() % 16 == 0;
+}
+
+pub fn console(unit: &mut Console, random: Random, cycle: u64) {
+    let name = if random() % 2 == 0 { "CONSOLE" } else { "CONSOLE_IN" };
+    unit.request.address.next = u64::from(offset(name)).into();
+    unit.request.read.next = random() % 8 > cycle / 500 % 8;
+}
+
+pub fn command_interrupts(unit: &mut CommandInterrupts, random: Random, _: u64) {
+    unit.request.address.next = near(random, "CP_DOORBELL", 14);
+}
+
+pub fn host_interrupts(unit: &mut HostInterrupts, random: Random, _: u64) {
+    unit.request.address.next = near(random, "HOST_IRQ_PENDING", 3);
+}
+
+pub fn packet_watch(unit: &mut PacketWatch, random: Random, _: u64) {
+    unit.request.address.next = near(random, "COMMIT_WATERMARK", 3);
+    // Often around the watermark.
+    let near = unit.committed.val().to_u64().wrapping_add(random() % 9).wrapping_sub(4) & 0xffff_ffff;
+    unit.request.data.next = near.into();
+    unit.committed.next = (random() % 16).into();
+}
+
+pub fn host_link_registers(unit: &mut HostLinkRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn task_push(unit: &mut TaskPush, random: Random, _: u64) {
+    unit.level.next = (if random() % 4 == 0 { 1024 } else { 1016 + random() % 9 }).into();
+}
+
+pub fn identity_registers(unit: &mut IdentityRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn progress_registers(unit: &mut ProgressRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn lost_cycle_registers(unit: &mut LostCycleRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+    unit.select.next = (random() % 4).into();
+}
+
+pub fn l2_counter_registers(unit: &mut L2CounterRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+    unit.select.next = (random() % 4).into();
+}
+
+pub fn debug_registers(unit: &mut DebugRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn net_registers(unit: &mut NetRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
+
+pub fn spawn_registers(unit: &mut SpawnRegisters, random: Random, _: u64) {
+    unit.request.address.next = address(random);
+}
