@@ -368,7 +368,7 @@ fn buffer_equals_its_verilog() {
         unit.byte.address.next = match random() % 4 {
             0 => (random() % 48).into(),
             1 => 0.into(),
-            _ => (1 << 24 | random() % 16 << 16 | random() % 64).into(),
+            _ => (1 << 24 | (random() % 16) << 16 | (random() % 64)).into(),
         };
         // The ring holds anything until it was written once: everything is recorded then, and read
         // behind it.

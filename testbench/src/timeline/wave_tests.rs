@@ -23,7 +23,6 @@ fn read(text: &[u8]) -> BTreeMap<u64, BTreeMap<String, Option<u64>>> {
                 ScopeItem::Scope(scope) => {
                     scopes.push((format!("{path}{}.", scope.identifier), &scope.children))
                 }
-                _ => {}
             }
         }
     }
