@@ -87,6 +87,10 @@ pub struct ArrayArgs {
     /// Give the top an output that tells that a thread ended with a fault or memory answered with an error
     #[arg(long)]
     fault_output: bool,
+    /// Give the array a trace buffer of so many entries, which keeps what happened until the host
+    /// of a board reads it: a power of two, 16 to 16384
+    #[arg(long, value_name = "ENTRIES")]
+    trace_buffer: Option<usize>,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -157,6 +161,7 @@ impl ArrayArgs {
         config.oldest_first |= self.oldest_first;
         config.local_window = self.local_window.unwrap_or(config.local_window);
         config.fault_output |= self.fault_output;
+        config.trace_buffer = self.trace_buffer.unwrap_or(config.trace_buffer);
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;

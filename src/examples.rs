@@ -82,10 +82,16 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
     ),
     (
         "fpga run",
-        &[(
-            "An app on a board, with everything that it writes",
-            "hermes fpga run --port /dev/ttyUSB0 --app dec-ttl --pcap in.pcap -o out.pcap --json report.json",
-        )],
+        &[
+            (
+                "An app on a board, with everything that it writes",
+                "hermes fpga run --port /dev/ttyUSB0 --app dec-ttl --pcap in.pcap -o out.pcap --json report.json",
+            ),
+            (
+                "What the cores did around a fault: of a bitstream with a trace buffer",
+                "hermes fpga run --port /dev/ttyUSB0 --trace-buffer 1024 --app dec-ttl --pcap in.pcap --perfetto t.json --wave t.vcd --trace-trigger fault",
+            ),
+        ],
     ),
     ("fpga simulate", &[("A terminal that behaves like a board", "hermes fpga simulate --stay")]),
     (

@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod simulate;
 mod target;
+mod trace;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -199,7 +199,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
     format!(
         "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --channels {} \
          --l2-banks {} --l2-lines {} --l2-ways {} --l1-lines {} --latency {} \
-         --stalls {} --instructions {} --packets {} --watchdog {}{}{}{}{}",
+         --stalls {} --instructions {} --packets {} --watchdog {}{}{}{}{}{}",
         config.preset,
         config.cores,
         config.lanes,
@@ -216,6 +216,10 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
         args.watchdog,
         if config.l2_look_up_cycle { " --l2-look-up-cycle" } else { "" },
         if config.atomics { " --atomics" } else { "" },
+        match config.trace_buffer {
+            0 => String::new(),
+            entries => format!(" --trace-buffer {entries}"),
+        },
         if args.rv32e { " --rv32e" } else { "" },
         if args.no_faults { " --no-faults" } else { "" },
     )

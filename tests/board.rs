@@ -4,10 +4,12 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 
 use common::Folder;
+use serde_json::Value;
 
 /// A small array, so that its model is built quickly.
 const ARRAY: &str = "--cores 1 --lanes 2 --warps 4 --baud 3000000";
@@ -119,6 +121,145 @@ fn a_board_that_is_unplugged_and_a_line_of_noise_are_told() {
     let board = Board::start(&folder, &format!("{ARRAY} --bit-errors 0.05"));
     folder.fail(&run(&board, &format!("{ARRAY} --timeout 0.5")), &["no answer to 8 requests", &board.device]);
     assert_eq!(folder.files(), ["in.pcap"]);
+}
+
+/// The events of a timeline of this kind and category.
+fn events(folder: &Folder, name: &str, kind: &str, category: &str) -> Vec<Value> {
+    let timeline: Value = serde_json::from_str(&folder.text(name)).expect("a timeline");
+    let events = timeline["traceEvents"].as_array().expect("events").clone();
+    events.into_iter().filter(|event| event["ph"] == kind && event["cat"] == category).collect()
+}
+
+/// First packet, packets, instructions and lane-instructions of every warp of a timeline, in the
+/// order of the packets.
+fn warps(folder: &Folder, name: &str) -> Vec<[u64; 4]> {
+    let fields = ["first", "count", "instructions", "lane_instructions"];
+    let of = |event: &Value| fields.map(|field| event["args"][field].as_u64().expect("a number"));
+    let mut warps: Vec<_> = events(folder, name, "X", "warp").iter().map(of).collect();
+    warps.sort_unstable();
+    warps
+}
+
+/// The values that a signal of a waveform takes, with their times.
+fn values(folder: &Folder, name: &str, signal: &str) -> Vec<(u64, String)> {
+    let text = folder.text(name);
+    let words = |line: &str| line.split(' ').map(String::from).collect::<Vec<_>>();
+    let declared = text.lines().map(words).find(|words| words[0] == "$var" && words[4] == signal);
+    let id = &declared.unwrap_or_else(|| panic!("no signal {signal}"))[3];
+    let (mut time, mut values) = (0, Vec::new());
+    for line in text.lines() {
+        if let Some(now) = line.strip_prefix('#') {
+            time = now.parse().expect("a time");
+        }
+        let vector = line.strip_suffix(&format!(" {id}")).and_then(|value| value.strip_prefix('b'));
+        let scalar = line.strip_suffix(id.as_str()).filter(|value| value.len() == 1);
+        values.extend(vector.or(scalar).map(|value| (time, value.to_string())));
+    }
+    values
+}
+
+/// The cycles in which a signal of `t.vcd` is high.
+fn high(folder: &Folder, signal: &str) -> Vec<u64> {
+    let values = values(folder, "t.vcd", signal);
+    let is_high = |pair: &&[(u64, String)]| pair[0].1 == "1";
+    values.windows(2).filter(is_high).flat_map(|pair| pair[0].0..pair[1].0).collect()
+}
+
+#[test]
+fn a_trace_comes_back_over_the_pins() {
+    let folder = folder(20);
+    let array = format!("{ARRAY} --trace-buffer 1024");
+    let board = Board::start(&folder, &format!("{array} --stay"));
+    let output = folder.hermes(&run(&board, &format!("{array} --perfetto t.json --wave t.vcd")));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{error}");
+    assert!(error.contains("trace buffer: ") && !error.contains("overwritten"), "{error}");
+
+    // Each warp executes what it does in simulation, and is committed once, in order.
+    folder.succeed(
+        "run --preset fpga --cores 1 --lanes 2 --warps 4 --app dec-ttl --pcap in.pcap --perfetto run.json",
+    );
+    let of_board = warps(&folder, "t.json");
+    assert_eq!(of_board, warps(&folder, "run.json"));
+    assert_eq!(
+        of_board.iter().map(|warp| warp[0]).collect::<Vec<_>>(),
+        (0..20).step_by(2).collect::<Vec<_>>()
+    );
+    let commits = events(&folder, "t.json", "i", "commit");
+    let firsts: Vec<_> = commits.iter().map(|event| event["args"]["first"].as_u64()).collect();
+    assert_eq!(firsts, (0..20).step_by(2).map(Some).collect::<Vec<_>>());
+    let times: Vec<_> = commits.iter().map(|event| event["ts"].as_u64().expect("a time")).collect();
+    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{times:?}");
+    // The waveform has the same commits.
+    assert_eq!(high(&folder, "trace_commit_valid"), times);
+    assert_eq!(high(&folder, "trace_issue_valid").len(), 10);
+    assert!(high(&folder, "trigger").is_empty());
+
+    // A trigger at an instruction, and few entries behind it
+    let trigger = "--trace-trigger symbol=kernel --trace-after 2 --trace-group retirement --wave t.vcd";
+    folder.succeed(&run(&board, &format!("{array} {trigger}")));
+    let [time] = high(&folder, "trigger")[..] else { panic!("{:?}", values(&folder, "t.vcd", "trigger")) };
+    let retired = values(&folder, "t.vcd", "retire_pc");
+    let (_, pc) = retired.iter().rfind(|(when, _)| *when <= time).expect("an instruction");
+    assert_eq!(u32::from_str_radix(pc, 2), Ok(0x1000), "{retired:?}");
+    // Two entries behind it
+    let happened: BTreeSet<_> =
+        ["retire_valid", "late_valid"].iter().flat_map(|signal| high(&folder, signal)).collect();
+    assert_eq!(happened.iter().filter(|now| **now > time).count(), 2, "{happened:?}");
+
+    // A kernel that does not end
+    folder.write("spin.S", ".globl kernel\nkernel:\n nop\nspin: j spin\n");
+    folder.succeed("kernel build spin.S -o spin.elf");
+    let before = folder.files();
+    let device = &board.device;
+    folder.fail(
+        &format!(
+            "fpga run --port {device} {array} --kernel spin.elf --pcap in.pcap --out spin.pcap --timeout 30 \
+             --stall-limit 3 --wave spin.vcd"
+        ),
+        &[
+            "trace buffer: 1024 entries",
+            "entries before them were overwritten",
+            "retired last:",
+            "spin",
+            "--watchdog CYCLES",
+        ],
+    );
+    let after: Vec<_> = folder.files().into_iter().filter(|name| !before.contains(name)).collect();
+    assert_eq!(after, ["spin.vcd"]);
+    assert!(values(&folder, "spin.vcd", "retire_valid").len() > 100);
+}
+
+#[test]
+fn what_a_trace_needs_is_told() {
+    let folder = folder(2);
+    let run = "fpga run --port none --app dec-ttl --pcap in.pcap";
+    let before = folder.files();
+    for (options, parts) in [
+        ("--wave t.vcd", ["--wave: the array has no trace buffer", "hermes fpga build"]),
+        ("--trace-buffer 100 --wave t.vcd", ["--trace-buffer: 100", "a power of two, 16 to 16384"]),
+        (
+            "--trace-buffer 64 --trace-trigger fault",
+            ["--trace-trigger: expected --perfetto", "--wave with it"],
+        ),
+        ("--trace-buffer 64 --wave t.vcd --trace-trigger symbol=kernle", ["--trace-trigger", "kernle"]),
+        (
+            "--trace-buffer 64 --wave t.vcd --trace-trigger fault --trace-after 64",
+            ["--trace-after 64", "less than the 64 entries"],
+        ),
+        ("--trace-buffer 64 --wave no/t.vcd", ["no/t.vcd", "No such file"]),
+    ] {
+        folder.fail(&format!("{run} {options}"), &parts);
+        assert_eq!(folder.files(), before, "{options}");
+    }
+    for (options, part) in
+        [("--trace-trigger pc=3", "a multiple of 4"), ("--trace-after 3", "--trace-trigger")]
+    {
+        let output = folder.hermes(&format!("{run} --trace-buffer 64 --wave t.vcd {options}"));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && error.contains(part), "{error}");
+        assert_eq!(folder.files(), before, "{options}");
+    }
 }
 
 /// What the issue of boards asks for: the whole array of a ULX3S, 1,000 packets. Some minutes.

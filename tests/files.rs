@@ -118,7 +118,7 @@ const COMMANDS: [Subject; 26] = [
     (
         "fpga run --port none --app router",
         &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
-        &["--out", "--json", "--verdicts"],
+        &["--out", "--json", "--verdicts", "--perfetto", "--wave"],
     ),
     ("fpga run --port none --app ipsec", &[("--pcap", "in.pcap"), ("--keys", "keys")], &["--out", "--json"]),
     ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),

@@ -21,6 +21,9 @@ pub struct ArrayOnBoard<const LANES: usize> {
     pub s_axil: AxiLite,
     /// A byte of the packet memory.
     pub byte: MemoryByte,
+    /// A byte of the trace buffer (one element if the array has one).
+    #[count(usize::from(config.trace_buffer > 0))]
+    pub trace: Vec<MemoryByte>,
     /// Cycles with packets in the array, modulo 2^32.
     pub busy_cycles: Signal<Out, Bits<32>>,
     /// Packets are, or were just now, in the array.
@@ -36,6 +39,8 @@ pub struct ArrayOnBoard<const LANES: usize> {
     memory: LineMemory,
     #[init(RunTimer::new(HEARTBEAT))]
     timer: RunTimer,
+    #[init(usize::from(config.trace_buffer > 0))]
+    _traces: usize,
 }
 
 impl<const LANES: usize> ArrayOnBoard<LANES> {
@@ -80,6 +85,9 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
         self.array.m_axi[0].rvalid.next = self.memory.rvalid.val();
 
         connect!(self.byte, self.memory.byte);
+        for i in 0..self._traces {
+            connect!(self.trace[i], self.array.trace_buffer[i]);
+        }
 
         self.timer.issued.next = self.array.trace_issue.valid.val();
         self.timer.committed.next = self.array.trace_commit.valid.val();

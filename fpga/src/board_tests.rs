@@ -53,5 +53,22 @@ fn the_hash_is_of_what_the_array_is_and_not_of_its_name() {
     let config = Board::find("ulx3s").unwrap().config();
     let named = Config { preset: "mine".to_string(), ..config.clone() };
     assert_eq!(configuration_hash(&config), configuration_hash(&named));
+    let traced = Config { trace_buffer: 64, ..config.clone() };
+    assert_ne!(configuration_hash(&config), configuration_hash(&traced));
     assert_ne!(configuration_hash(&config), configuration_hash(&Config { lanes: 4, ..config }));
+}
+
+#[test]
+fn a_trace_buffer_is_there_if_it_is_asked_for() {
+    let board = Board::find("ulx3s-45f").unwrap();
+    let has_one = |trace_buffer| {
+        let config = Config { trace_buffer, ..board.config() };
+        let design = board.settings(config, None, None, None).unwrap().emit().unwrap();
+        let pins = design.ports.len();
+        (design.verilog().contains("\nmodule trace_buffer_"), pins)
+    };
+    let (without, with) = (has_one(0), has_one(64));
+    assert_eq!((without.0, with.0), (false, true));
+    // It is read over the serial line.
+    assert_eq!(without.1, with.1);
 }

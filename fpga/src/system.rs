@@ -35,12 +35,23 @@ pub struct BoardSystem<const LANES: usize> {
     transmitter: UartTransmitter,
     frames_in: FrameReceiver,
     frames_out: FrameTransmitter,
-    #[init(BoardLink::new(identity))]
+    #[init(link(config, identity))]
     link: BoardLink,
     /// The reset of the array: it has 10,000 sinks with 8 lanes.
     array_reset: Ecp5Global,
     #[init(ArrayOnBoard::new(config, memory_log2))]
     board: ArrayOnBoard<LANES>,
+    #[init(usize::from(config.trace_buffer > 0))]
+    _traces: usize,
+}
+
+/// The link of a board with this array.
+fn link(config: &Config, identity: BoardIdentity) -> BoardLink {
+    if config.trace_buffer > 0 {
+        BoardLink::with_trace_buffer(identity)
+    } else {
+        BoardLink::new(identity)
+    }
 }
 
 impl<const LANES: usize> BoardSystem<LANES> {
@@ -83,6 +94,9 @@ impl<const LANES: usize> Logic for BoardSystem<LANES> {
         connect!(self.link.m_axil, self.board.s_axil);
         self.link.busy_cycles.next = self.board.busy_cycles.val();
         connect!(self.link.memory, self.board.byte);
+        for i in 0..self._traces {
+            connect!(self.link.trace[i], self.board.trace[i]);
+        }
 
         self.heartbeat.next = self.board.heartbeat.val();
         self.busy.next = self.board.busy.val();

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hermes_hdl::emit::{emit, EmitError};
 use hermes_hdl::prelude::*;
-use hermes_rtl::{command, control, core, host, l2, net, queues, spawn, stream};
+use hermes_rtl::{command, control, core, host, l2, net, queues, spawn, stream, trace};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -78,6 +78,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
         unit("ingress", &stream::Ingress::default()),
         unit("egress", &stream::Egress::default()),
+        unit("trace_ring", &trace::TraceRing::default()),
     ]
 }
 

@@ -97,6 +97,10 @@ pub struct Config {
     /// The top has an output that tells that a thread ended with a fault or memory answered with an error.
     #[serde(default)]
     pub fault_output: bool,
+    /// Entries of the trace buffer, which keeps what happened in the array until the host reads it:
+    /// a power of two, 16 to 16384; 0: the array has none.
+    #[serde(default)]
+    pub trace_buffer: usize,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -132,6 +136,8 @@ pub struct CoreOptions {
     pub l2_banks: usize,
     /// Retire trace.
     pub trace: bool,
+    /// What a trace buffer is told.
+    pub trace_buffer: bool,
 }
 
 impl Default for CoreOptions {
@@ -149,6 +155,7 @@ impl Default for CoreOptions {
             network: false,
             l2_banks: 1,
             trace: false,
+            trace_buffer: false,
         }
     }
 }
@@ -226,6 +233,7 @@ impl Config {
             network: false,
             net_domains: 1,
             fault_output: false,
+            trace_buffer: 0,
             trace: false,
         };
         Ok(match name {
@@ -276,6 +284,7 @@ impl Config {
             network: self.network,
             l2_banks: self.l2_banks,
             trace: self.trace,
+            trace_buffer: self.trace_buffer > 0,
         }
     }
 
@@ -336,6 +345,10 @@ impl Config {
         }
         let possible = power(self.net_domains, 1, 8) && (self.network || self.net_domains == 1);
         range("net_domains", self.net_domains, possible, "1, 2, 4 or 8, and 1 without network interface")?;
+        let entries = self.trace_buffer;
+        let possible = entries == 0 || (power(entries, 16, 16384) && self.spawn_slots == 0);
+        let expected = "0 or a power of two, 16 to 16384, and 0 with a thread spawner";
+        range("trace_buffer", entries, possible, expected)?;
         let queues = (self.cores * self.warps).next_power_of_two() * self.net_domains;
         let possible = !self.network || self.command_threads == 0 || queues <= MOST_QUEUES;
         let most = "at most 256 / (cores x warps, rounded up to a power of two) with a command processor";
@@ -432,6 +445,12 @@ mod tests {
             let error = config.validate().unwrap_err().to_string();
             let expected = "is not possible; expected 1, 2, 4 or 8, and 1 without network interface";
             assert_eq!(error, format!("net_domains: {net_domains} {expected}"));
+        }
+        for (trace_buffer, spawn_slots) in [(8, 0), (48, 0), (32768, 0), (64, 8)] {
+            let config = Config { trace_buffer, spawn_slots, ..Config::preset("fpga").unwrap() };
+            let error = config.validate().unwrap_err().to_string();
+            let expected = "0 or a power of two, 16 to 16384, and 0 with a thread spawner";
+            assert_eq!(error, format!("trace_buffer: {trace_buffer} is not possible; expected {expected}"));
         }
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
         let error = config.validate().unwrap_err().to_string();

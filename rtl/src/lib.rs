@@ -12,6 +12,7 @@
 //! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
 //! | `net` | the network interface: RoCEv2 |
 //! | `queues` | the command queues of warps: noticed, fetched, counted |
+//! | `trace` | the trace buffer, which keeps what happened until the host reads it |
 //! | `board` | what stands around the array on a board: serial line, packet memory |
 //! | `ports` | port groups: what passes between two units |
 //! | `types` | names of widths |
@@ -34,4 +35,5 @@ pub mod stream;
 #[cfg(test)]
 mod testing;
 pub mod top;
+pub mod trace;
 pub mod types;

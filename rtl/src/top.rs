@@ -7,9 +7,10 @@ use crate::core::ShaderCore;
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
 use crate::net::{InterfaceSizes, NetInterface, NetWindow};
-use crate::ports::{AxiLite, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace};
+use crate::ports::{AxiLite, MemoryByte, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace};
 use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
+use crate::trace::TraceBuffer;
 use crate::types::JobSlot;
 use hermes_hdl::emit::{emit_prefixed, Design, EmitError};
 use hermes_hdl::prelude::*;
@@ -92,6 +93,9 @@ pub struct HermesTop<const LANES: usize> {
     #[count(spawns)]
     pub trace_spawn_complete_slot: Vec<Signal<Out, Bits<4>>>,
 
+    /// The trace buffer, for the host (see [`TraceBuffer`]): only if the configuration has one.
+    #[count(usize::from(config.trace_buffer > 0))]
+    pub trace_buffer: Vec<MemoryByte>,
     /// The retire trace of each core, core 0 in the lowest bits: only if the configuration has it.
     #[count(traced)]
     pub trace: Vec<Trace>,
@@ -124,6 +128,8 @@ pub struct HermesTop<const LANES: usize> {
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
+    #[init(trace_buffer(config))]
+    buffer: Vec<TraceBuffer<LANES>>,
     #[init(config.cores)]
     _cores: usize,
     #[init(ports)]
@@ -164,6 +170,8 @@ pub struct HermesTop<const LANES: usize> {
     _channels: usize,
     #[init(traced)]
     _traces: usize,
+    #[init(usize::from(config.trace_buffer > 0))]
+    _buffers: usize,
     #[init(usize::from(config.fault_output))]
     _fault_outputs: usize,
     #[init(if config.atomics { config.cores } else { 0 })]
@@ -184,6 +192,12 @@ fn command(config: &Config) -> Vec<CommandProcessor> {
         CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace, parts)
     };
     (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
+}
+
+/// The trace buffer, if there is one.
+fn trace_buffer<const LANES: usize>(config: &Config) -> Vec<TraceBuffer<LANES>> {
+    let entries = (config.trace_buffer > 0).then_some(config.trace_buffer);
+    entries.iter().map(|entries| TraceBuffer::new(config.cores, entries.ilog2() as usize)).collect()
 }
 
 impl<const LANES: usize> HermesTop<LANES> {
@@ -468,6 +482,18 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         // Retire trace
         for i in 0..self._traces {
             connect!(self.trace[i], self.core[i].trace[0]);
+        }
+
+        // Trace buffer
+        for k in 0..self._buffers {
+            self.buffer[k].cycle.next = self.registers.time.cycle.val();
+            connect!(self.dispatch.trace_issue, self.buffer[k].issue);
+            connect!(self.dispatch.trace_finish, self.buffer[k].finish);
+            connect!(self.dispatch.trace_commit, self.buffer[k].commit);
+            for i in 0..self._cores {
+                connect!(self.core[i].told[k], self.buffer[k].core[i]);
+            }
+            connect!(self.trace_buffer[k], self.buffer[k].byte);
         }
     }
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
-use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, MemoryMap};
+use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, Layout, MemoryMap};
 use hermes_testbench::metrics::{BoardRun, Environment, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 
 use super::target::BoardArgs;
+use super::trace::{BoardTrace, TraceArgs};
 use crate::files::Files;
 use crate::print;
 use crate::run::data::{Data, DataArgs};
@@ -56,6 +57,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE.csv", help_heading = "Outputs")]
     verdicts: Option<PathBuf>,
     #[command(flatten)]
+    trace: TraceArgs,
+    #[command(flatten)]
     limits: LimitArgs,
     /// How much longer than its bytes take on the line the board may take to answer before a request is sent again
     #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds, help_heading = "Limits")]
@@ -88,6 +91,7 @@ impl Args {
             .output("--out", self.out.as_deref())
             .output("--json", self.json.as_deref())
             .output("--verdicts", self.verdicts.as_deref())
+            .and(self.trace.files())
             .and(self.data.files())
     }
 
@@ -119,6 +123,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
     let mut data = args.data.load(&program)?;
     let capture = traffic::read(&args.pcap, args.limits.max_packets)?;
+    let trace = args.trace.create(config, &program.kernel)?;
     let outputs =
         Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
 
@@ -129,7 +134,13 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut host = args.connect(&settings)?;
     let watchdog = args.limits.watchdog;
     let mut setup = ArraySetup { slot_bytes_log2, mcw, watchdog, stack_bytes_log2, ..ArraySetup::default() };
-    let (result, memory) = process(args, &program, &packets, &mut data, &mut host, &mut setup, quiet)?;
+    let on_port = || args.port.display().to_string();
+    let (layout, memory) = load(args, &program, &mut data, &mut host, &mut setup).with_context(on_port)?;
+    let result = process(args, &packets, &mut host, &setup, &layout, trace, quiet).with_context(on_port)?;
+    data.read(&mut host).with_context(on_port)?;
+    if result.read_out.bus_errors > 0 {
+        log::warn!("{} memory responses were errors", result.read_out.bus_errors);
+    }
     let board = host.device_mut();
     let busy_cycles = board.busy_cycles()?;
     log::info!("{}: {}", args.port.display(), board.statistics());
@@ -170,45 +181,66 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     printed
 }
 
-/// Loads kernel and tables and runs the packets; gives what lay where, too. The ring gets the slots that there is room for.
-fn process(
+/// Loads kernel and tables and sets the array up; gives what lies where. The ring gets the slots
+/// that there is room for.
+fn load(
     args: &Args,
     program: &Program,
-    packets: &[SlotPacket],
     data: &mut Data,
     host: &mut Host<Board<Port>>,
     setup: &mut ArraySetup,
-    quiet: bool,
-) -> anyhow::Result<(SessionResult, MemoryMap)> {
-    let on_port = || args.port.display().to_string();
-    host.load_kernel(&KernelImage::from(&program.kernel)).with_context(on_port)?;
-    data.place(host, setup).with_context(on_port)?;
+) -> anyhow::Result<(Layout, MemoryMap)> {
+    host.load_kernel(&KernelImage::from(&program.kernel))?;
+    data.place(host, setup)?;
     setup.ring_slots_log2 = ring_slots_log2(host, program, setup)?;
     if let Some(app) = &program.app {
-        host.load_app(app.as_ref(), setup).with_context(on_port)?;
+        host.load_app(app.as_ref(), setup)?;
     }
-    let layout = host.configure(setup).with_context(on_port)?;
+    let layout = host.configure(setup)?;
     let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
     if !args.limits.open_windows {
-        host.close_windows(&map).with_context(on_port)?;
+        host.close_windows(&map)?;
     }
+    Ok((layout, map))
+}
+
+/// Runs the packets. The trace, if there is one, is written whatever becomes of them.
+fn process(
+    args: &Args,
+    packets: &[SlotPacket],
+    host: &mut Host<Board<Port>>,
+    setup: &ArraySetup,
+    layout: &Layout,
+    trace: Option<BoardTrace>,
+    quiet: bool,
+) -> anyhow::Result<SessionResult> {
     let packets = in_the_ring(packets, std::iter::repeat(0));
     let bar = print::progress(packets.len() as u64, quiet);
     let options = SessionOptions { stall_limit: args.stall_limit };
-    let result = board::run(host, setup, &layout, &packets, &options, &mut |done| bar.set_position(done));
+    if let Some(trace) = &trace {
+        trace.arm(host.device_mut())?;
+    }
+    let result = board::run(host, setup, layout, &packets, &options, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
-    let result = result.map_err(|error| match error {
+    let recorded = trace.map(|trace| trace.finish(host.device_mut())).transpose();
+    let error = match result {
+        Ok(result) => {
+            recorded?;
+            return Ok(result);
+        }
+        Err(error) => error,
+    };
+    let last = recorded.unwrap_or_else(|error| {
+        log::warn!("{error:#}");
+        None
+    });
+    let last = last.map(|last| format!("\nretired last:{last}")).unwrap_or_default();
+    Err(match error {
         CosimError::Stalled { .. } => anyhow!(
-            "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --stall-limit SECONDS waits for longer"
+            "{error}{last}\n--watchdog CYCLES ends the warps of a kernel that does not end, --stall-limit SECONDS waits for longer"
         ),
         error => error.into(),
-    });
-    let result = result.with_context(on_port)?;
-    data.read(host).with_context(on_port)?;
-    if result.read_out.bus_errors > 0 {
-        log::warn!("{} memory responses were errors", result.read_out.bus_errors);
-    }
-    Ok((result, map))
+    })
 }
 
 /// Slots of the largest ring that fits into the memory beside the kernel, which is loaded, and all else; as a power of two.

@@ -188,7 +188,7 @@ impl DataArgs {
 }
 
 /// A symbol of the kernel.
-fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> {
+pub fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> {
     if let Some(symbol) = kernel.symbol(name) {
         return Ok(symbol);
     }

@@ -20,6 +20,8 @@ pub const MAGIC: u32 = u32::from_le_bytes(*b"HRMS");
 pub const PROTOCOL: u32 = 1;
 /// Most bytes of memory that a request reads or writes.
 pub const MOST_COUNT: u64 = 1024;
+/// Address of the trace buffer: the lowest of 2^25 bytes, most of which are not there.
+pub const TRACE_ADDRESS: u32 = 1 << 31;
 
 impl BoardIdentity {
     /// The words of the identity that never change.
@@ -63,9 +65,11 @@ pub enum LinkState {
 /// 2. A write whose operation and sequence number are those of the last one is not done again. IDENTIFY forgets the last one.
 /// 3. Registers have 65,536 cycles to answer, and so has the memory for the bytes of a write, and for each byte of a read. After that the access is given up, with status 3, or, of
 ///    a read of memory whose answer has begun, with an abort. The array needs a reset then.
-/// 4. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array has had time to start.
+/// 4. Bytes from [`TRACE_ADDRESS`] on are those of the trace buffer, if the array has one.
+/// 5. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array
+///    has had time to start.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(identity: BoardIdentity)]
+#[new(identity: BoardIdentity, traces: usize)]
 pub struct BoardLink {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -109,6 +113,9 @@ pub struct BoardLink {
 
     /// The packet memory.
     pub memory: Flipped<MemoryByte>,
+    /// The trace buffer (one element if the array has one).
+    #[count(traces)]
+    pub trace: Vec<Flipped<MemoryByte>>,
 
     state: Register<LinkState>,
     operation: Register<Bits<8>>,
@@ -141,6 +148,10 @@ pub struct BoardLink {
     _words: usize,
     #[init(Constant::new((1u64 << identity.memory_log2).into()))]
     memory_bytes: Constant<Bits<33>>,
+    #[init(Constant::new(traces > 0))]
+    has_trace: Constant<Bit>,
+    #[init(traces)]
+    _traces: usize,
 }
 
 impl BoardLink {
@@ -149,9 +160,21 @@ impl BoardLink {
     /// # Panics
     /// If the size of the memory is not possible.
     pub fn new(identity: BoardIdentity) -> Self {
+        Self::checked(identity, 0)
+    }
+
+    /// As [`Self::new`], of a board whose array has a trace buffer.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with_trace_buffer(identity: BoardIdentity) -> Self {
+        Self::checked(identity, 1)
+    }
+
+    fn checked(identity: BoardIdentity, traces: usize) -> Self {
         let log2 = identity.memory_log2;
         assert!((10..=20).contains(&log2), "BoardLink: 2^{log2} bytes of memory, expected 2^10 to 2^20");
-        Self::wired(identity)
+        Self::wired(identity, traces)
     }
 }
 
@@ -210,7 +233,10 @@ impl Logic for BoardLink {
         // What it asks
         let amount = self.count.q.val();
         let behind = bit_cast::<33, 32>(self.address.q.val()) + bit_cast::<33, 16>(amount);
-        let in_memory = amount.any() && amount <= bits::<16>(MOST_COUNT) && behind <= self.memory_bytes.val();
+        let some = amount.any() && amount <= bits::<16>(MOST_COUNT);
+        let trace_space = bits::<33>(0x8200_0000_u64);
+        let in_trace = self.has_trace.val() && self.address.q.val().get_bit(31) && behind <= trace_space;
+        let in_memory = some && (in_trace || behind <= self.memory_bytes.val());
         let in_registers =
             !self.address.q.val().get_bits::<20>(12).any() && !self.address.q.val().get_bits::<2>(0).any();
         let is_head = self.received.q.val() == bits::<11>(8);
@@ -314,12 +340,28 @@ impl Logic for BoardLink {
         self.memory.address.next = self.address.q.val() + bit_cast::<32, 11>(self.place.q.val());
         self.memory.data.next = self.buffer.read_data.val();
         self.memory.write.next = doing == LinkState::Store;
-        self.memory.valid.next = doing == LinkState::Store || doing == LinkState::Load;
+        let of_trace = self.address.q.val().get_bit(31);
+        let accesses = doing == LinkState::Store || doing == LinkState::Load;
+        self.memory.valid.next = accesses && !of_trace;
+        let mut byte_ready = self.memory.ready.val();
+        let mut byte_answer = self.memory.answer.val();
+        let mut byte_read = self.memory.read.val();
+        for i in 0..self._traces {
+            self.trace[i].address.next = self.address.q.val() + bit_cast::<32, 11>(self.place.q.val());
+            self.trace[i].data.next = self.buffer.read_data.val();
+            self.trace[i].write.next = doing == LinkState::Store;
+            self.trace[i].valid.next = accesses && of_trace;
+            if of_trace {
+                byte_ready = self.trace[i].ready.val();
+                byte_answer = self.trace[i].answer.val();
+                byte_read = self.trace[i].read.val();
+            }
+        }
         let is_last = bit_cast::<16, 11>(self.place.q.val()) + bits::<16>(1) == amount;
         if doing == LinkState::Fetch {
             self.state.d.next = LinkState::Store;
         }
-        if doing == LinkState::Store && self.memory.ready.val() {
+        if doing == LinkState::Store && byte_ready {
             self.place.d.next = self.place.q.val() + bits::<11>(1);
             self.state.d.next = LinkState::Fetch;
             ends = is_last;
@@ -405,11 +447,11 @@ impl Logic for BoardLink {
                 self.state.d.next = LinkState::Receive;
             }
         }
-        if doing == LinkState::Load && self.memory.ready.val() {
+        if doing == LinkState::Load && byte_ready {
             self.state.d.next = LinkState::Loading;
         }
-        if doing == LinkState::Loading && self.memory.answer.val() {
-            self.read.d.next = self.memory.read.val();
+        if doing == LinkState::Loading && byte_answer {
+            self.read.d.next = byte_read;
             self.state.d.next = LinkState::Give;
         }
         if gives && self.answer_ready.val() {

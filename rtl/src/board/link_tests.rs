@@ -7,6 +7,7 @@ use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
 
 const IDENTITY: BoardIdentity =
     BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };
@@ -16,6 +17,8 @@ struct Bench {
     receiver: FrameReceiver,
     link: BoardLink,
     memory: Vec<u8>,
+    /// Bytes of the trace buffer that were written, by their addresses; the others are 0.
+    trace: BTreeMap<u32, u8>,
     registers: Vec<u32>,
     /// Writes of registers: offset and value.
     written: Vec<(usize, u32)>,
@@ -32,10 +35,15 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str) -> Self {
+        Self::of(BoardLink::new(IDENTITY), name)
+    }
+
+    fn of(link: BoardLink, name: &str) -> Self {
         let mut bench = Self {
             receiver: FrameReceiver::default(),
-            link: BoardLink::new(IDENTITY),
+            link,
             memory: vec![0; 1 << IDENTITY.memory_log2],
+            trace: BTreeMap::new(),
             registers: vec![0; 1024],
             written: Vec::new(),
             hangs: false,
@@ -60,6 +68,7 @@ impl Bench {
     fn line(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let (mut sent, mut answers, mut answer) = (0, Vec::new(), Vec::new());
         let (mut quiet, mut write, mut read, mut byte) = (0, (None, None), None, None);
+        let mut trace_byte = None;
         let mut was_reset = false;
         let limit = if self.hangs || self.memory_hangs { 70_000 } else { 300 };
         while quiet < limit {
@@ -81,6 +90,11 @@ impl Bench {
             link.memory.ready.next = self.rng.gen::<bool>() && !self.memory_hangs;
             link.memory.answer.next = byte.is_some();
             link.memory.read.next = u64::from(byte.take().unwrap_or_else(|| self.rng.gen::<u8>())).into();
+            for port in &mut link.trace {
+                port.ready.next = self.rng.gen();
+                port.answer.next = trace_byte.is_some();
+                port.read.next = u64::from(trace_byte.take().unwrap_or_else(|| self.rng.gen::<u8>())).into();
+            }
             let axil = &mut link.m_axil;
             axil.awready.next = self.rng.gen::<bool>() && !self.hangs;
             axil.wready.next = self.rng.gen::<bool>() && !self.hangs;
@@ -119,6 +133,15 @@ impl Bench {
                     self.memory[address] = link.memory.data.val().to_u64() as u8;
                 } else {
                     byte = Some(self.memory[address]);
+                }
+                quiet = 0;
+            }
+            for port in link.trace.iter().filter(|port| port.valid.val() && port.ready.val()) {
+                let address = port.address.val().to_u64() as u32;
+                if port.write.val() {
+                    self.trace.insert(address, port.data.val().to_u64() as u8);
+                } else {
+                    trace_byte = Some(self.trace.get(&address).copied().unwrap_or(0));
                 }
                 quiet = 0;
             }
@@ -197,6 +220,34 @@ fn memory_and_registers_are_written_and_read() {
     }
     assert_eq!(bench.ask(2, 1, 0, 0x800, &[0; 4]).0, 1);
     assert_eq!(bench.ask(1, 1, 0, 0x800, &[]), (1, vec![]));
+}
+
+#[test]
+fn the_trace_buffer_lies_behind_the_memory() {
+    let mut bench = Bench::of(BoardLink::with_trace_buffer(IDENTITY), "board_link, trace buffer");
+    let mut expected = BTreeMap::new();
+    for case in 0..40u32 {
+        // Its bytes answer whatever becomes of the memory.
+        bench.memory_hangs = case == 0;
+        let count = *[1, 2, 4, 100, 1024].get(case as usize % 6).unwrap_or(&7);
+        let address = TRACE_ADDRESS + bench.rng.gen_range(0..=(1 << 25) - count as u32);
+        let data: Vec<u8> = (0..count).map(|_| bench.rng.gen()).collect();
+        expected.extend((address..).zip(data.iter().copied()));
+        assert_eq!(bench.ask(4, case as u8, count, address, &data), (0, vec![]));
+        assert!(bench.trace == expected, "bytes from {address:#x}");
+        assert_eq!(bench.ask(3, case as u8, count, address, &[]), (0, data));
+    }
+    assert_eq!(bench.ask(4, 99, 2, 8, &[1, 2]), (0, vec![]));
+    assert_eq!(bench.memory[8..10], [1, 2]);
+    assert!(bench.trace == expected);
+    // What is behind it, and all of it where there is none
+    let mut without = Bench::new("board_link, no trace buffer");
+    for (count, address) in [(1, 0x8200_0000), (2, 0x81ff_ffff), (1, 0xffff_ffff), (1, 0x7fff_ffff)] {
+        assert_eq!(bench.ask(3, 1, count, address, &[]), (2, vec![]), "{address:#x}");
+        assert_eq!(without.ask(3, 1, count, address, &[]), (2, vec![]), "{address:#x}");
+    }
+    assert_eq!(without.ask(3, 1, 1, TRACE_ADDRESS, &[]), (2, vec![]));
+    assert_eq!(without.ask(4, 1, 1, TRACE_ADDRESS, &[1]), (2, vec![]));
 }
 
 #[test]

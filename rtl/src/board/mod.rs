@@ -23,7 +23,7 @@ mod run_timer;
 mod uart_receiver;
 mod uart_transmitter;
 
-pub use board_link::{BoardIdentity, BoardLink, MAGIC, MOST_COUNT, PROTOCOL};
+pub use board_link::{BoardIdentity, BoardLink, MAGIC, MOST_COUNT, PROTOCOL, TRACE_ADDRESS};
 pub use fcs::Fcs;
 pub use frame_receiver::{FrameReceiver, MOST_BYTES};
 pub use frame_transmitter::FrameTransmitter;

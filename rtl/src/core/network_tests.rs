@@ -16,6 +16,7 @@ const NETWORK: CoreOptions = CoreOptions {
     network: true,
     l2_banks: 1,
     trace: false,
+    trace_buffer: false,
 };
 
 /// `fence` with these sets: 8 I, 4 O, 2 R, 1 W.

@@ -10,8 +10,8 @@ use crate::config::CoreOptions;
 use crate::host::registers::windows::Windows;
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{
-    AtomicAnswer, CoreCounters, JobStart, KernelSetup, LineRead, LineWrite, LostCycleCounters, Trace,
-    WarpFault, WarpFinish, WarpStart, WrittenLine,
+    AtomicAnswer, CoreCounters, CoreTrace, JobStart, KernelSetup, LineRead, LineWrite, LostCycleCounters,
+    Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
 };
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
@@ -98,6 +98,10 @@ pub struct ShaderCore<const LANES: usize> {
     /// Its retire trace (see [`RetireTrace`]), if it is there.
     #[count(traces)]
     pub trace: Vec<Trace>,
+    /// What a trace buffer is told (one element with a trace buffer). Every output is
+    /// combinational and describes the current cycle.
+    #[count(usize::from(options.trace_buffer))]
+    pub told: Vec<CoreTrace<LANES>>,
     #[init(FrontEnd::new(options.oldest_first, spawns, networks))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
@@ -153,6 +157,8 @@ pub struct ShaderCore<const LANES: usize> {
     _atomics: usize,
     #[init(traces)]
     _traces: usize,
+    #[init(usize::from(options.trace_buffer))]
+    _told: usize,
     #[init(spawns)]
     _spawns: usize,
     #[init(networks)]
@@ -552,6 +558,18 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
                 self.retire_trace[i].store_data[l].next = self.lane[l].store_data.val();
             }
             connect!(self.trace[i], self.retire_trace[i].trace);
+        }
+        for k in 0..self._told {
+            self.told[k].valid.next = self.write.fire.val();
+            self.told[k].slot.next = self.write.slot.val();
+            self.told[k].pc.next = self.write.fault.pc.val();
+            self.told[k].active.next = self.write.executed.val();
+            self.told[k].faulting.next = self.write.fault_lanes.val();
+            self.told[k].cause.next = self.write.fault.cause.val();
+            self.told[k].late_valid.next = self.late.write.valid.val();
+            self.told[k].late_slot.next = self.late.write.slot.val();
+            self.told[k].late_rd.next = self.late.write.rd.val();
+            self.told[k].late_lanes.next = self.late.write.lanes.val();
         }
     }
 }

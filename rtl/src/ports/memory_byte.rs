@@ -1,8 +1,9 @@
-//! A byte of the packet memory of a board.
+//! A byte of the packet memory of a board, or of the trace buffer.
 
 use hermes_hdl::prelude::*;
 
-/// Between the link to the host and the packet memory. A byte is taken with `valid` and `ready`; one that is read is answered in the cycle after that.
+/// Between the link to the host and the packet memory, or the trace buffer. A byte is taken with
+/// `valid` and `ready`; one that is read is answered in the cycle after that.
 #[derive(Ports)]
 pub struct MemoryByte {
     /// A byte is to be read or written.

@@ -69,7 +69,7 @@ pub use pipeline::{
 pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
-pub use retire::{LateWrite, Retire, Trace};
+pub use retire::{CoreTrace, LateWrite, Retire, Trace};
 pub use spawn::{JobArguments, JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};

@@ -1,5 +1,6 @@
-//! The retire trace of a core, for verification.
+//! What retires in a core: for verification, and for a trace buffer.
 
+use crate::types::{FaultCause, LaneMask, RegisterIndex, WarpSlot};
 use hermes_hdl::prelude::*;
 
 /// What a core did in a cycle, in the spirit of the RISC-V Formal Interface.
@@ -65,4 +66,30 @@ pub struct LateWrite {
     pub lanes: Signal<Out, Bits<32>>,
     /// The values.
     pub value: Signal<Out, Bits<1024>>,
+}
+
+/// What retires in a core in a cycle, for a trace buffer: as [`Trace`], without instructions and
+/// values.
+#[derive(Ports)]
+pub struct CoreTrace<const LANES: usize> {
+    /// An instruction retires.
+    pub valid: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub slot: Signal<Out, WarpSlot>,
+    /// Its PC, which is a multiple of 4.
+    pub pc: Signal<Out, Bits<32>>,
+    /// Lanes that execute it.
+    pub active: Signal<Out, LaneMask<LANES>>,
+    /// Those of them that fault.
+    pub faulting: Signal<Out, LaneMask<LANES>>,
+    /// Cause of the fault.
+    pub cause: Signal<Out, FaultCause>,
+    /// Results of an instruction that retired before are written to a register.
+    pub late_valid: Signal<Out, Bit>,
+    /// Warp slot of that instruction.
+    pub late_slot: Signal<Out, WarpSlot>,
+    /// The register.
+    pub late_rd: Signal<Out, RegisterIndex>,
+    /// The lanes.
+    pub late_lanes: Signal<Out, LaneMask<LANES>>,
 }

@@ -4,10 +4,12 @@ use std::io::{Read, Write};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use hermes_rtl::board::TRACE_ADDRESS;
 use hermes_rtl::host::registers::offset;
 
 use super::error::BoardError;
 use super::link::{Link, LinkOptions, LinkStatistics, Operation, Request, Status, MOST_BYTES};
+use super::trace::TraceBytes;
 use crate::cosim::{register_name, CosimError, Device};
 
 /// First bytes of the answer to IDENTIFY.
@@ -183,6 +185,26 @@ impl<P: Read + Write> Board<P> {
         }
     }
 
+    /// Writes bytes from `address` on, in pieces.
+    fn write_bytes(&mut self, address: u32, bytes: &[u8]) -> Result<(), CosimError> {
+        for (data, address) in bytes.chunks(MOST_BYTES).zip((address..).step_by(MOST_BYTES)) {
+            let operation = Operation::WriteMemory;
+            self.request(&Request { operation, count: data.len() as u16, address, data, answer: 0 })?;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes from `address` on, in pieces.
+    fn read_bytes(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), CosimError> {
+        for (part, address) in bytes.chunks_mut(MOST_BYTES).zip((address..).step_by(MOST_BYTES)) {
+            let (operation, count) = (Operation::ReadMemory, part.len() as u16);
+            let (_, data) =
+                self.request(&Request { operation, count, address, data: &[], answer: part.len() })?;
+            part.copy_from_slice(&data);
+        }
+        Ok(())
+    }
+
     fn check(&self, what: &'static str, address: u32, length: usize) -> Result<(), CosimError> {
         let size = self.memory_size();
         if u64::from(address) + length as u64 <= size {
@@ -220,22 +242,12 @@ impl<P: Read + Write> Device for Board<P> {
 
     fn write_memory(&mut self, address: u32, bytes: &[u8]) -> Result<(), CosimError> {
         self.check("write", address, bytes.len())?;
-        for (data, address) in bytes.chunks(MOST_BYTES).zip((address..).step_by(MOST_BYTES)) {
-            let operation = Operation::WriteMemory;
-            self.request(&Request { operation, count: data.len() as u16, address, data, answer: 0 })?;
-        }
-        Ok(())
+        self.write_bytes(address, bytes)
     }
 
     fn read_memory(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), CosimError> {
         self.check("read", address, bytes.len())?;
-        for (part, address) in bytes.chunks_mut(MOST_BYTES).zip((address..).step_by(MOST_BYTES)) {
-            let (operation, count) = (Operation::ReadMemory, part.len() as u16);
-            let (_, data) =
-                self.request(&Request { operation, count, address, data: &[], answer: part.len() })?;
-            part.copy_from_slice(&data);
-        }
-        Ok(())
+        self.read_bytes(address, bytes)
     }
 
     fn memory_size(&self) -> u64 {
@@ -272,5 +284,16 @@ impl<P: Read + Write> Device for Board<P> {
             before = now;
         }
         Ok(())
+    }
+}
+
+/// The board has a trace buffer if its configuration says so; else these are refused.
+impl<P: Read + Write> TraceBytes for Board<P> {
+    fn read_trace(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), CosimError> {
+        self.read_bytes(TRACE_ADDRESS + offset, bytes)
+    }
+
+    fn write_trace(&mut self, offset: u32, bytes: &[u8]) -> Result<(), CosimError> {
+        self.write_bytes(TRACE_ADDRESS + offset, bytes)
     }
 }

@@ -65,6 +65,16 @@ pub enum BoardError {
         /// The status.
         status: u8,
     },
+    /// The entries of the trace buffer cannot be what happened.
+    #[error("entry {number} of the trace buffer is of cycle {cycle}; expected one after {before}, that of the entry before")]
+    Trace {
+        /// The number of the entry since the recording began.
+        number: u64,
+        /// Its cycle.
+        cycle: u64,
+        /// That of the entry before.
+        before: u64,
+    },
     /// The cycle counter of the array stands still.
     #[error("register CYCLE_LOW stays at {value}: the clock of the array does not run")]
     Stopped {

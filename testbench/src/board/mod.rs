@@ -7,6 +7,7 @@
 //! | `link` | requests and answers; repeats |
 //! | `device` | the board as a [`Device`](crate::cosim::Device) of the host library |
 //! | `session` | runs of packets through any device, by its registers and memory alone |
+//! | `trace` | the trace buffer: its settings, and what it recorded |
 //! | `simulation` | the top of a board under simulation, bit by bit at its serial pins |
 
 mod device;
@@ -22,6 +23,7 @@ mod session_tests;
 mod simulation;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 
 pub use device::{Board, Identity};
 pub use error::{BoardError, LinkError};
@@ -29,3 +31,4 @@ pub use link::{Link, LinkOptions, LinkStatistics, Operation, Request, Status, MO
 pub use port::{open, Port, PortError};
 pub use session::{run, SessionOptions, SessionResult};
 pub use simulation::{BoardPins, BoardSimulation, LineNoise};
+pub use trace::{TraceBytes, TraceEntry, TraceRecord, TraceSettings, TraceTrigger};

@@ -12,6 +12,7 @@
 //! | `bounded` | outputs of a size at most |
 //! | `text` | the readable trace, a block for each warp |
 //! | `perfetto` | the timeline in the Trace Event Format |
+//! | `wave` | waveforms of what a trace buffer recorded |
 
 mod bounded;
 mod counters;
@@ -23,6 +24,7 @@ mod range;
 mod recorder;
 mod text;
 mod warp;
+mod wave;
 
 pub use counters::COUNTER_CYCLES;
 pub use hart::{Functions, Handled, HartPart, HartStretch, HartWait};
@@ -33,3 +35,4 @@ pub use range::{CycleRange, PacketNumbers};
 pub use recorder::Recorder;
 pub use text::TextTrace;
 pub use warp::{FaultMark, Phase, Step, Stretch, Wait, WarpTimeline, Work};
+pub use wave::write_wave;

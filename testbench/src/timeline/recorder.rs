@@ -31,6 +31,8 @@ pub struct Recorder<W> {
     names: Names,
     profile: Option<Rc<RefCell<Profile>>>,
     counters: Counters,
+    /// Counters over time are written.
+    counted: bool,
     text: Option<TextTrace<W>>,
     perfetto: Option<Perfetto<W>>,
     running: BTreeMap<(u8, u8), WarpTimeline>,
@@ -61,6 +63,7 @@ impl<W: Write> Recorder<W> {
             names,
             profile,
             counters,
+            counted: true,
             text,
             perfetto,
             running,
@@ -90,6 +93,13 @@ impl<W: Write> Recorder<W> {
     #[must_use]
     pub fn with_profile(mut self, profile: Rc<RefCell<Profile>>) -> Self {
         self.profile = Some(profile);
+        self
+    }
+
+    /// Writes no counters over time: of cycles in which nothing happens nothing is told.
+    #[must_use]
+    pub fn without_counters(mut self) -> Self {
+        self.counted = false;
         self
     }
 
@@ -133,7 +143,8 @@ impl<W: Write> Recorder<W> {
     /// Whether counters are told of this cycle.
     fn counts(&self, cycle: u64) -> bool {
         let told = || self.running.values().chain(self.finished.values()).any(|warp| warp.told);
-        self.perfetto.as_ref().is_some_and(|output| !output.is_full())
+        self.counted
+            && self.perfetto.as_ref().is_some_and(|output| !output.is_full())
             && self.cycles.contains(cycle)
             && (self.packets.is_none() || told())
     }
