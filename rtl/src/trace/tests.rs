@@ -2,7 +2,8 @@
 //! and every unit against its Verilog.
 
 use super::*;
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::random;
+use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::bits;
 use hermes_hdl::testing::check_with;
 use rand::Rng;
