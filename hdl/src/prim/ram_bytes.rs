@@ -1,5 +1,6 @@
 //! A block RAM with byte enables.
 
+use super::sized;
 use crate::emit::unit_info::{self, HandWritten};
 use hermes_hdl_macros::LogicBlock;
 use rust_hdl::prelude::*;
@@ -93,11 +94,7 @@ impl<const A: usize> Logic for RamBytes<A> {
         Verilog::Custom(format!(
             "reg [31:0] words [0:(1<<INDEX_BITS)-1];\n\
              reg [31:0] data;\n\
-             generate\n    \
-                 if (INDEX_BITS < ADDRESS_BITS) begin : above\n        \
-                     wire unused = &{{1'b0, address[ADDRESS_BITS-1:INDEX_BITS]}};\n    \
-                 end\n\
-             endgenerate\n\
+             {unused}\
              always @(posedge clk) begin\n    \
                  if (enable) begin\n\
              `ifdef SYNTHESIS\n\
@@ -109,6 +106,7 @@ impl<const A: usize> Logic for RamBytes<A> {
                  end\n\
              end\n\
              assign read_data = data;\n",
+            unused = sized::unused(&["address"], "ADDRESS_BITS-1", "INDEX_BITS"),
         ))
     }
 }

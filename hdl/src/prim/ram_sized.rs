@@ -88,7 +88,7 @@ impl<const N: usize> Logic for RamSized<N> {
                  if (write_enable) words[{write}] <= write_data;\n\
              end\n\
              assign read_data = data;\n",
-            unused = sized::unused(&["write_address", "read_address"]),
+            unused = sized::unused(&["write_address", "read_address"], "15", "ADDRESS_BITS"),
         ))
     }
 }

@@ -70,7 +70,7 @@ impl<const N: usize> Logic for RamSizedAsync<N> {
                  if (write_enable) words[write_address[ADDRESS_BITS-1:0]] <= write_data;\n\
              end\n\
              assign read_data = words[read_address[ADDRESS_BITS-1:0]];\n",
-            unused = sized::unused(&["write_address", "read_address"]),
+            unused = sized::unused(&["write_address", "read_address"], "15", "ADDRESS_BITS"),
         ))
     }
 }

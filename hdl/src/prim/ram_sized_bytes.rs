@@ -117,7 +117,7 @@ impl Logic for RamSizedBytes {
              `endif\n\
              end\n\
              assign read_data = data;\n",
-            unused = sized::unused(&["write_address", "read_address"]),
+            unused = sized::unused(&["write_address", "read_address"], "15", "ADDRESS_BITS"),
         ))
     }
 }

@@ -9,16 +9,17 @@ pub fn words(name: &str, depth_log2: usize) -> usize {
     1 << depth_log2
 }
 
-/// A declaration that names the address bits that do not count, so that no tool reports them.
-pub fn unused(addresses: &[&str]) -> String {
-    let bits: Vec<String> = addresses.iter().map(|a| format!("{a}[15:ADDRESS_BITS]")).collect();
+/// A declaration that names the address bits that do not count, so that no tool reports them:
+/// those of the ports `addresses` from bit `index` to their last one, `last`. Both are Verilog.
+pub fn unused(addresses: &[&str], last: &str, index: &str) -> String {
+    let above: Vec<String> = addresses.iter().map(|a| format!("{a}[{last}:{index}]")).collect();
     format!(
         "generate\n    \
-             if (ADDRESS_BITS < 16) begin : above\n        \
+             if ({index} <= {last}) begin : above\n        \
                  wire unused = &{{1'b0, {}}};\n    \
              end\n\
          endgenerate\n",
-        bits.join(", ")
+        above.join(", ")
     )
 }
 
