@@ -13,7 +13,7 @@ use hermes_testbench::timeline::{write_wave, CycleRange, Perfetto, Recorder};
 
 use crate::files::Files;
 use crate::print;
-use crate::run::data::symbol;
+use crate::run::data::{number, symbol};
 use crate::timeline::{isa, names};
 
 #[derive(clap::Args)]
@@ -64,14 +64,6 @@ enum Trigger {
 /// What `--trace-trigger` takes, for errors.
 const EXPECTED: &str = "expected pc=ADDRESS (a multiple of 4), symbol=NAME, warp=SLOT (0 to 31), pc or symbol and warp with a comma between, \
                         fault, packet=N or commit=N";
-
-/// A number, decimal or with `0x` hexadecimal.
-fn number(text: &str) -> Option<u32> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
 
 impl FromStr for Trigger {
     type Err = String;

@@ -109,7 +109,7 @@ impl FromStr for DumpArg {
 }
 
 /// A number below 2^32, decimal or 0x...
-fn number(text: &str) -> Option<u32> {
+pub fn number(text: &str) -> Option<u32> {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),

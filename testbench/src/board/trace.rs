@@ -152,7 +152,7 @@ pub fn read(
         let mut bytes = vec![0; 4 * held as usize];
         buffer.read_trace(plane_offset(plane), &mut bytes)?;
         let words =
-            bytes.chunks_exact(4).map(|word| word.iter().rev().fold(0, |v, b| v << 8 | u32::from(*b)));
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("chunks of 4")));
         planes.push(words.collect::<Vec<u32>>());
     }
     let oldest = written - held;
@@ -230,7 +230,7 @@ impl TraceRecord {
     #[must_use]
     pub fn with_instructions(mut self, kernel: &Kernel, isa: &Isa) -> Self {
         for got in self.entries.iter_mut().flat_map(|entry| &mut entry.trace.retired) {
-            let Some(word) = word_at(kernel, got.pc) else { continue };
+            let Some(word) = kernel.word(got.pc) else { continue };
             got.instruction = word;
             let Some(code) = Instruction::decode(word, isa) else { continue };
             got.rd = code.rd;
@@ -259,15 +259,6 @@ impl TraceRecord {
         }
         last.into_iter().map(|((core, slot), pc)| (WarpSlot { core, slot }, pc)).collect()
     }
-}
-
-/// The word of a kernel at an address.
-fn word_at(kernel: &Kernel, address: u32) -> Option<u32> {
-    kernel.segments.iter().find_map(|segment| {
-        let at = address.checked_sub(segment.address)? as usize;
-        let bytes = segment.bytes.get(at..at + 4)?;
-        Some(bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)))
-    })
 }
 
 #[cfg(test)]

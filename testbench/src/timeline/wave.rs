@@ -143,19 +143,15 @@ pub fn write_wave<W: Write>(output: W, cores: usize, lanes: usize, entries: &[Tr
             tell(of_core(late.core.into(), LATE), &fields);
         }
         let ended = |number: &&usize| !values.iter().any(|(other, _)| other == *number);
-        // In the cycle after the one before, unless that is this one
-        match next {
-            Some(next) if next < entry.cycle => {
+        if let Some(next) = next {
+            // In the cycle after the one before, unless that is this one
+            if next < entry.cycle {
                 wave.output.timestamp(next)?;
                 marks.iter().try_for_each(|number| wave.show(*number, Some(0)))?;
-                wave.output.timestamp(entry.cycle)?;
             }
-            Some(_) => {
-                wave.output.timestamp(entry.cycle)?;
-                marks.iter().filter(ended).try_for_each(|number| wave.show(*number, Some(0)))?;
-            }
-            None => {}
+            wave.output.timestamp(entry.cycle)?;
         }
+        marks.iter().filter(ended).try_for_each(|number| wave.show(*number, Some(0)))?;
         values.iter().try_for_each(|(number, value)| wave.show(*number, Some(*value)))?;
         next = Some(entry.cycle + 1);
     }

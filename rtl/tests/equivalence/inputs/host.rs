@@ -48,33 +48,41 @@ fn near(random: Random, first: &str, count: u64) -> Bits<12> {
     (u64::from(offset(first)) + 4 * (random() % count)).into()
 }
 
-pub fn configuration_registers(unit: &mut ConfigurationRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
+/// Registers that need an address that is mostly one of theirs, and with `selected` one of the
+/// first four cores or banks.
+macro_rules! addressed {
+    ({ $($name:ident: $unit:ident;)* } selected { $($selected:ident: $other:ident;)* }) => {
+        $(pub fn $name(unit: &mut $unit, random: Random, _: u64) {
+            unit.request.address.next = address(random);
+        })*
+        $(pub fn $selected(unit: &mut $other, random: Random, _: u64) {
+            unit.request.address.next = address(random);
+            unit.select.next = (random() % 4).into();
+        })*
+    };
 }
 
-pub fn counter_registers(unit: &mut CoreCounterRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-    unit.select.next = (random() % 4).into();
-}
-
-pub fn port_control_registers(unit: &mut PortControlRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn port_counter_registers(unit: &mut PortCounterRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn command_registers(unit: &mut CommandRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn fault_registers(unit: &mut FaultRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn memory_registers(unit: &mut MemoryRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
+addressed! {
+    {
+        configuration_registers: ConfigurationRegisters;
+        port_control_registers: PortControlRegisters;
+        port_counter_registers: PortCounterRegisters;
+        command_registers: CommandRegisters;
+        fault_registers: FaultRegisters;
+        memory_registers: MemoryRegisters;
+        time_registers: TimeRegisters;
+        host_link_registers: HostLinkRegisters;
+        identity_registers: IdentityRegisters;
+        progress_registers: ProgressRegisters;
+        debug_registers: DebugRegisters;
+        net_registers: NetRegisters;
+        spawn_registers: SpawnRegisters;
+    }
+    selected {
+        counter_registers: CoreCounterRegisters;
+        lost_cycle_registers: LostCycleRegisters;
+        l2_counter_registers: L2CounterRegisters;
+    }
 }
 
 pub fn task_registers(unit: &mut TaskRegisters, random: Random, _: u64) {
@@ -83,10 +91,6 @@ pub fn task_registers(unit: &mut TaskRegisters, random: Random, _: u64) {
         unit.request.address.next = u64::from(offset("TASK_PUSH")).into();
     }
     unit.hardware.level.next = (if random() % 4 == 0 { 1024 } else { random() % 1024 }).into();
-}
-
-pub fn time_registers(unit: &mut TimeRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
 }
 
 pub fn register_file(unit: &mut RegisterFile, random: Random, _: u64) {
@@ -137,40 +141,6 @@ pub fn packet_watch(unit: &mut PacketWatch, random: Random, _: u64) {
     unit.committed.next = (random() % 16).into();
 }
 
-pub fn host_link_registers(unit: &mut HostLinkRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
 pub fn task_push(unit: &mut TaskPush, random: Random, _: u64) {
     unit.level.next = (if random() % 4 == 0 { 1024 } else { 1016 + random() % 9 }).into();
-}
-
-pub fn identity_registers(unit: &mut IdentityRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn progress_registers(unit: &mut ProgressRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn lost_cycle_registers(unit: &mut LostCycleRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-    unit.select.next = (random() % 4).into();
-}
-
-pub fn l2_counter_registers(unit: &mut L2CounterRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-    unit.select.next = (random() % 4).into();
-}
-
-pub fn debug_registers(unit: &mut DebugRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn net_registers(unit: &mut NetRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
-}
-
-pub fn spawn_registers(unit: &mut SpawnRegisters, random: Random, _: u64) {
-    unit.request.address.next = address(random);
 }

@@ -124,16 +124,8 @@ pub fn response_crossbar(unit: &mut ResponseCrossbar, random: Random, _: u64) {
     }
 }
 
-/// All units together. Outputs are registers, which show nothing of a RAM that was not written;
-/// writes are of whole lines for the same reason.
-pub fn memory_system(unit: &mut MemorySystem, random: Random, cycle: u64) {
-    for read in &mut unit.read {
-        read.line.next = bits(random() % 16);
-    }
-    for write in &mut unit.write {
-        write.line.next = bits(random() % 16);
-        write.strobe.next = bits(u64::MAX);
-    }
+/// A memory behind the buses that is often ready, with answers of any number.
+fn memory_buses(unit: &mut MemorySystem, random: Random) {
     for bus in &mut unit.m_axi {
         bus.arready.next = random() % 4 != 0;
         bus.awready.next = random() % 4 != 0;
@@ -145,6 +137,19 @@ pub fn memory_system(unit: &mut MemorySystem, random: Random, cycle: u64) {
         bus.bvalid.next = random() % 2 == 0;
         bus.bid.next = bits(random() % 64);
     }
+}
+
+/// All units together. Outputs are registers, which show nothing of a RAM that was not written;
+/// writes are of whole lines for the same reason.
+pub fn memory_system(unit: &mut MemorySystem, random: Random, cycle: u64) {
+    for read in &mut unit.read {
+        read.line.next = bits(random() % 16);
+    }
+    for write in &mut unit.write {
+        write.line.next = bits(random() % 16);
+        write.strobe.next = bits(u64::MAX);
+    }
+    memory_buses(unit, random);
     unit.maintenance.l2_clean.next = random() % 256 == 0;
     unit.maintenance.l2_invalidate.next = random() % 256 == 0;
     unit.reset.next = cycle < 2;
@@ -162,17 +167,7 @@ pub fn memory_system_of_a_network_interface(unit: &mut MemorySystem, random: Ran
         write.tag.next = bits(random() % 64);
         write.strobe.next = bits(u64::MAX);
     }
-    for bus in &mut unit.m_axi {
-        bus.arready.next = random() % 4 != 0;
-        bus.awready.next = random() % 4 != 0;
-        bus.wready.next = random() % 4 != 0;
-        bus.rvalid.next = random() % 2 == 0;
-        bus.rid.next = bits(random() % 64);
-        bus.rdata.next = bits(random());
-        bus.rlast.next = true;
-        bus.bvalid.next = random() % 2 == 0;
-        bus.bid.next = bits(random() % 64);
-    }
+    memory_buses(unit, random);
     unit.line_lock[0].base.next = bits(random() % 2);
     unit.line_lock[0].area_log2.next = bits(12);
     unit.maintenance.l2_clean.next = random() % 256 == 0;
