@@ -220,7 +220,7 @@ fn a_trace_comes_back_over_the_pins() {
         &[
             "trace buffer: 1024 entries",
             "entries before them were overwritten",
-            "retired last:",
+            "retired last in the trace:",
             "spin",
             "--watchdog CYCLES",
         ],
@@ -248,6 +248,14 @@ fn what_a_trace_needs_is_told() {
             ["--trace-after 64", "less than the 64 entries"],
         ),
         ("--trace-buffer 64 --wave no/t.vcd", ["no/t.vcd", "No such file"]),
+        ("--trace-group all", ["--trace-group: the array has no trace buffer", "--trace-buffer ENTRIES"]),
+        ("--trace-buffer 64 --perfetto t.json --trace-group events", ["--perfetto", "--trace-group all"]),
+        ("--trace-buffer 64 --perfetto t.json --trace-group retirement", ["--perfetto", "--trace-group all"]),
+        ("--warps 4 --trace-buffer 64 --wave t.vcd --trace-trigger warp=4", ["warp=4", "expected 0 to 3"]),
+        (
+            "--trace-buffer 64 --wave t.vcd --trace-trigger pc=0x7ff00000",
+            ["no instruction is at 0x7ff00000", "in the kernel"],
+        ),
     ] {
         folder.fail(&format!("{run} {options}"), &parts);
         assert_eq!(folder.files(), before, "{options}");

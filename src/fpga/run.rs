@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
-use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
+use hermes_testbench::board::{self, Board, BoardError, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, Layout, MemoryMap};
 use hermes_testbench::metrics::{BoardRun, Environment, Report};
 use hermes_testbench::slot::{self, SlotPacket};
@@ -230,15 +230,17 @@ fn process(
         }
         Err(error) => error,
     };
-    let last = recorded.unwrap_or_else(|error| {
+    let recorded = recorded.unwrap_or_else(|error| {
         log::warn!("{error:#}");
         None
     });
-    let last = last.map(|last| format!("\nretired last:{last}")).unwrap_or_default();
+    let last = || recorded.map(|recorded| recorded.last_instructions()).unwrap_or_default();
     Err(match error {
         CosimError::Stalled { .. } => anyhow!(
-            "{error}{last}\n--watchdog CYCLES ends the warps of a kernel that does not end, --stall-limit SECONDS waits for longer"
+            "{error}{}\n--watchdog CYCLES ends the warps of a kernel that does not end, --stall-limit SECONDS waits for longer",
+            last()
         ),
+        CosimError::Board(BoardError::Hangs { .. }) => anyhow!("{error}{}", last()),
         error => error.into(),
     })
 }

@@ -1,10 +1,12 @@
 //! The options of `hermes fpga run` that read the trace buffer of the board.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::Config;
+use hermes_rtl::core::BOOT_ADDRESS;
 use hermes_testbench::board::trace::{self, TraceBytes, TraceRecord, TraceSettings, TraceTrigger};
 use hermes_testbench::cosim::WarpSlot;
 use hermes_testbench::kernel::Kernel;
@@ -35,10 +37,10 @@ pub struct TraceArgs {
     /// these
     #[arg(long, value_name = "N", requires = "trace_trigger")]
     trace_after: Option<u16>,
-    /// What is recorded: issue, finish and commit of warps, what retires, or both; the less, the
-    /// longer the time that the buffer holds
-    #[arg(long, value_enum, value_name = "events|retirement|all", default_value = "all")]
-    trace_group: Group,
+    /// What is recorded: issue, finish and commit of warps, what retires, or both, which is the
+    /// default and what --perfetto needs; the less, the longer the time that the buffer holds
+    #[arg(long, value_enum, value_name = "events|retirement|all")]
+    trace_group: Option<Group>,
 }
 
 /// What is recorded.
@@ -117,7 +119,7 @@ impl TraceArgs {
             ("--perfetto", self.perfetto.is_some()),
             ("--wave", self.wave.is_some()),
             ("--trace-trigger", self.trace_trigger.is_some()),
-            ("--trace-group", self.trace_group != Group::All),
+            ("--trace-group", self.trace_group.is_some()),
         ];
         let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(None) };
         ensure!(
@@ -127,6 +129,11 @@ impl TraceArgs {
         ensure!(
             self.perfetto.is_some() || self.wave.is_some(),
             "{option}: expected --perfetto or --wave with it"
+        );
+        let group = self.trace_group.unwrap_or(Group::All);
+        ensure!(
+            self.perfetto.is_none() || group == Group::All,
+            "--perfetto: expected --trace-group all, the default, with it: a timeline has the phases of warps by what retires"
         );
         let trigger = match &self.trace_trigger {
             None => None,
@@ -140,6 +147,18 @@ impl TraceArgs {
                 Some(TraceTrigger::Instruction { pc: Some(pc), slot: *slot })
             }
         };
+        if let Some(TraceTrigger::Instruction { pc, slot }) = trigger {
+            let slots = config.warps;
+            if let Some(slot) = slot.filter(|slot| usize::from(*slot) >= slots) {
+                bail!(
+                    "--trace-trigger warp={slot}: expected 0 to {}: a core has {slots} warp slots",
+                    slots - 1
+                );
+            }
+            if let Some(pc) = pc.filter(|pc| !kernel.holds(*pc, 4) && *pc < BOOT_ADDRESS) {
+                bail!("--trace-trigger: no instruction is at {pc:#010x}; expected an address in the kernel, or in the boot sequence from {BOOT_ADDRESS:#x} on");
+            }
+        }
         let half = (config.trace_buffer / 2) as u16;
         let after = self.trace_after.unwrap_or(if trigger.is_some() { half } else { 0 });
         ensure!(
@@ -150,8 +169,8 @@ impl TraceArgs {
         let settings = TraceSettings {
             trigger,
             after,
-            events: self.trace_group != Group::Retirement,
-            retirement: self.trace_group != Group::Events,
+            events: group != Group::Retirement,
+            retirement: group != Group::Events,
         };
         let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
         let (perfetto, wave) = (file(&self.perfetto)?, file(&self.wave)?);
@@ -168,36 +187,39 @@ pub struct BoardTrace<'a> {
     wave: Option<OutputFile>,
 }
 
-impl BoardTrace<'_> {
+impl<'a> BoardTrace<'a> {
     /// Begins the recording.
     pub fn arm(&self, buffer: &mut impl TraceBytes) -> anyhow::Result<()> {
         trace::arm(buffer, &self.settings).context("the trace buffer cannot be set up")
     }
 
-    /// Ends the recording, reads what was recorded and writes it. Gives the instruction that each
-    /// warp slot retired last, a line for each: what a run that hangs is asked for first.
-    pub fn finish(self, buffer: &mut impl TraceBytes) -> anyhow::Result<String> {
+    /// Ends the recording, reads what was recorded and writes it.
+    pub fn finish(self, buffer: &mut impl TraceBytes) -> anyhow::Result<Recorded<'a>> {
         let Self { config, kernel, .. } = self;
         let record = trace::stop(buffer).and_then(|()| trace::read(buffer, config, &self.settings));
         let record = record.context("the trace buffer cannot be read")?;
-        let record = record.with_instructions(kernel, &isa(config, Some(kernel)));
+        let isa = isa(config, Some(kernel));
+        let record = record.with_instructions(kernel, &isa);
         self.tell(&record);
         let end = record.entries.last().map_or(0, |entry| entry.cycle + 1);
+        // Both are whole before one has its name.
+        let mut files = Vec::new();
         if let Some(file) = self.perfetto {
             let perfetto = Perfetto::new(file, config.lanes)?;
-            let mut recorder =
-                Recorder::new(isa(config, Some(kernel)), CycleRange::ALL, None, Some(perfetto))
-                    .with_names(names(Some(kernel), None))
-                    .without_counters();
+            let mut recorder = Recorder::new(isa, CycleRange::ALL, None, Some(perfetto))
+                .with_names(names(Some(kernel), None))
+                .without_counters();
             record.tell(&mut recorder)?;
             let (_, file) = recorder.end(end)?;
-            file.map(OutputFile::commit).transpose()?;
+            files.extend(file);
         }
         if let Some(mut file) = self.wave {
             write_wave(&mut file, config.cores, config.lanes, &record.entries)?;
-            file.commit()?;
+            file.flush()?;
+            files.push(file);
         }
-        Ok(last_instructions(&record, kernel))
+        files.into_iter().try_for_each(OutputFile::commit)?;
+        Ok(Recorded { kernel, record })
     }
 
     /// Says what part of the run was recorded.
@@ -217,15 +239,34 @@ impl BoardTrace<'_> {
     }
 }
 
-/// What each warp slot retired last, a line for each.
-fn last_instructions(record: &TraceRecord, kernel: &Kernel) -> String {
-    let mut names = names(Some(kernel), None);
-    let mut line = |(warp, pc): &(WarpSlot, u32)| {
-        let name = names.name(*pc);
-        let line = name.source_line().map(|line| format!(" ({line})")).unwrap_or_default();
-        format!("\ncore {}, slot {}: {pc:08x} {}{line}", warp.core, warp.slot, name.place())
-    };
-    record.last_instructions().iter().map(&mut line).collect()
+/// A trace that was read and written.
+pub struct Recorded<'a> {
+    kernel: &'a Kernel,
+    record: TraceRecord,
+}
+
+impl Recorded<'_> {
+    /// The instruction that each warp slot retired last, a line for each, of what the trace has:
+    /// what a run that hangs is asked for first. Empty if nothing that retired was recorded.
+    pub fn last_instructions(&self) -> String {
+        let last = self.record.last_instructions();
+        if last.is_empty() {
+            return String::new();
+        }
+        let mut names = names(Some(self.kernel), None);
+        let mut line = |(warp, pc): &(WarpSlot, u32)| {
+            let name = names.name(*pc);
+            let line = name.source_line().map(|line| format!(" ({line})")).unwrap_or_default();
+            format!("\ncore {}, slot {}: {pc:08x} {}{line}", warp.core, warp.slot, name.place())
+        };
+        let lines: String = last.iter().map(&mut line).collect();
+        let ended = if self.record.triggered { ", which ends after its trigger" } else { "" };
+        let lost = match self.record.overwritten {
+            0 => "",
+            _ => "\n(a slot that is not named retired nothing since the first entry of the trace)",
+        };
+        format!("\nretired last in the trace{ended}:{lines}{lost}")
+    }
 }
 
 #[cfg(test)]

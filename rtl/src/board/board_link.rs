@@ -148,8 +148,6 @@ pub struct BoardLink {
     _words: usize,
     #[init(Constant::new((1u64 << identity.memory_log2).into()))]
     memory_bytes: Constant<Bits<33>>,
-    #[init(Constant::new(traces > 0))]
-    has_trace: Constant<Bit>,
     #[init(traces)]
     _traces: usize,
 }
@@ -234,9 +232,11 @@ impl Logic for BoardLink {
         let amount = self.count.q.val();
         let behind = bit_cast::<33, 32>(self.address.q.val()) + bit_cast::<33, 16>(amount);
         let some = amount.any() && amount <= bits::<16>(MOST_COUNT);
-        let trace_space = bits::<33>(0x8200_0000_u64);
-        let in_trace = self.has_trace.val() && self.address.q.val().get_bit(31) && behind <= trace_space;
-        let in_memory = some && (in_trace || behind <= self.memory_bytes.val());
+        let mut in_memory = some && behind <= self.memory_bytes.val();
+        let of_trace = self.address.q.val().get_bit(31);
+        for _i in 0..self._traces {
+            in_memory = in_memory || (some && of_trace && behind <= bits::<33>(0x8200_0000_u64));
+        }
         let in_registers =
             !self.address.q.val().get_bits::<20>(12).any() && !self.address.q.val().get_bits::<2>(0).any();
         let is_head = self.received.q.val() == bits::<11>(8);
@@ -340,9 +340,8 @@ impl Logic for BoardLink {
         self.memory.address.next = self.address.q.val() + bit_cast::<32, 11>(self.place.q.val());
         self.memory.data.next = self.buffer.read_data.val();
         self.memory.write.next = doing == LinkState::Store;
-        let of_trace = self.address.q.val().get_bit(31);
         let accesses = doing == LinkState::Store || doing == LinkState::Load;
-        self.memory.valid.next = accesses && !of_trace;
+        self.memory.valid.next = accesses;
         let mut byte_ready = self.memory.ready.val();
         let mut byte_answer = self.memory.answer.val();
         let mut byte_read = self.memory.read.val();
@@ -352,6 +351,7 @@ impl Logic for BoardLink {
             self.trace[i].write.next = doing == LinkState::Store;
             self.trace[i].valid.next = accesses && of_trace;
             if of_trace {
+                self.memory.valid.next = false;
                 byte_ready = self.trace[i].ready.val();
                 byte_answer = self.trace[i].answer.val();
                 byte_read = self.trace[i].read.val();
