@@ -1,11 +1,8 @@
-//! The trace buffer against a model: random events, settings and triggers, rings that come round;
-//! and every unit against its Verilog.
+//! The trace buffer against a model: random events, settings and triggers, rings that come round.
 
 use super::*;
 use crate::memory::testing::random;
 use crate::testing::{reset, settle, tick};
-use hermes_hdl::prelude::bits;
-use hermes_hdl::testing::check_with;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -335,65 +332,4 @@ fn a_recording_can_begin_anew_at_any_time() {
         tick!(uut);
     }
     assert!(ends.iter().all(|count| *count > 20), "{ends:?}");
-}
-
-#[test]
-fn ring_equals_its_verilog() {
-    check_with(TraceRing::default(), 10_000, |unit, random, _| {
-        unit.arm.next = random() % 32 == 0;
-        unit.stop.next = random() % 64 == 0;
-        unit.hit.next = random() % 8 == 0;
-        unit.after.next = (random() % 8).into();
-    });
-}
-
-#[test]
-fn trigger_equals_its_verilog() {
-    check_with(TraceTrigger::new(CORES), 20_000, |unit, random, _| {
-        // Few values, so that they are the same now and then
-        unit.offset.next = (random() % 20).into();
-        unit.data.next = (random() & 0x3f).into();
-        for (pc, slot) in unit.pc.iter_mut().zip(&mut unit.slot) {
-            pc.next = (random() % 4).into();
-            slot.next = (random() % 4).into();
-        }
-        for packet in [&mut unit.issue_packet, &mut unit.commit_packet] {
-            packet.next = (random() & 0x3f3f_3f3f).into();
-        }
-    });
-}
-
-#[test]
-fn buffer_equals_its_verilog() {
-    check_with(TraceBuffer::<LANES>::new(CORES, 4), 20_000, |unit, random, cycle| {
-        unit.byte.address.next = match random() % 4 {
-            0 => (random() % 48).into(),
-            1 => 0.into(),
-            _ => (1 << 24 | (random() % 16) << 16 | (random() % 64)).into(),
-        };
-        // The ring holds anything until it was written once: everything is recorded then, and read
-        // behind it.
-        let (writes, offset, byte) = match cycle {
-            2 => (true, register::GROUPS, 3),
-            3 => (true, register::COMMAND, 1),
-            24 => (true, register::COMMAND, 2),
-            _ => (random() % 2 == 0, random() as u32 % 20, random() & 3),
-        };
-        if cycle < 25 {
-            unit.byte.valid.next = writes && cycle < 4 || cycle == 24;
-            unit.byte.write.next = true;
-            unit.byte.address.next = u64::from(offset).into();
-            unit.byte.data.next = byte.into();
-            unit.issue.valid.next = true;
-            unit.reset.next = cycle < 2;
-        }
-        if cycle == 25 {
-            unit.byte.valid.next = true;
-            unit.byte.write.next = false;
-            unit.byte.address.next = bits(1 << 24);
-        }
-        if cycle > 25 {
-            unit.reset.next = false;
-        }
-    });
 }

@@ -28,6 +28,7 @@ mod inputs {
     pub mod spawn;
     pub mod stream;
     pub mod top;
+    pub mod trace;
 }
 
 /// Makes the tests of the table and, for [`every_unit`], a list of the table's lines.
@@ -397,5 +398,10 @@ units! {
 
     top {
         hermes_top: HermesTop::<2>::new(&inputs::two_cores()), 600;
+    }
+    trace {
+        trace_buffer: TraceBuffer::<4>::new(2, 4), 20_000, inputs::trace_buffer;
+        trace_ring: TraceRing::default(), 10_000, inputs::trace_ring;
+        trace_trigger: TraceTrigger::new(2), 20_000, inputs::trace_trigger;
     }
 }

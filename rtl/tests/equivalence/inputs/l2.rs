@@ -124,8 +124,16 @@ pub fn response_crossbar(unit: &mut ResponseCrossbar, random: Random, _: u64) {
     }
 }
 
-/// A memory behind the buses that is often ready, with answers of any number.
-fn memory_buses(unit: &mut MemorySystem, random: Random) {
+/// All units together. Outputs are registers, which show nothing of a RAM that was not written;
+/// writes are of whole lines for the same reason.
+pub fn memory_system(unit: &mut MemorySystem, random: Random, cycle: u64) {
+    for read in &mut unit.read {
+        read.line.next = bits(random() % 16);
+    }
+    for write in &mut unit.write {
+        write.line.next = bits(random() % 16);
+        write.strobe.next = bits(u64::MAX);
+    }
     for bus in &mut unit.m_axi {
         bus.arready.next = random() % 4 != 0;
         bus.awready.next = random() % 4 != 0;
@@ -137,19 +145,6 @@ fn memory_buses(unit: &mut MemorySystem, random: Random) {
         bus.bvalid.next = random() % 2 == 0;
         bus.bid.next = bits(random() % 64);
     }
-}
-
-/// All units together. Outputs are registers, which show nothing of a RAM that was not written;
-/// writes are of whole lines for the same reason.
-pub fn memory_system(unit: &mut MemorySystem, random: Random, cycle: u64) {
-    for read in &mut unit.read {
-        read.line.next = bits(random() % 16);
-    }
-    for write in &mut unit.write {
-        write.line.next = bits(random() % 16);
-        write.strobe.next = bits(u64::MAX);
-    }
-    memory_buses(unit, random);
     unit.maintenance.l2_clean.next = random() % 256 == 0;
     unit.maintenance.l2_invalidate.next = random() % 256 == 0;
     unit.reset.next = cycle < 2;
@@ -157,22 +152,16 @@ pub fn memory_system(unit: &mut MemorySystem, random: Random, cycle: u64) {
 
 /// The memory system of a network interface: locks and atomic operations of 64 bits.
 pub fn memory_system_of_a_network_interface(unit: &mut MemorySystem, random: Random, cycle: u64) {
+    memory_system(unit, random, cycle);
     for read in &mut unit.read {
-        read.line.next = bits(random() % 16);
         read.tag.next = bits(random() % 96);
     }
     for write in &mut unit.write {
         // Words of atomic operations are in lines that were read.
-        write.line.next = bits(random() % 16);
         write.tag.next = bits(random() % 64);
-        write.strobe.next = bits(u64::MAX);
     }
-    memory_buses(unit, random);
     unit.line_lock[0].base.next = bits(random() % 2);
     unit.line_lock[0].area_log2.next = bits(12);
-    unit.maintenance.l2_clean.next = random() % 256 == 0;
-    unit.maintenance.l2_invalidate.next = random() % 256 == 0;
-    unit.reset.next = cycle < 2;
 }
 
 pub fn write_monitor(unit: &mut WriteMonitor, random: Random, _: u64) {
