@@ -6,7 +6,9 @@
 """
 
 import argparse
+import ast
 import importlib
+import inspect
 import sys
 from pathlib import Path
 
@@ -19,16 +21,14 @@ ROM_BYTES = 0x20000  # as the targets have it, unless `--set integrated_rom_size
 
 
 def setting(text):
-    """NAME=VALUE of `--set`: a number where it is one, else text."""
+    """NAME=VALUE of `--set`: a number, True, False or None where it is one, else text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=VALUE")
-    for kind in (int, float):
-        try:
-            return name, kind(value)
-        except ValueError:
-            pass
-    return name, value
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
 
 
 def main():
@@ -44,10 +44,14 @@ def main():
     except ModuleNotFoundError as error:
         sys.exit(f"error: board {arguments.board}: no module {error.name}: install litex-boards and what it needs, "
                  "or correct the name")
+    known = inspect.signature(target.BaseSoC).parameters
+    unknown = [name for name, _ in arguments.set if name not in known]
+    if unknown and not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        sys.exit(f"error: --set {unknown[0]}: expected one of {', '.join(known)}")
     try:
         soc = target.BaseSoC(**{"integrated_rom_size": ROM_BYTES, **dict(arguments.set)})
         add_hermes(soc, arguments.manifest)
-    except (ManifestError, ValueError, TypeError) as error:
+    except (ManifestError, ValueError) as error:
         sys.exit(f"error: {error}")
     Builder(soc, output_dir=arguments.output, compile_software=False, compile_gateware=False).build()
 

@@ -9,7 +9,7 @@ import json
 import re
 from pathlib import Path
 
-from migen import ClockSignal, Instance, ResetSignal
+from migen import ClockSignal, Instance, Record, ResetSignal
 
 from litex.gen import LiteXModule
 from litex.soc.integration.soc import SoCRegion
@@ -32,9 +32,9 @@ class Manifest:
     """What `hermes emit` says of the array that it wrote, from the file `hermes_top.json`.
 
     `top` is the name of the module, `verilog` the file it is in, `ports` has the width in bits and
-    the direction of every port by its name, `configuration` the options of the array, `header` the
-    file with the registers in C. Raises ManifestError if the file is missing, is not a manifest, or
-    is of a register map that this module does not know.
+    the direction of every port by its name, `header` the file with the registers in C. Raises
+    ManifestError if the file is missing, is not a manifest, or is of a register map that this module
+    does not know.
     """
 
     def __init__(self, path):
@@ -44,6 +44,8 @@ class Manifest:
         except OSError as error:
             raise ManifestError(f"{self.path}: {error.strerror}; `hermes emit -o DIR` writes "
                                 "DIR/hermes_top.json") from error
+        except UnicodeDecodeError as error:
+            raise ManifestError(f"{self.path}: no text: {error}") from error
         try:
             fields = json.loads(text)
         except ValueError as error:
@@ -54,10 +56,9 @@ class Manifest:
         self.top = self._field(fields, "top", str)
         self.verilog = self.path.parent / self._field(fields, "file", str)
         self.header = self.path.parent / f"{self.top}_registers.h"
-        self.configuration = self._field(fields, "configuration", dict)
-        ports = self._field(fields, "ports", list)
+        ports = self._entries(fields, "ports", {"name": str, "width": int, "direction": str})
         self.ports = {port["name"]: (port["width"], port["direction"]) for port in ports}
-        self._check_version(self._field(fields, "registers", list))
+        self._check_version(self._entries(fields, "registers", {"name": str}))
         if not self.verilog.is_file():
             raise ManifestError(f"{self.path}: field `file`: {self.verilog} is missing: "
                                 "emit the array again")
@@ -68,9 +69,21 @@ class Manifest:
                                 f"{kind.__name__}")
         return fields[name]
 
+    def _entries(self, fields, name, kinds):
+        """A list of objects with fields of these types."""
+        entries = self._field(fields, name, list)
+        for number, entry in enumerate(entries):
+            for key, kind in kinds.items():
+                if not isinstance(entry, dict) or not isinstance(entry.get(key), kind):
+                    raise ManifestError(f"{self.path}: field `{name}`, entry {number}: expected `{key}` of type "
+                                        f"{kind.__name__}")
+        return entries
+
     def _check_version(self, registers):
-        resets = {register["name"]: register["reset"] for register in registers}
-        version = resets.get("VERSION") or 0
+        resets = {register["name"]: register.get("reset") for register in registers}
+        version = resets.get("VERSION")
+        if not isinstance(version, int):
+            raise ManifestError(f"{self.path}: field `registers`: expected VERSION with its `reset`, a number")
         if version >> 16 != VERSION_MAJOR:
             raise ManifestError(f"{self.path}: register VERSION: the register map is {version >> 16}."
                                 f"{version & 0xffff}, expected {VERSION_MAJOR}.x: use hermes_litex.py"
@@ -82,6 +95,8 @@ class Manifest:
 
     def width(self, port):
         """The width of a port in bits."""
+        if port not in self.ports:
+            raise ManifestError(f"{self.path}: field `ports`: {port} is missing")
         return self.ports[port][0]
 
 
@@ -93,6 +108,9 @@ class Hermes(LiteXModule):
     - `memories`: a list of AXIInterface, the masters to memory, one for each channel (512 bits,
       IDs of 8 bits, many outstanding, bursts of one beat).
     - `rx`, `tx`: AXIStreamInterface, frames in and out, if the array has packet ports, else None.
+    - `trace_buffer`: the byte port of a trace buffer, signals `valid`, `write`, `address`, `data`,
+      `ready`, `answer` and `read`, if the array has one, else None. Nothing drives it: without a
+      reader it stays at 0.
     - `ev`: an EventManager, if the array has one of the outputs `irq` and `fault`. Its sources are
       levels: `host` follows `irq`, which the register HOST_IRQ_PENDING clears, `fault` the output
       of that name, which stays high until reset.
@@ -106,6 +124,7 @@ class Hermes(LiteXModule):
         self.registers = axi.AXILiteInterface(data_width=32, address_width=32)
         self.memories = [self._memory(channel) for channel in range(manifest.channels())]
         self.rx, self.tx = self._stream("s_axis_rx"), self._stream("m_axis_tx")
+        self.trace_buffer = self._bytes("trace_buffer_")
         if any(port in manifest.ports for port in EVENTS):
             self._events()
         self._registers()
@@ -149,6 +168,15 @@ class Hermes(LiteXModule):
         for name in AXI_CHANNELS:
             self._connect(f"{prefix}{name}", getattr(bus, name))
         return bus
+
+    def _bytes(self, prefix):
+        if f"{prefix}valid" not in self.manifest.ports:
+            return None
+        fields = [(name.removeprefix(prefix), width) for name, (width, _) in self.manifest.ports.items()
+                  if name.startswith(prefix)]
+        record = Record(fields)
+        self._connect(prefix, record)
+        return record
 
     def _stream(self, prefix):
         if f"{prefix}_tdata" not in self.manifest.ports:

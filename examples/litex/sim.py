@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs packets through the array in a SoC of LiteX, in LiteX's simulator: a VexRiscv with host.c brings the array up.
 
-Prints what the host prints, the last line PASS or FAIL, and ends with 0 only after PASS.
+Prints what the host prints, PASS or FAIL among it, and ends with 0 only after PASS.
 """
 
 import argparse
@@ -105,7 +105,8 @@ def simulate(gateware, seconds):
     with open(log, "w") as output:
         built = subprocess.run(["bash", "build_sim.sh"], cwd=gateware, stdout=output, stderr=subprocess.STDOUT)
     if built.returncode != 0:
-        print(f"error: the simulator was not built: {log} says why", file=sys.stderr)
+        print("".join(f"{line}\n" for line in log.read_text(errors="replace").splitlines()[-30:]), file=sys.stderr)
+        print("error: the simulator was not built; the end of its log is above", file=sys.stderr)
         return False
     try:
         run = subprocess.run(["obj_dir/Vsim"], cwd=gateware, stdin=subprocess.DEVNULL, timeout=seconds,

@@ -24,8 +24,8 @@ def ports(channels=1, more=()):
 
 
 def manifest(**changes):
-    fields = {"generator": "hermes", "top": "hermes_top", "file": "hermes_top.v", "configuration": {},
-              "ports": ports(), "registers": [{"name": "VERSION", "reset": 0x1_0002}]}
+    fields = {"generator": "hermes", "top": "hermes_top", "file": "hermes_top.v", "ports": ports(),
+              "registers": [{"name": "VERSION", "reset": 0x1_0002}]}
     return {**fields, **changes}
 
 
@@ -62,6 +62,9 @@ class Test(unittest.TestCase):
         self.path.write_text("{")
         with self.assertRaisesRegex(ManifestError, "no JSON"):
             Manifest(self.path)
+        self.path.write_bytes(b"\xff{}")
+        with self.assertRaisesRegex(ManifestError, "no text"):
+            Manifest(self.path)
         for other in ("[]", "{}"):
             self.path.write_text(other)
             with self.assertRaisesRegex(ManifestError, "`generator`"):
@@ -73,13 +76,23 @@ class Test(unittest.TestCase):
         self.refused("`file`.*other.v is missing", file="other.v")
         self.refused("VERSION: the register map is 2.0, expected 1.x",
                      registers=[{"name": "VERSION", "reset": 0x2_0000}])
-        self.refused("VERSION: the register map is 0.0", registers=[])
+        self.refused("`registers`: expected VERSION with its `reset`", registers=[])
+        self.refused("`registers`: expected VERSION", registers=[{"name": "VERSION", "reset": "1"}])
+        self.refused("`registers`, entry 0: expected `name`", registers=["VERSION"])
+        self.refused("`ports`, entry 0: expected `name` of type str", ports=[{}])
+        self.refused("`ports`, entry 0: expected `width`", ports=[{"name": "clk", "direction": "input"}])
+        self.refused("`ports`: m_axi_0_arid is missing", ports=[p for p in ports() if p["name"] != "m_axi_0_arid"])
         self.refused("`ports`: wires_in is not", ports=ports(more=[("wires_in", "input", 4)]))
 
     def test_interfaces_are_those_of_the_manifest(self):
         hermes = self.hermes(ports=ports(channels=2))
         self.assertEqual([(bus.data_width, bus.id_width) for bus in hermes.memories], [(512, 8)] * 2)
         self.assertEqual((hermes.rx, hermes.tx, hasattr(hermes, "ev")), (None, None, False))
+        self.assertIsNone(hermes.trace_buffer)
+        more = [("trace_buffer_valid", "input", 1), ("trace_buffer_address", "input", 32), ("trace_buffer_read", "output", 8)]
+        hermes = self.hermes(ports=ports(more=more))
+        self.assertIs(hermes.parameters["i_trace_buffer_address"], hermes.trace_buffer.address)
+        self.assertEqual(len(hermes.trace_buffer.read), 8)
         streams = [(f"{bus}_t{name}", direction, width)
                    for bus, direction in [("s_axis_rx", "input"), ("m_axis_tx", "output")]
                    for name, width in [("data", 512), ("keep", 64), ("user", 32)]]

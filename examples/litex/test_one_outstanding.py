@@ -92,6 +92,7 @@ class Host:
     def written(self, channel, number, *_):
         yield from self.take(channel)
         self.expect("ID of a write", (yield channel.id), number)
+        self.expect("response to a write", (yield channel.resp), axi.RESP_OKAY)
 
     def read(self, channel, number, line):
         yield from self.take(channel)
@@ -137,6 +138,70 @@ class Host:
             self.wrong.append(f"{what}: {found:#x}, expected {expected:#x}")
 
 
+class Errors(Host):
+    """Reads and writes as fast as they are taken, from a slave that takes every request at once, answers later, and with an error
+    at every third line. Data that are read are their address."""
+
+    def __init__(self, master, bus, seed):
+        self.master, self.bus, self.rng, self.wrong = master, bus, random.Random(seed), []
+        self.writes, self.reads = ([(self.number(), self.rng.randrange(LINES)) for _ in range(40)] for _ in range(2))
+
+    def processes(self):
+        master, bus = self.master, self.bus
+        taken = [[], [], []]
+        return [
+            self.each(self.writes, self.request, master.aw),
+            self.each(self.writes, self.data, master.w),
+            self.each(self.writes, self.written, master.b),
+            self.each(self.reads, self.request, master.ar),
+            self.each(self.reads, self.read, master.r),
+            *(self.taken(channel, list_) for channel, list_ in zip((bus.aw, bus.w, bus.ar), taken)),
+            self.answers(bus.b, taken[:2]),
+            self.answers(bus.r, taken[2:]),
+        ]
+
+    def each(self, batch, handle, channel):
+        for entry in batch:
+            yield from handle(channel, *entry)
+
+    @passive
+    def taken(self, channel, requests):
+        yield channel.ready.eq(1)
+        yield
+        while True:
+            if (yield channel.valid):
+                requests.append((yield channel.addr) if hasattr(channel, "addr") else None)
+            yield
+
+    @passive
+    def answers(self, channel, lists):
+        while True:
+            while not all(lists):
+                yield
+            address = [requests.pop(0) for requests in lists][0]
+            for _ in range(self.rng.randrange(6)):
+                yield
+            data = {"data": address, "last": 1} if hasattr(channel, "data") else {}
+            yield from self.send(channel, resp=self.response((address - ORIGIN) // LINE), **data)
+
+    def response(self, line):
+        return axi.RESP_SLVERR if line % 3 == 0 else axi.RESP_OKAY
+
+    def data(self, channel, _number, line):
+        yield from super().data(channel, _number, line, line, 1)
+
+    def written(self, channel, number, line):
+        yield from self.take(channel)
+        self.expect("ID of a write", (yield channel.id), number)
+        self.expect("response to a write", (yield channel.resp), self.response(line))
+
+    def read(self, channel, number, line):
+        yield from self.take(channel)
+        self.expect("ID of a read", (yield channel.id), number)
+        self.expect("response", (yield channel.resp), self.response(line))
+        self.expect("data", (yield channel.data), ORIGIN + line * LINE)
+
+
 def wrong(width, seed, with_module=True):
     memory = Memory(width, with_module)
     host = Host(memory.master, seed)
@@ -150,6 +215,15 @@ class OneOutstanding(unittest.TestCase):
         for width, seed in [(32, 1), (128, 2)]:
             with self.subTest(width=width, seed=seed):
                 self.assertEqual(wrong(width, seed), [])
+
+    def test_one_at_a_time_and_errors_for_a_slave_that_takes_all(self):
+        memory = Module()
+        master = axi.AXIInterface(data_width=8 * LINE, address_width=32, id_width=8)
+        bus = like(master)
+        memory.submodules += AXIOneOutstanding(master, bus)
+        host = Errors(master, bus, 3)
+        run_simulation(memory, [*host.processes(), host.watch(bus)])
+        self.assertEqual(host.wrong, [])
 
     def test_litex_alone_gives_wrong_ids(self):
         """The reason for the module. If this fails, LiteX has changed and may not need it."""
