@@ -12,6 +12,9 @@ mod entry;
 mod file;
 mod unit;
 
+#[cfg(test)]
+mod tests;
+
 use proc_macro::TokenStream;
 
 /// A block of registers of the register file from one declaration: `#[register_block(Unit, ..)]` at a struct, whose fields are the
