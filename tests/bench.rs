@@ -155,6 +155,11 @@ fn a_missing_tool_is_named() {
     assert_eq!(output.status.code(), Some(1));
     assert!(folder.files().is_empty(), "{:?}", folder.files());
     folder.fail("bench cost --lanes 3", &["lanes: 3 is not possible; expected 1, 2, 4, 8, 16 or 32"]);
+    folder.fail(
+        "bench cost --command-threads 3",
+        &["command-threads: 3 is not possible; expected 1, 2, 4 or 8"],
+    );
+    folder.fail("bench cost --command-threads 1 --lanes 8", &["--command-threads", "--lanes"]);
     folder.fail("bench core --lanes 1", &["--lanes 1: expected 2"]);
 }
 

@@ -1,6 +1,6 @@
 //! The array.
 
-use crate::command::{CommandParts, CommandProcessor, CommandTrace};
+use crate::command::{CommandProcessor, CommandTrace};
 use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
@@ -182,16 +182,7 @@ pub struct HermesTop<const LANES: usize> {
 
 /// The command processor, if there is one.
 fn command(config: &Config) -> Vec<CommandProcessor> {
-    let one = || {
-        let (lines, ways) = config.command_instruction_cache();
-        let parts = CommandParts {
-            cache_lines: config.command_cache_lines,
-            atomics: config.atomics,
-            window: config.network,
-        };
-        CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace, parts)
-    };
-    (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
+    (0..usize::from(config.command_threads > 0)).map(|_| CommandProcessor::of(config)).collect()
 }
 
 /// The trace buffer, if there is one.

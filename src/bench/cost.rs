@@ -1,6 +1,6 @@
-//! `hermes bench cost`: what one core takes of an ECP5, by Yosys, and its clock, by nextpnr.
+//! `hermes bench cost`: what one core, or the command processor, takes of an ECP5, by Yosys, and its clock, by nextpnr.
 //!
-//! The core stands alone, without the memory path and the control that all cores share. For the clock its ports, of which it
+//! It stands alone, without the memory path and the control of the array. For the clock its ports, of which it
 //! has more than the device has pins, are behind shift registers.
 
 use std::fmt::Write as _;
@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use anyhow::{anyhow, ensure};
 use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Placer, Tool};
 use hermes_hdl::emit::{Design, Direction};
+use hermes_rtl::config::Config;
 
 use super::figure::{Bound, Figure};
 use crate::print;
@@ -17,6 +18,9 @@ pub struct Args {
     /// Lanes of the cores to synthesize
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [4, 8, 32])]
     lanes: Vec<usize>,
+    /// Measure command processors with so many hardware threads instead, as in the preset `pangaea`: 1, 2, 4 or 8
+    #[arg(long, value_name = "N,N", value_delimiter = ',', conflicts_with_all = ["lanes", "clock_lanes"])]
+    command_threads: Vec<usize>,
     /// Lanes of the core whose clock is estimated
     #[arg(long, value_name = "N", default_value_t = 8)]
     clock_lanes: usize,
@@ -32,47 +36,84 @@ pub struct Args {
 const OPEN_CORE_LUTS: f64 = 3700.0;
 /// The slowest of them.
 const OPEN_CORE_MEGAHERTZ: f64 = 38.0;
-/// Name of the core with shift registers around it.
-const PINS: &str = "core_pins";
+/// Name of the part with shift registers around it.
+const PINS: &str = "part_pins";
+
+/// What is measured by itself.
+struct Part {
+    /// `8_lanes`, the end of the figures' names.
+    name: String,
+    /// `a core of 8 lanes`.
+    text: String,
+    design: Design,
+    /// Lanes, of a core.
+    lanes: Option<usize>,
+}
+
+impl Part {
+    fn core(lanes: usize) -> anyhow::Result<Self> {
+        let known = matches!(lanes, 1 | 2 | 4 | 8 | 16 | 32);
+        ensure!(known, "lanes: {lanes} is not possible; expected 1, 2, 4, 8, 16 or 32");
+        let design = hermes_rtl::core::emit_core(lanes)?;
+        Ok(Self {
+            name: format!("{lanes}_lanes"),
+            text: format!("a core of {lanes} lanes"),
+            design,
+            lanes: Some(lanes),
+        })
+    }
+
+    fn command(threads: usize) -> anyhow::Result<Self> {
+        let known = matches!(threads, 1 | 2 | 4 | 8);
+        ensure!(known, "command-threads: {threads} is not possible; expected 1, 2, 4 or 8");
+        let config = Config { command_threads: threads, ..Config::preset("pangaea")? };
+        Ok(Self {
+            name: format!("{threads}_command_threads"),
+            text: format!("a command processor of {threads} hardware threads"),
+            design: hermes_rtl::command::emit_processor(&config)?,
+            lanes: None,
+        })
+    }
+}
 
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
-    ensure!(!args.lanes.is_empty() || !args.no_clock, "nothing to measure: --lanes is empty");
-    let designs = args.lanes.iter().map(|lanes| Ok((*lanes, core(*lanes)?)));
-    let designs: Vec<(usize, Design)> = designs.collect::<anyhow::Result<_>>()?;
-    let yosys = Tool::yosys()?;
-    let clock = if args.no_clock {
-        None
+    let commands = !args.command_threads.is_empty();
+    ensure!(commands || !args.lanes.is_empty() || !args.no_clock, "nothing to measure: --lanes is empty");
+    let parts: Vec<Part> = if commands {
+        args.command_threads.iter().map(|threads| Part::command(*threads)).collect::<anyhow::Result<_>>()?
     } else {
+        args.lanes.iter().map(|lanes| Part::core(*lanes)).collect::<anyhow::Result<_>>()?
+    };
+    let yosys = Tool::yosys()?;
+    let mut clock = None;
+    if !args.no_clock {
         // Installed or not, that is told before anything is measured.
         let nextpnr =
             Tool::nextpnr_ecp5().map_err(|error| anyhow!("{error}; --no-clock leaves the clock out"))?;
-        Some((nextpnr, core(args.clock_lanes)?))
-    };
+        let placed = match args.command_threads.last() {
+            Some(threads) => Part::command(*threads)?,
+            None => Part::core(args.clock_lanes)?,
+        };
+        clock = Some((nextpnr, placed));
+    }
 
     let mut figures = Vec::new();
-    for (lanes, design) in &designs {
-        let cells = with_spinner(quiet, &format!("synthesizing a core of {lanes} lanes"), || {
-            flow::synthesize(&yosys, tempfile::tempdir()?.path(), &design.verilog(), &design.top)
-                .map_err(anyhow::Error::from)
+    for part in &parts {
+        let cells = with_spinner(quiet, &format!("synthesizing {}", part.text), || {
+            let (text, top) = (part.design.verilog(), &part.design.top);
+            flow::synthesize(&yosys, tempfile::tempdir()?.path(), &text, top).map_err(anyhow::Error::from)
         })?;
-        figures.extend(cost(*lanes, &cells));
+        figures.extend(cost(part, &cells));
     }
-    if let Some((nextpnr, design)) = clock {
-        let lanes = args.clock_lanes;
+    if let Some((nextpnr, part)) = clock {
         let work = if args.route { "placing and routing" } else { "placing" };
-        let megahertz = with_spinner(quiet, &format!("{work} a core of {lanes} lanes"), || {
-            place(&yosys, &nextpnr, &design, args.route)
+        let megahertz = with_spinner(quiet, &format!("{work} {}", part.text), || {
+            place(&yosys, &nextpnr, &part.design, args.route)
         })?;
-        let figure = Figure::new(format!("clock_mhz_{lanes}_lanes"), megahertz, "MHz");
+        let figure = Figure::new(format!("clock_mhz_{}", part.name), megahertz, "MHz");
         figures.push(figure.limit(Bound::AtLeast(OPEN_CORE_MEGAHERTZ)).goal(Bound::AtLeast(75.0)));
     }
     Ok(figures)
-}
-
-fn core(lanes: usize) -> anyhow::Result<Design> {
-    let known = matches!(lanes, 1 | 2 | 4 | 8 | 16 | 32);
-    ensure!(known, "lanes: {lanes} is not possible; expected 1, 2, 4, 8, 16 or 32");
-    Ok(hermes_rtl::core::emit_core(lanes)?)
 }
 
 fn with_spinner<T>(quiet: bool, message: &str, work: impl FnOnce() -> T) -> T {
@@ -83,24 +124,27 @@ fn with_spinner<T>(quiet: bool, message: &str, work: impl FnOnce() -> T) -> T {
     result
 }
 
-fn cost(lanes: usize, cells: &Cells) -> Vec<Figure> {
-    let luts = cells.luts() as f64;
-    let per_lane = Figure::new(format!("luts_per_lane_{lanes}_lanes"), luts / lanes as f64, "LUTs/lane");
-    vec![
-        Figure::new(format!("luts_{lanes}_lanes"), luts, "LUTs"),
+fn cost(part: &Part, cells: &Cells) -> Vec<Figure> {
+    let (luts, name) = (cells.luts() as f64, &part.name);
+    let mut figures = vec![Figure::new(format!("luts_{name}"), luts, "LUTs")];
+    if let Some(lanes) = part.lanes {
+        let per_lane = Figure::new(format!("luts_per_lane_{name}"), luts / lanes as f64, "LUTs/lane");
         // The bounds are for full cores: small ones share their control among few lanes.
-        if lanes == 32 {
+        figures.push(if lanes == 32 {
             per_lane.limit(Bound::AtMost(OPEN_CORE_LUTS)).goal(Bound::AtMost(1000.0))
         } else {
             per_lane
-        },
-        Figure::new(format!("registers_{lanes}_lanes"), cells.flip_flops() as f64, "flip-flops"),
-        Figure::new(format!("block_rams_{lanes}_lanes"), cells.block_rams() as f64, "18-kbit RAMs"),
-        Figure::new(format!("dsps_{lanes}_lanes"), cells.multipliers() as f64, "18x18 multipliers"),
-    ]
+        });
+    }
+    figures.extend([
+        Figure::new(format!("registers_{name}"), cells.flip_flops() as f64, "flip-flops"),
+        Figure::new(format!("block_rams_{name}"), cells.block_rams() as f64, "18-kbit RAMs"),
+        Figure::new(format!("dsps_{name}"), cells.multipliers() as f64, "18x18 multipliers"),
+    ]);
+    figures
 }
 
-/// The clock in MHz that nextpnr finds for the core: with wires as long as the placement makes them, or as routed.
+/// The clock in MHz that nextpnr finds for a part: with wires as long as the placement makes them, or as routed.
 fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::Result<f64> {
     let folder = tempfile::tempdir()?;
     flow::synthesize(yosys, folder.path(), &(design.verilog() + &pins(design)), PINS)?;
@@ -115,7 +159,7 @@ fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::
     Ok(placement.run(nextpnr, 1)?)
 }
 
-/// A module around the core with shift registers at its inputs and outputs.
+/// A module around the part with shift registers at its inputs and outputs.
 fn pins(design: &Design) -> String {
     let of = |direction| design.ports.iter().filter(move |p| p.direction == direction && !is_clock(&p.name));
     let width = |direction| of(direction).map(|p| p.width).sum::<usize>();
@@ -139,7 +183,7 @@ fn pins(design: &Design) -> String {
                  inputs <= {{shift_in, inputs[{inputs}:1]}};\n        \
                  results <= load ? outputs : {{1'b0, results[{outputs}:1]}};\n    \
              end\n    \
-             {top} core (\n        .clk(clk),\n        .rst(rst){connections}\n    );\n\
+             {top} part (\n        .clk(clk),\n        .rst(rst){connections}\n    );\n\
          endmodule\n",
         top = design.top,
     )

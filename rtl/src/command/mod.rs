@@ -4,6 +4,7 @@
 //! W writes. No stage stalls: what cannot complete in W leaves without effect and is replayed. See
 //! `docs/command-processor.md`.
 
+mod alone;
 mod atomics;
 mod cache;
 mod cached_loads;
@@ -56,6 +57,7 @@ mod uli_channels;
 mod uli_tests;
 mod write;
 
+pub use alone::emit_processor;
 pub use atomics::CommandAtomics;
 pub use cache::CommandCache;
 pub use cached_loads::CachedLoads;
