@@ -424,6 +424,15 @@ mod tests {
                 "is not possible; expected 0 or a power of two, 16 to 512, and 0 without command processor";
             assert_eq!(error, format!("command_cache_lines: {command_cache_lines} {expected}"));
         }
+        for (command_threads, uli_channels) in [(1, 3), (4, 8), (8, 4), (0, 2), (1, 16)] {
+            let config = Config { command_threads, uli_channels, ..Config::preset("default").unwrap() };
+            let error = config.validate().unwrap_err().to_string();
+            let expected = "0, 1, 2, 4 or 8, at most 16 of all harts, and 0 without command processor";
+            assert_eq!(error, format!("uli_channels: {uli_channels} is not possible; expected {expected}"));
+        }
+        let config = Config { spawn_slots: 12, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "spawn_slots: 12 is not possible; expected 0, 8 or 16");
         let config = Config { cores: 31, packet_ports: true, ..Config::preset("default").unwrap() };
         let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
         assert_eq!(

@@ -36,6 +36,8 @@ mod held_reads;
 mod instruction;
 mod local_memory;
 mod long_operations;
+#[cfg(test)]
+mod next_tests;
 mod pipeline;
 #[cfg(test)]
 mod pipeline_tests;

@@ -8,7 +8,7 @@ use crate::testing::settle;
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Where programs begin, and where their data lies.
 pub const ENTRY: u32 = 0x1_0000;
@@ -69,6 +69,10 @@ pub trait Memory {
     fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64);
     /// The rising edge.
     fn edge(&mut self) {}
+    /// Whether a store of this hart waits for its acknowledgement, as far as the memory knows; `None`: of the hart of a processor that has one.
+    fn has_stores(&self, _hart: Option<u64>) -> bool {
+        false
+    }
 }
 
 /// Memory that answers by tag, after any time and in any order, and accepts when it likes; it checks rule C3 and that the
@@ -224,6 +228,11 @@ impl Memory for AnyOrder {
             self.most = self.most.max(self.writes.len());
         }
     }
+
+    fn has_stores(&self, hart: Option<u64>) -> bool {
+        let hart = hart.or((self.harts == 1).then_some(0));
+        hart.is_some_and(|hart| self.writes.iter().any(|w| w.1 & 0x20 == 0 && self.hart_of(w.1) == hart))
+    }
 }
 
 /// The array's memory system, with one AXI4 channel that answers after a fixed time.
@@ -341,19 +350,29 @@ impl Memory for System {
 /// Offset in [`Registers`] of the window of the network interface, as hart 0 sees it; that of the next one is 0x1000 behind.
 pub const WINDOW: u32 = 0x8_0000;
 
-/// The registers of the array: those in `words` are there, and an access waits for `delay` cycles.
+/// The registers of the array: those in `words` are there, and an access waits for `delay` cycles. They check rule C3.
 #[derive(Default)]
 pub struct Registers {
     pub words: BTreeMap<u32, u32>,
     pub delay: u64,
+    /// Offset of a read that takes a command, and is withdrawn while there is none unless its hart is to wake: then it reads 0.
+    pub next: Option<u32>,
+    /// Commands for that.
+    pub commands: VecDeque<u32>,
+    /// Reads that were withdrawn.
+    pub withdrawn: usize,
     /// What was performed: cycle, write, offset, value.
     pub log: Vec<(u64, bool, u32, u32)>,
     waited: u64,
 }
 
 impl Registers {
-    fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64) {
+    fn before_edge(&mut self, cp: &mut CommandPipeline, memory: &impl Memory, cycle: u64) {
         cp.access.done.next = false;
+        for window in &mut cp.window {
+            window.parks.next = false;
+            window.here.next = !self.commands.is_empty();
+        }
         if !cp.access.valid.val() {
             self.waited = 0;
             return;
@@ -361,12 +380,29 @@ impl Registers {
         // A hart that is held withdraws it.
         settle(cp);
         let valid = cp.access.valid.val();
+        if valid {
+            let window = cp.window.first().filter(|window| window.of_window.val());
+            let stores = memory.has_stores(window.map(|window| window.hart.val().to_u64()));
+            assert!(!stores, "cycle {cycle}: an access to a device before a store of its hart is performed");
+        }
         self.waited = if valid { self.waited + 1 } else { 0 };
         if valid && self.waited > self.delay {
             let window = cp.window.first().filter(|window| window.of_window.val());
             let base = window.map_or(0, |window| WINDOW | window.hart.val().to_u32() << 12);
             let (offset, write) = (base + cp.access.address.val().to_u32(), cp.access.write.val());
-            let old = self.words.get(&offset).copied();
+            let mut old = self.words.get(&offset).copied();
+            if self.next == Some(offset) && !write {
+                old = self.commands.pop_front();
+                if old.is_none() && window.is_some_and(|window| window.wake.val()) {
+                    old = Some(0);
+                }
+                if old.is_none() {
+                    cp.window[0].parks.next = true;
+                    self.withdrawn += 1;
+                    self.waited = 0;
+                    return;
+                }
+            }
             let value = if write { cp.access.data.val().to_u32() } else { old.unwrap_or(0) };
             if write && old.is_some() {
                 self.words.insert(offset, value);
@@ -402,7 +438,18 @@ impl<M: Memory> Bench<M> {
 
     /// As [`Self::with_harts`], with what `parts` say.
     pub fn with_parts(harts: usize, lines: usize, memory: M, parts: CommandParts) -> Self {
-        let mut cp = CommandPipeline::new(harts, 0, lines, 1, true, parts);
+        Self::with_channels(harts, 0, lines, memory, parts)
+    }
+
+    /// As [`Self::with_parts`], for so many channels of user-level interrupts, which are not there: SIGNAL is an instruction.
+    pub fn with_channels(
+        harts: usize,
+        channels: usize,
+        lines: usize,
+        memory: M,
+        parts: CommandParts,
+    ) -> Self {
+        let mut cp = CommandPipeline::new(harts, channels, lines, 1, true, parts);
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.reset.next = true;
@@ -419,7 +466,7 @@ impl<M: Memory> Bench<M> {
     /// One clock cycle.
     pub fn cycle(&mut self) {
         self.cp.cycle.next = self.cycle.into();
-        self.registers.before_edge(&mut self.cp, self.cycle);
+        self.registers.before_edge(&mut self.cp, &self.memory, self.cycle);
         self.memory.before_edge(&mut self.cp, self.cycle);
         let trace = &self.cp.trace[0];
         if trace.valid.val() && !self.cp.reset.next {

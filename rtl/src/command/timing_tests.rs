@@ -12,7 +12,7 @@ fn later(marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
 }
 
 fn later_with(parts: CommandParts, marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
-    let mut bench = Bench::with_parts(1, 16, System::new(20), parts);
+    let mut bench = Bench::with_channels(1, 2, 16, System::new(20), parts);
     let mut program = Program::default();
     program.lui(A1, DATA >> 12).addi(A2, ZERO, 3).label("again");
     body(&mut program);
@@ -259,6 +259,26 @@ fn a_load_behind_a_store_waits_for_it() {
         p.store(2, A0, A1, 0).word(0x0ff0_000f).add(A0, A0, A0);
     };
     assert_eq!(later(before, body), [9]);
+}
+
+/// As long as a load waits: SIGNAL, which takes no cycle itself, a device, an atomic operation.
+#[test]
+fn signals_devices_and_atomic_operations_wait_for_a_store_too() {
+    let before = word(|p| {
+        p.store(2, A0, A1, 0);
+    });
+    let signal = |p: &mut Program| {
+        p.store(2, A0, A1, 0).word(0x00a5_a00b).add(A0, A0, A0); // signal a0, 0(a1)
+    };
+    assert_eq!(later(before, signal), [9]);
+    let device = |p: &mut Program| {
+        p.lui(A4, 0xfff04).store(2, A0, A1, 0).load(2, A0, A4, 0).add(A0, T0, T0);
+    };
+    assert_eq!(later(before, device), [9 + 7]);
+    let operation = |p: &mut Program| {
+        p.store(2, A0, A1, 0).word(atomic(0, false, A0, A1, T0)).add(A0, A0, A0);
+    };
+    assert_eq!(later_with(ALL_PARTS, before, operation), [9 + 13]);
 }
 
 #[test]

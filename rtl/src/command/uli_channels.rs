@@ -363,21 +363,25 @@ mod tests {
         from: u64,
     }
 
-    const CHANNELS: usize = 4;
-
-    /// Events, arming, delivery, CSR writes at random, several in a cycle, against the rules.
+    /// Events, arming, delivery, CSR writes at random, several in a cycle, against the rules, with every number of channels.
     #[test]
     fn follows_the_rules() {
+        for count in [1, 2, 4, 8] {
+            follows_the_rules_with(count);
+        }
+    }
+
+    fn follows_the_rules_with(count: usize) {
         let mut random = random();
-        let mut unit = UliChannels::new(CHANNELS);
+        let mut unit = UliChannels::new(count);
         reset!(unit);
-        let mut channels = [Channel::default(); CHANNELS];
+        let mut channels = vec![Channel::default(); count];
         let (mut block, mut before, mut context, mut pc, mut cause) = (false, false, 0u64, None, None);
         let (mut deliveries, mut refusals, mut dropped, mut kept) = (0, 0, 0, 0);
-        for cycle in 0..40_000u64 {
+        for cycle in 0..15_000u64 {
             let hold = random.gen_bool(0.001);
             let arm = random.gen_bool(0.05);
-            let channel = random.gen_range(0..CHANNELS);
+            let channel = random.gen_range(0..count);
             let scenario = random.gen_range(0..4u64);
             let (handler, parameter) = (random.gen_range(0..1u64 << 30), u64::from(random.gen::<u32>()));
             let parameter = if scenario == 1 { parameter & !3 } else { parameter };
@@ -388,7 +392,7 @@ mod tests {
             unit.arm_handler.next = handler.into();
             unit.arm_parameter.next = parameter.into();
             unit.ask_channel.next = (channel as u64).into();
-            let events: Vec<bool> = (0..CHANNELS).map(|_| random.gen_bool(0.05)).collect();
+            let events: Vec<bool> = (0..count).map(|_| random.gen_bool(0.05)).collect();
             for (port, event) in unit.event.iter_mut().zip(&events) {
                 port.next = *event;
             }
@@ -531,8 +535,8 @@ mod tests {
             tick!(unit);
         }
         assert!(
-            deliveries > 300 && refusals > 50 && dropped > 10 && kept > 5,
-            "{deliveries} {refusals} {dropped} {kept}"
+            deliveries > 100 && refusals > 20 && dropped > 5 && kept > 1,
+            "{count} channels: {deliveries} {refusals} {dropped} {kept}"
         );
     }
 

@@ -12,6 +12,7 @@ const ERETURN: u32 = 0x0000_100b;
 const ULIEPC: u32 = 0x800;
 const ULICTL: u32 = 0x801;
 const ULIPEND: u32 = 0x802;
+const ULIARM: u32 = 0x803;
 const ULICAUSE: u32 = 0x804;
 const MTVEC: u32 = 0x305;
 
@@ -23,6 +24,11 @@ const COUNTS: u32 = DATA + 0x4000;
 /// `emonitor rd, rs1, rs2` with scenario 1.
 fn emonitor(channel: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
     1 << 28 | channel << 25 | rs2 << 20 | rs1 << 15 | rd << 7 | 0x0b
+}
+
+/// The same with scenario 0, which disarms.
+fn disarm(channel: u32, rd: u32) -> u32 {
+    channel << 25 | rd << 7 | 0x0b
 }
 
 struct Bench {
@@ -404,4 +410,100 @@ fn a_stopped_hart_keeps_its_events() {
         bench.run(|bench| bench.cp.hit[0].next = bench.cycle == event);
         assert_eq!((bench.word(0), bench.value_of(31)), (1, 1), "event {when}: delivered once");
     }
+}
+
+/// U18: a hart that was held has no channel armed and nothing pending when it runs again, wherever the event comes: before it is held, while
+/// it is, or when it runs.
+#[test]
+fn a_hold_disarms() {
+    let mut armed = Program::default();
+    start(&mut armed, 3);
+    armed.label("loop").addi(A4, A4, 1).jal(ZERO, "loop");
+    let mut handler = Program::default();
+    count(&mut handler, 0, 20);
+    handler.word(ERETURN);
+    let mut again = Program::default();
+    again.csrr(20, ULIARM).csrr(21, ULIPEND).csrr(22, ULICTL).addi(A4, ZERO, 20).label("loop");
+    again.addi(A4, A4, -1).branch(1, A4, ZERO, "loop").csrr(23, ULIPEND).word(EBREAK);
+    let second = ENTRY + 0x400;
+    let mut before = 0;
+    for when in one_in(4, 0..130) {
+        let mut bench = Bench::new(&[(ENTRY, &armed), (second, &again), (HANDLERS[0], &handler)]);
+        for _ in 0..250 {
+            bench.cycle();
+        }
+        let event = bench.cycle + when;
+        let run = |bench: &mut Bench, cycles| {
+            for _ in 0..cycles {
+                bench.cp.hit[0].next = bench.cycle == event;
+                bench.cycle();
+            }
+        };
+        run(&mut bench, 80);
+        bench.cp.registers.run.next = 0.into();
+        run(&mut bench, 30);
+        assert!(bench.cp.registers.quiet.val().any(), "event {when}");
+        let handled = bench.word(0);
+        before += handled;
+        bench.cp.registers.entry.next = u64::from(second >> 2).into();
+        bench.cp.registers.run.next = 1.into();
+        bench.run(|bench| bench.cp.hit[0].next = bench.cycle == event);
+        assert_eq!([20, 21, 22, 23].map(|rd| bench.value_of(rd)), [0; 4], "event {when}");
+        assert_eq!(bench.word(0), handled, "event {when}: delivered behind the hold");
+    }
+    assert!(before > 2, "{before}");
+}
+
+/// U21: one context's channel is taken off the hart for another's and comes back, with an event in each cycle. It is delivered once, to the handler of the
+/// context that had the channel, or the answer of EMONITOR says that it was pending. Only what comes between the two EMONITORs of a change, when the
+/// channel is nobody's, is not seen.
+#[test]
+fn contexts_take_turns_on_a_channel() {
+    let mut p = Program::default();
+    start(&mut p, 1);
+    p.addi(T0, ZERO, 0x100).addi(A4, ZERO, 4).label("own").addi(A4, A4, -1).branch(1, A4, ZERO, "own");
+    // The other context.
+    p.word(csr(6, ZERO, ULICTL, 1)).word(disarm(0, 20)).word(csr(2, ZERO, ULICTL, T0));
+    p.word(emonitor(0, 21, A1, A3)).word(csr(7, ZERO, ULICTL, 1)).addi(A4, ZERO, 4);
+    p.label("other").addi(A4, A4, -1).branch(1, A4, ZERO, "other");
+    // Back; what was pending is pending again.
+    p.word(csr(6, ZERO, ULICTL, 1)).word(disarm(0, 22)).word(csr(3, ZERO, ULICTL, T0));
+    p.word(emonitor(0, 23, A0, A3))
+        .op_imm(5, 24, 20, 29)
+        .op_imm(7, 24, 24, 1)
+        .word(csr(2, ZERO, ULIPEND, 24));
+    p.word(csr(7, ZERO, ULICTL, 1)).addi(A4, ZERO, 8).label("end").addi(A4, A4, -1);
+    p.branch(1, A4, ZERO, "end").word(EBREAK);
+    let mut handlers = [Program::default(), Program::default()];
+    for (place, handler) in handlers.iter_mut().enumerate() {
+        count(handler, place as i32, 26);
+        handler.word(ERETURN);
+    }
+    let [own, other] = &handlers;
+    let (mut found, mut times_lost, mut was_lost) = ([0; 3], 0, true);
+    for when in one_in(3, 0..150) {
+        let mut bench = Bench::new(&[(ENTRY, &p), (HANDLERS[0], own), (HANDLERS[1], other)]);
+        // Behind the first arming.
+        let limit = bench.cycle + 500;
+        while !bench.retired.iter().any(|r| r.1 == emonitor(0, A4, A0, A3)) {
+            bench.cycle();
+            assert!(bench.cycle < limit);
+        }
+        let event = bench.cycle + 3 + when;
+        bench.run(|bench| bench.cp.hit[0].next = bench.cycle == event);
+        if bench.cycle - 30 < event {
+            break;
+        }
+        // Refused nowhere, and nothing pending where a channel was armed.
+        assert_eq!((bench.value_of(21) >> 30, bench.value_of(23) >> 30), (0, 0), "event {when}");
+        let kept = bench.value_of(22) >> 29 & 1;
+        let places = [bench.word(0), bench.word(1), kept];
+        let lost = places == [0; 3];
+        times_lost += u32::from(lost && !was_lost);
+        was_lost = lost;
+        assert!(places.iter().sum::<u32>() <= 1, "event {when}: {places:?}");
+        places.iter().zip(&mut found).for_each(|(place, sum)| *sum += place);
+    }
+    assert!(found.iter().all(|count| *count > 0) && found[0] > found[1], "{found:?}");
+    assert_eq!(times_lost, 2, "events are lost in the two changes alone: {found:?}");
 }

@@ -1,5 +1,5 @@
 //! The descriptor page is the harts': what others write there starts nothing and changes no descriptor (S15); it moves only while no job is
-//! under way.
+//! under way. What the harts write there wrongly is counted (S5, S11), and while the spawner is disabled it is plain memory (S10).
 
 use hermes_testbench::cosim::{host_interrupt, Descriptor, Event, Latency, MemoryOptions, SpawnEvent};
 
@@ -79,4 +79,34 @@ fn the_page_of_a_job_does_not_move() {
     println!("moved, refused: {count:?}");
     assert!(count.iter().all(|&rounds| rounds > ROUNDS / 8), "moved, refused: {count:?}");
     assert_eq!(array.host.read("SPAWN_ERRORS").unwrap(), 0);
+}
+
+/// S5, S10, S11: stores of a part of a word and writes to a busy slot count and raise the events of both sides, and start nothing; while the
+/// spawner is disabled nothing of the page is kept or counted.
+#[test]
+fn wrong_stores_of_a_hart_are_counted_and_start_nothing() {
+    const ERROR: u32 = 1 << 3;
+    let mut array = Array::new(include_str!("programs/errors.S"), MemoryOptions::default());
+    let entry = array.label("hart");
+    array.host.write("CP_ENTRY", entry).unwrap();
+    array.set_harts(1);
+    array.wait_until_stopped(1, 100_000);
+    assert_eq!(array.host.read("HOST_IRQ_PENDING").unwrap() >> 5 & 1, 1, "the event of the host");
+    array.host.clean_caches().unwrap();
+    // Busy slots, jobs, errors, and the event of errors
+    let steps = [
+        ("nothing", [0, 0, 0, 0]),
+        ("three parts of words", [0, 0, 3, ERROR]),
+        ("disabled", [0, 0, 3, 0]),
+        ("enabled", [0, 1, 3, 0]),
+        ("a busy slot", [1, 1, 5, ERROR]),
+        ("free again", [0, 2, 5, 0]),
+    ];
+    for (step, (name, expected)) in (0..).zip(steps) {
+        let [busy, jobs, errors, pending] = [0, 1, 2, 3].map(|word| array.word("found", 8 * step + word));
+        assert_eq!([busy, jobs, errors, pending & ERROR], expected, "{name}");
+    }
+    assert_eq!(array.word("words", 0), 1, "what was written while the spawner was disabled");
+    assert_eq!(array.word("words", 32), 0, "the completion of the job that was busy has its own token");
+    assert_eq!(array.host.read("FAULTS").unwrap(), 0);
 }

@@ -88,7 +88,7 @@ fn descriptor(array: &Array, random: &mut ChaCha8Rng, slot: u32) -> (Descriptor,
 #[derive(Debug, PartialEq, Eq)]
 struct Packets {
     commits: Vec<PacketRange>,
-    counts: [u32; 4],
+    counts: [u32; 5],
     verdicts: Vec<u32>,
 }
 
@@ -192,7 +192,7 @@ fn play(random: &mut ChaCha8Rng, jobs: u32, resets: bool, pushes: u32, disturban
         assert!(!resets || holds > 10, "{holds}");
         assert!(refused > 0 || pushes < 1_000, "the task FIFO was never full");
     }
-    let counts = ["COMMITTED_PACKETS", "ISSUED_WARPS", "COMMITTED_WARPS", "PENDING"];
+    let counts = ["COMMITTED_PACKETS", "ISSUED_WARPS", "COMMITTED_WARPS", "PENDING", "BACKLOG"];
     let counts = counts.map(|name| array.host.read(name).unwrap());
     let verdicts = array.layout.verdict_base;
     let verdict = |index: u32| {
@@ -207,7 +207,7 @@ fn play(random: &mut ChaCha8Rng, jobs: u32, resets: bool, pushes: u32, disturban
 fn abuse(jobs: u32, pushes: u32) {
     let mut random = random();
     let alone = play(&mut random, 0, false, pushes, Disturbance::default());
-    assert_eq!(alone.counts, [PUSH * pushes, PUSH * pushes / 2, PUSH * pushes / 2, 0]);
+    assert_eq!(alone.counts, [PUSH * pushes, PUSH * pushes / 2, PUSH * pushes / 2, 0, 0]);
     let mut next = 0;
     for range in &alone.commits {
         assert_eq!(range.first, next);

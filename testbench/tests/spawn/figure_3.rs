@@ -1,5 +1,6 @@
 //! The program of Figure 3 of the paper on Pangaea, end to end: a job is started by one store of the command processor, and its end
-//! interrupts it in user level. It runs on hart 0 of one, and on hart 2 of four while the others run too.
+//! interrupts it in user level. It runs on hart 0 of one, and on hart 3 of four while the others run too: the tag of the completion word, 31, would be that of a store of
+//! hart 3, whose own stores do not interrupt it (U5).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -81,7 +82,7 @@ impl Run {
             events: vec![],
             on_cores: vec![],
             harts,
-            hart: if harts > 1 { 2 } else { 0 },
+            hart: if harts > 1 { 3 } else { 0 },
         }
     }
 
