@@ -242,6 +242,53 @@ uint32_t trap_dispatch(uint32_t cause, uint32_t pc, uint32_t value, struct trap_
     report(0x80000000u | (cause >> 31 << 30) | (cause & 0xff), pc, value, hart_number());
 }
 
+/* ---- User-level interrupts */
+
+/* Numbers of channels and CSRs are parts of instructions. */
+#define EACH_CHANNEL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+
+void uli_save(struct uli_saved *saved, uint32_t channels)
+{
+    saved->context = csr_read(ulictl) >> 8 & 0xff;
+    saved->channels = channels;
+    for (uint32_t i = 0; i < channels && i < 8; i++) {
+        uint32_t state = 0;
+        switch (i) {
+#define SAVE(n)                                                                                                            \
+    case n:                                                                                                                \
+        saved->channel[n].handler = csr_read(0x810 + n);                                                                   \
+        saved->channel[n].parameter = csr_read(0x820 + n);                                                                 \
+        state = uli_disarm(n);                                                                                             \
+        break;
+            EACH_CHANNEL(SAVE)
+        }
+        int armed = (state & (ULI_REFUSED | ULI_WAS_ARMED)) == ULI_WAS_ARMED;
+        saved->channel[i].state = armed ? state : 0;
+    }
+}
+
+void uli_restore(const struct uli_saved *saved)
+{
+    uint32_t pending = 0;
+    csr_clear(ulictl, 0xff00);
+    csr_set(ulictl, saved->context << 8);
+    for (uint32_t i = 0; i < saved->channels && i < 8; i++) {
+        uint32_t handler = saved->channel[i].handler, parameter = saved->channel[i].parameter;
+        uint32_t state = saved->channel[i].state;
+        switch (state ? i << 4 | (state >> 8 & 15) : ~0u) {
+#define RESTORE_FROM(scenario, n)                                                                                          \
+    case n << 4 | scenario:                                                                                                \
+        uli_arm(scenario, n, handler, parameter);                                                                          \
+        break;
+#define RESTORE(n) RESTORE_FROM(ULI_WRITTEN, n) RESTORE_FROM(ULI_SLOT_FREE, n) RESTORE_FROM(ULI_EVENT, n)
+            EACH_CHANNEL(RESTORE)
+        }
+        if (state & ULI_WAS_PENDING)
+            pending |= 1u << i;
+    }
+    csr_set(ulipend, pending);
+}
+
 /* ---- Harts */
 
 struct hart_job {

@@ -203,6 +203,23 @@ static inline void uli_wait(const volatile uint32_t *flag)
     uli_unblock();
 }
 
+/* The channels of a context while another one has them, as uli_save leaves them: eight at most. A state of 0 is a channel that the context
+ * had not armed; else it is what EMONITOR gave. */
+struct uli_saved
+{
+    uint32_t context, channels;
+    struct
+    {
+        uint32_t handler, parameter, state;
+    } channel[8];
+};
+/* Takes those of the first `channels` channels of this hart that the present context (bits 15:8 of ulictl) has armed: they are kept, with whether
+ * an event is pending, and disarmed. To be called under uli_block; with more channels than the array has it is an illegal instruction. */
+void uli_save(struct uli_saved *saved, uint32_t channels);
+/* Makes the context of `saved` the present one, arms its channels again, and makes pending what was. To be called under uli_block. Look once
+ * afterwards for what came while the channels were not armed, as behind any uli_arm. */
+void uli_restore(const struct uli_saved *saved);
+
 /* A handler: the C function that follows, between the saving and the restoring of the registers that C functions change, and
  * ERETURN. It begins with an acquire: what was stored before the write that interrupts is seen. */
 #define ULI_HANDLER(name) ULI_HANDLER_(name, "fence r, rw\n")

@@ -243,3 +243,66 @@ fn csrs_of_a_channel() {
     start(&mut host, text);
     assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
 }
+
+/// `uli_save` and `uli_restore`: two contexts take turns on both channels. What is pending comes back with its channel, each event goes to the
+/// handler of who has the channel, and a channel of a third context is left alone.
+#[test]
+fn contexts_take_turns() {
+    let text = r#"
+        static volatile uint32_t firsts, seconds, others, range[16] __attribute__((aligned(64)));
+        static struct uli_saved own, other;
+        ULI_HANDLER(first) { firsts++; }
+        ULI_HANDLER(second) { seconds++; }
+        ULI_HANDLER(of_other) { others++; }
+        static void ring(uint32_t event)
+        {
+            REGISTER(CP_DOORBELL) = event;
+            for (volatile uint32_t i = 0; i < 10; i++)
+                ;
+        }
+        int main(void)
+        {
+            CHECK(uli_arm(ULI_EVENT, 0, first, EVENT_DOORBELL(0)) == 0);
+            CHECK(uli_arm(ULI_WRITTEN, 1, second, uli_range(range, 64)) == 0);
+            uli_block();
+            ring(EVENT_DOORBELL(0));
+            CHECK(csr_read(ulipend) == 1);
+            uli_save(&own, 2);
+            CHECK(csr_read(uliarm) == 0 && csr_read(ulipend) == 0);
+            CHECK(own.context == 0 && own.channel[0].state == 0x60000300 && own.channel[1].state == 0x40000100);
+            csr_set(ulictl, 0x700);
+            CHECK(uli_arm(ULI_EVENT, 0, of_other, EVENT_DOORBELL(2)) == 0);
+            uli_unblock();
+            ring(EVENT_DOORBELL(0));
+            ring(EVENT_DOORBELL(2));
+            CHECK(firsts == 0 && seconds == 0 && others == 1);
+            uli_block();
+            ring(EVENT_DOORBELL(2));
+            uli_save(&other, 2);
+            CHECK(other.context == 7 && other.channel[0].state == 0x60070300 && other.channel[1].state == 0);
+            uli_restore(&own);
+            CHECK((csr_read(ulictl) & 0xff01) == 1 && csr_read(uliarm) == 3 && csr_read(ulipend) == 1);
+            CHECK(STATUS(0) == 0x60000300 && STATUS(1) == 0x40000100);
+            CHECK(csr_read(0x810) == (uint32_t)first && csr_read(0x811) == (uint32_t)second);
+            CHECK(csr_read(0x820) == EVENT_DOORBELL(0) && csr_read(0x821) == ((uint32_t)range | 0x1f));
+            uli_unblock();
+            CHECK(firsts == 1 && others == 1);
+            ring(EVENT_DOORBELL(0));
+            CHECK(firsts == 2 && seconds == 0);
+            /* The other context has channel 1 not armed: it stays as it is. */
+            uli_block();
+            uli_save(&own, 1);
+            uli_restore(&other);
+            CHECK(STATUS(0) == 0x60070300 && STATUS(1) == 0x40000100);
+            uli_unblock();
+            CHECK(others == 2 && firsts == 2);
+            uli_block();
+            uli_save(&other, 2);
+            CHECK(other.channel[0].state == 0x40070300 && other.channel[1].state == 0);
+            CHECK(STATUS(1) == 0x40000100);
+            return 0;
+        }"#;
+    let mut host = host();
+    start(&mut host, text);
+    assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
+}

@@ -81,8 +81,8 @@ pub struct SpawnAccess {
     /// Jobs completed, with an error too, modulo 2^32.
     #[register("SPAWN_JOBS", 0x39c)]
     pub jobs: ReadOnly<32>,
-    /// Writes to the descriptor of a busy slot, or of none, modulo 2^16, in bits 15:0; descriptors that were
-    /// rejected, and completion addresses that are no multiple of 4, modulo 2^16, in bits 31:16.
+    /// Writes to the descriptor of a busy slot, or of none, and stores of a hart of a part of a word to the
+    /// descriptor page, modulo 2^16, in bits 15:0; descriptors that were rejected, and completion addresses that are no multiple of 4, modulo 2^16, in bits 31:16.
     #[register("SPAWN_ERRORS", 0x3a0)]
     #[fields(overruns[15:0], rejected[31:16])]
     pub errors: ReadOnly<32>,
