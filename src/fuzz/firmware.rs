@@ -27,14 +27,19 @@ const MEMORY_BYTES: u64 = 1 << 24;
 /// Instructions of all programs, unless given.
 const INSTRUCTIONS: u64 = 100_000;
 
-/// The array: that of the options, with a command processor and its trace.
+/// Channels of a hart, unless given.
+const CHANNELS: usize = 2;
+
+/// The array: that of the options, with a command processor that has all it can have unless an option says less, and its trace.
 fn config(args: &Args) -> anyhow::Result<Config> {
     let mut config = args.array.config()?;
-    if config.command_threads == 0 {
-        config.command_threads = 1;
+    config.command_threads = config.command_threads.max(1);
+    config.atomics = true;
+    if config.command_cache_lines == 0 {
         config.command_cache_lines = args.array.command_cache_lines().unwrap_or(CACHE_LINES);
-        config.atomics = true;
-        config.uli_channels = args.array.uli_channels_and_spawn_slots().0.unwrap_or(2);
+    }
+    if config.uli_channels == 0 {
+        config.uli_channels = args.array.uli_channels_and_spawn_slots().0.unwrap_or(CHANNELS);
     }
     config.trace = true;
     config.validate()?;

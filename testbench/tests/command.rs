@@ -147,8 +147,9 @@ fn random_programs_on_eight_harts() {
 
 fn random_programs_on_harts(harts: u32) {
     let seed = test_seed();
-    let abilities = Abilities { channels: 2, ..present() };
-    let library = build(&Config { uli_channels: 2, command_threads: harts as usize, ..config() });
+    let config = Config { uli_channels: 2, command_threads: harts as usize, ..config() };
+    let (abilities, style) = (Abilities::of(&config), Style::of(&config));
+    let library = build(&config);
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
@@ -157,7 +158,7 @@ fn random_programs_on_harts(harts: u32) {
         for number in 0..3 {
             let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
             let programs: Vec<_> = (0..harts)
-                .map(|hart| machine_program(&mut random, 120, Style::array(2).of_hart(hart)).executable)
+                .map(|hart| machine_program(&mut random, 120, style.of_hart(hart)).executable)
                 .collect();
             let ended = bench.run_harts_on(&mut host, &programs, LIMIT);
             let ended = ended.unwrap_or_else(|e| panic!("programs {number}: {e}"));
@@ -167,6 +168,7 @@ fn random_programs_on_harts(harts: u32) {
     println!("{total:?}");
     assert!(total.instructions > 50_000 && total.exceptions > 1_000, "{total:?}");
     assert!(total.interrupts > 100 && total.user_interrupts > 100, "{total:?}");
+    assert!(total.conditional > 100 && total.refused < 20, "{total:?}");
 }
 
 /// A debugger stops harts at random, steps them, looks at their registers and lets them go on: each instruction is that of the reference, and
@@ -174,8 +176,9 @@ fn random_programs_on_harts(harts: u32) {
 #[test]
 fn a_debugger_changes_nothing() {
     let seed = test_seed();
-    let abilities = Abilities { channels: 2, ..present() };
-    let library = build(&Config { uli_channels: 2, command_threads: 4, ..config() });
+    let config = Config { uli_channels: 2, command_threads: 4, ..config() };
+    let (abilities, style) = (Abilities::of(&config), Style::of(&config));
+    let library = build(&config);
     let (mut total, mut steps) = (Seen::default(), 0);
     let memory = memory(Latency::Random(1, 60), 20, seed);
     let model = library.instantiate().unwrap();
@@ -184,9 +187,8 @@ fn a_debugger_changes_nothing() {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities);
         let bench = bench.going_on_at_break().debugged(seed << 8 | number);
         let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
-        let programs: Vec<_> = (0..4)
-            .map(|hart| machine_program(&mut random, 60, Style::array(2).of_hart(hart)).executable)
-            .collect();
+        let programs: Vec<_> =
+            (0..4).map(|hart| machine_program(&mut random, 60, style.of_hart(hart)).executable).collect();
         let ended = bench.run_harts_on(&mut host, &programs, LIMIT);
         let ended = ended.unwrap_or_else(|e| panic!("programs {number}: {e}"));
         total += ended.seen;

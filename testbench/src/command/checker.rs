@@ -101,6 +101,10 @@ pub struct Seen {
     pub external: u64,
     /// User-level interrupts by a bit of CP_IRQ_PENDING, which are among `user_interrupts`.
     pub events: u64,
+    /// `sc.w` that stored where the reference has a reservation.
+    pub conditional: u64,
+    /// `sc.w` that did not: another hart had the reservation of the bank of the L2.
+    pub refused: u64,
 }
 
 impl std::ops::AddAssign for Seen {
@@ -111,6 +115,8 @@ impl std::ops::AddAssign for Seen {
         self.user_interrupts += more.user_interrupts;
         self.external += more.external;
         self.events += more.events;
+        self.conditional += more.conditional;
+        self.refused += more.refused;
     }
 }
 
@@ -236,6 +242,7 @@ impl CommandChecker {
             )
         };
         let pending = self.shared.pending(seen.hart);
+        let several = self.harts.len() > 1;
         let Some(checked) = self.harts.get_mut(seen.hart as usize) else {
             return Err(text(&format_args!("hart {} does not run", seen.hart)));
         };
@@ -247,6 +254,17 @@ impl CommandChecker {
         self.seen.events += u64::from(by_event);
         let interrupt = checked.interrupt(seen, pending);
         self.seen.external += u64::from(interrupt == Some(Taken::Interrupt(11)));
+        // A bank of the L2 has one reservation: of several harts one may find it taken, and its `sc.w` stores nothing.
+        let conditional = crate::iss::Instruction::decode(seen.word, &Isa::RV32IMA_ZBB)
+            .is_some_and(|instruction| instruction.op == crate::iss::Op::ScW);
+        if conditional && !seen.trap && checked.hart.hart.reservation.is_some() {
+            let refused = several && seen.rd != 0 && seen.value == 1;
+            self.seen.refused += u64::from(refused);
+            self.seen.conditional += u64::from(seen.value == 0);
+            if refused {
+                checked.hart.hart.reservation = None;
+            }
+        }
         let retired = checked.hart.step(&mut self.shared, interrupt);
         let retired = retired.map_err(|difference: Difference| text(&difference))?;
         self.seen.instructions = number;
