@@ -52,6 +52,9 @@ fn spawn() {
     assert_eq!(names(&figures), [&names_of_app[..], &["idle_trigger_to_fetch"]].concat());
     assert_eq!(figures["dec-ttl_jobs"], 20.0);
     assert!(figures["idle_trigger_to_fetch"] <= figures["dec-ttl_trigger_to_fetch_p50"], "{figures:?}");
+    // Cycles are exact: these are limits, not speeds of this machine.
+    assert!(figures["idle_trigger_to_fetch"] <= 12.0, "{figures:?}");
+    assert!(figures["dec-ttl_trigger_to_fetch_p99"] <= 24.0, "{figures:?}");
     let folder = Folder::new();
     folder.fail("bench spawn --apps dec-tll", &["--app dec-tll: not known; expected one of dec-ttl"]);
 }
@@ -159,7 +162,6 @@ fn a_missing_tool_is_named() {
         "bench cost --command-threads 3",
         &["command-threads: 3 is not possible; expected 1, 2, 4 or 8"],
     );
-    folder.fail("bench cost --command-threads 1 --lanes 8", &["--command-threads", "--lanes"]);
     folder.fail("bench core --lanes 1", &["--lanes 1: expected 2"]);
 }
 

@@ -112,3 +112,16 @@ fn runs_take_the_cycles_on_record() {
         differences.join("\n")
     );
 }
+
+/// A command processor whose harts are held, a thread spawner without jobs and a network interface without traffic cost packets no cycle, and no
+/// verdict, byte or time of a packet is another.
+#[test]
+fn parts_that_are_idle_cost_no_cycle() {
+    let folder = Folder::new();
+    let run = |array: &str| app(&folder, "dec-ttl", "--kind imix --packets 200 --bad-share 10", array);
+    let command = "--command-threads 4 --command-cache-lines 64 --uli-channels 2 --spawn-slots 16";
+    assert_eq!(run(&format!("{SMALL} {command}")), run(SMALL), "command processor and thread spawner");
+    // The network interface needs them.
+    let atomics = format!("{SMALL} --atomics");
+    assert_eq!(run(&format!("{SMALL} --network")), run(&atomics), "network interface");
+}
