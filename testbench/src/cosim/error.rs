@@ -192,6 +192,16 @@ pub enum CosimError {
         /// Cycles waited.
         cycles: u64,
     },
+    /// A hart is held, and memory has not answered what it asked for.
+    #[error("memory does not answer: hart {hart} was held at PC {pc:#010x}, and an access or a fetch is outstanding after {cycles} cycles")]
+    HartBusy {
+        /// The hart, the first of them.
+        hart: u32,
+        /// PC of the instruction that would have been the next to retire.
+        pc: u32,
+        /// Cycles waited.
+        cycles: u64,
+    },
     /// The command processor has not taken the message before.
     #[error("MAILBOX_IN is full: the command processor has not taken the message before")]
     MailboxFull,

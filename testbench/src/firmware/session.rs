@@ -172,18 +172,26 @@ impl FirmwareLink {
     /// Holds all harts.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// [`CosimError::HartBusy`] if memory does not answer a hart for 100,000 cycles; a register does not answer.
     pub fn stop<D: Device>(host: &mut Host<D>) -> Result<(), CosimError> {
         Self::hold(host).map(|_| ())
     }
 
     /// Holds all harts until they are quiet; a bit for each.
     fn hold<D: Device>(host: &mut Host<D>) -> Result<u32, CosimError> {
-        host.write("CP_CONTROL", 0)?;
         let harts = host.read("CP_STATUS")? >> 24 & 15;
         let all = (1 << harts) - 1;
-        host.wait_until("CP_QUIET", |quiet| quiet & all == all)?;
-        Ok(all)
+        // The PC of a hart that is held is where it begins.
+        let pcs = (0..harts).map(|hart| Self::pc(host, hart)).collect::<Result<Vec<_>, _>>()?;
+        host.write("CP_CONTROL", 0)?;
+        match host.wait_until("CP_QUIET", |quiet| quiet & all == all) {
+            Ok(()) => Ok(all),
+            Err(CosimError::StillBusy { cycles, .. }) => {
+                let hart = (!host.read("CP_QUIET")? & all).trailing_zeros();
+                Err(CosimError::HartBusy { hart, pc: pcs[hart as usize], cycles })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Bytes for the console of the firmware.

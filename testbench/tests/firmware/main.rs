@@ -12,8 +12,10 @@ use std::sync::OnceLock;
 
 use grid::build;
 use hermes_rtl::config::Config;
-use hermes_testbench::cosim::{Descriptor, Device as _, Host, MemoryOptions, Simulation};
-use hermes_testbench::firmware::{build_firmware, Firmware, FirmwareEnd};
+use hermes_testbench::cosim::{
+    CosimError, Descriptor, Device as _, Disturbance, Host, MemoryOptions, Simulation,
+};
+use hermes_testbench::firmware::{build_firmware, Firmware, FirmwareEnd, FirmwareLink};
 use verilator_sys::ModelLibrary;
 
 /// Cycles that firmware may run.
@@ -319,4 +321,28 @@ fn figure_3() {
     assert_eq!(output, "4 jobs of 64 threads, 0 wrong; worked on meanwhile: yes\n");
     assert_eq!(end, FirmwareEnd::Value(0));
     assert_eq!(host.read("SPAWN_JOBS").unwrap(), 4);
+}
+
+/// Memory that stops answering: the error names the hart and where it is. When memory answers again the harts become quiet, and other firmware runs.
+#[test]
+fn memory_that_does_not_answer_is_told_with_the_hart() {
+    let waits = program(
+        "FIRMWARE_HARTS(2);\n\
+         static volatile uint32_t words[4096];\n\
+         static void sleep(void *argument) { (void)argument; for (;;) wait_for_interrupt(); }\n\
+         int main(void) { hart_start(1, sleep, 0); for (uint32_t i = 0;; i = (i + 64) & 4095) (void)words[i]; }",
+    );
+    let mut host = host();
+    host.reserve_firmware(&waits).unwrap();
+    host.start_firmware(&waits).unwrap();
+    host.device_mut().run(100_000).unwrap();
+    let never = Disturbance { longest_pause: u32::MAX, longest_run: 1, ..Disturbance::default() };
+    host.device_mut().disturb_memory(never);
+    host.device_mut().run(2_000).unwrap();
+    let error = FirmwareLink::stop(&mut host).unwrap_err();
+    let CosimError::HartBusy { hart: 0, pc, .. } = error else { panic!("{error}") };
+    let place = waits.place(pc).to_string();
+    assert!(place.contains("main"), "{place}");
+    host.device_mut().disturb_memory(Disturbance::default());
+    FirmwareLink::stop(&mut host).unwrap();
 }
