@@ -40,12 +40,12 @@ fn put(remote: &str, local: &str, bytes: u32, pair: u32) -> String {
 }
 
 /// A hart posts a put of the word 1. Changes t0 and t6.
-fn put_flag(remote: &str, pair: u32) -> String {
+pub fn put_flag(remote: &str, pair: u32) -> String {
     format!("lui t6, 0xffffe\nli t0, 1\n{}{}", set("NET_STAGE_4", "t0"), post(0x401, remote, "zero", 4, pair))
 }
 
 /// A hart waits until all puts are complete. Changes t0, t1 and t6.
-fn complete() -> String {
+pub fn complete() -> String {
     let (posted, completed) = (offset("NET_POSTED"), offset("NET_COMPLETED"));
     format!("lui t6, 0xffffe\n9: lw t0, {posted}(t6)\nlw t1, {completed}(t6)\nbne t0, t1, 9b\n")
 }

@@ -3,6 +3,7 @@
 use hermes_testbench::cosim::Latency;
 
 use super::array::{library, play_on, Results, Role, Who::Hart, Who::Lane, ROUNDS};
+use super::network::{complete, put_flag};
 
 /// SIGNAL is a release: who sees its word sees what was stored before.
 #[test]
@@ -59,14 +60,15 @@ fn acquire_of_a_descriptor() {
     assert!(outcome.count(|r| r[0] != [7, 0]) > 0, "the L1 is dropped without ACQUIRE: {:?}", outcome.counts);
 }
 
+// r0: what the load saw; r1: the handler ran, if the load saw nothing.
+const ARMS: &str = "la t1, handler\n.insn r 0x0b, 0, 8, zero, t1, a1";
+const LOOKS: &str = "lw s6, 0(a1)";
+const WAITS: &str = "li t2, 400\n1: addi t2, t2, -1\nbnez s6, 2f\nbnez s7, 2f\nbnez t2, 1b\n2: .insn r 0x0b, 0, 0, zero, x0, x0";
+const COMMON: &str = "    .balign 64\nhandler:\n    li s7, 1\n    .word 0x100b\n";
+
 /// U15: arm, then look once: a write is either seen by the load, or it interrupts. Who looks and then arms misses some.
 #[test]
 fn arm_then_look() {
-    // r0: what the load saw; r1: the handler ran, if the load saw nothing.
-    const ARMS: &str = "la t1, handler\n.insn r 0x0b, 0, 8, zero, t1, a1";
-    const LOOKS: &str = "lw s6, 0(a1)";
-    const WAITS: &str = "li t2, 400\n1: addi t2, t2, -1\nbnez s6, 2f\nbnez s7, 2f\nbnez t2, 1b\n2: .insn r 0x0b, 0, 0, zero, x0, x0";
-    const COMMON: &str = "    .balign 64\nhandler:\n    li s7, 1\n    .word 0x100b\n";
     let strong = format!("{ARMS}\n{LOOKS}\n{WAITS}");
     let weak = format!("{LOOKS}\n{ARMS}\n{WAITS}");
     let missed = |r: &Results| r[0] == [0, 0];
@@ -84,5 +86,35 @@ fn arm_then_look() {
         }
         println!("looking before arming misses {seen} of {} writes by {writer:?}", 2 * ROUNDS);
         assert!(seen > 0, "looking before arming is enough");
+    }
+}
+
+/// U4: the write may be an atomic operation of a lane or a hart, or bytes from the network: it is seen or interrupts. What writes nothing does
+/// neither: an `sc.w` without reservation, a read of the L2 by `amoor.w`.
+#[test]
+fn whoever_writes_interrupts() {
+    let strong = format!("{ARMS}\n{LOOKS}\n{WAITS}");
+    let puts = put_flag("a1", 0) + &complete();
+    let conditional = "lr.w t1, (a1)\nli t0, 1\nsc.w t1, t0, (a1)";
+    let writers = [
+        (Lane, "li t0, 1\namoadd.w t1, t0, (a1)", true),
+        (Lane, conditional, true),
+        (Hart, "li t0, 1\namoswap.w t1, t0, (a1)", true),
+        (Hart, conditional, true),
+        (Hart, &puts, true),
+        (Lane, "li t0, 1\nsc.w t1, t0, (a1)", false),
+        (Lane, "amoor.w t1, zero, (a1)", false),
+    ];
+    for (writer, body, writes) in writers {
+        let roles: [Role; 2] = [(Hart, "", &strong), (writer, "", body)];
+        let outcome = play_on(library(), &roles, COMMON, Latency::Fixed(20));
+        let nothing = outcome.count(|r| r[0] == [0, 0]);
+        let interrupts = outcome.count(|r| r[0] == [0, 1]);
+        println!("{writer:?}, {body:?}: {:?}", outcome.counts);
+        if writes {
+            assert!(nothing == 0 && interrupts > 0, "{body:?}: {:?}", outcome.counts);
+        } else {
+            assert_eq!(nothing, ROUNDS, "{body:?}: {:?}", outcome.counts);
+        }
     }
 }
