@@ -59,6 +59,9 @@ pub struct CachedLoads {
     wanted: Register<Bits<8>>,
     #[count(harts)]
     range: Vec<Register<Bits<32>>>,
+    /// Which bits of an address do not count there, a cycle later: a hart is fetched again behind a write of its range.
+    #[count(harts)]
+    ignored: Vec<Register<Bits<32>>>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
     #[init(harts)]
@@ -87,19 +90,21 @@ impl Logic for CachedLoads {
         // The uncached range: which bits of an address count
         let mut looked_range = bits::<32>(0);
         let mut here = bits::<32>(0);
+        let mut within = bits::<32>(0);
         for h in 0..self._harts {
+            self.ignored[h].d.next = bits::<32>(3);
+            if self.range[h].q.val().get_bit(0) {
+                self.ignored[h].d.next = self.range[h].q.val() ^ (self.range[h].q.val() + bits::<32>(1));
+            }
             if self.look_hart.val() == self.number[h].val() {
                 looked_range = self.range[h].q.val();
             }
             if last.hart == self.number[h].val() {
                 here = self.range[h].q.val();
+                within = self.ignored[h].q.val();
             }
         }
         self.uncached.next = looked_range;
-        let mut within = bits::<32>(3);
-        if here.get_bit(0) {
-            within = here ^ (here + bits::<32>(1));
-        }
         let passes = here.any() & !((last.address ^ here) & !within).any();
 
         // W: the value of a load

@@ -33,6 +33,8 @@ pub struct CommandWrite {
     pub outcome: Signal<Out, CommandOutcome>,
     /// Harts whose younger instructions leave the pipeline.
     pub drop: Signal<Out, Bits<8>>,
+    /// The hart of an instruction whose younger ones may leave, by its kind alone: early, for the choice of stage F.
+    pub may_drop: Signal<Out, Bits<8>>,
 }
 
 impl Logic for CommandWrite {
@@ -117,6 +119,20 @@ impl Logic for CommandWrite {
         self.outcome.next.cause = cause;
         self.outcome.next.value = value;
         self.outcome.next.csr_value = written;
+        let kind = instruction.load
+            | instruction.device
+            | instruction.atomic
+            | instruction.divide
+            | instruction.release
+            | instruction.refetch
+            | instruction.csr_write
+            | instruction.monitor
+            | instruction.sleep
+            | instruction.fault;
+        self.may_drop.next = bits::<8>(0);
+        if self.valid.val() & kind {
+            self.may_drop.next = bits::<8>(1) << hart;
+        }
         self.drop.next = bits::<8>(0);
         if replay | restart | exception {
             self.drop.next = bits::<8>(1) << hart;
