@@ -25,7 +25,7 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
 }
 
-/// The presets as they are, and with everything that there is.
+/// The presets as they are, with everything that there is but a trace buffer, and with that: no array has a thread spawner beside it.
 fn configurations() -> Vec<(String, Config)> {
     let mut list = Vec::new();
     for preset in Config::PRESETS {
@@ -44,8 +44,23 @@ fn configurations() -> Vec<(String, Config)> {
             trace: true,
             ..plain.clone()
         };
+        let rest = Config {
+            l2_look_up_cycle: true,
+            command_threads: 2,
+            command_instruction_cache_lines: 32,
+            command_instruction_cache_ways: 2,
+            network: true,
+            atomics: true,
+            // As many as there are queues for.
+            net_domains: if plain.cores * plain.warps > 128 { 1 } else { 2 },
+            spawn_slots: 0,
+            fault_output: true,
+            trace_buffer: 64,
+            ..plain.clone()
+        };
         list.push((preset.to_string(), plain));
         list.push((format!("{preset}-all-options"), all));
+        list.push((format!("{preset}-other-options"), rest));
     }
     list
 }
