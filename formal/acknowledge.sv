@@ -83,6 +83,7 @@ module acknowledge_formal (
     (* hierconn *) wire [4:0] \dut.marks.plain ;
     (* hierconn *) wire [15:0] \dut.waiting ;
     (* hierconn *) wire [15:0] \dut.refused ;
+    (* hierconn *) wire [15:0] \dut.missing ;
     (* hierconn *) wire [57:0] \dut.answers.word ;
     (* hierconn *) wire [3:0] \dut.answers.tracked ;
     (* hierconn *) wire [4:0] \dut.unperformed.counts_0 ;
@@ -162,7 +163,8 @@ module acknowledge_formal (
         waiting <= waiting && up && !(leaves && send_pair == pair);
         refused <= refused && up;
         ended <= up && (ended || (refused && leaves && send_pair == pair));
-        if (passes && mine && oldest[28] && !refused) {waiting, newest} <= {1'b1, oldest[56:33], oldest[31:29], oldest[27:4]};
+        // A NAK 0x60 that waits covers a packet that came again.
+        if (passes && mine && oldest[28] && !refused && !(oldest[31:29] == 5 && waiting && newest[26:24] == 1)) {waiting, newest} <= {1'b1, oldest[56:33], oldest[31:29], oldest[27:4]};
         // The first refusal is the one that is sent.
         if (refuses && !refused) {waiting, refused, newest} <= {2'b11, refuse[56:33], refuse[31:29], refuse[27:4]};
         unnoted <= got_valid && !got_ready;
@@ -180,7 +182,7 @@ module acknowledge_formal (
     always @(posedge clk) if (started && !rst) begin
         state_done: assert (\dut.done == ahead && ahead <= inside_ && inside_ + \dut.marks.plain <= 16);
         state_unperformed: assert (unperformed == its);
-        state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || {word[56:33], word[31:29], word[27:4]} == newest));
+        state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || refused || \dut.missing [pair] == (newest[26:24] == 1)) && (!waiting || {word[56:33], word[31:29], word[27:4]} == newest));
         state_refused: assert (\dut.refused [pair] == refused && (!ended || (refused && !waiting)));
         // A mark with a payload passes when that is performed, which is when more are performed than have passed; all in their order.
         if (passes) not_before_performed: assert (due);
@@ -193,7 +195,7 @@ module acknowledge_formal (
         // A refusal is taken at once, or behind the answer of a mark that passes.
         refused_at_once: assert (refuse_ready || (passes && oldest[28]));
         // What is sent is the newest answer, once, of a queue pair that is up; to its peer.
-        if (its_head) newest_is_sent: assert (waiting && up && head[118 +: 24] == newest[23:0] && head[142 + 216 +: 8] == (newest[26:24] == 0 ? 8'h1f : 8'h5f + newest[26:24]));
+        if (its_head) newest_is_sent: assert (waiting && up && head[118 +: 24] == newest[23:0] && head[142 + 216 +: 8] == (newest[26:24] == 0 || newest[26:24] == 5 ? 8'h1f : 8'h5f + newest[26:24]));
         if (its_head) message_is_its: assert (head[142 + 192 +: 24] == newest[50:27]);
         if (head_valid) sent_to_the_peer: assert (sends && head[3:0] == send_pair && head[5 +: 48] == send[33 +: 48] && head[53 +: 32] == send[81 +: 32] && head[94 +: 24] == send[9 +: 24] && head[85 +: 9] == 9'h11 && head[366 +: 3] == 1 && head[369 +: 13] == 0);
         // No answer is sent while responses of its queue pair are to be sent, and none behind a refusal.
@@ -211,6 +213,7 @@ module acknowledge_formal (
 
         newer_replaces: cover (waiting && passes && mine && oldest[28] && oldest[31:29] == 0 && newest[26:24] == 1 && payload);
         closed_while_pending: cover (closed && send_pair == pair && pending[pair] && ahead == 2);
+        again_behind_a_nak: cover (waiting && newest[26:24] == 1 && passes && mine && oldest[31:28] == 4'b1011 && !refused);
         noted_later: cover (unnoted && got_ready && got_pair == pair && ahead == 2);
         answered_behind_a_refusal: cover (ended && passes && mine && oldest[28] && payload);
     end

@@ -232,7 +232,7 @@ module receiver_formal (
         if (mine) taken_if_it_may_be: assert (received == (taken && !broken && checked_take));
         if (mark_valid) marked_as_it_came: assert (mark_ready && mark[3:0] == number && good && request != asked && (asked || known) && mark[32] == given && mark[57] == (given && asked));
         // A message counts with its last packet.
-        if (mark_valid && mine && counts_known && !asked && !broken) messages_are_counted: assert (mark[56:33] == so_far + (received && ends));
+        if (mark_valid && mine && counts_known && !asked) messages_are_counted: assert (mark[56:33] == so_far + (received && ends));
         if (received) answers_if_asked: assert (!mark_valid || (mark[28] == asks && mark[31:29] == 0 && mark[27:4] == sequence_));
         // A response is not answered, and told by its number.
         if (mark_valid && asked) response_is_marked: assert (!mark[28] && mark[27:4] == sequence_);
@@ -248,14 +248,14 @@ module receiver_formal (
         if (ready && mine && ((taken && serves && !broken) || again)) job_at_once: assert (job_valid == !pending[pair]);
         if (job_given) job_once: assert (checked_take && !mark_valid && received == (ahead == 0) && repeated == old);
         // A WRITE that is older is answered by an ACK of the last one that was taken.
-        if (mark_valid && !asked && !received && old) old_is_acknowledged: assert (repeated && write && mark[31:28] == 4'b0001 && mark[27:4] == expected - 24'd1);
+        if (mark_valid && !asked && !received && old) old_is_acknowledged: assert (repeated && write && mark[31:28] == 4'b1011 && mark[27:4] == expected - 24'd1);
         // What is newer, or without room for its answer, by a NAK of the expected one, once until that comes.
         if (mark_valid && !received && !asked && !old && !closes) newer_is_told: assert (newer && mark[31:28] == 4'b0011 && mark[27:4] == expected);
         if (mark_valid && mark[31:29] == 1 && mark[3:0] == pair) told_once: assert (!told);
         if (newer && mine) told_at_all: assert (early && (told || (mark_valid && mark[31:29] == 1)));
         // What is expected and may not be is told by a NAK 0x61, 0x62 or 0x63 and closes its queue pair, which then does nothing until it goes up.
         if (ready && mine && ends_it && !(taken && pending[pair])) refused_is_told: assert (checked_take && refused && closes && mark_valid && mark[28] && mark[27:4] == expected && mark[31:29] == (broken ? 4 : follows && whole ? 3 : 2));
-        closes_with_its_nak: assert (closes == (mark_valid && !asked && mark[31:29] >= 2) && (!closes || (comes && !place_valid && !received && !job_valid)));
+        closes_with_its_nak: assert (closes == (mark_valid && !asked && mark[31:29] >= 2 && mark[31:29] != 5) && (!closes || (comes && !place_valid && !received && !job_valid)));
         if (closed && mine) closed_once: assert (!closes && !place_valid && !mark_valid && !answer_valid && !job_valid);
         // An answer and a response are given as they came, once.
         if (answer_valid) answered_as_it_came: assert (good && known && !asked && (response || opcode == 8'h11) && answer == {extension[191:128], bytes, opcode == 8'h12, response, extension[223:216], sequence_, number[3:0]});

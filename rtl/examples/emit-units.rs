@@ -63,6 +63,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("receiver", &net::Receiver::default()),
         unit("remote_atomics", &net::RemoteAtomics::default()),
         unit("responder", &net::Responder::default()),
+        // Of one owner.
+        unit("requester", &net::Requester::new(0)),
         unit("held_reads", &command::HeldReads::default()),
         // Two banks, two areas of two rings each.
         unit("queue_watch", &queues::QueueWatch::new(2, 1, 1)),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use hermes_hdl::emit::emit;
 use hermes_rtl::net::{cause, code, counter, region_word, right, state, word, InterfaceSizes, NetInterface};
-use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
+use hermes_testbench::golden::roce::{opcode, seal, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -286,23 +286,6 @@ impl Interface {
     }
 }
 
-/// Puts the checksum of the IPv4 header and the ICRC right, as far as the frame has them where its length says.
-fn seal(frame: &mut [u8]) {
-    if frame.len() < 58 {
-        return;
-    }
-    frame[24..26].fill(0);
-    let sum: u32 = frame[14..34].chunks(2).map(|half| number(half) as u32).sum();
-    let sum = (sum & 0xffff) + (sum >> 16);
-    let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
-    frame[24..26].copy_from_slice(&sum.to_be_bytes());
-    let end = 14 + number(&frame[16..18]) as usize;
-    if (58..=frame.len()).contains(&end) {
-        let check = icrc(&frame[..end - 4]);
-        frame[end - 4..end].copy_from_slice(&check.to_le_bytes());
-    }
-}
-
 /// Changes a frame: a bit, a byte of a header, its end; with or without the checks put right.
 fn change(bytes: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
     let seals = rng.gen_bool(0.6);
@@ -483,85 +466,6 @@ fn frames_are_judged_as_the_golden_model_does() {
         Outcome::Stray,
     ]) {
         assert!(seen.get(&outcome).is_some_and(|count| *count > 10), "{outcome:?} in {seen:?}");
-    }
-}
-
-/// Requests that cannot be, or may not: each gets its NAK behind the ACK of what came before, nothing is written, and the queue pair takes nothing
-/// more.
-#[test]
-fn refusals() {
-    use opcode::{FETCH_ADD, READ_REQUEST, WRITE_FIRST, WRITE_LAST, WRITE_MIDDLE, WRITE_ONLY};
-    let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
-    let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
-    let mut sequence = EXPECT;
-    let whole = |address: u64, key: u32, length: u32| Extended::Rdma { address, key, length };
-    let place = 0x1000;
-    let cases = [
-        // Nothing has begun.
-        (0x61, WRITE_MIDDLE, Extended::None, LONGEST),
-        (0x61, WRITE_LAST, Extended::None, 8),
-        // Lengths that are not those of the payload
-        (0x61, WRITE_ONLY, whole(place, OUR_KEY, 9), 8),
-        (0x61, WRITE_ONLY, whole(place, OUR_KEY, 7), 8),
-        (0x61, WRITE_ONLY, whole(place, OUR_KEY, 0), 8),
-        (0x61, WRITE_ONLY, whole(place, OUR_KEY, LONGEST + 1), LONGEST + 1),
-        (0x61, WRITE_FIRST, whole(place, OUR_KEY, LONGEST), LONGEST),
-        (0x61, WRITE_FIRST, whole(place, OUR_KEY, LONGEST), LONGEST - 1),
-        (0x61, READ_REQUEST, whole(place, OUR_KEY, 8), 8),
-        (0x61, FETCH_ADD, Extended::Atomic { address: place + 4, key: OUR_KEY, operand: 1, compare: 0 }, 0),
-        // No right to read or to change
-        (0x62, READ_REQUEST, whole(place, OUR_KEY, 8), 0),
-        (0x62, FETCH_ADD, Extended::Atomic { address: place, key: OUR_KEY, operand: 1, compare: 0 }, 0),
-        // Another region, another key, another place
-        (0x62, WRITE_ONLY, whole(place, OUR_KEY ^ 1, 8), 8),
-        (0x62, WRITE_ONLY, whole(place, OUR_KEY ^ 0x100, 8), 8),
-        (0x62, WRITE_ONLY, whole(u64::from(REGION) - 1, OUR_KEY, 8), 8),
-        (0x62, WRITE_ONLY, whole((1 << 32) - 7, OUR_KEY, 8), 8),
-        (0x62, WRITE_ONLY, whole(place | 1 << 32, OUR_KEY, 8), 8),
-        (0x62, WRITE_FIRST, whole(place, OUR_KEY, u32::MAX), LONGEST),
-    ];
-    for (number, (syndrome, opcode, extended, bytes)) in cases.into_iter().enumerate() {
-        let mut frame = RoceFrame {
-            to_mac: OUR_MAC,
-            from_mac: PEER_MAC,
-            type_of_service: 0,
-            to_ip: OUR_IP,
-            from_ip: PEER_IP,
-            source_port: 0xc000,
-            opcode: WRITE_ONLY,
-            acknowledge: true,
-            queue_pair: PAIR,
-            sequence,
-            extended: whole(place, OUR_KEY, 4),
-            payload: vec![number as u8; 4],
-        };
-        interface.sent.clear();
-        assert_eq!(interface.receive(&frame.bytes()), Outcome::Written);
-        let memory = interface.memory.clone();
-        let good = RoceFrame { sequence: (sequence + 1) & 0xff_ffff, ..frame.clone() };
-        frame = RoceFrame { opcode, extended, payload: vec![0x55; bytes as usize], ..good.clone() };
-        assert_eq!(interface.receive(&frame.bytes()), Outcome::Refused, "case {number}");
-        // Right, but too late
-        assert_eq!(interface.receive(&good.bytes()), Outcome::Unknown, "case {number}");
-        for _ in 0..200 {
-            interface.beat(None);
-        }
-        assert!(interface.memory == memory, "case {number}");
-        let answers: Vec<(u32, u8)> = interface
-            .sent
-            .iter()
-            .map(|bytes| RoceFrame::parse(bytes).unwrap())
-            .map(|frame| match frame.extended {
-                Extended::Acknowledge { syndrome, .. } => (frame.sequence, syndrome),
-                other => panic!("{other:?}"),
-            })
-            .collect();
-        let first = answers.iter().find(|answer| answer.1 == 0x1f);
-        assert!(first.is_none_or(|answer| answer.0 == sequence), "case {number}: {answers:?}");
-        assert_eq!(answers.last(), Some(&(good.sequence, syndrome)), "case {number}");
-        assert!(interface.is_down());
-        interface.reopen();
-        sequence = good.sequence;
     }
 }
 

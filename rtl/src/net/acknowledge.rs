@@ -16,6 +16,8 @@ pub mod nak {
     pub const ACCESS: u64 = 3;
     /// A NAK, syndrome 0x63: memory could not be read.
     pub const OPERATION: u64 = 4;
+    /// An ACK of a packet that came again.
+    pub const AGAIN: u64 = 5;
 }
 
 /// A frame that its queue pair took, or answers; or the response of a peer.
@@ -42,7 +44,8 @@ pub struct AnswerMark {
 /// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a payload waits for its `performed`, which comes in that
 ///    order; one without for all marks before it. That of a response is told, until it is noted, with `got_valid`, `got_pair`, `got_sequence` and `got_ready`.
 /// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer covers all before it. So does `refuse`, which is
-///    taken with `refuse_valid` and `refuse_ready`, and which no mark and no other refusal replaces.
+///    taken with `refuse_valid` and `refuse_ready`, and which no mark and no other refusal replaces. The ACK of a packet that came again does not
+///    replace a NAK 0x60, which covers that packet too and is not repeated.
 /// 3. Queue pairs take turns. One that has responses to send (`responds`) waits for these. While `row_free` an answer is offered: `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs),
 ///    `send` answers in the same cycle, and so do `head_valid` and `head`. With `head_taken` it is gone.
 /// 4. Answers of a queue pair that is neither up nor closing are dropped. `closed` with `send_pair` is high
@@ -110,6 +113,8 @@ pub struct Acknowledge {
     waiting: Register<Bits<16>>,
     /// Queue pairs whose answer is a refusal.
     refused: Register<Bits<16>>,
+    /// Queue pairs whose answer is a NAK 0x60.
+    missing: Register<Bits<16>>,
     turns: RoundRobin,
 }
 
@@ -144,7 +149,14 @@ impl Logic for Acknowledge {
         self.pending.next = self.unperformed.any.val();
         // A refusal is the last answer of its queue pair.
         let its_last = self.refused.q.val().get_bit(oldest.pair.index());
-        let answered = passes && oldest.answers && !its_last;
+        let is_covered = self.waiting.q.val().get_bit(oldest.pair.index())
+            && self.missing.q.val().get_bit(oldest.pair.index())
+            && (oldest.nak == bits::<3>(nak::AGAIN));
+        let answered = passes && oldest.answers && !its_last && !is_covered;
+        if answered {
+            self.missing.d.next =
+                self.missing.q.val().replace_bit(oldest.pair.index(), oldest.nak == bits::<3>(nak::SEQUENCE));
+        }
         let is_known = self.refused.q.val().get_bit(self.refuse.val().pair.index());
         let refuses = self.refuse_valid.val() && !answered && !is_known;
         self.refuse_ready.next = !answered;
@@ -181,7 +193,10 @@ impl Logic for Acknowledge {
         // AETH: syndrome, message sequence number
         self.answers.read_address.next = turn;
         let answer = self.answers.read_data.val();
-        let kind = answer.nak;
+        let mut kind = answer.nak;
+        if kind == bits::<3>(nak::AGAIN) {
+            kind = bits::<3>(nak::NONE);
+        }
         let mut syndrome = bits::<8>(0x1f);
         if kind.any() {
             syndrome = bits::<8>(0x5f) + bit_cast::<8, 3>(kind);
@@ -251,5 +266,46 @@ mod tests {
         tick!(uut);
         settle(&mut uut);
         assert!(!uut.head_valid.val(), "nothing follows");
+    }
+
+    /// A NAK 0x60 waits while the link is busy; an ACK of a packet that came again does not replace it, the one of the packet that was missing
+    /// does, and an ACK of a packet that comes again behind that is sent.
+    #[test]
+    fn a_nak_of_a_missing_packet_stays() {
+        let cases = [
+            (&[(9, nak::AGAIN)][..], (10, 0x60)),
+            (&[(9, nak::AGAIN), (10, nak::NONE)], (10, 0x1f)),
+            (&[(10, nak::NONE), (10, nak::AGAIN)], (10, 0x1f)),
+            (&[(9, nak::AGAIN), (10, nak::ACCESS)], (10, 0x62)),
+        ];
+        for (marks, expected) in cases {
+            let mut uut = Acknowledge::default();
+            reset!(uut);
+            uut.ups.next = 0xffff.into();
+            for (sequence, kind) in [(10, nak::SEQUENCE)].iter().chain(marks) {
+                uut.mark_valid.next = true;
+                uut.mark.next = AnswerMark {
+                    pair: 3.into(),
+                    sequence: (*sequence as u64).into(),
+                    answers: true,
+                    nak: (*kind).into(),
+                    ..AnswerMark::default()
+                };
+                tick!(uut);
+            }
+            uut.mark_valid.next = false;
+            for _ in 0..4 {
+                tick!(uut);
+            }
+            uut.row_free.next = true;
+            uut.head_taken.next = true;
+            settle(&mut uut);
+            let head = uut.head.val();
+            let sent = (head.sequence.to_u64(), head.extension.get_bits::<8>(216).to_u64());
+            assert!(uut.head_valid.val() && sent == expected, "{marks:?}: {sent:x?}");
+            tick!(uut);
+            settle(&mut uut);
+            assert!(!uut.head_valid.val(), "{marks:?}: nothing follows");
+        }
     }
 }

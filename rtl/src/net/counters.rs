@@ -18,7 +18,7 @@ pub mod counter {
     pub const NAKS_OUT: u64 = 5;
     /// NAKs that came.
     pub const NAKS_IN: u64 = 6;
-    /// ACKs and NAKs that came for no packet that waits for one.
+    /// ACKs, NAKs and responses that came for no packet that waits for one.
     pub const STRAY: u64 = 7;
     /// Frames that found no room in the buffer.
     pub const NO_ROOM: u64 = 8;
@@ -83,7 +83,7 @@ impl Logic for NetCounters {
     #[hdl_gen]
     fn update(&mut self) {
         self.shown.d.next = bits::<32>(0);
-        for i in 0..21 {
+        for i in 0..22 {
             if self.events.val().get_bit(i) {
                 self.counts[i].d.next = self.counts[i].q.val() + bits::<32>(1);
             }
@@ -110,7 +110,7 @@ mod tests {
         let mut counts = [0u64; 32];
         let mut before = None;
         for _ in 0..2_000 {
-            let (events, select) = (rng.gen::<u32>() & 0x1f_ffff, rng.gen_range(0..32usize));
+            let (events, select) = (rng.gen::<u32>() & 0x3f_ffff, rng.gen_range(0..32usize));
             uut.events.next = u64::from(events).into();
             uut.select.next = (select as u64).into();
             settle(&mut uut);
@@ -123,6 +123,6 @@ mod tests {
             }
             tick!(uut);
         }
-        assert!(counts[..21].iter().all(|count| *count > 800));
+        assert!(counts[..counter::COUNT].iter().all(|count| *count > 800));
     }
 }

@@ -297,7 +297,7 @@ impl Logic for Receiver {
         if self.fresh.q.val().get_bit(pair.index()) {
             count = bits::<24>(0);
         }
-        let completes = is_taken && self.check.last.val();
+        let completes = is_taken && self.check.last.val() && !is_broken;
         if completes {
             count = count + bits::<24>(1);
         }
@@ -350,6 +350,7 @@ impl Logic for Receiver {
         self.mark.next.got = lands_now;
         if repeats {
             self.mark.next.sequence = whose.expected - bits::<24>(1);
+            self.mark.next.nak = bits::<3>(nak::AGAIN);
         }
         if lands_now {
             self.mark.next.sequence = frame.sequence;

@@ -351,6 +351,25 @@ pub fn icrc(frame: &[u8]) -> u32 {
     crc32fast::hash(&covered)
 }
 
+/// Puts the checksum of the IPv4 header and the ICRC of a frame right, whose headers were changed: as
+/// far as it has them where its length says.
+pub fn seal(frame: &mut [u8]) {
+    if frame.len() < HEADERS + ICRC {
+        return;
+    }
+    let sum = ETHERNET + 10..ETHERNET + 12;
+    frame[sum.clone()].fill(0);
+    // The sum has the order of the bytes that it covers.
+    let words = Sum16BitWords::new().add_slice(&frame[ETHERNET..ETHERNET + IPV4]);
+    frame[sum].copy_from_slice(&words.ones_complement().to_ne_bytes());
+    let length = u16::from_be_bytes([frame[ETHERNET + 2], frame[ETHERNET + 3]]);
+    let end = ETHERNET + usize::from(length);
+    if (HEADERS + ICRC..=frame.len()).contains(&end) {
+        let check = icrc(&frame[..end - ICRC]);
+        frame[end - ICRC..end].copy_from_slice(&check.to_le_bytes());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -430,12 +449,7 @@ mod tests {
         let mut frame = write().bytes();
         frame[20] |= 0x80;
         assert_eq!(RoceFrame::parse(&frame), Err(RoceError::Ip));
-        // One's complement: a borrow goes round.
-        let (sum, borrow) = u16::from_be_bytes([frame[24], frame[25]]).overflowing_sub(0x8000);
-        frame[24..26].copy_from_slice(&(sum - u16::from(borrow)).to_be_bytes());
-        let end = frame.len() - ICRC;
-        let check = icrc(&frame[..end]);
-        frame[end..].copy_from_slice(&check.to_le_bytes());
+        seal(&mut frame);
         assert_eq!(RoceFrame::parse(&frame), Ok(write()));
     }
 

@@ -1,20 +1,23 @@
-//! All nodes put to all others, and get from them, over links that lose, repeat, reorder and damage frames.
+//! All nodes put to all others, get from them, and add to their counters, over links that lose, repeat, reorder and damage frames.
 
 use std::time::Instant;
 
 use hermes_rtl::net::{counter, PLACES};
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
-use hermes_testbench::cosim::{get, put, put_inline, CosimError, Device as _, Latency, MemoryOptions};
+use hermes_testbench::cosim::{
+    fetch_add, get, put, put_inline, CosimError, Device as _, Latency, MemoryOptions,
+};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::library;
 
-const NODES: usize = 8;
 /// Bytes of a window that one node writes.
 const PART: usize = 4096;
-/// Bytes behind all parts that nobody writes: what is put from memory, and what is got.
+/// Counters of 64 bits behind all parts, to which all nodes add.
+const COUNTERS: usize = 8;
+/// Bytes behind them that nobody writes: what is put from memory, and what is got.
 const SOURCE: usize = 8192;
 /// Bytes behind that: what a round gets, each command to its own place, since queue pairs go their own ways.
 const LANDING: usize = 1 << 18;
@@ -52,9 +55,11 @@ impl Poster {
 struct Seen {
     /// What it wrote to each node, as its part of that node's window must be.
     wrote: Vec<Vec<u8>>,
-    /// Packets that this took.
+    /// What it added to the counters of each node.
+    added: Vec<[u64; COUNTERS]>,
+    /// Packets that puts and gets took.
     packets: Vec<u32>,
-    /// Its window.
+    /// The parts of its window, and its counters.
     window: Vec<u8>,
     /// What it got, and what it should have.
     got: [Vec<u8>; 2],
@@ -72,38 +77,49 @@ fn source_of(seed: u64, node: usize) -> Vec<u8> {
     (0..SOURCE).map(|_| random.gen()).collect()
 }
 
-/// `rounds` rounds of puts of every node to all, half of them from memory, and gets: the parts of all windows are compared after each.
-fn soak(rounds: u32) {
+/// `rounds` rounds of puts of `nodes` nodes to all, half of them from memory, gets and additions: parts and counters of all windows are compared
+/// after each.
+fn soak(nodes: usize, rounds: u32) {
     let seed = test_seed();
     let began = Instant::now();
     let link =
         LinkOptions { loss: 1.0, duplicate: 1.0, reorder: 1.0, corrupt: 1.0, ..LinkOptions::default() };
     let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
-    let options =
-        ClusterOptions { nodes: NODES, link, memory, seed, threads: 2, ..ClusterOptions::default() };
-    let (parts, bytes) = (NODES * PART, NODES * PART + SOURCE + LANDING);
+    let options = ClusterOptions { nodes, link, memory, seed, threads: 2, ..ClusterOptions::default() };
+    let counters = nodes * PART;
+    let constant = counters + 8 * COUNTERS;
+    let bytes = constant + SOURCE + LANDING;
     let result = cluster::run(library(), &options, |node| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1_000 + node.number as u64);
         let window = node.host.rmalloc("the window", bytes)?;
-        let sources: Vec<Vec<u8>> = (0..NODES).map(|other| source_of(seed, other)).collect();
+        let sources: Vec<Vec<u8>> = (0..nodes).map(|other| source_of(seed, other)).collect();
         let source = &sources[node.number];
-        node.host.device_mut().write_memory(window + parts as u32, source)?;
-        let landing = window + (parts + SOURCE) as u32;
+        node.host.device_mut().write_memory(window + constant as u32, source)?;
+        node.host.device_mut().write_memory(window + counters as u32, &[0; 8 * COUNTERS])?;
+        let landing = window + (constant + SOURCE) as u32;
         node.connect_mesh(window, bytes as u32)?;
         let mut poster = Poster { posted: 0, stage: [0; 16] };
-        let mut wrote = vec![vec![0; PART]; NODES];
-        let mut packets = vec![0; NODES];
+        let mut wrote = vec![vec![0; PART]; nodes];
+        let mut added = vec![[0u64; COUNTERS]; nodes];
+        let mut packets = vec![0; nodes];
         let mut quiet = Vec::new();
         for round in 0..rounds {
             let mut got = vec![];
             for _ in 0..ROUND {
-                let to = random.gen_range(0..NODES);
+                let to = random.gen_range(0..nodes);
+                if random.gen_bool(0.125) {
+                    let (counter, operand) = (random.gen_range(0..COUNTERS), random.gen::<u64>());
+                    added[to][counter] = added[to][counter].wrapping_add(operand);
+                    let remote = window + (counters + 8 * counter) as u32;
+                    poster.post(node, to as u32, &fetch_add(remote, operand))?;
+                    continue;
+                }
                 if random.gen_bool(0.25) && got.len() + LONGEST <= LANDING {
                     let length = random.gen_range(1..=LONGEST);
                     let from = random.gen_range(0..=SOURCE - length);
                     let command =
-                        get(window + (parts + from) as u32, landing + got.len() as u32, length as u32);
+                        get(window + (constant + from) as u32, landing + got.len() as u32, length as u32);
                     got.extend_from_slice(&sources[to][from..from + length]);
                     packets[node.number] += length.div_ceil(MTU) as u32;
                     poster.post(node, to as u32, &command)?;
@@ -116,7 +132,7 @@ fn soak(rounds: u32) {
                 } else {
                     let length = random.gen_range(1..=LONGEST);
                     let from = random.gen_range(0..=SOURCE - length);
-                    (source[from..from + length].to_vec(), Some(window + (parts + from) as u32))
+                    (source[from..from + length].to_vec(), Some(window + (constant + from) as u32))
                 };
                 let at = random.gen_range(0..=PART - bytes.len());
                 wrote[to][at..at + bytes.len()].copy_from_slice(&bytes);
@@ -130,19 +146,20 @@ fn soak(rounds: u32) {
             }
             cluster::wait_completed(node, poster.posted)?;
             node.meet()?;
-            let memory = node.read_clean(window, parts)?;
+            let memory = node.read_clean(window, constant)?;
             let came = node.read_clean(landing, got.len())?;
             node.meet()?;
             if node.number == 0 && rounds > 1 {
                 println!("round {} of {rounds}, cycle {}", round + 1, node.host.device_mut().cycle());
             }
-            quiet.push((wrote.clone(), packets.clone(), memory, [came, got]));
+            quiet.push((wrote.clone(), added.clone(), packets.clone(), memory, [came, got]));
         }
         // Nothing completes a second time later.
         node.run(20_000)?;
-        let seen = |(wrote, packets, window, got), node: &mut Node| {
+        let seen = |(wrote, added, packets, window, got), node: &mut Node| {
             Ok::<_, CosimError>(Seen {
                 wrote,
+                added,
                 packets,
                 window,
                 got,
@@ -165,13 +182,20 @@ fn soak(rounds: u32) {
                     "round {round}: what node {from} put to node {number}"
                 );
             }
+            for counter in 0..COUNTERS {
+                let at = counters + 8 * counter;
+                let got = u64::from_le_bytes(seen.window[at..at + 8].try_into().unwrap());
+                let added = result.nodes.iter().map(|other| other[round].added[number][counter]);
+                let sum = added.fold(0u64, u64::wrapping_add);
+                assert_eq!(got, sum, "round {round}: counter {counter} of node {number}");
+            }
         }
         let last = node.last().unwrap();
         assert_eq!((last.completed, last.failed), (rounds * ROUND, 0), "node {number}: each command once");
         let packets: u32 = result.nodes.iter().map(|other| other.last().unwrap().packets[number]).sum();
         assert_eq!(last.frames_in, packets, "node {number}: each packet is written once");
     }
-    let commands = NODES as u32 * rounds * ROUND;
+    let commands = nodes as u32 * rounds * ROUND;
     let sum = |what: fn(&PortCounts) -> u64| result.ports.iter().map(what).sum::<u64>();
     let frames = sum(|port| port.sent);
     let faults = [
@@ -189,13 +213,19 @@ fn soak(rounds: u32) {
 }
 
 #[test]
-fn eight_nodes_put_and_get_over_bad_links() {
-    soak(1);
+fn eight_nodes_put_get_and_add_over_bad_links() {
+    soak(8, 1);
 }
 
 /// A million frames.
 #[test]
 #[ignore = "minutes: a million frames between eight nodes"]
 fn a_million_frames() {
-    soak(100);
+    soak(8, 100);
+}
+
+#[test]
+#[ignore = "minutes: a million frames between two nodes"]
+fn a_million_frames_of_two_nodes() {
+    soak(2, 400);
 }

@@ -3,5 +3,6 @@
 mod atomics;
 mod core;
 mod gets;
+mod hostile;
 mod nodes;
 mod puts;
