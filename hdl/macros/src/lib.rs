@@ -18,6 +18,7 @@ mod ports;
 mod stimulus;
 mod types;
 
+mod values;
 use proc_macro::TokenStream;
 
 /// Implements rust-hdl's `Block` for a struct of signals and units, and describes the struct for
@@ -67,6 +68,29 @@ pub fn ports(input: TokenStream) -> TokenStream {
 /// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and
 /// `let mut`, `if`, `match`, `for index in from..to`, `connect!`, operators, literals, casts and
 /// the methods of rust-hdl's values. A choice between values may stand where a value is assigned:
+/// Makes a struct of values (`Bit`, `Bits`, enums with `LogicState`, other such structs) a value
+/// itself: the first field has the lowest bits. The struct must derive `Clone`, `Copy`, `Debug`,
+/// `Default` and `PartialEq` too.
+///
+/// Takes the place of rust-hdl's derive of the same name. `unit_info::RandomValue`, for tests: each
+/// field has a random value.
+#[proc_macro_derive(LogicStruct)]
+pub fn logic_struct(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    values::logic_struct(&input).unwrap_or_else(|e| e.to_compile_error()).into()
+}
+
+/// Makes an enum without fields a value: the first variant has code 0 and is the default. The
+/// enum must derive `Clone`, `Copy`, `Debug` and `PartialEq` too.
+///
+/// Takes the place of rust-hdl's derive of the same name. `unit_info::RandomValue`, for tests: any
+/// variant.
+#[proc_macro_derive(LogicState)]
+pub fn logic_state(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    values::logic_state(&input).unwrap_or_else(|e| e.to_compile_error()).into()
+}
+
 /// `let x = if a { b } else { c };`. What does not translate is refused with an error at its place
 /// that says what to write instead.
 #[proc_macro_attribute]

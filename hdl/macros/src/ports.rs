@@ -7,6 +7,7 @@ use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Generics, Result,
 use crate::constructor;
 use crate::describe::doc;
 use crate::group_registers;
+use crate::stimulus::with_random_values;
 use crate::types::{arguments, element, is_named};
 
 /// Which way the values of a port go.
@@ -127,6 +128,8 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
     let values = ports.iter().map(|p| &p.value);
     let random: Vec<_> =
         ports.iter().filter(|p| p.way == inputs || p.way == Way::Both).map(|p| p.ident).collect();
+    let with_random_values = with_random_values(&input.generics);
+    let (random_generics, ..) = with_random_values.split_for_impl();
     let connections = [name, other].map(|that| {
         connection(&input.generics, &quote!(#name #ty_generics), &quote!(#that #ty_generics), &fields)
     });
@@ -186,11 +189,10 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
             type Flipped = #other #ty_generics;
         }
         #(#connections)*
-        impl #impl_generics unit_info::RandomPort for #name #ty_generics #where_clause {
-            #[allow(unused_variables, unused_imports)]
+        impl #random_generics unit_info::RandomPort for #name #ty_generics #where_clause {
+            #[allow(unused_variables)]
             fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
-                use unit_info::{KeepInput as _, RandomInput as _};
-                #((&mut &mut self.#random).randomize(random);)*
+                #(unit_info::RandomPort::set_random(&mut self.#random, random);)*
             }
         }
     }

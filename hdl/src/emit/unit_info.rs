@@ -254,7 +254,7 @@ pub fn defaults<T: Default>(count: usize) -> Vec<T> {
     list
 }
 
-/// Types that a random input can have.
+/// Types that a random input can have; the derive macros `LogicStruct` and `LogicState` implement it.
 pub trait RandomValue: Synth {
     /// A value from 64-bit random numbers: any, but also often all zeros, all ones or few ones.
     fn random(random: &mut dyn FnMut() -> u64) -> Self;
@@ -287,7 +287,7 @@ impl<const N: usize> RandomValue for Bits<N> {
 
 /// What a test needs to drive any unit; the derive macro `LogicBlock` implements it.
 pub trait Drive: Block {
-    /// Gives a random value to every input of `bool` or `Bits`, and to `Vec`s and port groups of them; others keep theirs.
+    /// Gives a random value to every input but clock and reset, those of port groups too.
     fn randomize_inputs(&mut self, random: &mut dyn FnMut() -> u64);
     /// Sets the input `reset`, if there is one.
     fn set_reset(&mut self, level: bool);
@@ -295,7 +295,7 @@ pub trait Drive: Block {
     fn set_clock(&mut self, level: bool) -> bool;
 }
 
-/// An input or a port group that can have random values; the derive macro `Ports` implements it.
+/// An input or a port group that can have random values, or a `Vec` of them; the derive macro `Ports` implements it.
 pub trait RandomPort {
     /// Sets it, of a group the inputs.
     fn set_random(&mut self, random: &mut dyn FnMut() -> u64);
@@ -307,14 +307,20 @@ impl<T: RandomValue> RandomPort for Signal<In, T> {
     }
 }
 
-/// Gives a field random values: a [`RandomPort`], or a `Vec` of them.
+impl<P: RandomPort> RandomPort for Vec<P> {
+    fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
+        self.iter_mut().for_each(|port| port.set_random(random));
+    }
+}
+
+/// Gives a public field random values if it is a [`RandomPort`].
 pub trait RandomInput {
     /// Sets it.
     fn randomize(self, random: &mut dyn FnMut() -> u64);
 }
 
-/// Leaves a field as it is: inputs of types without [`RandomValue`], and what is no input. Method lookup comes here if
-/// [`RandomInput`] does not apply, because it has one reference less.
+/// Leaves a public field as it is that is no port: a unit, or a bundle of rust-hdl. Method lookup comes here if [`RandomInput`] does not
+/// apply, because it has one reference less.
 pub trait KeepInput {
     /// Does nothing.
     fn randomize(self, random: &mut dyn FnMut() -> u64);
@@ -323,12 +329,6 @@ pub trait KeepInput {
 impl<P: RandomPort> RandomInput for &mut &mut P {
     fn randomize(self, random: &mut dyn FnMut() -> u64) {
         self.set_random(random);
-    }
-}
-
-impl<P: RandomPort> RandomInput for &mut &mut Vec<P> {
-    fn randomize(self, random: &mut dyn FnMut() -> u64) {
-        self.iter_mut().for_each(|port| port.set_random(random));
     }
 }
 
