@@ -15,10 +15,11 @@ mod group_registers;
 mod kernel;
 mod logic_block;
 mod ports;
+mod promises;
 mod stimulus;
 mod types;
-
 mod values;
+
 use proc_macro::TokenStream;
 
 /// Implements rust-hdl's `Block` for a struct of signals and units, and describes the struct for
@@ -32,7 +33,10 @@ use proc_macro::TokenStream;
 ///   default elements, and every other field has its default. Without `#[new]`, a struct with such
 ///   a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
-#[proc_macro_derive(LogicBlock, attributes(new, init, count))]
+/// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`, and
+///   the payload with it. `#[one_hot]` at an output: at most one bit is set. `emit` notes it
+///   ([`Promise`](../hermes_hdl/emit/enum.Promise.html)), and assertions are made of it.
+#[proc_macro_derive(LogicBlock, attributes(new, init, count, held, one_hot))]
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
@@ -55,19 +59,15 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
 /// - `#[registers(Name)]` at the struct makes a unit `Name` of registers for all of its signals,
 ///   with `enable`, `d` and `q`: what moves from a stage to the next is one value, and not a
 ///   register for each of its parts.
-#[proc_macro_derive(Ports, attributes(init, count, part_of, registers))]
+/// - `#[held]` at the struct: each `..valid` stays until the `..ready` of the same begin, and so do
+///   the ports of this begin that have its direction. `#[held(valid, ready, payload, ..)]` names
+///   the ports, where some may change. `emit` notes it for every unit with the group.
+#[proc_macro_derive(Ports, attributes(init, count, part_of, registers, held))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     ports::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
-/// The kernel of a unit: `fn update(&mut self)` runs in the native simulation as it stands, and is
-/// translated to rust-hdl's syntax tree for the Verilog back end. The unit's description and the
-/// types of its `let`s travel through `Logic::timing`.
-///
-/// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and
-/// `let mut`, `if`, `match`, `for index in from..to`, `connect!`, operators, literals, casts and
-/// the methods of rust-hdl's values. A choice between values may stand where a value is assigned:
 /// Makes a struct of values (`Bit`, `Bits`, enums with `LogicState`, other such structs) a value
 /// itself: the first field has the lowest bits. The struct must derive `Clone`, `Copy`, `Debug`,
 /// `Default` and `PartialEq` too.
@@ -91,6 +91,13 @@ pub fn logic_state(input: TokenStream) -> TokenStream {
     values::logic_state(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
+/// The kernel of a unit: `fn update(&mut self)` runs in the native simulation as it stands, and is
+/// translated to rust-hdl's syntax tree for the Verilog back end. The unit's description and the
+/// types of its `let`s travel through `Logic::timing`.
+///
+/// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and
+/// `let mut`, `if`, `match`, `for index in from..to`, `connect!`, operators, literals, casts and
+/// the methods of rust-hdl's values. A choice between values may stand where a value is assigned:
 /// `let x = if a { b } else { c };`. What does not translate is refused with an error at its place
 /// that says what to write instead.
 #[proc_macro_attribute]

@@ -33,6 +33,10 @@ pub struct Description {
     pub locals: Locals,
     /// Doc comments of the port groups among the fields, by path; the back end adds them.
     pub groups: Vec<(String, String)>,
+    /// Handshakes that are held, by path: valid, ready, and what goes with them.
+    pub held: Vec<Vec<String>>,
+    /// Outputs that are one-hot or zero, by path.
+    pub one_hot: Vec<String>,
 }
 
 impl Description {
@@ -62,10 +66,22 @@ impl Description {
         self.constants.push((name.to_string(), value.value()));
     }
 
-    /// Adds the comments of the port group at `path` and of its ports.
+    /// Notes that the first of `names` stays until the second, and the others with it.
+    pub fn held(&mut self, names: &[&str]) {
+        self.held.push(names.iter().map(|name| (*name).to_string()).collect());
+    }
+
+    /// Notes that at most one bit of an output is set.
+    pub fn one_hot(&mut self, name: &str) {
+        self.one_hot.push(name.to_string());
+    }
+
+    /// Adds the comments of the port group at `path` and of its ports, and what it promises.
     pub fn add_group(&mut self, path: &str, group: Self) {
         if self.groups.iter().all(|(known, _)| known != path) {
             self.groups.push((path.to_string(), group.doc));
+            let at = |name: String| format!("{path}.{name}");
+            self.held.extend(group.held.into_iter().map(|names| names.into_iter().map(at).collect()));
             self.fields.extend(group.fields.into_iter().map(|(name, doc)| (format!("{path}.{name}"), doc)));
         }
     }
@@ -80,6 +96,10 @@ impl Description {
         outputs.extend(numbers(self.constants));
         outputs.push(String::new());
         outputs.extend(self.locals.to_text());
+        outputs.push(String::new());
+        outputs.extend(self.held.iter().map(|names| names.join(" ")));
+        outputs.push(String::new());
+        outputs.extend(self.one_hot);
         vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
     }
 
@@ -93,6 +113,8 @@ impl Description {
         };
         let mut parts = info.outputs.split(String::is_empty);
         let (parameters, constants, locals) = (parts.next()?, parts.next()?, parts.next()?);
+        let (held, one_hot) = (parts.next()?, parts.next()?);
+        let words = |text: &String| text.split(' ').map(str::to_string).collect();
         Some(Self {
             type_name: info.clock.clone(),
             doc: info.inputs.first().cloned().unwrap_or_default(),
@@ -101,6 +123,8 @@ impl Description {
             constants: numbers(constants),
             locals: Locals::from_text(locals),
             groups: Vec::new(),
+            held: held.iter().map(words).collect(),
+            one_hot: one_hot.to_vec(),
         })
     }
 }
