@@ -2,75 +2,103 @@
 
 use std::fmt::Write as _;
 
-use hermes_hdl::emit::{Design, Module, Port};
+use hermes_hdl::emit::{Design, Direction, Module, Port, Promise};
 
-/// Groups of ports of modules inside the array whose valid holds until ready: begin of the module's
-/// name, and of the ports' names.
-const HELD: [(&str, &str); 1] = [("sync_fifo", "pop_")];
-
-/// Outputs that are one-hot or zero: begin of the module's name, and the port.
-const ONE_HOT: [(&str, &str); 1] = [("round_robin", "grant")];
-
-/// Valid and ready of a group of ports, and what goes with them.
+/// Valid and ready of a handshake, and what goes with them.
 struct Handshake<'a> {
-    prefix: &'a str,
+    valid: &'a Port,
+    ready: &'a Port,
     payload: Vec<&'a Port>,
 }
 
-/// The handshakes of a module: ports `..valid` and `..ready` of one bit with the same begin.
-fn handshakes(module: &Module) -> Vec<Handshake<'_>> {
-    let single = |name: &str| module.ports.iter().any(|port| port.name == name && port.width == 1);
-    let prefixes = module.ports.iter().filter_map(|port| port.name.strip_suffix("valid"));
-    let with_ready = prefixes.filter(|p| single(&format!("{p}valid")) && single(&format!("{p}ready")));
-    let handshake = |prefix| {
-        let goes_with = |port: &&Port| {
-            port.name.strip_prefix(prefix).is_some_and(|rest| rest != "valid" && rest != "ready")
+fn port<'a>(module: &'a Module, name: &str) -> Option<&'a Port> {
+    module.ports.iter().find(|port| port.name == name)
+}
+
+/// The handshakes of the top: ports `..valid` and `..ready` of one bit with the same begin, and what
+/// has that begin. They are the channels of AXI4, AXI4-Lite and AXI4-Stream, of both directions.
+fn channels(top: &Module) -> Vec<Handshake<'_>> {
+    let single = |name: String| port(top, &name).filter(|port| port.width == 1);
+    let prefixes = top.ports.iter().filter_map(|port| port.name.strip_suffix("valid"));
+    let handshake = |prefix: &str| {
+        let (valid, ready) = (single(format!("{prefix}valid"))?, single(format!("{prefix}ready"))?);
+        let goes_with = |other: &&Port| {
+            other.name.starts_with(prefix) && other.name != valid.name && other.name != ready.name
         };
-        Handshake { prefix, payload: module.ports.iter().filter(goes_with).collect() }
+        Some(Handshake { valid, ready, payload: top.ports.iter().filter(goes_with).collect() })
     };
-    with_ready.map(handshake).filter(|handshake| !handshake.payload.is_empty()).collect()
+    prefixes.filter_map(handshake).filter(|handshake| !handshake.payload.is_empty()).collect()
+}
+
+/// The handshakes in which a module inside promises what it gives.
+fn promised(module: &Module) -> Vec<Handshake<'_>> {
+    let handshake = |promise: &Promise| {
+        let Promise::Held { valid, ready, payload } = promise else { return None };
+        let (valid, ready) = (port(module, valid)?, port(module, ready)?);
+        let payload = payload.iter().filter_map(|name| port(module, name)).collect();
+        (valid.direction == Direction::Output).then_some(Handshake { valid, ready, payload })
+    };
+    module.promises.iter().filter_map(&handshake).collect()
+}
+
+/// The checkers of a handshake: one for each element of its ports.
+fn bind_handshake(binds: &mut String, top: &str, module: &Module, handshake: &Handshake) {
+    let Handshake { valid, ready, payload } = handshake;
+    let begin = valid.name.strip_suffix("valid").unwrap_or(&valid.name).trim_end_matches('_');
+    let count = valid.width;
+    let part = |port: &Port, element: usize| match (count, port.width / count) {
+        (1, _) => port.name.clone(),
+        (_, 1) => format!("{}[{element}]", port.name),
+        (_, width) => format!("{}[{} +: {width}]", port.name, element * width),
+    };
+    let width: usize = payload.iter().map(|port| port.width / count).sum();
+    for element in 0..count {
+        let name = if count == 1 { begin.to_string() } else { format!("{begin}_{element}") };
+        let parts: Vec<String> = payload.iter().map(|port| part(port, element)).collect();
+        let parts = if parts.is_empty() { vec!["1'b0".to_string()] } else { parts };
+        let _ = write!(
+            binds,
+            "bind {} {top}_handshake #(\n    .WIDTH({})\n) check_{name} (\n    .clk(clk),\n    .rst(rst),\n    \
+             .valid({}),\n    .ready({}),\n    .payload({{\n        {}\n    }})\n);\n\n",
+            module.name,
+            width.max(1),
+            part(valid, element),
+            part(ready, element),
+            parts.join(",\n        "),
+        );
+    }
 }
 
 /// The assertions for `design`, to be read after its Verilog by a tool that knows `bind`:
 ///
-/// - at each channel of the top (AXI4, AXI4-Lite, AXI4-Stream), and where a FIFO inside gives its
-///   words: valid holds until ready, and what goes with it does not change;
-/// - the grants of an arbiter are one-hot or zero.
+/// - at each channel of the top (AXI4, AXI4-Lite, AXI4-Stream), and where a module inside gives what
+///   its declaration says is held: valid holds until ready, and what goes with it does not change;
+/// - the outputs that their declaration says are one-hot, such as the grants of an arbiter, have at
+///   most one bit set.
 ///
 /// They look at each rising edge of the clock at which the reset is low, and report by `$error`.
 /// Nothing is driven.
 #[must_use]
 pub fn checks(design: &Design) -> String {
     let top = &design.top;
-    let prefix = top.strip_suffix("hermes_top").unwrap_or_default();
     let mut binds = String::new();
     for module in &design.modules {
-        let is = |begin: &str| module.name.strip_prefix(prefix).is_some_and(|name| name.starts_with(begin));
-        let held = |group: &str| HELD.iter().any(|(begin, ports)| is(begin) && *ports == group);
-        for Handshake { prefix, payload } in handshakes(module) {
-            if module.name != *top && !held(prefix) {
-                continue;
-            }
-            let width: usize = payload.iter().map(|port| port.width).sum();
-            let names: Vec<&str> = payload.iter().map(|port| port.name.as_str()).collect();
+        if ["clk", "rst"].iter().any(|name| port(module, name).is_none()) {
+            continue;
+        }
+        let handshakes = if module.name == *top { channels(module) } else { promised(module) };
+        for handshake in handshakes {
+            bind_handshake(&mut binds, top, module, &handshake);
+        }
+        for promise in &module.promises {
+            let Promise::OneHot { port: name } = promise else { continue };
+            let Some(port) = port(module, name) else { continue };
             let _ = write!(
                 binds,
-                "bind {} {top}_handshake #(\n    .WIDTH({width})\n) check_{} (\n    .clk(clk),\n    .rst(rst),\n    \
-                 .valid({prefix}valid),\n    .ready({prefix}ready),\n    .payload({{\n        {}\n    }})\n);\n\n",
-                module.name,
-                prefix.trim_end_matches('_'),
-                names.join(",\n        "),
+                "bind {} {top}_one_hot #(\n    .WIDTH({})\n) check_{name} (\n    .clk(clk),\n    .rst(rst),\n    \
+                 .grant({name})\n);\n\n",
+                module.name, port.width,
             );
-        }
-        for port in &module.ports {
-            if ONE_HOT.iter().any(|(begin, name)| is(begin) && *name == port.name) {
-                let _ = write!(
-                    binds,
-                    "bind {} {top}_one_hot #(\n    .WIDTH({})\n) check_{} (\n    .clk(clk),\n    .rst(rst),\n    \
-                     .grant({})\n);\n\n",
-                    module.name, port.width, port.name, port.name,
-                );
-            }
         }
     }
     format!(
@@ -89,7 +117,9 @@ pub fn checks(design: &Design) -> String {
              initial waits = 1'b0;\n\n    \
              always @(posedge clk) begin\n        \
                  waits <= !rst && valid && !ready;\n        \
-                 was <= payload;\n        \
+                 if (!rst && valid && !ready) begin\n            \
+                     was <= payload;\n        \
+                 end\n        \
                  if (!rst && waits) begin\n            \
                      valid_holds: assert (valid) else $error(\"%m: valid falls before ready\");\n            \
                      payload_holds: assert (payload == was) else $error(\"%m: the payload changes before ready\");\n        \
@@ -115,19 +145,41 @@ pub fn checks(design: &Design) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_hdl::emit::Direction;
 
     #[test]
-    fn channels_of_the_top_and_grants_are_bound() {
-        let port = |name: &str, width| Port { name: name.to_string(), direction: Direction::Input, width };
-        let module = |name: &str, ports| Module { name: name.to_string(), text: String::new(), ports };
-        let axi = vec![port("m_awid", 4), port("m_awvalid", 1), port("m_awready", 1), port("seen_valid", 1)];
-        let fifo = vec![port("pop_valid", 1), port("pop_ready", 1), port("pop_data", 32)];
+    fn channels_of_the_top_and_what_is_promised_are_bound() {
+        let port = |name: &str, direction, width| Port { name: name.to_string(), direction, width };
+        let input = |name: &str, width| port(name, Direction::Input, width);
+        let output = |name: &str, width| port(name, Direction::Output, width);
+        let held = |valid: &str, ready: &str, payload: &[&str]| Promise::Held {
+            valid: valid.to_string(),
+            ready: ready.to_string(),
+            payload: payload.iter().map(|name| (*name).to_string()).collect(),
+        };
+        let module = |name: &str, ports: Vec<Port>, promises| Module {
+            name: name.to_string(),
+            text: String::new(),
+            ports: [input("clk", 1), input("rst", 1)].into_iter().chain(ports).collect(),
+            promises,
+        };
+        let axi =
+            vec![output("m_awid", 4), output("m_awvalid", 1), input("m_awready", 1), input("seen_valid", 1)];
+        let given = vec![
+            output("pop_valid", 2),
+            input("pop_ready", 2),
+            output("pop_data", 64),
+            output("pop_last", 2),
+        ];
+        let taken = vec![input("push_valid", 1), output("push_ready", 1), input("push_data", 32)];
         let modules = vec![
-            module("a_sync_fifo_32_3_4", fifo.clone()),
-            module("a_other", fifo),
-            module("a_round_robin", vec![port("grant", 32)]),
-            module("a_hermes_top", axi),
+            module("a_giver", given, vec![held("pop_valid", "pop_ready", &["pop_data", "pop_last"])]),
+            module("a_taker", taken, vec![held("push_valid", "push_ready", &["push_data"])]),
+            module(
+                "a_arbiter",
+                vec![output("grant", 32)],
+                vec![Promise::OneHot { port: "grant".to_string() }],
+            ),
+            module("a_hermes_top", axi, Vec::new()),
         ];
         let design = Design { top: "a_hermes_top".to_string(), modules, ports: Vec::new() };
         let text = checks(&design);
@@ -135,12 +187,18 @@ mod tests {
         assert_eq!(
             binds,
             [
-                "bind a_sync_fifo_32_3_4 a_hermes_top_handshake #(",
-                "bind a_round_robin a_hermes_top_one_hot #(",
+                "bind a_giver a_hermes_top_handshake #(",
+                "bind a_giver a_hermes_top_handshake #(",
+                "bind a_arbiter a_hermes_top_one_hot #(",
                 "bind a_hermes_top a_hermes_top_handshake #(",
             ]
         );
-        assert!(text
-            .contains(".valid(m_awvalid),\n    .ready(m_awready),\n    .payload({\n        m_awid\n    })"));
+        for part in [
+            ".WIDTH(33)\n) check_pop_1 (",
+            ".valid(pop_valid[1]),\n    .ready(pop_ready[1]),\n    .payload({\n        pop_data[32 +: 32],\n        pop_last[1]\n    })",
+            ".valid(m_awvalid),\n    .ready(m_awready),\n    .payload({\n        m_awid\n    })",
+        ] {
+            assert!(text.contains(part), "{part} is not in:\n{text}");
+        }
     }
 }

@@ -250,6 +250,7 @@ mod tests {
                 name: "hermes_top".to_string(),
                 text: "module hermes_top;\nendmodule\n".to_string(),
                 ports: Vec::new(),
+                promises: Vec::new(),
             }],
             ports: vec![port("clk", Direction::Input), port("done", Direction::Output)],
         }

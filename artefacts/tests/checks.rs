@@ -68,3 +68,91 @@ fn two_grants_at_once_are_noticed() {
     let fault = ("assign grant = choice;", "assign grant = request;");
     play(&RoundRobin::default(), "round_robin", Some(fault), &inputs).expect("the assertion fires");
 }
+
+/// A number that is offered.
+#[derive(Ports)]
+#[held]
+pub struct Offer {
+    /// It is here, until it is taken.
+    pub valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<In, Bit>,
+    /// The number.
+    pub number: Signal<Out, Bits<8>>,
+}
+
+/// Offers numbers to two, to each the ones behind another.
+#[derive(LogicBlock)]
+pub struct Givers {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// To each of the two.
+    #[count(2)]
+    pub offers: Vec<Offer>,
+    #[count(2)]
+    numbers: Vec<Register<Bits<8>>>,
+}
+
+impl Logic for Givers {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..2 {
+            self.offers[i].valid.next = self.numbers[i].q.val().get_bit(0);
+            self.offers[i].number.next = self.numbers[i].q.val();
+            if self.offers[i].ready.val() || !self.numbers[i].q.val().get_bit(0) {
+                self.numbers[i].d.next = self.numbers[i].q.val() + 1;
+            }
+        }
+    }
+}
+
+/// Givers as a unit inside another.
+#[derive(LogicBlock)]
+pub struct Around {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Whose number is taken.
+    #[count(2)]
+    pub takes: Vec<Signal<In, Bit>>,
+    /// The sum of the two numbers.
+    pub number: Signal<Out, Bits<8>>,
+    givers: Givers,
+}
+
+impl Logic for Around {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..2 {
+            self.givers.offers[i].ready.next = self.takes[i].val();
+        }
+        self.number.next = self.givers.offers[0].number.val() + self.givers.offers[1].number.val();
+    }
+}
+
+/// A group with the mark, in a vector, of a unit inside: each element is looked at by itself.
+#[test]
+fn what_a_marked_group_takes_back_is_noticed() {
+    let inputs: [&[(&str, u64)]; 10] = [
+        &[("rst", 1), ("takes", 0)],
+        &[("rst", 0)],
+        &[],
+        &[],
+        &[("takes", 1)],
+        &[],
+        &[],
+        &[("takes", 2)],
+        &[("takes", 3)],
+        &[],
+    ];
+    assert_eq!(play(&Around::default(), "around", None, &inputs), None);
+    let valid = ("{numbers_1[0], numbers_0[0]}", "{numbers_1[0] && !offers_ready[0], numbers_0[0]}");
+    let number = ("{numbers_1, numbers_0}", "{numbers_1 + numbers_0, numbers_0}");
+    for fault in [valid, number] {
+        let error = play(&Around::default(), "around", Some(fault), &inputs);
+        assert!(error.is_some_and(|error| error.contains("stop")), "{fault:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! How a model of the array is built.
 
 use hermes_hdl::emit::{Design, Direction, Module};
-use verilator_sys::{ModelOptions, SharedModule};
+use verilator_sys::{Error, Model, ModelLibrary, ModelOptions, SharedModule};
 
 /// Modules with several instances in an array that are worth to be compiled only once, by the beginning of their name.
 const SHARED: [&str; 2] = ["shader_core", "l2_bank"];
@@ -12,6 +12,17 @@ pub fn options(design: &Design) -> ModelOptions {
     let has_instances = |module: &&Module| SHARED.iter().any(|name| module.name.starts_with(name));
     let shared = design.modules.iter().filter(has_instances).map(shared).collect();
     ModelOptions { shared, rewriter: Some(&model_optimizer::Optimizer), ..ModelOptions::new(&design.top) }
+}
+
+/// A model of the array `design` with the assertions of [`hermes_artefacts::checks`], as tests run it: one that fails ends the run
+/// with an error.
+///
+/// # Errors
+/// As [`Model::build`].
+pub fn checked(design: &Design) -> Result<ModelLibrary, Error> {
+    let mut options = options(design);
+    options.verilator_flags.push("--assert".to_string());
+    Model::build(&(design.verilog() + &hermes_artefacts::checks(design)), &options)
 }
 
 fn shared(module: &Module) -> SharedModule {

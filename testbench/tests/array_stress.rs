@@ -10,14 +10,14 @@ use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use verilator_sys::ModelLibrary;
 
 const SLOT_BYTES_LOG2: u32 = 11;
 
 fn library() -> ModelLibrary {
     let config = Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() };
     let design = hermes_rtl::top::emit_top(&config).unwrap();
-    Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    model::checked(&design).unwrap()
 }
 
 fn packets(count: usize, seed: u64) -> Vec<SlotPacket> {
@@ -78,29 +78,6 @@ fn results_do_not_depend_on_the_memory() {
                 assert_eq!(got.bytes, expected.frame, "{case}: frame of packet {}", got.index);
             }
         }
-    }
-}
-
-/// With the assertions that are emitted beside the Verilog: at the channels of the top, in the
-/// FIFOs and arbiters.
-#[test]
-fn assertions_hold_in_the_array() {
-    let config = Config { cores: 2, lanes: 2, warps: 4, ..Config::preset("default").unwrap() };
-    let design = hermes_rtl::top::emit_top(&config).unwrap();
-    let verilator_flags = vec!["--assert".to_string()];
-    let options = ModelOptions { verilator_flags, ..ModelOptions::new(&design.top) };
-    let verilog = design.verilog() + &hermes_artefacts::checks(&design);
-    let library = Model::build(&verilog, &options).unwrap();
-    let seed = test_seed();
-    let packets = packets(100, seed);
-    for stall_percent in [0, 60] {
-        let memory = MemoryOptions {
-            latency: Latency::Random(1, 30),
-            stall_percent,
-            seed,
-            ..MemoryOptions::default()
-        };
-        assert_eq!(run_app(&library, APPS[0], &packets, memory).packets.len(), packets.len());
     }
 }
 

@@ -16,7 +16,7 @@ use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Frame, Generator, Kind, Traffic};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 const SLOT_BYTES_LOG2: u32 = 11;
 
@@ -36,7 +36,7 @@ fn library() -> &'static ModelLibrary {
             ..default
         };
         let design = hermes_rtl::top::emit_top(&config).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::checked(&design).unwrap()
     })
 }
 

@@ -28,7 +28,12 @@ pub fn is_integer(ty: &Type) -> bool {
 }
 
 /// An inherent method `unit_description` for the struct with the given hardware and other fields.
-pub fn expand(input: &DeriveInput, hardware: &[&Field], other: &[&Field]) -> TokenStream {
+pub fn expand(
+    input: &DeriveInput,
+    hardware: &[&Field],
+    other: &[&Field],
+    promises: &TokenStream,
+) -> TokenStream {
     let text = doc(&input.attrs);
     let fields = hardware.iter().map(|f| {
         let (name, text) = (f.ident.as_ref().map(ToString::to_string), doc(&f.attrs));
@@ -56,6 +61,7 @@ pub fn expand(input: &DeriveInput, hardware: &[&Field], other: &[&Field]) -> Tok
                 description.unit(std::any::type_name::<Self>(), #text, &[#(#fields),*]);
                 #(#parameters)*
                 #(#generics)*
+                #promises
             }
         }
     }

@@ -15,8 +15,10 @@ mod group_registers;
 mod kernel;
 mod logic_block;
 mod ports;
+mod promises;
 mod stimulus;
 mod types;
+mod values;
 
 use proc_macro::TokenStream;
 
@@ -31,7 +33,10 @@ use proc_macro::TokenStream;
 ///   default elements, and every other field has its default. Without `#[new]`, a struct with such
 ///   a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
-#[proc_macro_derive(LogicBlock, attributes(new, init, count))]
+/// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`, and
+///   the payload with it. `#[one_hot]` at an output: at most one bit is set. `emit` notes it
+///   ([`Promise`](../hermes_hdl/emit/enum.Promise.html)), and assertions are made of it.
+#[proc_macro_derive(LogicBlock, attributes(new, init, count, held, one_hot))]
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
@@ -54,10 +59,36 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
 /// - `#[registers(Name)]` at the struct makes a unit `Name` of registers for all of its signals,
 ///   with `enable`, `d` and `q`: what moves from a stage to the next is one value, and not a
 ///   register for each of its parts.
-#[proc_macro_derive(Ports, attributes(init, count, part_of, registers))]
+/// - `#[held]` at the struct: each `..valid` stays until the `..ready` of the same begin, and so do
+///   the ports of this begin that have its direction. `#[held(valid, ready, payload, ..)]` names
+///   the ports, where some may change. `emit` notes it for every unit with the group.
+#[proc_macro_derive(Ports, attributes(init, count, part_of, registers, held))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     ports::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
+}
+
+/// Makes a struct of values (`Bit`, `Bits`, enums with `LogicState`, other such structs) a value
+/// itself: the first field has the lowest bits. The struct must derive `Clone`, `Copy`, `Debug`,
+/// `Default` and `PartialEq` too.
+///
+/// Takes the place of rust-hdl's derive of the same name. `unit_info::RandomValue`, for tests: each
+/// field has a random value.
+#[proc_macro_derive(LogicStruct)]
+pub fn logic_struct(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    values::logic_struct(&input).unwrap_or_else(|e| e.to_compile_error()).into()
+}
+
+/// Makes an enum without fields a value: the first variant has code 0 and is the default. The
+/// enum must derive `Clone`, `Copy`, `Debug` and `PartialEq` too.
+///
+/// Takes the place of rust-hdl's derive of the same name. `unit_info::RandomValue`, for tests: any
+/// variant.
+#[proc_macro_derive(LogicState)]
+pub fn logic_state(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    values::logic_state(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
 /// The kernel of a unit: `fn update(&mut self)` runs in the native simulation as it stands, and is

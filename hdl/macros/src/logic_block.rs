@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Field, Fields, Result};
 
 use crate::types::is_hardware;
-use crate::{activity, clocked, constructor, describe, stimulus};
+use crate::{activity, clocked, constructor, describe, promises, stimulus};
 
 /// The fields that are hardware, and the others: those whose name begins with an underscore.
 fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
@@ -18,7 +18,8 @@ fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
 
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let (hardware, other) = fields(input)?;
-    let description = describe::expand(input, &hardware, &other);
+    let promises = promises::of_unit(input, &hardware)?;
+    let description = describe::expand(input, &hardware, &other, &promises);
     let stimulus = stimulus::expand(input, &hardware);
     let constructor = constructor::expand(input)?;
     let clocked = clocked::expand(input, &hardware);

@@ -7,6 +7,8 @@ use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Generics, Result,
 use crate::constructor;
 use crate::describe::doc;
 use crate::group_registers;
+use crate::promises;
+use crate::stimulus::with_random_values;
 use crate::types::{arguments, element, is_named};
 
 /// Which way the values of a port go.
@@ -118,8 +120,17 @@ fn wholes(input: &DeriveInput, ports: &[Port], names: [&Ident; 2]) -> Result<Tok
 
 /// What a group needs: to be made, to stand in a unit, to be connected, to be described, to be
 /// driven in tests.
-fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, inputs: Way) -> TokenStream {
+fn implement(
+    input: &DeriveInput,
+    ports: &[Port],
+    name: &Ident,
+    other: &Ident,
+    inputs: Way,
+    promises: &TokenStream,
+) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    let with_random_values = with_random_values(&input.generics);
+    let (random_generics, ..) = with_random_values.split_for_impl();
     let text = doc(&input.attrs);
     let fields: Vec<_> = ports.iter().map(|p| p.ident).collect();
     let names: Vec<_> = fields.iter().map(ToString::to_string).collect();
@@ -150,7 +161,10 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
             fn update(&mut self) {}
             fn timing(&self) -> Vec<TimingInfo> {
                 let fields: &[(&str, &str)] = &[#((#names, #docs)),*];
-                unit_info::Description::timing(|group| group.unit(std::any::type_name::<Self>(), #text, fields))
+                unit_info::Description::timing(|description| {
+                    description.unit(std::any::type_name::<Self>(), #text, fields);
+                    #promises
+                })
             }
         }
         impl #impl_generics block::Block for #name #ty_generics #where_clause {
@@ -186,11 +200,10 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
             type Flipped = #other #ty_generics;
         }
         #(#connections)*
-        impl #impl_generics unit_info::RandomPort for #name #ty_generics #where_clause {
-            #[allow(unused_variables, unused_imports)]
+        impl #random_generics unit_info::RandomPort for #name #ty_generics #where_clause {
+            #[allow(unused_variables)]
             fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
-                use unit_info::{KeepInput as _, RandomInput as _};
-                #((&mut &mut self.#random).randomize(random);)*
+                #(unit_info::RandomPort::set_random(&mut self.#random, random);)*
             }
         }
     }
@@ -199,8 +212,9 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let ports = ports(input)?;
     let (name, other) = (&input.ident, format_ident!("{}Flipped", input.ident, span = input.ident.span()));
-    let there = implement(input, &ports, name, &other, Way::In);
-    let back = implement(input, &ports, &other, name, Way::Out);
+    let promises = promises::of_group(input, &ports)?;
+    let there = implement(input, &ports, name, &other, Way::In, &promises);
+    let back = implement(input, &ports, &other, name, Way::Out, &promises);
     let flipped = flipped(input, &other, &ports);
     let wholes = wholes(input, &ports, [name, &other])?;
     let registers = group_registers::expand(input, &ports)?;

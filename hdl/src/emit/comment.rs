@@ -112,8 +112,24 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// The characters of the mark that makes `text` an item of a list, and of the space behind it: `- `,
+/// `* `, `12. ` or `12) `.
+fn mark(text: &str) -> usize {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_item = match digits {
+        0 => text.starts_with("- ") || text.starts_with("* "),
+        _ => text[digits..].starts_with(". ") || text[digits..].starts_with(") "),
+    };
+    if is_item {
+        digits.max(1) + usize::from(digits > 0) + 1
+    } else {
+        0
+    }
+}
+
 /// `text` as comment lines that begin with `indent`. What a line of the text begins with is kept,
-/// and lines are only broken where they are too long.
+/// and lines are only broken where they are too long; what follows of an item of a list then stands
+/// under its text.
 pub fn lines(text: &str, indent: &str) -> Vec<String> {
     let mut out = Vec::new();
     for line in text.lines() {
@@ -123,9 +139,13 @@ pub fn lines(text: &str, indent: &str) -> Vec<String> {
             continue;
         }
         let start = line.len() - line.trim_start().len();
+        let (mark, item) = line[start..].split_at(mark(&line[start..]));
         let head = format!("{indent}// {}", &line[..start]);
-        let room = COLUMNS.saturating_sub(head.chars().count());
-        out.extend(fold(line, room).into_iter().map(|part| format!("{head}{part}")));
+        let under = " ".repeat(mark.len());
+        let room = COLUMNS.saturating_sub(head.chars().count() + mark.len());
+        let before = |i: usize| if i == 0 { mark } else { &under };
+        let parts = fold(item, room).into_iter().enumerate();
+        out.extend(parts.map(|(i, part)| format!("{head}{}{part}", before(i))));
     }
     out
 }
@@ -220,5 +240,18 @@ mod tests {
         }
         assert_eq!(lines("- item\n\nend", ""), ["// - item", "//", "// end"]);
         assert_eq!(lines(&format!("  {comment}"), "").len(), 2);
+    }
+
+    #[test]
+    fn folded_items_stand_under_their_text() {
+        let comment = "word ".repeat(30);
+        for (mark, under) in [("- ", "  "), ("  - ", "    "), ("12. ", "    "), ("1) ", "   "), ("1.5 ", "")]
+        {
+            let folded = lines(&format!("{mark}{comment}"), "    ");
+            assert_eq!(folded.len(), 2, "{folded:?}");
+            assert!(folded[0].starts_with(&format!("    // {mark}word")), "{folded:?}");
+            assert!(folded[1].starts_with(&format!("    // {under}word")), "{folded:?}");
+            assert!(folded.iter().all(|line| line.len() <= COLUMNS), "{folded:?}");
+        }
     }
 }

@@ -13,6 +13,7 @@ use super::kernel;
 use super::module::{self, header, port_name, Definition, Direction, ListedPort, Port, PortElement};
 use super::names::{identifier, module_name, snake_case, Names};
 use super::plan;
+use super::promise::Promise;
 use super::scope::{self, Scope};
 use super::unit::{group_elements, Unit};
 use super::unit_info::{HandWritten, Primitive};
@@ -28,6 +29,8 @@ pub struct Module {
     pub text: String,
     /// Its ports, in the order of the text.
     pub ports: Vec<Port>,
+    /// What its unit promises of them.
+    pub promises: Vec<Promise>,
 }
 
 /// An emitted design.
@@ -315,7 +318,8 @@ impl Library {
                 return Err(self.modules_clash(top_name, name, first, number));
             }
             index_of.insert(name, (number, modules.len()));
-            modules.push(Module { name: name.clone(), text, ports: definition.ports.clone() });
+            let (ports, promises) = (definition.ports.clone(), definition.promises.clone());
+            modules.push(Module { name: name.clone(), text, ports, promises });
         }
         Ok(Design { top: names[top].clone(), modules, ports: self.definitions[top].ports.clone() })
     }

@@ -25,6 +25,7 @@ mod plan;
 mod port_groups;
 #[cfg(test)]
 mod ports_tests;
+mod promise;
 mod scope;
 mod temporaries;
 mod text;
@@ -55,6 +56,7 @@ mod wakes_tests;
 pub use design::{emit, emit_prefixed, Design, Module};
 pub use error::EmitError;
 pub use module::{Direction, Port};
+pub use promise::Promise;
 pub(crate) use scope::literal_value;
 #[cfg(feature = "testing")]
 pub(crate) use {

@@ -9,6 +9,7 @@ use super::comment::{self, first_sentence};
 use super::flow::{Flow, Slot, Slots};
 use super::node::{ones, Ex, Node, VarId};
 use super::plan::{Driver, Plan};
+use super::promise::{self, Promise};
 use super::scope::Scope;
 use super::text::{constant, range, select, wrap, Writer};
 use super::unit::{Role, Stmt, Unit};
@@ -64,6 +65,7 @@ pub struct Definition {
     pub through: Vec<(PortElement, Vec<PortElement>)>,
     /// For each output, the inputs at whose change it may change for a moment: those above, and others that wake the same block.
     pub wakes: Vec<(PortElement, Vec<PortElement>)>,
+    pub promises: Vec<Promise>,
 }
 
 /// Stands for the name of module `index` until names are chosen.
@@ -578,6 +580,11 @@ pub fn write(
         list
     };
     let (through, wakes) = (places(&flow.through), places(wakes));
+    let named = |path: &str| {
+        let port = port_of.iter().find(|(var, _)| unit.vars[**var].path == path);
+        port.map(|(_, index)| ports[*index].port.name.clone())
+    };
+    let promises = description.map(|d| promise::promises(d, named)).unwrap_or_default();
     Ok(Definition {
         doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
         header: header(&ports),
@@ -585,6 +592,7 @@ pub fn write(
         body: format!("{declarations}{combinational}{instances}{clocked}{sink}"),
         through,
         wakes,
+        promises,
         ..Definition::default()
     })
 }

@@ -1,8 +1,10 @@
 //! Groups of ports, in the simulator and in the Verilog.
 
+use rand::RngCore as _;
+
 use super::unit_info::Drive as _;
 use crate::prelude::*;
-use crate::testing::check;
+use crate::testing::{self, check};
 
 /// An order to count. It is offered until it is taken.
 #[derive(Ports)]
@@ -357,4 +359,54 @@ fn a_group_is_default_clone_and_debug() {
 fn vectors_of_different_lengths_are_refused() {
     let (mut two, mut none) = (vec![Order::default(), Order::default()], Vec::<Order>::new());
     connect!(two, none);
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum Kind {
+    Question,
+    Answer,
+    Refusal,
+}
+
+/// A message as a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct Letter {
+    pub kind: Kind,
+    pub urgent: Bit,
+    pub number: Bits<4>,
+}
+
+/// Passes a value on.
+#[derive(LogicBlock, Default)]
+pub struct Passer<T: Synth> {
+    pub clock: Signal<In, Clock>,
+    pub kind: Signal<In, Kind>,
+    pub taken: Signal<In, T>,
+    pub given: Signal<Out, T>,
+}
+
+impl<T: Synth> Logic for Passer<T> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.given.next = self.taken.val();
+    }
+}
+
+#[test]
+fn inputs_that_are_enums_and_structs_are_random_in_all_their_parts() {
+    let mut unit = Passer::<Letter>::default();
+    let mut random = testing::random();
+    let (mut kinds, mut letters) = ([0; 3], [0; 3]);
+    let (mut urgent, mut numbers) = (0, 0u32);
+    for _ in 0..1000 {
+        unit.randomize_inputs(&mut || random.next_u64());
+        kinds[unit.kind.next as usize] += 1;
+        letters[unit.taken.next.kind as usize] += 1;
+        urgent += u32::from(unit.taken.next.urgent);
+        numbers |= 1 << unit.taken.next.number.index();
+    }
+    assert!(kinds.iter().chain(&letters).all(|count| *count > 200), "{kinds:?} {letters:?}");
+    assert!((400..600).contains(&urgent) && numbers == 0xffff, "{urgent} {numbers:#x}");
+    check(unit);
 }

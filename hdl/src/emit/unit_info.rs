@@ -33,6 +33,10 @@ pub struct Description {
     pub locals: Locals,
     /// Doc comments of the port groups among the fields, by path; the back end adds them.
     pub groups: Vec<(String, String)>,
+    /// Handshakes that are held, by path: valid, ready, and what goes with them.
+    pub held: Vec<Vec<String>>,
+    /// Outputs that are one-hot or zero, by path.
+    pub one_hot: Vec<String>,
 }
 
 impl Description {
@@ -62,10 +66,22 @@ impl Description {
         self.constants.push((name.to_string(), value.value()));
     }
 
-    /// Adds the comments of the port group at `path` and of its ports.
+    /// Notes that the first of `names` stays until the second, and the others with it.
+    pub fn held(&mut self, names: &[&str]) {
+        self.held.push(names.iter().map(|name| (*name).to_string()).collect());
+    }
+
+    /// Notes that at most one bit of an output is set.
+    pub fn one_hot(&mut self, name: &str) {
+        self.one_hot.push(name.to_string());
+    }
+
+    /// Adds the comments of the port group at `path` and of its ports, and what it promises.
     pub fn add_group(&mut self, path: &str, group: Self) {
         if self.groups.iter().all(|(known, _)| known != path) {
             self.groups.push((path.to_string(), group.doc));
+            let at = |name: String| format!("{path}.{name}");
+            self.held.extend(group.held.into_iter().map(|names| names.into_iter().map(at).collect()));
             self.fields.extend(group.fields.into_iter().map(|(name, doc)| (format!("{path}.{name}"), doc)));
         }
     }
@@ -80,6 +96,10 @@ impl Description {
         outputs.extend(numbers(self.constants));
         outputs.push(String::new());
         outputs.extend(self.locals.to_text());
+        outputs.push(String::new());
+        outputs.extend(self.held.iter().map(|names| names.join(" ")));
+        outputs.push(String::new());
+        outputs.extend(self.one_hot);
         vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
     }
 
@@ -93,6 +113,8 @@ impl Description {
         };
         let mut parts = info.outputs.split(String::is_empty);
         let (parameters, constants, locals) = (parts.next()?, parts.next()?, parts.next()?);
+        let (held, one_hot) = (parts.next()?, parts.next()?);
+        let words = |text: &String| text.split(' ').map(str::to_string).collect();
         Some(Self {
             type_name: info.clock.clone(),
             doc: info.inputs.first().cloned().unwrap_or_default(),
@@ -101,6 +123,8 @@ impl Description {
             constants: numbers(constants),
             locals: Locals::from_text(locals),
             groups: Vec::new(),
+            held: held.iter().map(words).collect(),
+            one_hot: one_hot.to_vec(),
         })
     }
 }
@@ -254,7 +278,7 @@ pub fn defaults<T: Default>(count: usize) -> Vec<T> {
     list
 }
 
-/// Types that a random input can have.
+/// Types that a random input can have; the derive macros `LogicStruct` and `LogicState` implement it.
 pub trait RandomValue: Synth {
     /// A value from 64-bit random numbers: any, but also often all zeros, all ones or few ones.
     fn random(random: &mut dyn FnMut() -> u64) -> Self;
@@ -287,7 +311,7 @@ impl<const N: usize> RandomValue for Bits<N> {
 
 /// What a test needs to drive any unit; the derive macro `LogicBlock` implements it.
 pub trait Drive: Block {
-    /// Gives a random value to every input of `bool` or `Bits`, and to `Vec`s and port groups of them; others keep theirs.
+    /// Gives a random value to every input but clock and reset, those of port groups too.
     fn randomize_inputs(&mut self, random: &mut dyn FnMut() -> u64);
     /// Sets the input `reset`, if there is one.
     fn set_reset(&mut self, level: bool);
@@ -295,7 +319,7 @@ pub trait Drive: Block {
     fn set_clock(&mut self, level: bool) -> bool;
 }
 
-/// An input or a port group that can have random values; the derive macro `Ports` implements it.
+/// An input or a port group that can have random values, or a `Vec` of them; the derive macro `Ports` implements it.
 pub trait RandomPort {
     /// Sets it, of a group the inputs.
     fn set_random(&mut self, random: &mut dyn FnMut() -> u64);
@@ -307,14 +331,20 @@ impl<T: RandomValue> RandomPort for Signal<In, T> {
     }
 }
 
-/// Gives a field random values: a [`RandomPort`], or a `Vec` of them.
+impl<P: RandomPort> RandomPort for Vec<P> {
+    fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
+        self.iter_mut().for_each(|port| port.set_random(random));
+    }
+}
+
+/// Gives a public field random values if it is a [`RandomPort`].
 pub trait RandomInput {
     /// Sets it.
     fn randomize(self, random: &mut dyn FnMut() -> u64);
 }
 
-/// Leaves a field as it is: inputs of types without [`RandomValue`], and what is no input. Method lookup comes here if
-/// [`RandomInput`] does not apply, because it has one reference less.
+/// Leaves a public field as it is that is no port: a unit, or a bundle of rust-hdl. Method lookup comes here if [`RandomInput`] does not
+/// apply, because it has one reference less.
 pub trait KeepInput {
     /// Does nothing.
     fn randomize(self, random: &mut dyn FnMut() -> u64);
@@ -323,12 +353,6 @@ pub trait KeepInput {
 impl<P: RandomPort> RandomInput for &mut &mut P {
     fn randomize(self, random: &mut dyn FnMut() -> u64) {
         self.set_random(random);
-    }
-}
-
-impl<P: RandomPort> RandomInput for &mut &mut Vec<P> {
-    fn randomize(self, random: &mut dyn FnMut() -> u64) {
-        self.iter_mut().for_each(|port| port.set_random(random));
     }
 }
 

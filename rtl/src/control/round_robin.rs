@@ -23,6 +23,7 @@ pub struct RoundRobin {
     /// Something is requested.
     pub any: Signal<Out, Bit>,
     /// The choice, one-hot.
+    #[one_hot]
     pub grant: Signal<Out, Bits<32>>,
     /// The choice as an index.
     pub index: Signal<Out, Bits<5>>,

@@ -14,6 +14,7 @@ pub type TaskFifo<const A: usize, const L: usize> = SyncFifo<Bits<32>, A, L>;
 /// 3. No output depends on an input of the same cycle.
 #[derive(Clone, Debug, LogicBlock)]
 #[new]
+#[held(pop_valid, pop_ready, pop_data)]
 pub struct SyncFifo<T: Synth, const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

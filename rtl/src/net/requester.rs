@@ -3,7 +3,7 @@
 use super::request_choice::kind;
 use super::{
     AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
-    PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, SendPair, WorkTable,
+    PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep, SendPair, WorkTable,
 };
 use hermes_hdl::prelude::*;
 
@@ -176,6 +176,7 @@ pub struct Requester {
     #[init(WorkTable::new(owners_log2))]
     table: WorkTable,
     timers: RetryTimers,
+    change: RowStep,
     rows: RamAsync<RequestRow, 4>,
     choice: RequestChoice,
     /// A command waits to be checked.
@@ -198,8 +199,6 @@ pub struct Requester {
     arrived: Register<Bits<24>>,
     packet: Register<CommandPacket>,
     row: Register<RequestRow>,
-    /// What becomes of it.
-    changed: Signal<Local, RequestRow>,
     /// The oldest packet when an answer came, and whether its queue pair was up.
     base: Register<Bits<24>>,
     base_up: Register<Bit>,
@@ -343,13 +342,8 @@ impl Logic for Requester {
         let passes = answers && self.say.passes.val();
         let settles = answers && self.say.settles.val();
         let expects = settles && self.say.expects.val() && is_up;
-        let oldest = self.say.oldest.val();
         let moves = settles && self.say.moved.val();
-        let is_gap = settles && self.say.gap.val();
         let is_fatal = settles && self.say.fatal.val();
-        let falls_back = (settles && self.say.repeats.val()) || (is_gap && (moves || !now.gap));
-        let start = self.base.q.val();
-        let catches_up = settles && ((now.upcoming - start) < (oldest - start));
 
         // A packet is cut: one that is sent, if its payload may still be read, or one whose response came, if that may still be written.
         self.cut.entry.next = entry;
@@ -411,7 +405,6 @@ impl Logic for Requester {
         self.source.next.sequence = now.upcoming;
         self.source.next.place = self.at.q.val();
         self.source.next.response = false;
-        let follows = now.upcoming + bit_cast::<24, 4>(made.numbers);
         self.resent.next = sent && (now.upcoming != now.top);
 
         // A response that is due: as long as it must be, and of the right kind
@@ -423,8 +416,6 @@ impl Logic for Requester {
         self.land_address.next = made.address;
         self.table.keep.next = takes_it && !entry.memory;
         self.table.kept.next = self.say.value.val();
-        let behind_it = now.oldest + bits::<24>(1);
-        let is_its_last = behind_it == behind;
         self.stray.next = (answers && !counts)
             || (settles && self.reply.q.val().response && !expects)
             || (responds && !is_right);
@@ -475,141 +466,50 @@ impl Logic for Requester {
         }
 
         // What becomes of the row
-        self.changed.next = now;
+        self.change.row.next = now;
+        self.change.pair.next = its;
+        connect!(self.window, self.change.window);
+        self.change.at.next = self.at.q.val();
+        self.change.is_put.next = is_put;
+        self.change.behind.next = behind;
+        self.change.later.next = later;
+        self.change.has_later.next = has_later;
+        self.change.packet.next = made;
+        self.change.opens.next = opens_row;
+        self.change.takes.next = takes;
+        self.change.free.next = self.table.free.val();
+        self.change.sent.next = sent;
+        self.change.passes.next = passes;
+        self.change.settles.next = settles;
+        self.change.oldest.next = self.say.oldest.val();
+        self.change.origin.next = self.base.q.val();
+        self.change.moved.next = self.say.moved.val();
+        self.change.gap.next = self.say.gap.val();
+        self.change.naks.next = self.say.repeats.val();
+        self.change.lands.next = takes_it;
+        self.change.gets.next = gets;
+        self.change.arrived.next = self.arrived.q.val();
+        self.change.repeats.next = repeats;
+        self.change.breaks.next = breaks;
+        self.change.is_fatal.next = is_fatal;
+        self.change.gives_up.next = gives_up;
+        self.change.loses.next = loses;
+        self.change.lost_at.next = unread.place;
+        self.change.removes.next = removes;
+        self.change.is_done.next = is_done;
+        self.change.is_cause.next = is_cause;
+        let changed = self.change.changed.val();
         let mut waiting = self.opening.q.val();
         if opens_row {
             waiting = waiting.replace_bit(self.pair.q.val().index(), false);
-            self.changed.next.oldest = its.sequence;
-            self.changed.next.upcoming = its.sequence;
-            self.changed.next.top = its.sequence;
-            self.changed.next.got = its.sequence;
-            self.changed.next.depth = its.depth;
-            self.changed.next.reads = bits::<5>(0);
-            self.changed.next.gap = false;
-            self.changed.next.lost = false;
-            self.changed.next.more = false;
-            self.changed.next.failed = false;
-            self.changed.next.entries = bits::<13>(0);
-            self.changed.next.open = bits::<13>(0);
-            self.changed.next.retries = bits::<4>(0);
         }
         if self.opens.val() {
             waiting = waiting.replace_bit(self.opens_pair.val().index(), true);
         }
         self.opening.d.next = waiting;
-        if takes {
-            if !now.entries.any() {
-                self.changed.next.head = self.table.free.val();
-            }
-            if !now.open.any() {
-                self.changed.next.oldest_at = self.table.free.val();
-            }
-            if !now.more {
-                self.changed.next.cursor = self.table.free.val();
-            }
-            self.changed.next.tail = self.table.free.val();
-            self.changed.next.more = true;
-            self.changed.next.entries = now.entries + bits::<13>(1);
-            self.changed.next.open = now.open + bits::<13>(1);
-        }
-        if sent {
-            self.changed.next.upcoming = follows;
-            if now.upcoming == now.top {
-                self.changed.next.top = follows;
-            }
-            if !is_put {
-                self.changed.next.reads = now.reads + bits::<5>(1);
-            }
-            if made.last {
-                self.changed.next.cursor = later;
-                self.changed.next.more = has_later;
-            }
-        }
-        if passes {
-            self.changed.next.oldest = behind;
-            self.changed.next.oldest_at = later;
-            self.changed.next.open = now.open - bits::<13>(1);
-            if !is_put {
-                self.changed.next.lost = true;
-            }
-        }
-        if settles {
-            self.changed.next.oldest = oldest;
-        }
-        if moves {
-            self.changed.next.retries = bits::<4>(0);
-            self.changed.next.gap = false;
-        }
-        if falls_back || catches_up {
-            self.changed.next.upcoming = oldest;
-            self.changed.next.cursor = self.at.q.val();
-            self.changed.next.more = now.open.any();
-            self.changed.next.reads = bits::<5>(0);
-        }
-        if falls_back && is_gap {
-            self.changed.next.gap = true;
-        }
-        if takes_it {
-            self.changed.next.oldest = behind_it;
-            self.changed.next.retries = bits::<4>(0);
-            self.changed.next.gap = false;
-            if is_its_last {
-                self.changed.next.oldest_at = later;
-                self.changed.next.open = now.open - bits::<13>(1);
-            }
-            if now.upcoming == now.oldest {
-                self.changed.next.upcoming = behind_it;
-                if is_its_last {
-                    self.changed.next.cursor = later;
-                    self.changed.next.more = has_later;
-                }
-            } else if made.part_ends && now.reads.any() {
-                self.changed.next.reads = now.reads - bits::<5>(1);
-            }
-        }
-        if gets {
-            self.changed.next.got = self.arrived.q.val() + bits::<24>(1);
-        }
-        if repeats {
-            self.changed.next.retries = now.retries + bits::<4>(1);
-            self.changed.next.upcoming = now.oldest;
-            self.changed.next.cursor = now.oldest_at;
-            self.changed.next.more = true;
-            self.changed.next.gap = false;
-            self.changed.next.reads = bits::<5>(0);
-        }
-        if breaks {
-            self.changed.next.failed = true;
-            self.changed.next.cause = self.at.q.val();
-            self.changed.next.code = bits::<8>(code::LOCAL);
-        }
-        if loses {
-            self.changed.next.cause = unread.place;
-        }
-        if is_fatal {
-            self.changed.next.code = bits::<8>(code::REMOTE);
-        }
-        if gives_up {
-            self.changed.next.code = bits::<8>(code::RETRIES);
-        }
-        if removes {
-            self.changed.next.head = later;
-            self.changed.next.entries = now.entries - bits::<13>(1);
-            if now.entries == now.open {
-                self.changed.next.open = now.open - bits::<13>(1);
-            }
-            if is_cause {
-                self.changed.next.failed = false;
-            }
-            // All before it is in memory.
-            if is_done && (now.got - behind).get_bit(23) {
-                self.changed.next.got = behind;
-            }
-        }
 
         // Its first packet: behind those of the command before, or the next one of all.
-        let passes_on = (sent && made.last) || passes || (takes_it && is_its_last);
-        self.table.begin.next = (takes && !now.more) || (passes_on && has_later);
+        self.table.begin.next = (takes && !now.more) || (self.change.moves_on.val() && has_later);
         self.table.begin_place.next = later;
         self.table.first.next = behind;
         if takes {
@@ -626,7 +526,7 @@ impl Logic for Requester {
             self.table.read_place.next = later;
         }
         if continues || expects {
-            self.row.d.next = self.changed.val();
+            self.row.d.next = changed;
         }
         let ends = (works && !cuts && !continues && !expects) || third;
         if ends {
@@ -637,19 +537,13 @@ impl Logic for Requester {
         let writes = ends && !(posts && wrong.any()) && !idles;
         self.rows.write_enable.next = writes;
         self.rows.write_address.next = self.pair.q.val();
-        self.rows.write_data.next = self.changed.val();
-        let within =
-            (self.changed.val().upcoming - self.changed.val().oldest) < bit_cast::<24, 6>(self.window.val());
-        let has_depth = self.changed.val().reads < self.changed.val().depth;
+        self.rows.write_data.next = changed;
         let mut may_end = self.finishing.q.val();
         if writes {
-            self.sendable.d.next = self
-                .sendable
-                .q
-                .val()
-                .replace_bit(self.pair.q.val().index(), self.changed.val().more && within && has_depth);
+            self.sendable.d.next =
+                self.sendable.q.val().replace_bit(self.pair.q.val().index(), self.change.may_send.val());
             self.busy.d.next =
-                self.busy.q.val().replace_bit(self.pair.q.val().index(), self.changed.val().entries.any());
+                self.busy.q.val().replace_bit(self.pair.q.val().index(), changed.entries.any());
             may_end = may_end.replace_bit(self.pair.q.val().index(), counts || responds || gets);
         }
         self.finishing.d.next = may_end;
@@ -661,14 +555,16 @@ impl Logic for Requester {
 
         // The timer runs while a packet is without an answer.
         let advances = moves || takes_it;
-        let waits = self.changed.val().oldest != self.changed.val().top;
         let stands = self.timers.runs.val().get_bit(self.pair.q.val().index());
         self.timers.pair.next = self.pair.q.val();
-        self.timers.doublings.next = self.changed.val().retries.get_bits::<3>(0);
-        let begins = (sent && !stands) || (advances && waits) || repeats;
+        self.timers.doublings.next = changed.retries.get_bits::<3>(0);
+        let begins = (sent && !stands) || (advances && self.change.waits.val()) || repeats;
         self.timers.start.next = begins && !breaks;
-        self.timers.stop.next =
-            breaks || (removes && is_down) || opens_row || (advances && !waits) || (expires && !is_up);
+        self.timers.stop.next = breaks
+            || (removes && is_down)
+            || opens_row
+            || (advances && !self.change.waits.val())
+            || (expires && !is_up);
     }
 }
 

@@ -4,6 +4,7 @@ use hermes_hdl::prelude::*;
 
 /// AXI4-Lite slave (AMBA AXI protocol specification, part B): 12-bit byte address, 32-bit data.
 #[derive(Ports)]
+#[held]
 pub struct AxiLite {
     /// Write address in bytes.
     pub awaddr: Signal<In, Bits<12>>,

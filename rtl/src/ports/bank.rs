@@ -6,6 +6,7 @@ use hermes_hdl::prelude::*;
 
 /// A request to a bank, as the request crossbar or the atomic unit makes it.
 #[derive(Ports)]
+#[held]
 pub struct BankRequest {
     /// A request is here.
     pub valid: Signal<Out, Bit>,
@@ -96,6 +97,7 @@ pub struct L2Maintenance {
 
 /// The answer of a read, as a bank gives it.
 #[derive(Ports)]
+#[held]
 pub struct BankResponse {
     /// An answer is here.
     pub valid: Signal<Out, Bit>,
@@ -115,6 +117,7 @@ pub struct BankResponse {
 
 /// The answer of a write, as a bank gives it.
 #[derive(Ports)]
+#[held]
 pub struct BankWritten {
     /// An answer is here.
     pub valid: Signal<Out, Bit>,
@@ -128,6 +131,7 @@ pub struct BankWritten {
 
 /// A fetch, from a bank to its channel.
 #[derive(Ports)]
+#[held]
 pub struct BankFetch {
     /// A line is to be fetched.
     pub valid: Signal<Out, Bit>,
@@ -143,6 +147,7 @@ pub struct BankFetch {
 
 /// A fetched line, from the channel to the bank.
 #[derive(Ports)]
+#[held]
 pub struct BankFill {
     /// The line is here.
     pub valid: Signal<In, Bit>,
@@ -158,6 +163,7 @@ pub struct BankFill {
 
 /// A write-back, from a bank to its channel.
 #[derive(Ports)]
+#[held]
 pub struct BankStore {
     /// A line is to be written back.
     pub valid: Signal<Out, Bit>,

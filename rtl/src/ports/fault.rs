@@ -5,6 +5,7 @@ use hermes_hdl::prelude::*;
 
 /// Threads of a warp ended with a fault, all for the same cause.
 #[derive(Ports)]
+#[held]
 pub struct WarpFault {
     /// A record is offered.
     pub valid: Signal<Out, Bit>,

@@ -6,6 +6,7 @@ use hermes_hdl::prelude::*;
 /// The read port of a requester of the L2. Every unit between a requester and the L2 has the whole
 /// tag.
 #[derive(Ports)]
+#[held]
 pub struct LineRead {
     /// A line is to be read.
     pub valid: Signal<Out, Bit>,
@@ -34,6 +35,7 @@ pub struct LineResponse {
 
 /// The write port of a requester of the L2.
 #[derive(Ports)]
+#[held]
 pub struct LineWrite {
     /// A line is to be written, or an atomic operation to be performed.
     pub valid: Signal<Out, Bit>,

@@ -5,6 +5,7 @@ use hermes_hdl::prelude::*;
 
 /// A load or a store of some lanes is offered to a memory of the core.
 #[derive(Ports)]
+#[held]
 pub struct LaneRequest<const LANES: usize> {
     /// An operation is offered.
     pub valid: Signal<In, Bit>,
@@ -86,6 +87,7 @@ pub struct AtomicRequest {
 /// A request of the load/store unit, as the coalescer takes it.
 #[derive(Ports)]
 #[part_of(LaneRequest<LANES>)]
+#[held]
 pub struct CoalescerRequest<const LANES: usize> {
     /// An operation is offered.
     pub valid: Signal<In, Bit>,
@@ -156,6 +158,7 @@ pub struct HeldEntry<const LANES: usize> {
 
 /// The load path requests a line from the data cache.
 #[derive(Ports)]
+#[held]
 pub struct CacheRequest {
     /// A line is requested.
     pub valid: Signal<Out, Bit>,
@@ -167,6 +170,7 @@ pub struct CacheRequest {
 
 /// The data cache answers the oldest request.
 #[derive(Ports)]
+#[held]
 pub struct CacheAnswer {
     /// The line of the oldest request can be had.
     pub valid: Signal<Out, Bit>,

@@ -7,6 +7,7 @@ use hermes_hdl::prelude::*;
 
 /// The verdict of the next packet, from the verdict reader to the slot reader.
 #[derive(Ports)]
+#[held]
 pub struct Verdict {
     /// It is here.
     pub valid: Signal<Out, Bit>,
@@ -39,6 +40,7 @@ pub struct FrameLine {
 
 /// A line of a frame that is to be written, from the line builder.
 #[derive(Ports)]
+#[held]
 pub struct BuiltLine {
     /// A line is to be written.
     pub valid: Signal<Out, Bit>,
@@ -55,6 +57,7 @@ pub struct BuiltLine {
 /// A line of a frame, as the write window sees it.
 #[derive(Ports)]
 #[part_of(BuiltLine)]
+#[held]
 pub struct WindowLine {
     /// A line is to be written.
     pub valid: Signal<Out, Bit>,
@@ -67,6 +70,7 @@ pub struct WindowLine {
 /// A write and its answer, without line and data.
 #[derive(Ports)]
 #[part_of(LineWrite)]
+#[held]
 pub struct TaggedWrite {
     /// A write is offered.
     pub valid: Signal<Out, Bit>,

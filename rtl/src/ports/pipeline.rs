@@ -475,6 +475,7 @@ pub struct DivideStart<const LANES: usize> {
 /// A load, a store or an atomic operation of stage W is offered to stage M. Address and data come
 /// from the lanes.
 #[derive(Ports)]
+#[held]
 pub struct MemoryRequest<const LANES: usize> {
     /// An operation is offered.
     pub valid: Signal<In, Bit>,

@@ -5,6 +5,7 @@ use hermes_hdl::prelude::*;
 
 /// A warp of spawned threads on its way to a core.
 #[derive(Ports)]
+#[held]
 pub struct SpawnedWarp {
     /// A warp is offered; it stays until it is taken.
     pub valid: Signal<In, Bit>,

@@ -4,6 +4,7 @@ use hermes_hdl::prelude::*;
 
 /// An AXI4-Stream into the design (AMBA AXI-Stream protocol specification), 64 bytes a beat.
 #[derive(Ports)]
+#[held]
 pub struct StreamIn {
     /// Bytes of a frame, the first in bits 7:0.
     pub tdata: Signal<In, Bits<512>>,
@@ -22,6 +23,7 @@ pub struct StreamIn {
 
 /// An AXI4-Stream out of the design, 64 bytes a beat.
 #[derive(Ports)]
+#[held]
 pub struct StreamOut {
     /// Bytes of a frame, the first in bits 7:0.
     pub tdata: Signal<Out, Bits<512>>,

@@ -41,6 +41,7 @@ pub struct StartingWarp {
 
 /// A core offers a warp that finished: its threads ended, and its stores are performed.
 #[derive(Ports)]
+#[held]
 pub struct WarpFinish {
     /// A warp is offered; it stays until it is taken.
     pub valid: Signal<Out, Bit>,
@@ -78,6 +79,7 @@ pub struct WarpTrace {
 
 /// A warp that the warp former formed, on its way to warp issue.
 #[derive(Ports)]
+#[held]
 pub struct FormedWarp {
     /// A warp is offered; it stays until it is taken.
     pub valid: Signal<Out, Bit>,
@@ -105,6 +107,7 @@ pub struct CommitEntry {
 /// A number of packets that became ready, on its way to the task FIFO.
 #[derive(Ports)]
 #[part_of(crate::host::registers::tasks::TaskOffer)]
+#[held]
 pub struct TaskCount {
     /// A count is offered; it stays until it is taken.
     pub valid: Signal<In, Bit>,

@@ -356,6 +356,7 @@ units! {
         requester: Requester::new(1), 6_000, inputs::requester;
         responder: Responder::default(), 4_000, inputs::responder();
         retry_timers: RetryTimers::default(), 4_000, inputs::retry_timers;
+        row_step: RowStep::default(), 4_000, inputs::row_step;
         work_posts: WorkPosts::default(), 2_000;
         work_table: WorkTable::new(1), 3_000, inputs::work_table();
     }

@@ -14,7 +14,7 @@ use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
 use hermes_testbench::model;
 use rand::Rng as _;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 use super::array::{random, MEMORY_BYTES};
 
@@ -42,7 +42,7 @@ fn library(harts: usize) -> &'static ModelLibrary {
     static LIBRARIES: [OnceLock<ModelLibrary>; 2] = [OnceLock::new(), OnceLock::new()];
     LIBRARIES[usize::from(harts > 1)].get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config(harts)).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::checked(&design).unwrap()
     })
 }
 

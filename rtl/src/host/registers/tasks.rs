@@ -9,6 +9,7 @@ use hermes_rtl_macros::register_block;
 
 /// The packet counts of the host, on their way to the task FIFO.
 #[derive(Ports)]
+#[held]
 pub struct TaskOffer {
     /// A count is offered.
     pub valid: Signal<In, Bit>,

@@ -303,6 +303,36 @@ pub fn answer_step(unit: &mut AnswerStep, random: Random, _: u64) {
     unit.reply.next.syndrome = bits([0x1f, 0x60, 0x62, 0x20][random() as usize % 4]);
 }
 
+/// One step a cycle, with numbers that meet.
+pub fn row_step(unit: &mut RowStep, random: Random, _: u64) {
+    let mut row = unit.row.next;
+    row.oldest = bits(random() % 8);
+    row.upcoming = bits(random() % 8);
+    row.top = bits(random() % 16);
+    row.entries = bits(random() % 3);
+    row.open = bits(random() % 3);
+    unit.row.next = row;
+    unit.window.next = bits(1 + random() % 32);
+    unit.behind.next = bits(random() % 8);
+    unit.oldest.next = bits(random() % 8);
+    unit.origin.next = bits(random() % 8);
+    unit.packet.next.numbers = bits(1 + random() % 8);
+    let step = random() % 12;
+    unit.opens.next = step == 0;
+    unit.takes.next = step == 1;
+    unit.sent.next = step == 2;
+    unit.passes.next = step == 3;
+    unit.settles.next = step == 4 || step == 5;
+    unit.is_fatal.next = step == 5;
+    unit.lands.next = step == 6;
+    unit.gets.next = step == 7;
+    unit.repeats.next = step == 8;
+    unit.gives_up.next = step == 9 && random() % 2 == 0;
+    unit.loses.next = step == 9 && !unit.gives_up.next && random() % 2 == 0;
+    unit.breaks.next = step == 5 || step == 9;
+    unit.removes.next = step == 10;
+}
+
 pub fn responder() -> impl FnMut(&mut Responder, Random, u64) {
     let mut taken = 0;
     move |unit, random, cycle| {

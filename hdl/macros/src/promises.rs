@@ -1,0 +1,92 @@
+//! `#[held]` and `#[one_hot]`: what a unit or a group of ports promises of its ports.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, DeriveInput, Error, Field, Result, Token};
+
+use crate::ports::{Port, Way};
+use crate::types::{arguments, is_named};
+
+/// A valid, its ready, and what goes with them.
+struct Handshake {
+    names: Vec<String>,
+}
+
+/// The handshake that `#[held(valid, ready, payload, ..)]` names.
+fn named(attribute: &Attribute, fields: &[&Ident]) -> Result<Handshake> {
+    let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
+    if let Some(name) = names.iter().find(|name| !fields.contains(name)) {
+        return Err(Error::new_spanned(name, "there is no port of this name"));
+    }
+    if names.len() < 3 {
+        return Err(Error::new_spanned(attribute, "write `#[held(valid, ready, payload, ..)]`"));
+    }
+    Ok(Handshake { names: names.iter().map(ToString::to_string).collect() })
+}
+
+/// The handshakes of a group: each `..valid` with the `..ready` of the same begin. With them go the
+/// ports of this begin that have the direction of the valid.
+fn found(attribute: &Attribute, ports: &[Port]) -> Result<Vec<Handshake>> {
+    let name = |port: &Port| port.ident.to_string();
+    let opposite = |way: Way| if way == Way::In { Way::Out } else { Way::In };
+    let mut all = Vec::new();
+    for valid in ports.iter().filter(|port| port.way != Way::Both) {
+        let text = name(valid);
+        let Some(begin) = text.strip_suffix("valid") else { continue };
+        let ready = format!("{begin}ready");
+        if !ports.iter().any(|port| name(port) == ready && port.way == opposite(valid.way)) {
+            continue;
+        }
+        let goes_with =
+            |port: &&Port| port.way == valid.way && name(port).starts_with(begin) && name(port) != text;
+        let payload = ports.iter().filter(goes_with).map(name);
+        let names = [text.clone(), ready].into_iter().chain(payload).collect();
+        all.push(Handshake { names });
+    }
+    if all.is_empty() {
+        return Err(Error::new_spanned(attribute, "the group has no valid with a ready"));
+    }
+    Ok(all)
+}
+
+/// The statements that note the handshakes in a `unit_info::Description` called `description`.
+fn notes(handshakes: &[Handshake]) -> TokenStream {
+    let names = handshakes.iter().map(|handshake| &handshake.names);
+    quote!(#(description.held(&[#(#names),*]);)*)
+}
+
+/// What a group with `#[held]` or `#[held(..)]` promises.
+pub fn of_group(input: &DeriveInput, ports: &[Port]) -> Result<TokenStream> {
+    let fields: Vec<_> = ports.iter().map(|port| port.ident).collect();
+    let mut all = Vec::new();
+    for attribute in input.attrs.iter().filter(|a| a.path().is_ident("held")) {
+        if matches!(attribute.meta, syn::Meta::Path(_)) {
+            all.extend(found(attribute, ports)?);
+        } else {
+            all.push(named(attribute, &fields)?);
+        }
+    }
+    Ok(notes(&all))
+}
+
+/// What a unit with `#[held(..)]`, and outputs with `#[one_hot]`, promises.
+pub fn of_unit(input: &DeriveInput, hardware: &[&Field]) -> Result<TokenStream> {
+    let fields: Vec<_> = hardware.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let held = input.attrs.iter().filter(|a| a.path().is_ident("held"));
+    let all: Vec<_> = held.map(|attribute| named(attribute, &fields)).collect::<Result<_>>()?;
+    let handshakes = notes(&all);
+    let mut one_hot = Vec::new();
+    for field in hardware {
+        if !field.attrs.iter().any(|a| a.path().is_ident("one_hot")) {
+            continue;
+        }
+        match arguments(&field.ty, "Signal").as_deref() {
+            Some([direction, _]) if is_named(direction, "Out") => {
+                one_hot.extend(field.ident.as_ref().map(ToString::to_string));
+            }
+            _ => return Err(Error::new_spanned(field, "an output, `Signal<Out, Bits<N>>`, is one-hot")),
+        }
+    }
+    Ok(quote!(#handshakes #(description.one_hot(#one_hot);)*))
+}

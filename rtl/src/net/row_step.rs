@@ -1,0 +1,247 @@
+//! What a step of the sender makes of a queue pair's row.
+
+use super::{code, CommandPacket, RequestRow, SendPair};
+use hermes_hdl::prelude::*;
+
+/// The row of a queue pair after a step of [`Requester`](super::Requester), in the same cycle.
+///
+/// 1. The steps are `opens`, `takes`, `sent`, `passes`, `settles`, `lands`, `gets`, `repeats`,
+///    `breaks` and `removes`. At most one is high, but that `settles` may come with `breaks`.
+///    Without a step the row stays.
+/// 2. Packets are sent again from the oldest one on after a time-out (`repeats`), after an answer
+///    that is a NAK of a lost packet (`naks`), and after one that tells that a response was lost
+///    (`gap`), but not a second time before the oldest packet has moved. If an answer acknowledges
+///    packets that are to be sent again, sending goes on behind them.
+/// 3. `breaks`: the queue pair fails. The code of the command `at` is that of a time-out with
+///    `gives_up`, of a refusal with `is_fatal`, else that of bytes that cannot be read or written;
+///    with `loses` it is that of the command `lost_at`.
+/// 4. `moves_on`: the next packet to send or to be answered is the first one of the next command.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct RowStep {
+    /// The row before.
+    pub row: Signal<In, RequestRow>,
+    /// The queue pair.
+    pub pair: Signal<In, SendPair>,
+    /// Packets that may be without an answer: 1 to 32.
+    pub window: Signal<In, Bits<6>>,
+    /// Place of the command that is looked at.
+    pub at: Signal<In, Bits<12>>,
+    /// It is a PUT.
+    pub is_put: Signal<In, Bit>,
+    /// Number of the packet behind its last.
+    pub behind: Signal<In, Bits<24>>,
+    /// Place of the command behind it.
+    pub later: Signal<In, Bits<12>>,
+    /// There is such a command.
+    pub has_later: Signal<In, Bit>,
+    /// The packet of it that is sent, or whose response came.
+    pub packet: Signal<In, CommandPacket>,
+
+    /// The queue pair goes up.
+    pub opens: Signal<In, Bit>,
+    /// A command is added, at the end.
+    pub takes: Signal<In, Bit>,
+    /// Its place.
+    pub free: Signal<In, Bits<12>>,
+    /// The packet is sent.
+    pub sent: Signal<In, Bit>,
+    /// The command is acknowledged.
+    pub passes: Signal<In, Bit>,
+    /// An answer acknowledges what is before `oldest`.
+    pub settles: Signal<In, Bit>,
+    /// The oldest packet that is not acknowledged then.
+    pub oldest: Signal<In, Bits<24>>,
+    /// The oldest packet when the answer came.
+    pub origin: Signal<In, Bits<24>>,
+    /// The two differ.
+    pub moved: Signal<In, Bit>,
+    /// The answer tells that a response was lost.
+    pub gap: Signal<In, Bit>,
+    /// The answer is a NAK of a lost packet.
+    pub naks: Signal<In, Bit>,
+    /// The response of the oldest packet is taken.
+    pub lands: Signal<In, Bit>,
+    /// A response is in memory.
+    pub gets: Signal<In, Bit>,
+    /// Its packet.
+    pub arrived: Signal<In, Bits<24>>,
+    /// The timer expired.
+    pub repeats: Signal<In, Bit>,
+    /// The queue pair fails.
+    pub breaks: Signal<In, Bit>,
+    /// The peer refused a packet.
+    pub is_fatal: Signal<In, Bit>,
+    /// It timed out too often.
+    pub gives_up: Signal<In, Bit>,
+    /// A payload could not be read.
+    pub loses: Signal<In, Bit>,
+    /// Place of its command.
+    pub lost_at: Signal<In, Bits<12>>,
+    /// The oldest command ends.
+    pub removes: Signal<In, Bit>,
+    /// It is done.
+    pub is_done: Signal<In, Bit>,
+    /// It is the one that failed.
+    pub is_cause: Signal<In, Bit>,
+
+    /// The row after.
+    pub changed: Signal<Out, RequestRow>,
+    /// See point 4.
+    pub moves_on: Signal<Out, Bit>,
+    /// The next packet may be sent.
+    pub may_send: Signal<Out, Bit>,
+    /// A packet is without an answer.
+    pub waits: Signal<Out, Bit>,
+    after: Signal<Local, RequestRow>,
+}
+
+impl Logic for RowStep {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let now = self.row.val();
+        let made = self.packet.val();
+        let start = self.origin.val();
+        let moves = self.settles.val() && self.moved.val();
+        let is_gap = self.settles.val() && self.gap.val();
+        let falls_back = (self.settles.val() && self.naks.val()) || (is_gap && (moves || !now.gap));
+        let catches_up = self.settles.val() && ((now.upcoming - start) < (self.oldest.val() - start));
+        let follows = now.upcoming + bit_cast::<24, 4>(made.numbers);
+        let next_oldest = now.oldest + bits::<24>(1);
+        let is_its_last = next_oldest == self.behind.val();
+
+        self.after.next = now;
+        if self.opens.val() {
+            self.after.next.oldest = self.pair.val().sequence;
+            self.after.next.upcoming = self.pair.val().sequence;
+            self.after.next.top = self.pair.val().sequence;
+            self.after.next.got = self.pair.val().sequence;
+            self.after.next.depth = self.pair.val().depth;
+            self.after.next.reads = bits::<5>(0);
+            self.after.next.gap = false;
+            self.after.next.lost = false;
+            self.after.next.more = false;
+            self.after.next.failed = false;
+            self.after.next.entries = bits::<13>(0);
+            self.after.next.open = bits::<13>(0);
+            self.after.next.retries = bits::<4>(0);
+        }
+        if self.takes.val() {
+            if !now.entries.any() {
+                self.after.next.head = self.free.val();
+            }
+            if !now.open.any() {
+                self.after.next.oldest_at = self.free.val();
+            }
+            if !now.more {
+                self.after.next.cursor = self.free.val();
+            }
+            self.after.next.tail = self.free.val();
+            self.after.next.more = true;
+            self.after.next.entries = now.entries + bits::<13>(1);
+            self.after.next.open = now.open + bits::<13>(1);
+        }
+        if self.sent.val() {
+            self.after.next.upcoming = follows;
+            if now.upcoming == now.top {
+                self.after.next.top = follows;
+            }
+            if !self.is_put.val() {
+                self.after.next.reads = now.reads + bits::<5>(1);
+            }
+            if made.last {
+                self.after.next.cursor = self.later.val();
+                self.after.next.more = self.has_later.val();
+            }
+        }
+        if self.passes.val() {
+            self.after.next.oldest = self.behind.val();
+            self.after.next.oldest_at = self.later.val();
+            self.after.next.open = now.open - bits::<13>(1);
+            if !self.is_put.val() {
+                self.after.next.lost = true;
+            }
+        }
+        if self.settles.val() {
+            self.after.next.oldest = self.oldest.val();
+        }
+        if moves {
+            self.after.next.retries = bits::<4>(0);
+            self.after.next.gap = false;
+        }
+        if falls_back || catches_up {
+            self.after.next.upcoming = self.oldest.val();
+            self.after.next.cursor = self.at.val();
+            self.after.next.more = now.open.any();
+            self.after.next.reads = bits::<5>(0);
+        }
+        if falls_back && is_gap {
+            self.after.next.gap = true;
+        }
+        if self.lands.val() {
+            self.after.next.oldest = next_oldest;
+            self.after.next.retries = bits::<4>(0);
+            self.after.next.gap = false;
+            if is_its_last {
+                self.after.next.oldest_at = self.later.val();
+                self.after.next.open = now.open - bits::<13>(1);
+            }
+            if now.upcoming == now.oldest {
+                self.after.next.upcoming = next_oldest;
+                if is_its_last {
+                    self.after.next.cursor = self.later.val();
+                    self.after.next.more = self.has_later.val();
+                }
+            } else if made.part_ends && now.reads.any() {
+                self.after.next.reads = now.reads - bits::<5>(1);
+            }
+        }
+        if self.gets.val() {
+            self.after.next.got = self.arrived.val() + bits::<24>(1);
+        }
+        if self.repeats.val() {
+            self.after.next.retries = now.retries + bits::<4>(1);
+            self.after.next.upcoming = now.oldest;
+            self.after.next.cursor = now.oldest_at;
+            self.after.next.more = true;
+            self.after.next.gap = false;
+            self.after.next.reads = bits::<5>(0);
+        }
+        if self.breaks.val() {
+            self.after.next.failed = true;
+            self.after.next.cause = self.at.val();
+            self.after.next.code = bits::<8>(code::LOCAL);
+        }
+        if self.loses.val() {
+            self.after.next.cause = self.lost_at.val();
+        }
+        if self.is_fatal.val() {
+            self.after.next.code = bits::<8>(code::REMOTE);
+        }
+        if self.gives_up.val() {
+            self.after.next.code = bits::<8>(code::RETRIES);
+        }
+        if self.removes.val() {
+            self.after.next.head = self.later.val();
+            self.after.next.entries = now.entries - bits::<13>(1);
+            if now.entries == now.open {
+                self.after.next.open = now.open - bits::<13>(1);
+            }
+            if self.is_cause.val() {
+                self.after.next.failed = false;
+            }
+            // All before it is in memory.
+            if self.is_done.val() && (now.got - self.behind.val()).get_bit(23) {
+                self.after.next.got = self.behind.val();
+            }
+        }
+
+        self.changed.next = self.after.val();
+        self.moves_on.next =
+            (self.sent.val() && made.last) || self.passes.val() || (self.lands.val() && is_its_last);
+        let sent_now = self.after.val().upcoming - self.after.val().oldest;
+        let within = sent_now < bit_cast::<24, 6>(self.window.val());
+        let has_depth = self.after.val().reads < self.after.val().depth;
+        self.may_send.next = self.after.val().more && within && has_depth;
+        self.waits.next = self.after.val().oldest != self.after.val().top;
+    }
+}
