@@ -23,6 +23,7 @@
 //! | `verdict` | the verdict word and its names |
 //! | `slot` | the packet slot in shared memory |
 //! | `input` | files that are read, or standard input, up to a size |
+//! | `file_identity` | whether two paths stand for one file |
 //! | `output`, `staging` | files that appear complete or not at all |
 
 pub mod apps;
@@ -30,6 +31,7 @@ pub mod board;
 pub mod cluster;
 pub mod command;
 pub mod cosim;
+pub mod file_identity;
 pub mod firmware;
 pub mod fuzz;
 pub mod golden;
