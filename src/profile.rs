@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use hermes_rtl::config::Config;
 use hermes_testbench::firmware::Firmware;
 use hermes_testbench::input;
+use hermes_testbench::kernel::Kernel;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::profile::{Profile, ProfileFacts, ProfileReport, ProfileText, SourceFinder};
 
@@ -68,6 +69,8 @@ pub fn execute(args: Args, quiet: bool) -> anyhow::Result<()> {
 pub struct Profiler {
     top: usize,
     finder: SourceFinder,
+    /// The files of the command.
+    files: Files,
     html: Option<OutputFile>,
     json: Option<(OutputFile, Origin)>,
     profile: Rc<RefCell<Profile>>,
@@ -84,6 +87,7 @@ impl Profiler {
         Ok(Self {
             top: args.top,
             finder: SourceFinder::new(args.sources),
+            files: files.clone(),
             html: file(args.output)?,
             json: file(args.json)?.map(|file| (file, Origin::of(files))),
             profile: Rc::default(),
@@ -93,6 +97,13 @@ impl Profiler {
     /// Where the run counts.
     pub fn profile(&self) -> Rc<RefCell<Profile>> {
         Rc::clone(&self.profile)
+    }
+
+    /// Makes sure that no output of the command is a source of `kernel`, which the profile shows.
+    pub fn keep_sources(&self, kernel: &Kernel) -> anyhow::Result<()> {
+        let names = kernel.source_map().files();
+        let sources = names.iter().filter_map(|name| self.finder.path(name));
+        sources.fold(self.files.clone(), |files, path| files.input("the source", Some(&path))).check()
     }
 
     /// Whether any warp has run.

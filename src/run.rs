@@ -272,6 +272,7 @@ pub fn run(
     let program =
         Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, &config)?;
     args.check_through(&program)?;
+    profiler.as_ref().map_or(Ok(()), |profiler| profiler.keep_sources(&program.kernel))?;
     if let Some(firmware) = &firmware {
         firmware::check(firmware, &config, Some(&program))?;
     }
