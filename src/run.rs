@@ -11,7 +11,7 @@ use hermes_testbench::cosim::{
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
-use hermes_testbench::metrics::{Clock, Environment, Report};
+use hermes_testbench::metrics::{BusErrors, Clock, Environment, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
@@ -400,6 +400,7 @@ impl Prepared<'_> {
         });
         report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
         report.fault_records.clone_from(&result.faults);
+        report.bus_errors = BusErrors::simulated(result.bus_errors, &result.memory, &memory);
         let compared = expected.compare(&results, ports, &mut report);
         outputs.write(&capture.frames, &results, &records, &report)?;
         data.write()?;
@@ -485,9 +486,6 @@ impl Prepared<'_> {
             result.elapsed.as_secs_f64(),
             result.kilohertz()
         );
-        if result.bus_errors > 0 {
-            log::warn!("{} memory responses were errors", result.bus_errors);
-        }
         Ok((outcome, ended, map))
     }
 }
