@@ -18,7 +18,7 @@ use crate::origin::Origin;
 use crate::print;
 use crate::run::outputs::ResultArgs;
 use crate::run::program::Program;
-use crate::run::{self, Subject};
+use crate::run::{self, Faults, Subject};
 use crate::timeline;
 
 #[derive(clap::Args)]
@@ -111,14 +111,16 @@ impl Profiler {
         !self.profile.borrow().is_empty()
     }
 
-    /// Writes the files and prints the text.
+    /// Writes the files and prints the text. `faults` are those of a run that came to its end.
     pub fn tell(
         self,
         program: &Program,
         capture: &Path,
         config: &Config,
         firmware: Option<&Firmware>,
+        faults: Option<Faults>,
     ) -> anyhow::Result<()> {
+        let (fault_causes, fault_records) = faults.map(|faults| (faults.causes, faults.records)).unzip();
         let facts = ProfileFacts {
             kernel: program.name.clone(),
             capture: input::name(capture),
@@ -126,6 +128,9 @@ impl Profiler {
             cores: config.cores,
             lanes: config.lanes,
             warp_slots: config.warps,
+            configuration: Some(config.clone()),
+            fault_causes,
+            fault_records,
         };
         let kernel = &program.kernel;
         let mut names = timeline::names(Some(kernel), firmware);

@@ -1,5 +1,6 @@
 //! `hermes run`
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -7,11 +8,12 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{check_ports, check_ports_against, App, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryMap,
-    MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
+    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, FaultRecord, Host, KernelImage, Latency,
+    MemoryMap, MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation,
+    StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
-use hermes_testbench::metrics::{BusErrors, Clock, Environment, Report};
+use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
@@ -321,13 +323,23 @@ pub fn run(
         expected,
         setup,
         arriving,
+        faults: RefCell::new(None),
     };
     let done = prepared.complete(data, timeline, outputs, profiler.is_none(), quiet);
     // Where the cycles went is wanted most when the run fails, if it came so far.
     let profiler = profiler.filter(|profiler| done.is_ok() || profiler.has_counted());
+    let faults = prepared.faults.take();
     let printed =
-        profiler.map_or(Ok(()), |profiler| profiler.tell(&program, pcap, &config, firmware.as_ref()));
+        profiler.map_or(Ok(()), |profiler| profiler.tell(&program, pcap, &config, firmware.as_ref(), faults));
     both(done, printed)
+}
+
+/// The faults of a run that came to its end.
+pub struct Faults {
+    /// What threads faulted of.
+    pub causes: Vec<FaultCause>,
+    /// The records of the fault FIFO.
+    pub records: Vec<FaultRecord>,
 }
 
 /// A run whose files were read and found to be usable.
@@ -343,6 +355,8 @@ struct Prepared<'a> {
     expected: Expected,
     setup: ArraySetup,
     arriving: Vec<Packet>,
+    /// The faults, once the run is at its end.
+    faults: RefCell<Option<Faults>>,
 }
 
 impl Prepared<'_> {
@@ -401,6 +415,10 @@ impl Prepared<'_> {
         report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
         report.fault_records.clone_from(&result.faults);
         report.bus_errors = BusErrors::simulated(result.bus_errors, &result.memory, &memory);
+        self.faults.replace(Some(Faults {
+            causes: report.fault_causes.clone(),
+            records: report.fault_records.clone(),
+        }));
         let compared = expected.compare(&results, ports, &mut report);
         outputs.write(&capture.frames, &results, &records, &report)?;
         data.write()?;
