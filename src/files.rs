@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use hermes_testbench::file_identity::FileIdentity;
-use hermes_testbench::input::is_standard;
+use hermes_testbench::input::{self, is_standard};
 
 use crate::print;
+
+/// Variables of the environment that name folders.
+const VARIABLES: [&str; 2] = ["HERMES_CACHE", "TMPDIR"];
 
 /// The files of a command, each with the option that names it.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +82,39 @@ impl Files {
         self.outputs.extend(other.outputs);
         self.named.extend(other.named);
         self
+    }
+
+    /// `message`, an error, with the option of the file that it begins with before it, or all options of that file: libraries name files
+    /// alone. One that begins with
+    /// the value of TMPDIR or HERMES_CACHE gets the name of the variable.
+    pub fn with_option(&self, message: String) -> String {
+        let variable = |name: &'static str| {
+            let path = std::env::var_os(name).filter(|path| !path.is_empty())?;
+            Some(Named { option: format!("{name}="), path: path.into() })
+        };
+        let variables: Vec<_> = VARIABLES.into_iter().filter_map(variable).collect();
+        let files = self.inputs.iter().chain(&self.outputs).chain(self.named.iter().map(|(file, _)| file));
+        let is_first = |file: &&Named| {
+            let rest = message.strip_prefix(&input::name(&file.path));
+            file.option.starts_with('-') && rest.is_some_and(|rest| rest.starts_with(':'))
+        };
+        // A file may be read for two options, and is listed twice if it must have a name.
+        let mut options: Vec<_> = files.filter(is_first).map(|file| file.option.as_str()).collect();
+        options.sort_unstable();
+        options.dedup();
+        match options.as_slice() {
+            [] => {}
+            [option] if option.ends_with('=') => return format!("{option}{message}"),
+            options => return format!("{} {message}", options.join(" or ")),
+        }
+        let below = |file: &&Named| {
+            let rest = message.strip_prefix(&file.path.display().to_string());
+            rest.is_some_and(|rest| rest.starts_with([':', '/']))
+        };
+        match variables.iter().find(below) {
+            Some(Named { option, .. }) => format!("{option}{message}"),
+            None => message,
+        }
     }
 
     /// Makes sure that no output is an input, another output, or a file that may not be written. If an output is `-`, what else the command prints goes to standard error from

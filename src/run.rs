@@ -439,8 +439,9 @@ impl Prepared<'_> {
     ) -> anyhow::Result<(Outcome, Option<firmware::Ended>, MemoryMap)> {
         let Self { args, config, program, arriving, .. } = self;
         let (firmware, mut setup) = (self.firmware, self.setup.clone());
-        let mut model = array::model(config, args.wave.is_some(), quiet)?;
-        let wave = Wave::start(args.wave.as_deref(), args.timeline.limit(), &mut model)?;
+        let wave = Wave::create(args.wave.as_deref(), args.timeline.limit())?;
+        let mut model = array::model(config, wave.is_some(), quiet)?;
+        wave.as_ref().map_or(Ok(()), |wave| wave.start(&mut model))?;
         let memory = MemoryOptions { latency: self.latency, ..MemoryOptions::default() };
         let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
         host.load_kernel(&KernelImage::from(&program.kernel))?;

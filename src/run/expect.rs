@@ -62,13 +62,13 @@ impl ExpectArgs {
         capacity: usize,
     ) -> anyhow::Result<Expected> {
         let forwarded = self.expect.as_ref().map(|path| {
-            let capture = traffic::read(path, None).context("--expect")?;
+            let capture = traffic::read(path, None)?;
             Ok::<_, anyhow::Error>((path.clone(), capture.frames))
         });
         let verdicts = self
             .expect_verdicts
             .as_ref()
-            .map(|path| Ok::<_, anyhow::Error>((path.clone(), read_verdicts(path).context("--expect-verdicts")?)));
+            .map(|path| Ok::<_, anyhow::Error>((path.clone(), read_verdicts(path)?)));
         let (forwarded, verdicts) = (forwarded.transpose()?, verdicts.transpose()?);
         let golden = match &self.golden {
             None => None,
