@@ -18,6 +18,7 @@ pub enum Command {
 }
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "What is removed")]
 pub struct CleanArgs {
     /// Days for which a model was not used
     #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(..=36_500))]

@@ -15,6 +15,7 @@ use hermes_testbench::cluster::{
     OutsideOptions, OutsidePeer, Place, Program, QueueMode, QueueProgram, MOST_NODES, OUTSIDE_PAIR,
 };
 use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
+use hermes_testbench::input;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Frame};
@@ -281,7 +282,7 @@ impl Args {
             captures: self.net_pcap.clone(),
             outside: self.outside.options()?,
         };
-        options.check()?;
+        options.check().map_err(explain)?;
         ensure!(
             (64..=1 << 26).contains(&self.heap),
             "--heap {}: expected 64 to {} bytes",
@@ -419,7 +420,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let result = result.map_err(explain)?;
     drop(folder);
     let facts = Facts {
-        kernel: args.kernel.display().to_string(),
+        kernel: input::name(&args.kernel),
         preset: config.preset.clone(),
         cores: config.cores,
         lanes: config.lanes,

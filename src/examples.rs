@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 28] = [
+const EXAMPLES: [(&str, &[Example]); 32] = [
     (
         "emit",
         &[
@@ -52,6 +52,13 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
         ],
     ),
     (
+        "kernel",
+        &[
+            ("Build one, and see what it needs", "hermes kernel build mine.c -o mine.elf"),
+            ("", "hermes kernel info mine.elf"),
+        ],
+    ),
+    (
         "kernel build",
         &[
             ("C, with 16 registers, for up to 32 warps a core", "hermes kernel build mine.c -o mine.elf --rv32e"),
@@ -61,8 +68,22 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
     ),
     ("kernel headers", &[("For an editor or another build system", "hermes kernel headers -o include")]),
     ("kernel info", &[("What is in a kernel", "hermes kernel info mine.elf")]),
+    (
+        "firmware",
+        &[
+            ("Build it, and see what is in it", "hermes firmware build fw.c -o fw.elf"),
+            ("", "hermes firmware info fw.elf"),
+        ],
+    ),
     ("firmware build", &[("Two sources", "hermes firmware build fw.c more.S -o fw.elf")]),
     ("firmware info", &[("What is in firmware", "hermes firmware info fw.elf")]),
+    (
+        "fpga",
+        &[
+            ("A bitstream of a board, and packets through it", "hermes fpga build --board ulx3s -o out"),
+            ("", "hermes fpga run --port /dev/ttyUSB0 --app dec-ttl --pcap in.pcap -o out.pcap"),
+        ],
+    ),
     ("fpga boards", &[("Names, devices, clocks", "hermes fpga boards")]),
     (
         "fpga build",
@@ -120,6 +141,13 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
             ("Packets that match rules and have routes", "hermes gen-trace --kind fixed:64 --packets 1000 --rules rules.txt --routes routes.txt -o in.pcap"),
         ],
     ),
+    (
+        "cache",
+        &[
+            ("What is there, and what of it was not used for a month", "hermes cache list"),
+            ("", "hermes cache clean"),
+        ],
+    ),
     ("cache list", &[("What is there", "hermes cache list")]),
     ("cache clean", &[("What was not used for a week", "hermes cache clean --older-than 7"), ("Everything", "hermes cache clean --all")]),
     (
@@ -175,15 +203,15 @@ fn text(examples: &[Example]) -> String {
 mod tests {
     use super::*;
 
-    /// The paths of all commands that do something themselves.
-    fn leaves(command: &clap::Command, path: &str, into: &mut Vec<String>) {
+    /// The paths of all commands, groups among them.
+    fn all_commands(command: &clap::Command, path: &str, into: &mut Vec<String>) {
         for inside in command.get_subcommands().filter(|inside| inside.get_name() != "help") {
             let path = format!("{path} {}", inside.get_name()).trim().to_string();
-            match inside.get_subcommands().next() {
-                // A bench is one of a list; its group has the examples.
-                Some(_) if path != "bench" => leaves(inside, &path, into),
-                _ => into.push(path),
+            // A bench is one of a list; its group has the examples.
+            if path != "bench" {
+                all_commands(inside, &path, into);
             }
+            into.push(path);
         }
     }
 
@@ -191,7 +219,7 @@ mod tests {
     fn every_command_has_examples_and_they_parse() {
         let command = crate::command();
         let mut all = Vec::new();
-        leaves(&command, "", &mut all);
+        all_commands(&command, "", &mut all);
         assert!(all.len() > 20, "{all:?}");
         for path in &all {
             assert!(EXAMPLES.iter().any(|(name, _)| name == path), "hermes {path} has no examples");

@@ -4,16 +4,19 @@
 //! whatever they look like: through symbolic links, hard links and relative paths. `-` is standard input and standard output, each for one
 //! file of a command.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use hermes_testbench::input::is_standard;
+use hermes_testbench::file_identity::FileIdentity;
+use hermes_testbench::input::{self, is_standard};
 
 use crate::print;
 
+/// Variables of the environment that name folders.
+const VARIABLES: [&str; 2] = ["HERMES_CACHE", "TMPDIR"];
+
 /// The files of a command, each with the option that names it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Files {
     inputs: Vec<Named>,
     outputs: Vec<Named>,
@@ -21,7 +24,7 @@ pub struct Files {
     named: Vec<(Named, &'static str)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Named {
     option: String,
     path: PathBuf,
@@ -81,6 +84,39 @@ impl Files {
         self
     }
 
+    /// `message`, an error, with the option of the file that it begins with before it, or all options of that file: libraries name files
+    /// alone. One that begins with
+    /// the value of TMPDIR or HERMES_CACHE gets the name of the variable.
+    pub fn with_option(&self, message: String) -> String {
+        let variable = |name: &'static str| {
+            let path = std::env::var_os(name).filter(|path| !path.is_empty())?;
+            Some(Named { option: format!("{name}="), path: path.into() })
+        };
+        let variables: Vec<_> = VARIABLES.into_iter().filter_map(variable).collect();
+        let files = self.inputs.iter().chain(&self.outputs).chain(self.named.iter().map(|(file, _)| file));
+        let is_first = |file: &&Named| {
+            let rest = message.strip_prefix(&input::name(&file.path));
+            file.option.starts_with('-') && rest.is_some_and(|rest| rest.starts_with(':'))
+        };
+        // A file may be read for two options, and is listed twice if it must have a name.
+        let mut options: Vec<_> = files.filter(is_first).map(|file| file.option.as_str()).collect();
+        options.sort_unstable();
+        options.dedup();
+        match options.as_slice() {
+            [] => {}
+            [option] if option.ends_with('=') => return format!("{option}{message}"),
+            options => return format!("{} {message}", options.join(" or ")),
+        }
+        let below = |file: &&Named| {
+            let rest = message.strip_prefix(&file.path.display().to_string());
+            rest.is_some_and(|rest| rest.starts_with([':', '/']))
+        };
+        match variables.iter().find(below) {
+            Some(Named { option, .. }) => format!("{option}{message}"),
+            None => message,
+        }
+    }
+
     /// Makes sure that no output is an input, another output, or a file that may not be written. If an output is `-`, what else the command prints goes to standard error from
     /// now on.
     ///
@@ -90,10 +126,10 @@ impl Files {
         self.check_standard()?;
         let with_path = |file: &&Named| !is_standard(&file.path);
         let inputs: Vec<_> =
-            self.inputs.iter().filter(with_path).map(|file| (file, Identity::of(&file.path))).collect();
-        let mut outputs: Vec<(&Named, Identity)> = Vec::new();
+            self.inputs.iter().filter(with_path).map(|file| (file, FileIdentity::of(&file.path))).collect();
+        let mut outputs: Vec<(&Named, FileIdentity)> = Vec::new();
         for file in self.outputs.iter().filter(with_path) {
-            let identity = Identity::of(&file.path);
+            let identity = FileIdentity::of(&file.path);
             // It could be replaced, if its folder may be written; but it was made read-only to stay.
             if file.path.metadata().is_ok_and(|data| data.is_file() && data.permissions().readonly()) {
                 bail!("{file}: is read-only; expected a file that may be written, or none");
@@ -129,135 +165,21 @@ impl Files {
     }
 }
 
-/// Which file a path stands for, there or not.
-#[derive(Debug)]
-struct Identity {
-    /// The file itself; `None` if there is none.
-    file: Option<File>,
-    /// Its path without links. Empty if it is no regular file: what a device or a pipe is given twice, it gets twice.
-    path: PathBuf,
-}
-
-/// Device and number of a file.
-#[cfg(unix)]
-type File = (u64, u64);
-#[cfg(not(unix))]
-type File = ();
-
-impl Identity {
-    fn of(path: &Path) -> Self {
-        match path.metadata() {
-            Ok(metadata) if !metadata.is_file() => Self { file: None, path: PathBuf::new() },
-            Ok(metadata) => Self { file: number(&metadata), path: real(path) },
-            Err(_) => Self { file: None, path: real(path) },
-        }
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        let same_file = self.file.is_some() && self.file == other.file;
-        same_file || (!self.path.as_os_str().is_empty() && self.path == other.path)
-    }
-}
-
-#[cfg(unix)]
-fn number(metadata: &std::fs::Metadata) -> Option<File> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn number(_: &std::fs::Metadata) -> Option<File> {
-    None
-}
-
-/// Links that are followed one after the other; more of them are a circle.
-const MOST_LINKS: usize = 40;
-
-/// The path of a file without links and dots, as far as it exists. The file need not exist: a link may point to nothing yet.
-fn real(path: &Path) -> PathBuf {
-    let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
-        if let Ok(real) = path.canonicalize() {
-            return real;
-        }
-        match std::fs::read_link(&path) {
-            Ok(target) => path = folder_of(&path).join(target),
-            Err(_) => break,
-        }
-    }
-    let in_folder = |folder: PathBuf| Some(folder.join(path.file_name()?));
-    let folder: io::Result<_> = folder_of(&path).canonicalize();
-    folder.ok().and_then(in_folder).or_else(|| std::path::absolute(&path).ok()).unwrap_or(path)
-}
-
-/// The folder in which `path` lies.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A folder with a file `in`, and `new` that is not there; both under many names.
+    /// A folder with a file `in` under three names, and `new` that is not there.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("in"), "input").unwrap();
-        fs::write(at("other"), "input").unwrap();
         fs::create_dir(at("sub")).unwrap();
         fs::hard_link(at("in"), at("hard")).unwrap();
-        symlink(at("in"), at("absolute-link")).unwrap();
         symlink("in", at("link")).unwrap();
-        symlink("../link", at("sub/link-to-link")).unwrap();
-        symlink(".", at("here")).unwrap();
-        symlink("../new", at("sub/link-to-new")).unwrap();
-        symlink("sub/link-to-new", at("link-to-link-to-new")).unwrap();
-        symlink("circle", at("circle")).unwrap();
         folder
-    }
-
-    #[test]
-    fn every_name_of_a_file_is_known() {
-        let folder = folder();
-        let known = |a: &str, b: &str| {
-            let [a, b] = [a, b].map(|name| Identity::of(&folder.path().join(name)));
-            assert_eq!(a.is(&b), b.is(&a));
-            a.is(&b)
-        };
-        let there =
-            ["in", "./in", "sub/../in", "hard", "link", "absolute-link", "sub/link-to-link", "here/here/in"];
-        let not_there = ["new", "sub/../new", "here/new", "sub/link-to-new", "link-to-link-to-new"];
-        for names in [&there[..], &not_there] {
-            for a in names {
-                for b in names {
-                    assert!(known(a, b), "{a} and {b}");
-                }
-                for b in ["other", "sub/new", "none/new", "circle", "sub"] {
-                    assert!(!known(a, b), "{a} and {b}");
-                }
-            }
-        }
-        assert!(there.iter().all(|a| not_there.iter().all(|b| !known(a, b))));
-        assert!(known("none/x", "none/x") && known("circle", "circle"));
-        // Devices take what they are given.
-        let null = || Identity::of(Path::new("/dev/null"));
-        assert!(!null().is(&null()));
-    }
-
-    #[test]
-    fn relative_paths_are_those_of_the_working_folder() {
-        let identity = |path: &str| Identity::of(Path::new(path));
-        assert!(identity("none.pcap").is(&identity("./none.pcap")));
-        let absolute = std::env::current_dir().unwrap().join("none.pcap");
-        assert!(identity("none.pcap").is(&Identity::of(&absolute)));
-        assert!(identity("Cargo.toml").is(&identity("src/../Cargo.toml")));
-        assert!(!identity("none.pcap").is(&identity("none.json")));
     }
 
     #[test]

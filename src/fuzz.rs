@@ -76,6 +76,25 @@ impl Args {
     }
 }
 
+/// The JSON file, but for where it comes from: what was run on which array, and what the programs had.
+#[derive(serde::Serialize)]
+struct Programs<'a> {
+    seeds: u64,
+    first_seed: u64,
+    /// Instructions of a thread, about, at most.
+    instructions_of_a_thread: u32,
+    packets: u32,
+    rv32e: bool,
+    /// Whether threads may fault.
+    with_faults: bool,
+    watchdog: u32,
+    latency: String,
+    stalls: u8,
+    configuration: &'a Config,
+    #[serde(flatten)]
+    coverage: serde_json::Value,
+}
+
 /// What a program may use.
 fn features(args: &Args, config: &Config) -> Features {
     Features {
@@ -138,7 +157,20 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     bar.finish_and_clear();
     if let Some(output) = &mut output {
-        output.write_json(&Origin::of(&args.files()).with(&coverage.to_json(&features)))?;
+        let programs = Programs {
+            seeds: args.seeds,
+            first_seed: args.first_seed,
+            instructions_of_a_thread: instructions,
+            packets,
+            rv32e: args.rv32e,
+            with_faults: !args.no_faults,
+            watchdog: args.watchdog,
+            latency: args.latency.to_string(),
+            stalls: args.stalls,
+            configuration: &config,
+            coverage: coverage.to_json(&features),
+        };
+        output.write_json(&Origin::of(&args.files()).with(&programs))?;
     }
     output.map(OutputFile::commit).transpose()?;
     let how = match compared {

@@ -120,8 +120,9 @@ impl Command {
         }
     }
 
-    fn execute(self, quiet: bool) -> anyhow::Result<()> {
-        self.files().check()?;
+    /// Does it; `files` are those of [`Self::files`].
+    fn execute(self, files: &Files, quiet: bool) -> anyhow::Result<()> {
+        files.check()?;
         match self {
             Self::Emit(args) => emit::execute(&args),
             Self::Run(args) => run::execute(&args, quiet),
@@ -184,7 +185,8 @@ fn main() -> ExitCode {
         log::warn!("signals end the command at once: {error}");
     }
     let temporary = interrupt::temporary_folder();
-    let result = cli.command.execute(cli.quiet);
+    let files = cli.command.files();
+    let result = cli.command.execute(&files, cli.quiet);
     drop(temporary);
     if let (Err(error), Some(signal)) = (&result, hermes_interrupt::signal()) {
         // Programs that were ended only say that they were.
@@ -201,7 +203,7 @@ fn main() -> ExitCode {
             ExitCode::from(error.downcast_ref::<print::Exit>().map_or(1, |exit| exit.0))
         }
         Err(error) => {
-            print::error(format_args!("{error:#}"));
+            print::error(files.with_option(format!("{error:#}")));
             ExitCode::FAILURE
         }
     }

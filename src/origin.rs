@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::Files;
@@ -41,10 +42,26 @@ struct Input {
     sha256: Option<String>,
 }
 
+/// The command line, word by word.
+fn command() -> Vec<String> {
+    let arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("hermes".to_string()).chain(arguments).collect()
+}
+
+/// Version, commit and command line, for files that are no reports.
+pub fn maker() -> Map<String, Value> {
+    let fields = [
+        ("generator", "hermes".into()),
+        ("version", env!("CARGO_PKG_VERSION").into()),
+        ("commit", commit().into()),
+        ("command", command().join(" ").into()),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
 impl Origin {
     /// Of this process, which reads `files`.
     pub fn of(files: &Files) -> Self {
-        let arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let input = |(option, path): (&str, &Path)| Input {
             option: option.trim_end_matches('=').to_string(),
             path: path.display().to_string(),
@@ -54,7 +71,7 @@ impl Origin {
             generator: "hermes",
             version: env!("CARGO_PKG_VERSION"),
             commit: commit(),
-            command: std::iter::once("hermes".to_string()).chain(arguments).collect(),
+            command: command(),
             inputs: files.inputs().map(input).collect(),
         }
     }

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use hermes_rtl::config::Config;
 use hermes_testbench::firmware::Firmware;
 use hermes_testbench::input;
+use hermes_testbench::kernel::Kernel;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::profile::{Profile, ProfileFacts, ProfileReport, ProfileText, SourceFinder};
 
@@ -17,7 +18,7 @@ use crate::origin::Origin;
 use crate::print;
 use crate::run::outputs::ResultArgs;
 use crate::run::program::Program;
-use crate::run::{self, Subject};
+use crate::run::{self, Faults, Subject};
 use crate::timeline;
 
 #[derive(clap::Args)]
@@ -68,6 +69,8 @@ pub fn execute(args: Args, quiet: bool) -> anyhow::Result<()> {
 pub struct Profiler {
     top: usize,
     finder: SourceFinder,
+    /// The files of the command.
+    files: Files,
     html: Option<OutputFile>,
     json: Option<(OutputFile, Origin)>,
     profile: Rc<RefCell<Profile>>,
@@ -84,6 +87,7 @@ impl Profiler {
         Ok(Self {
             top: args.top,
             finder: SourceFinder::new(args.sources),
+            files: files.clone(),
             html: file(args.output)?,
             json: file(args.json)?.map(|file| (file, Origin::of(files))),
             profile: Rc::default(),
@@ -95,19 +99,28 @@ impl Profiler {
         Rc::clone(&self.profile)
     }
 
+    /// Makes sure that no output of the command is a source of `kernel`, which the profile shows.
+    pub fn keep_sources(&self, kernel: &Kernel) -> anyhow::Result<()> {
+        let names = kernel.source_map().files();
+        let sources = names.iter().filter_map(|name| self.finder.path(name));
+        sources.fold(self.files.clone(), |files, path| files.input("the source", Some(&path))).check()
+    }
+
     /// Whether any warp has run.
     pub fn has_counted(&self) -> bool {
         !self.profile.borrow().is_empty()
     }
 
-    /// Writes the files and prints the text.
+    /// Writes the files and prints the text. `faults` are those of a run that came to its end.
     pub fn tell(
         self,
         program: &Program,
         capture: &Path,
         config: &Config,
         firmware: Option<&Firmware>,
+        faults: Option<Faults>,
     ) -> anyhow::Result<()> {
+        let (fault_causes, fault_records) = faults.map(|faults| (faults.causes, faults.records)).unzip();
         let facts = ProfileFacts {
             kernel: program.name.clone(),
             capture: input::name(capture),
@@ -115,6 +128,9 @@ impl Profiler {
             cores: config.cores,
             lanes: config.lanes,
             warp_slots: config.warps,
+            configuration: Some(config.clone()),
+            fault_causes,
+            fault_records,
         };
         let kernel = &program.kernel;
         let mut names = timeline::names(Some(kernel), firmware);

@@ -1,5 +1,6 @@
 //! `hermes run`
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -7,11 +8,12 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{check_ports, check_ports_against, App, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryMap,
-    MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
+    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, FaultRecord, Host, KernelImage, Latency,
+    MemoryMap, MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation,
+    StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
-use hermes_testbench::metrics::{Clock, Environment, Report};
+use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
@@ -272,6 +274,7 @@ pub fn run(
     let program =
         Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, &config)?;
     args.check_through(&program)?;
+    profiler.as_ref().map_or(Ok(()), |profiler| profiler.keep_sources(&program.kernel))?;
     if let Some(firmware) = &firmware {
         firmware::check(firmware, &config, Some(&program))?;
     }
@@ -320,13 +323,23 @@ pub fn run(
         expected,
         setup,
         arriving,
+        faults: RefCell::new(None),
     };
     let done = prepared.complete(data, timeline, outputs, profiler.is_none(), quiet);
     // Where the cycles went is wanted most when the run fails, if it came so far.
     let profiler = profiler.filter(|profiler| done.is_ok() || profiler.has_counted());
+    let faults = prepared.faults.take();
     let printed =
-        profiler.map_or(Ok(()), |profiler| profiler.tell(&program, pcap, &config, firmware.as_ref()));
+        profiler.map_or(Ok(()), |profiler| profiler.tell(&program, pcap, &config, firmware.as_ref(), faults));
     both(done, printed)
+}
+
+/// The faults of a run that came to its end.
+pub struct Faults {
+    /// What threads faulted of.
+    pub causes: Vec<FaultCause>,
+    /// The records of the fault FIFO.
+    pub records: Vec<FaultRecord>,
 }
 
 /// A run whose files were read and found to be usable.
@@ -342,6 +355,8 @@ struct Prepared<'a> {
     expected: Expected,
     setup: ArraySetup,
     arriving: Vec<Packet>,
+    /// The faults, once the run is at its end.
+    faults: RefCell<Option<Faults>>,
 }
 
 impl Prepared<'_> {
@@ -399,6 +414,11 @@ impl Prepared<'_> {
         });
         report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
         report.fault_records.clone_from(&result.faults);
+        report.bus_errors = BusErrors::simulated(result.bus_errors, &result.memory, &memory);
+        self.faults.replace(Some(Faults {
+            causes: report.fault_causes.clone(),
+            records: report.fault_records.clone(),
+        }));
         let compared = expected.compare(&results, ports, &mut report);
         outputs.write(&capture.frames, &results, &records, &report)?;
         data.write()?;
@@ -419,8 +439,9 @@ impl Prepared<'_> {
     ) -> anyhow::Result<(Outcome, Option<firmware::Ended>, MemoryMap)> {
         let Self { args, config, program, arriving, .. } = self;
         let (firmware, mut setup) = (self.firmware, self.setup.clone());
-        let mut model = array::model(config, args.wave.is_some(), quiet)?;
-        let wave = Wave::start(args.wave.as_deref(), args.timeline.limit(), &mut model)?;
+        let wave = Wave::create(args.wave.as_deref(), args.timeline.limit())?;
+        let mut model = array::model(config, wave.is_some(), quiet)?;
+        wave.as_ref().map_or(Ok(()), |wave| wave.start(&mut model))?;
         let memory = MemoryOptions { latency: self.latency, ..MemoryOptions::default() };
         let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
         host.load_kernel(&KernelImage::from(&program.kernel))?;
@@ -484,9 +505,6 @@ impl Prepared<'_> {
             result.elapsed.as_secs_f64(),
             result.kilohertz()
         );
-        if result.bus_errors > 0 {
-            log::warn!("{} memory responses were errors", result.bus_errors);
-        }
         Ok((outcome, ended, map))
     }
 }

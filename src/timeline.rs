@@ -19,6 +19,7 @@ use hermes_testbench::timeline::{
 };
 
 use crate::files::Files;
+use crate::origin;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Traces")]
@@ -117,7 +118,9 @@ impl TimelineArgs {
         let limit = self.trace_limit;
         let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
         let text = file(&self.trace)?.map(|file| TextTrace::new(file, isa, config.lanes)).transpose()?;
-        let perfetto = file(&self.perfetto)?.map(|file| Perfetto::new(file, config.lanes)).transpose()?;
+        let perfetto = file(&self.perfetto)?
+            .map(|file| Perfetto::new(file, config.lanes, &origin::maker()))
+            .transpose()?;
         let text = text.map(|text| text.with_limit(limit));
         let perfetto = perfetto.map(|perfetto| perfetto.with_limit(limit));
         let has_counters = perfetto.is_some();

@@ -171,6 +171,73 @@ fn inputs() {
     assert!(list.contains("router") && list.contains("--rules FILE --routes FILE"), "{list}");
 }
 
+/// A pcap file with these frames.
+fn pcap(frames: &[Vec<u8>]) -> Vec<u8> {
+    let head = [0xa1b2_c3d4_u32, 2 | 4 << 16, 0, 0, 65535, 1].map(u32::to_le_bytes).concat();
+    let record = |frame: &Vec<u8>| {
+        let length = frame.len() as u32;
+        [[0, 0, length, length].map(u32::to_le_bytes).concat(), frame.clone()].concat()
+    };
+    frames.iter().fold(head, |file, frame| [file, record(frame)].concat())
+}
+
+/// `frame` with these tags of 802.1Q behind its addresses.
+fn tagged(frame: &[u8], tags: &[[u8; 4]]) -> Vec<u8> {
+    [&frame[..12], &tags.concat(), &frame[12..]].concat()
+}
+
+/// Frames with one tag or two are dropped as not IPv4, by every app; a kernel of the user's own finds the tags in the slot.
+#[test]
+fn tags_of_vlans() {
+    let folder = folder();
+    folder.succeed("gen-trace --kind fixed:100 --packets 3 --routes routes.txt --seed 1 -o plain.pcap");
+    let plain = common::frames(folder.path("plain.pcap"));
+    let tags = [[0x81, 0, 0x20, 7], [0x81, 0, 0, 9]];
+    let service = [[0x88, 0xa8, 0, 5], tags[0]];
+    let frames = [
+        plain[0].clone(),
+        tagged(&plain[1], &tags[..1]),
+        tagged(&plain[2], &tags),
+        tagged(&plain[2], &service),
+    ];
+    folder.write("in.pcap", pcap(&frames));
+    folder.write(
+        "keys",
+        "spi 0x1001\nsource 192.0.2.1\ndestination 198.51.100.2\nnonce 00a00b30\n\
+         aes-128-ctr 2b7e151628aed2a6abf7158809cf4f3c\n\
+         hmac-sha1-96 0102030405060708090a0b0c0d0e0f1011121314\n",
+    );
+    for app in [
+        "dec-ttl",
+        "check-ip-header",
+        "route-lookup --routes routes.txt",
+        "classifier --rules fw.rules",
+        "classifier-bv --rules acl.rules",
+        "nids --rules snort.rules",
+        "dpi --rules snort.rules",
+        "fragment --mtu 576",
+        "router --rules fw.rules --routes routes.txt",
+        "ipsec --keys keys",
+    ] {
+        let text = folder.succeed(&format!("run --app {app} --pcap in.pcap --verdicts out.csv {ARRAY}"));
+        assert!(text.contains("every packet and verdict agrees"), "{text}");
+        assert!(text.contains("counted      3 not IPv4"), "{text}");
+        let verdicts: Vec<_> = rows(&folder.text("out.csv")).iter().map(|row| row.verdict).collect();
+        assert_ne!(verdicts[0], 0x8000_0001, "{app}");
+        assert_eq!(verdicts[1..], [0x8000_0001; 3], "{app}");
+    }
+    // Type and tag, as they are in the slot
+    let kernel = "#include <hermes.h>\n\
+        uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments) {\n\
+        const uint8_t *type = slot->ethernet + 12;\n\
+        return type[0] != 0x81 ? 0 : type[2] << 8 | type[3]; }\n";
+    folder.write("tags.c", kernel);
+    folder.succeed("kernel build tags.c -o tags.elf --rv32e");
+    folder.succeed(&format!("run --kernel tags.elf --pcap in.pcap --verdicts out.csv {ARRAY}"));
+    let found: Vec<_> = rows(&folder.text("out.csv")).iter().map(|row| row.verdict).collect();
+    assert_eq!(found, [0, 0x2007, 0x2007, 0]);
+}
+
 /// The kernels that the kernel writer's guide shows do what it says.
 #[test]
 fn kernels_of_the_guide() {

@@ -26,9 +26,12 @@ fn captures() {
     folder.write("empty.pcap", "");
     folder.fail(&format!("{run} empty.pcap"), &["empty.pcap: the file is empty"]);
     folder.write("raw.pcap", pcap(101));
-    folder.fail(&format!("{run} raw.pcap"), &["raw.pcap: link type 101 at packet 1; expected Ethernet"]);
+    folder.fail(
+        &format!("{run} raw.pcap"),
+        &["raw.pcap: link type 101 at packet 0, counted from 0; expected Ethernet"],
+    );
     folder.write("cut.pcap", &pcap(1)[..90]);
-    folder.fail(&format!("{run} cut.pcap"), &["cut.pcap: truncated: the file ends inside packet 1"]);
+    folder.fail(&format!("{run} cut.pcap"), &["cut.pcap: truncated: the file ends inside packet 0"]);
     folder.fail(&format!("{run} ."), &["."]);
     assert_eq!(folder.files(), ["cut.pcap", "empty.pcap", "raw.pcap", "text.pcap"], "nothing was written");
 }

@@ -12,6 +12,15 @@ fn bench(arguments: &str) -> BTreeMap<String, f64> {
     let text = folder.succeed(&format!("bench {arguments} --json figures.json"));
     assert_eq!(folder.files(), ["figures.json"]);
     let json: serde_json::Value = serde_json::from_str(&folder.text("figures.json")).expect("JSON");
+    // What is needed to measure it again
+    let configurations = json["configurations"].as_array().expect("an array");
+    assert_eq!(configurations.is_empty(), arguments.starts_with("cost"), "{configurations:?}");
+    for configuration in configurations {
+        let fields = ["preset", "lanes", "local_window", "l2_ways", "trace"];
+        assert!(fields.iter().all(|field| !configuration[field].is_null()), "{configuration}");
+    }
+    let has_seed = !["emit", "sim", "core", "cost", "fig7"].iter().any(|name| arguments.starts_with(name));
+    assert!(json.get("seed").is_some_and(|seed| seed.is_number() == has_seed), "{arguments}: {json}");
     let mut figures = BTreeMap::new();
     for figure in json["figures"].as_array().expect("an array") {
         let keys: Vec<_> = figure.as_object().expect("an object").keys().map(String::as_str).collect();

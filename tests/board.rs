@@ -272,7 +272,7 @@ fn what_a_trace_needs_is_told() {
 
 /// What the issue of boards asks for: the whole array of a ULX3S, 1,000 packets. Some minutes.
 #[test]
-#[ignore = "minutes: run with --full"]
+#[ignore = "minutes: cargo test --test board -- --ignored"]
 fn a_thousand_packets_through_a_ulx3s() {
     let folder = folder(1_000);
     let board = Board::start(&folder, "--bit-errors 0.000003 --baud 3000000");
@@ -283,7 +283,7 @@ fn a_thousand_packets_through_a_ulx3s() {
 /// After synthesis: the LUTs, flip-flops, memories and multipliers of the device do what the Verilog says. Some minutes; the slow clock makes bytes on the
 /// line short.
 #[test]
-#[ignore = "minutes: run with --full"]
+#[ignore = "minutes: cargo test --test board -- --ignored"]
 fn a_hundred_packets_through_the_netlist_of_a_ulx3s() {
     let folder = folder(100);
     let array = "--lanes 2 --warps 2 --l1-lines 16 --l2-lines 16 --l2-ways 1 --instruction-cache-lines 16";

@@ -68,7 +68,7 @@ fn the_preset_is_node() {
     let text = folder.succeed(
         "cluster --nodes 2 --kernel k.elf --packets 20 --heap 4096 --duplicate 10 --stack-bytes 512",
     );
-    assert!(text.contains("array        node: 1 cores x 8 lanes, 8 warp slots, MCW 8"), "{text}");
+    assert!(text.contains("array        node: 1 core x 8 lanes, 8 warp slots, MCW 8"), "{text}");
 }
 
 /// A peer behind the socket, which is no array.

@@ -79,13 +79,13 @@ fn data_that_cannot_be_used() {
         ("--table qqq=t.bin", "has no symbol `qqq`; `hermes kernel info` lists its symbols"),
         ("--table kernel=t.bin", "`kernel` is a function; expected a variable, a pointer of 4 bytes"),
         ("--table seen=t.bin", "`seen` has 256 bytes; expected a pointer of 4 bytes"),
-        ("--table squares=empty.bin", "--table squares=: empty.bin: is empty"),
+        ("--table squares=empty.bin", "--table squares=empty.bin: is empty"),
         ("--table squares=/dev/zero", "/dev/zero: larger than 256 MiB; expected a smaller"),
         ("--table squares=none.bin", "none.bin: No such file"),
         ("--table squares=t.bin --table squares=t.bin", "squares is given twice"),
-        ("--argument none.bin", "--argument: none.bin: No such file"),
+        ("--argument none.bin", "--argument none.bin: No such file"),
         ("--dump what=new2", "--dump what=new2: k.elf: has no symbol `what`"),
-        ("--dump squares=none/new", "--dump squares=: none/new: No such file"),
+        ("--dump squares=none/new", "--dump squares=none/new: No such file"),
         ("--dump 0xfffffff0:32=new2", "32 bytes from 0xfffffff0 on end beyond the memory"),
     ] {
         folder.fail(&format!("{run} {options}"), &[expected]);
@@ -146,7 +146,7 @@ fn expected_packets_and_verdicts() {
     folder.succeed(&format!("{run} --expect-verdicts same.csv"));
     for (options, expected) in [
         ("--expect bad.pcap", "1 of "),
-        ("--expect bad.pcap", "the first, number 3 of the file:\npacket "),
+        ("--expect bad.pcap", "the first, packet 2 of the file, counted from 0:\npacket "),
         ("--expect bad.pcap", "IPv4 time to live"),
         (
             "--expect-verdicts bad.csv",
@@ -161,8 +161,11 @@ fn expected_packets_and_verdicts() {
         assert_eq!(folder.read("out.pcap"), folder.read("good.pcap"));
         assert_eq!(folder.read("out.csv"), folder.read("good.csv"));
     }
-    folder.fail(&format!("{run} --expect none.pcap"), &["--expect: none.pcap: No such file"]);
-    folder.fail(&format!("{run} --expect-verdicts in.pcap"), &["--expect-verdicts: in.pcap: "]);
+    folder.fail(&format!("{run} --expect none.pcap"), &["--expect none.pcap: No such file"]);
+    folder.fail(
+        &format!("{run} --expect-verdicts in.pcap"),
+        &["--expect-verdicts or --pcap in.pcap: no text; expected verdicts"],
+    );
 }
 
 /// The golden model of `examples/`, and the app's kernel as one of the user's own.

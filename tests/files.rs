@@ -193,6 +193,81 @@ fn no_output_overwrites_an_input() {
     assert!(contents(&folder) == before, "a file was written");
 }
 
+/// What a source includes is read as well: the compiler tells.
+#[test]
+fn no_output_overwrites_an_included_file() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("inc lude")).unwrap();
+    folder.write("inc lude/a.h", "#define A 1\n");
+    folder.write("a.h", "#define A 1\n");
+    folder.write("b.inc", ".set b, 1\n");
+    folder.write("k.c", "#include <hermes.h>\n#include \"a.h\"\nuint32_t kernel(void) { return A; }\n");
+    folder.write("k.S", ".include \"b.inc\"\n.globl kernel\nkernel: li a0, b\nret\n");
+    folder.write("f.c", "#include \"a.h\"\nint main(void) { return A; }\n");
+    folder.write("g.S", ".include \"b.inc\"\n.globl main\nmain: li a0, b\nret\n");
+    for name in ["a.h", "b.inc"] {
+        symlink(name, folder.path(&format!("{name}.link"))).unwrap();
+        fs::hard_link(folder.path(name), folder.path(&format!("{name}.hard"))).unwrap();
+    }
+    let before = contents(&folder);
+    for (build, included) in [
+        ("kernel build k.c -I .", "a.h"),
+        ("kernel build k.S -I .", "b.inc"),
+        ("firmware build f.c", "a.h"),
+        ("firmware build g.S", "b.inc"),
+    ] {
+        for name in [included.to_string(), format!("{included}.link"), format!("{included}.hard")] {
+            let expected = format!("error: -o {name}: would overwrite ");
+            folder.fail(
+                &format!("{build} -o {name}"),
+                &[&expected, &format!("{included}, which is read; expected another file")],
+            );
+        }
+    }
+    let output = folder.hermes_with("kernel build", |command| {
+        command.args(["k.c", "-I", "inc lude", "-o", "inc lude/a.h"]);
+    });
+    // What lies beside the source comes first, so that the other one is not read.
+    assert!(output.status.success());
+    folder.write("inc lude/a.h", "#define A 1\n");
+    fs::remove_file(folder.path("a.h")).unwrap();
+    let output = folder.hermes_with("kernel build", |command| {
+        command.args(["k.c", "-I", "inc lude", "-o", "inc lude/a.h"]);
+    });
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("-o inc lude/a.h: would overwrite inc lude/a.h, which is read"), "{error}");
+    assert_eq!(folder.text("inc lude/a.h"), "#define A 1\n");
+    folder.write("a.h", "#define A 1\n");
+    folder.succeed("kernel build k.c -I . -o new.elf");
+    fs::remove_file(folder.path("new.elf")).unwrap();
+    fs::remove_file(folder.path("a.h.hard")).unwrap();
+    fs::hard_link(folder.path("a.h"), folder.path("a.h.hard")).unwrap();
+    assert!(contents(&folder) == before, "a file was written");
+}
+
+/// A profile shows the sources that the kernel's file names.
+#[test]
+fn no_output_of_a_profile_overwrites_a_source() {
+    let folder = folder();
+    folder.write("p.c", "#include \"p.h\"\nunsigned kernel(unsigned p) { return twice(p); }\n");
+    folder.write("p.h", "static inline unsigned twice(unsigned p) { return p * 3 + 1; }\n");
+    folder.succeed("kernel build p.c -I . -o p.elf");
+    fs::create_dir(folder.path("moved")).unwrap();
+    fs::copy(folder.path("p.c"), folder.path("moved/p.c")).unwrap();
+    symlink("p.c", folder.path("p.link")).unwrap();
+    let before = contents(&folder);
+    let moved = folder.text("moved/p.c");
+    for output in ["-o", "--json", "--verdicts", "--wave", "--trace", "--perfetto", "--dump kernel="] {
+        for (name, more) in [("p.c", ""), ("p.h", ""), ("p.link", ""), ("moved/p.c", "--source moved")] {
+            let output = with(output, name);
+            let arguments = format!("profile --kernel p.elf --pcap in.pcap {more} {output}");
+            let expected = format!("error: {output}: would overwrite the source ");
+            folder.fail(&arguments, &[&expected, ", which is read; expected another file"]);
+        }
+    }
+    assert!(contents(&folder) == before && folder.text("moved/p.c") == moved, "a file was written");
+}
+
 #[test]
 fn no_output_overwrites_another() {
     let folder = folder();
@@ -275,6 +350,12 @@ fn a_read_only_file_stays() {
             }
         }
     }
+    folder.succeed("kernel headers -o include");
+    fs::set_permissions(folder.path("include/hermes.h"), fs::Permissions::from_mode(0o444)).unwrap();
+    let output = folder.hermes("kernel headers -o include");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.ends_with("include/hermes.h: is read-only\n"), "{error}");
+    assert_eq!(error.matches("hermes.h").count(), 1, "{error}");
     folder.succeed("emit --preset fpga --lanes 1 -o out");
     let list = folder.path("out/hermes_top.f");
     fs::set_permissions(&list, fs::Permissions::from_mode(0o444)).unwrap();

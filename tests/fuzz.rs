@@ -20,6 +20,12 @@ fn random_programs_agree_with_the_reference() {
         let json: serde_json::Value = serde_json::from_str(&folder.text("coverage.json")).unwrap();
         let covered = |what: &str| json["summary"][what]["covered"].as_u64().unwrap();
         assert!(covered("instructions") > 40 && covered("hazards") > 100, "{text}");
+        // What is needed to run them again
+        let seeds: u64 = options.split(' ').nth(1).unwrap().parse().unwrap();
+        assert_eq!((json["seeds"].as_u64(), json["first_seed"].as_u64()), (Some(seeds), Some(1)), "{json}");
+        assert_eq!((&json["configuration"]["lanes"], &json["packets"]), (&4.into(), &20.into()), "{json}");
+        let embedded = options.contains("--rv32e");
+        assert_eq!((&json["rv32e"], &json["with_faults"]), (&embedded.into(), &(!embedded).into()), "{json}");
         // The same seeds do the same; only the time differs.
         let again = folder.succeed(&command);
         let without_time = |text: &str| {

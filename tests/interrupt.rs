@@ -117,6 +117,32 @@ fn traces_of_a_run_are_closed() {
     );
 }
 
+/// The waveform keeps what was seen so far, and is a whole file.
+#[test]
+fn a_waveform_is_closed() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 8 -o in.pcap");
+    folder.write("endless.S", ".globl kernel\nkernel: addi a0, a0, 1\nj kernel\n");
+    folder.succeed("kernel build endless.S -o endless.elf");
+    // The array of the tests of waveforms
+    let run = "-v run --kernel endless.elf --pcap in.pcap --commit-limit 0 --wave w.fst --cores 1 --lanes 1 --warps 2";
+    let mut run = Interrupted::start(&folder, run, |_| {});
+    run.wait_for("model of `hermes_top`");
+    std::thread::sleep(Duration::from_secs(1));
+    let said = run.end("INT", 130);
+    assert!(said.contains("interrupted by SIGINT: the simulation ended at cycle "), "{said}");
+    // A block of an FST file has a type and a length; the first is the header, which is not 0 only in a file that was closed.
+    let wave = folder.read("w.fst");
+    let (mut at, mut blocks) = (0, Vec::new());
+    while at < wave.len() {
+        let length = u64::from_be_bytes(wave[at + 1..at + 9].try_into().expect("8 bytes"));
+        blocks.push(wave[at]);
+        at += 1 + usize::try_from(length).expect("a size");
+    }
+    assert!(at == wave.len() && blocks[0] == 0 && blocks.len() > 2, "{blocks:?}");
+    assert_eq!(folder.files(), ["endless.S", "endless.elf", "in.pcap", "temporary files", "w.fst"]);
+}
+
 #[test]
 fn a_build_of_a_model_ends_with_its_programs() {
     let folder = Folder::new();

@@ -73,6 +73,17 @@ fn check_conservation(folder: &Folder, what: &str) -> Value {
     let fields = ["cycles", "instructions", "lane_instructions"];
     assert_eq!(fields.map(|field| number(&profile["total"], field)), expected, "{what}");
     assert_eq!(number(&profile, "warps"), warps.len() as u64, "{what}");
+    // What made them, and what threads faulted of
+    let whole = &report["run"]["configuration"];
+    assert!(whole.is_object() && profile["configuration"] == *whole, "{}", profile["configuration"]);
+    for part in ["fault_causes", "fault_records"] {
+        assert_eq!(list(&profile, part), list(&report, part), "{what}: {part}");
+    }
+    let maker = &timeline["otherData"];
+    for part in ["generator", "version", "commit"] {
+        assert!(report["origin"].get(part).is_some_and(|value| maker[part] == *value), "{part}: {maker}");
+    }
+    assert!(maker["command"].as_str().expect("words").starts_with(&format!("hermes run {what} ")), "{maker}");
 
     for part in ["lines", "functions", "instructions"] {
         let parts = list(&profile, part);
@@ -100,7 +111,8 @@ fn nothing_is_lost_when_threads_fault() {
     for name in ["faults", "spin"] {
         folder.succeed(&format!("kernel build {name}.S -o {name}.elf"));
     }
-    check_conservation(&folder, "--kernel faults.elf --fail-on-fault=false");
+    let profile = check_conservation(&folder, "--kernel faults.elf --fail-on-fault=false");
+    assert!(list(&profile, "fault_records").len() > 3, "{profile}");
     let profile = check_conservation(&folder, "--kernel spin.elf --watchdog 2000 --fail-on-fault=false");
     let first = &list(&profile, "lines")[0];
     assert!(first["file"] == "spin.S" && first["line"] == 4, "the loop: {first}");

@@ -40,23 +40,39 @@ fn every_command_has_a_page() {
 #[test]
 fn help_ends_with_examples() {
     let folder = Folder::new();
-    for command in [
-        "run",
-        "emit",
-        "kernel build",
-        "fpga build",
-        "fpga run",
-        "bench",
-        "cluster",
-        "fuzz",
-        "gen-trace",
-        "gen-rules",
-        "gen-routes",
-    ] {
+    let mut commands = subcommands(&folder, "");
+    for group in ["kernel", "firmware", "fpga", "cache"] {
+        assert!(commands.iter().any(|command| command == group), "{commands:?}");
+        commands.extend(subcommands(&folder, group));
+    }
+    assert!(commands.len() > 25, "{commands:?}");
+    for command in &commands {
         for option in ["-h", "--help"] {
             let help = folder.succeed(&format!("{command} {option}"));
             let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{help}"));
             assert!(examples.contains(&format!("  hermes {command}")), "{examples}");
         }
     }
+}
+
+/// What a command is for stands together, and not among the options of all commands.
+#[test]
+fn options_of_cache_clean_stand_together() {
+    let folder = Folder::new();
+    let help = folder.succeed("cache clean --help");
+    let options = help.lines().filter_map(|line| line.trim().strip_prefix("--"));
+    let names: Vec<_> = options.filter_map(|line| line.split([' ', '=']).next()).collect();
+    assert_eq!(names, ["older-than", "all"], "{help}");
+    let at = |part: &str| help.find(part).unwrap_or_else(|| panic!("{part} in\n{help}"));
+    assert!(at("What is removed:") < at("--older-than") && at("--older-than") < at("--all"), "{help}");
+    assert!(!(at("--older-than")..at("--all")).contains(&at("--verbose")), "{help}");
+}
+
+/// The commands that the help of `hermes COMMAND` lists.
+fn subcommands(folder: &Folder, command: &str) -> Vec<String> {
+    let help = folder.succeed(&format!("{command} --help"));
+    let (_, list) = help.split_once("Commands:\n").unwrap_or_else(|| panic!("{help}"));
+    let lines = list.lines().take_while(|line| line.starts_with("  "));
+    let names = lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.map(|name| format!("{command} {name}").trim().to_string()).collect()
 }

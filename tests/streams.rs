@@ -155,6 +155,7 @@ fn input_without_end_ends_at_a_size() {
         ("kernel info /dev/zero", program),
         ("compare /dev/zero /dev/zero", large),
         ("gen-trace --kind imix --packets 1 --headers /dev/zero -o x.pcap", large),
+        ("run --app dec-ttl --pcap in.pcap --expect-verdicts /dev/zero", large),
         ("run --app dec-ttl --pcap /dev/zero", "/dev/zero: the file begins with no capture's magic number"),
     ] {
         folder.fail(arguments, &[part]);

@@ -9,6 +9,7 @@ use hermes_testbench::cosim::RunResult;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::Clock;
 use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::staging::temporary_folder;
 use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet,
 };
@@ -16,6 +17,7 @@ use hermes_testbench::traffic::{Aim, Generator, Kind, Traffic};
 
 use super::figure::{Bound, Figure};
 use super::packet_run::{check, Load, PacketRun};
+use super::Subject;
 use crate::array::ArrayArgs;
 
 /// Prefixes of the routing table.
@@ -34,6 +36,7 @@ const KEYS: &str = "spi 0x1001\nsource 192.0.2.1\ndestination 198.51.100.2\nnonc
                     hmac-sha1-96 0102030405060708090a0b0c0d0e0f1011121314\n";
 /// The MCW whose figures carry no suffix.
 const REFERENCE_WARPS: u32 = 16;
+/// Seed of tables, rules and packets.
 const SEED: u64 = 1;
 
 #[derive(clap::Args)]
@@ -71,7 +74,7 @@ fn published(app: &str) -> Option<f64> {
     }
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let preset = args.array.config_or("paper")?;
     // Two channels are what the figures are asked for, unless the user asks for another number.
     let channels = args.array.channels().unwrap_or(2);
@@ -81,7 +84,9 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     } else {
         args.apps.iter().map(|name| AppEntry::find(name)).collect::<Result<_, _>>()?
     };
-    let folder = tempfile::tempdir()?;
+    on.add(&config);
+    on.seed = Some(SEED);
+    let folder = temporary_folder("hermes-")?;
     let tables = Tables::create(folder.path())?;
     let run = PacketRun::new(config, quiet)?;
     let mut figures = Vec::new();

@@ -11,6 +11,7 @@ use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
 use super::workload::{Workload, ALU_LOOP, TWO_WAY};
+use super::Subject;
 use crate::array;
 
 #[derive(clap::Args)]
@@ -26,10 +27,11 @@ pub struct Args {
 /// Warps at once, and the least warp-instructions per cycle with them.
 const WARPS: [(u32, f64); 3] = [(1, 0.45), (4, 0.9), (8, 0.95)];
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     ensure!(args.lanes >= 2, "--lanes {}: expected 2, 4, 8, 16 or 32: one lane cannot diverge", args.lanes);
     let config = Config { cores: 1, lanes: args.lanes, warps: 8, ..Config::preset("default")? };
     config.validate()?;
+    on.add(&config);
     let two_way = TWO_WAY.kernel()?;
     let library = array::library(&config, false, quiet, |_| {})?;
     let bench = Bench { config, library, turns: args.turns, quiet };

@@ -9,8 +9,10 @@ use anyhow::{anyhow, ensure};
 use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Placer, Tool};
 use hermes_hdl::emit::{Design, Direction};
 use hermes_rtl::config::Config;
+use hermes_testbench::staging::temporary_folder;
 
 use super::figure::{Bound, Figure};
+use super::Subject;
 use crate::print;
 
 #[derive(clap::Args)]
@@ -48,6 +50,8 @@ struct Part {
     design: Design,
     /// Lanes, of a core.
     lanes: Option<usize>,
+    /// The configuration of a command processor.
+    config: Option<Config>,
 }
 
 impl Part {
@@ -60,6 +64,7 @@ impl Part {
             text: format!("a core of {lanes} lanes"),
             design,
             lanes: Some(lanes),
+            config: None,
         })
     }
 
@@ -72,11 +77,12 @@ impl Part {
             text: format!("a command processor of {threads} hardware threads"),
             design: hermes_rtl::command::emit_processor(&config)?,
             lanes: None,
+            config: Some(config),
         })
     }
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let commands = !args.command_threads.is_empty();
     ensure!(commands || !args.lanes.is_empty() || !args.no_clock, "nothing to measure: --lanes is empty");
     let parts: Vec<Part> = if commands {
@@ -84,6 +90,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     } else {
         args.lanes.iter().map(|lanes| Part::core(*lanes)).collect::<anyhow::Result<_>>()?
     };
+    parts.iter().filter_map(|part| part.config.as_ref()).for_each(|config| on.add(config));
     let yosys = Tool::yosys()?;
     let mut clock = None;
     if !args.no_clock {
@@ -101,7 +108,8 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     for part in &parts {
         let cells = with_spinner(quiet, &format!("synthesizing {}", part.text), || {
             let (text, top) = (part.design.verilog(), &part.design.top);
-            flow::synthesize(&yosys, tempfile::tempdir()?.path(), &text, top).map_err(anyhow::Error::from)
+            flow::synthesize(&yosys, temporary_folder("hermes-")?.path(), &text, top)
+                .map_err(anyhow::Error::from)
         })?;
         figures.extend(cost(part, &cells));
     }
@@ -146,7 +154,7 @@ fn cost(part: &Part, cells: &Cells) -> Vec<Figure> {
 
 /// The clock in MHz that nextpnr finds for a part: with wires as long as the placement makes them, or as routed.
 fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::Result<f64> {
-    let folder = tempfile::tempdir()?;
+    let folder = temporary_folder("hermes-")?;
     flow::synthesize(yosys, folder.path(), &(design.verilog() + &pins(design)), PINS)?;
     let placement = Placement {
         device: Device { size: "--85k", package: "CABGA756", speed: 6 },
@@ -202,7 +210,7 @@ mod tests {
     /// The module around the core connects every port, and its nets are as wide as all of them.
     #[test]
     fn every_port_is_behind_a_shift_register() {
-        let design = core(1).unwrap();
+        let design = Part::core(1).unwrap().design;
         let text = pins(&design);
         for port in &design.ports {
             assert!(text.contains(&format!(".{}(", port.name)), "{}", port.name);

@@ -1,6 +1,7 @@
 //! `hermes bench emit`: the time from the description in Rust to Verilog text.
 
 use super::figure::{processor_seconds, Bound, Figure};
+use super::Subject;
 use crate::array::{self, ArrayArgs};
 
 #[derive(clap::Args)]
@@ -12,8 +13,9 @@ pub struct Args {
     runs: u32,
 }
 
-pub fn measure(args: &Args) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject) -> anyhow::Result<Vec<Figure>> {
     let config = args.array.config_or("paper")?;
+    on.add(&config);
     let mut seconds = Vec::new();
     let mut modules = 0;
     for _ in 0..args.runs {

@@ -13,10 +13,12 @@ use hermes_testbench::cosim::{
     Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::staging::temporary_folder;
 use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
 use super::times::Times;
+use super::Subject;
 use crate::array;
 
 const SOURCE: &str = include_str!("../../kernels-asm/bench/rings.S");
@@ -74,7 +76,7 @@ struct Met {
     times: Times,
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     for waiting in &args.waiting {
         ensure!((1..=32).contains(waiting), "waiting: {waiting} is not possible; expected 1 to 32");
     }
@@ -84,7 +86,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
             "service: {service} is not possible; expected {WRITE} to 100000"
         );
     }
-    let folder = tempfile::tempdir()?;
+    let folder = temporary_folder("hermes-")?;
     let path = folder.path().join("rings.elf");
     build_source("rings.S", SOURCE, RegisterClass::Rv32e, &path)?;
     let kernel = KernelImage::from(&Kernel::read(&path)?);
@@ -95,6 +97,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     for lines in &args.l2_lines {
         let config = Config { l2_bank_lines: *lines, ..Config::preset("node")? };
         config.validate()?;
+        on.add(&config);
         let sets = config.l2_banks * lines / config.l2_ways;
         let library = array::library(&config, false, quiet, |_| {})?;
         for (waiting, worst) in args.waiting.iter().zip(&mut worst) {

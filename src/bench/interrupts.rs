@@ -15,12 +15,14 @@ use hermes_testbench::cosim::{
     ArraySetup, Descriptor, Device as _, Event, Host, Latency, MemoryOptions, Simulation, SpawnEvent,
 };
 use hermes_testbench::firmware::{build_firmware, Firmware, FirmwareEnd};
+use hermes_testbench::staging::temporary_folder;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
 use super::times::Times;
+use super::Subject;
 use crate::array;
 
 const SOURCE: &str = include_str!("../../kernels-asm/firmware/bench/response.S");
@@ -71,11 +73,13 @@ const WAYS: [Way; 5] = [
     Way { name: "sleep", reaction: "handler", useful: None, limit: Some(15.0) },
 ];
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let config = Config { command_threads: 1, uli_channels: 2, ..super::spawn::config()? };
     config.validate()?;
+    on.add(&config);
+    on.seed = Some(args.seed);
     let library = array::library(&config, false, quiet, |_| {})?;
-    let folder = tempfile::tempdir()?;
+    let folder = temporary_folder("hermes-")?;
     let (source, path) = (folder.path().join("response.S"), folder.path().join("response.elf"));
     std::fs::write(&source, SOURCE)?;
     build_firmware(&[source], &path)?;

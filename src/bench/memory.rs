@@ -10,10 +10,12 @@ use hermes_testbench::apps::{AppEntry, Inputs};
 use hermes_testbench::cosim::Device;
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::staging::temporary_folder;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 
 use super::figure::{Bound, Figure};
 use super::packet_run::{check, Load, PacketRun};
+use super::Subject;
 use crate::array::ArrayArgs;
 
 /// Bytes of a packet.
@@ -30,6 +32,9 @@ const SWEEP_WARPS: u32 = 16;
 const FLAT_LATENCY: u32 = 60;
 /// Words of the stream that a thread reads.
 const STREAM_WORDS: u32 = 64;
+
+/// Seed of the packets.
+const SEED: u64 = 1;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -60,13 +65,15 @@ pub struct Args {
     no_sweep: bool,
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let base = args.array.config_or("paper")?;
+    on.seed = Some(SEED);
     let mut figures = Vec::new();
     let l1_limit = base.cores as f64 / (LOADS + 1.0 + VERDICT_BYTES / LINE_BYTES as f64);
     figures.push(Figure::new("dec_ttl_l1_limit", l1_limit, "packets/cycle"));
     for channels in &args.at_channels {
         let config = Config { channels: *channels, l2_banks: base.l2_banks.max(*channels), ..base.clone() };
+        on.add(&config);
         let bench = Bench(PacketRun::new(config, quiet)?);
         bench.dec_ttl_figures(args, l1_limit, &mut figures)?;
         if *channels == 1 {
@@ -134,7 +141,7 @@ impl Bench {
     fn dec_ttl(&self, packets: u32, latency: u32, most: u32) -> anyhow::Result<DecTtl> {
         let entry = AppEntry::find("dec-ttl")?;
         let (app, kernel) = (entry.load(&Inputs::default())?, entry.kernel(false)?);
-        let traffic = Traffic { kind: Kind::Fixed(PACKET_BYTES), seed: 1, bad_share: 0.0, rate: 100.0 };
+        let traffic = Traffic { kind: Kind::Fixed(PACKET_BYTES), seed: SEED, bad_share: 0.0, rate: 100.0 };
         let frames = Generator::new(traffic).take(packets as usize);
         let packets: Vec<_> = frames.map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
         let frames = packets.iter().map(|packet| packet.frame.clone()).collect();
@@ -161,7 +168,7 @@ impl Bench {
 
     /// The share of one channel's bandwidth with which a buffer is read, from the first warp's start to the last one's end.
     fn stream(&self, latency: u32) -> anyhow::Result<Figure> {
-        let folder = tempfile::tempdir()?;
+        let folder = temporary_folder("hermes-")?;
         let path = folder.path().join("kernel.elf");
         build_source(
             "stream.S",

@@ -17,6 +17,7 @@ mod workload;
 
 use std::path::PathBuf;
 
+use hermes_rtl::config::Config;
 use hermes_testbench::output::OutputFile;
 
 use crate::files::Files;
@@ -28,7 +29,7 @@ use figure::{table, Figure};
 pub struct Args {
     #[command(subcommand)]
     command: Command,
-    /// Write the figures as JSON: `figures`, an array of {name, value, unit, limit, goal}
+    /// Write the figures as JSON: `figures`, an array of {name, value, unit, limit, goal}, and the configurations and the seed that they are of
     #[arg(
         short = 'o',
         visible_alias = "output",
@@ -71,28 +72,50 @@ impl Args {
     }
 }
 
+/// What the figures were measured on.
+#[derive(Default, serde::Serialize)]
+struct Subject {
+    /// The whole configuration of every array or command processor; none of a core alone.
+    configurations: Vec<Config>,
+    /// Seed of packets, tables, times or losses; none if nothing is random.
+    seed: Option<u64>,
+}
+
+impl Subject {
+    /// Notes an array that is measured, once.
+    fn add(&mut self, config: &Config) {
+        if !self.configurations.contains(config) {
+            self.configurations.push(config.clone());
+        }
+    }
+}
+
 /// The JSON file, but for where it comes from.
 #[derive(serde::Serialize)]
 struct Figures<'a> {
+    #[serde(flatten)]
+    subject: &'a Subject,
     figures: &'a [Figure],
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut json = args.json.as_deref().map(OutputFile::create).transpose()?;
+    let mut subject = Subject::default();
+    let on = &mut subject;
     let figures: Vec<Figure> = match &args.command {
-        Command::Emit(args) => emit::measure(args)?,
-        Command::Sim(args) => sim::measure(args, quiet)?,
-        Command::Cost(args) => cost::measure(args, quiet)?,
-        Command::Core(args) => core::measure(args, quiet)?,
-        Command::Memory(args) => memory::measure(args, quiet)?,
-        Command::Apps(args) => apps::measure(args, quiet)?,
-        Command::Spawn(args) => spawn::measure(args, quiet)?,
-        Command::Interrupts(args) => interrupts::measure(args, quiet)?,
-        Command::Net(args) => net::measure(args, quiet)?,
-        Command::Fig7(args) => fig7::measure(args, quiet)?,
+        Command::Emit(args) => emit::measure(args, on)?,
+        Command::Sim(args) => sim::measure(args, on, quiet)?,
+        Command::Cost(args) => cost::measure(args, on, quiet)?,
+        Command::Core(args) => core::measure(args, on, quiet)?,
+        Command::Memory(args) => memory::measure(args, on, quiet)?,
+        Command::Apps(args) => apps::measure(args, on, quiet)?,
+        Command::Spawn(args) => spawn::measure(args, on, quiet)?,
+        Command::Interrupts(args) => interrupts::measure(args, on, quiet)?,
+        Command::Net(args) => net::measure(args, on, quiet)?,
+        Command::Fig7(args) => fig7::measure(args, on, quiet)?,
     };
     if let Some(json) = &mut json {
-        json.write_json(&Origin::of(&args.files()).with(&Figures { figures: &figures }))?;
+        json.write_json(&Origin::of(&args.files()).with(&Figures { subject: &subject, figures: &figures }))?;
     }
     json.map(OutputFile::commit).transpose()?;
     print::line(table(&figures))

@@ -2,9 +2,11 @@
 
 use anyhow::ensure;
 use hermes_rtl::config::most_warps;
+use hermes_testbench::staging::temporary_folder;
 
 use super::figure::{Bound, Figure};
 use super::workload::ALU_LOOP;
+use super::Subject;
 use crate::array::{self, ArrayArgs};
 
 /// Lane-cycles a second at which 8 cores of 32 lanes, every warp slot busy, can retire the 10 million lane-instructions a second
@@ -26,10 +28,11 @@ pub struct Args {
     plain: bool,
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let config = args.array.config_or("paper")?;
+    on.add(&config);
     ALU_LOOP.kernel()?;
-    let cache = tempfile::tempdir()?;
+    let cache = temporary_folder("hermes-")?;
     let library = array::library(&config, false, quiet, |options| {
         options.cache = Some(cache.path().to_path_buf());
         if args.plain {

@@ -24,6 +24,7 @@ use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
 use super::times::Times;
+use super::Subject;
 use crate::array;
 
 /// Bytes of the shared memory.
@@ -33,6 +34,9 @@ const PACKET_BYTES: usize = 64;
 const SLOT_BYTES_LOG2: u32 = 7;
 /// What a spawned thread does: `sw a0, 0(a1)`, `ret`.
 const THREAD: [u32; 2] = [0x00a5_a023, 0x0000_8067];
+
+/// Seed of the packets.
+const SEED: u64 = 1;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -55,9 +59,11 @@ pub fn config() -> anyhow::Result<Config> {
     Ok(Config { trace: true, ..Config::preset("pangaea")? })
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let config = config()?;
     config.validate()?;
+    on.add(&config);
+    on.seed = Some(SEED);
     let library = array::library(&config, false, quiet, |_| {})?;
     let idle = Bench::new(&library, &config, args, None)?.run(50)?;
     // The first on each core finds nothing in its caches.
@@ -139,7 +145,7 @@ impl Bench {
         let results = host.rmalloc("what the threads store", 64)?;
         let layout = host.configure(&setup)?;
         host.write("INVALIDATE", 3)?;
-        let traffic = Traffic { kind: Kind::Fixed(PACKET_BYTES), seed: 1, bad_share: 0.0, rate: 100.0 };
+        let traffic = Traffic { kind: Kind::Fixed(PACKET_BYTES), seed: SEED, bad_share: 0.0, rate: 100.0 };
         let count = if app.is_some() { 1 << ring_slots_log2 } else { 0 };
         let frames = Generator::new(traffic).take(count);
         let packets: Vec<_> = frames.map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();

@@ -6,6 +6,7 @@ use hermes_testbench::cosim::{
     self, ArraySetup, Host, KernelImage, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::staging::temporary_folder;
 use hermes_testbench::verdict::Verdict;
 use verilator_sys::ModelLibrary;
 
@@ -81,7 +82,7 @@ fn two_way(index: u32, turns: u32) -> u32 {
 impl Workload {
     /// Assembles the kernel.
     pub fn kernel(&self) -> anyhow::Result<Kernel> {
-        let folder = tempfile::tempdir()?;
+        let folder = temporary_folder("hermes-")?;
         let output = folder.path().join("kernel.elf");
         build_source(self.name, self.source, RegisterClass::Rv32e, &output)?;
         Ok(Kernel::read(&output)?)

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use anyhow::bail;
 use hermes_rtl::config::Config;
 use hermes_testbench::cluster::{ClusterResult, LinkOptions, NodeReport, PortCounts};
+use hermes_testbench::words::number_of;
 use serde::{Serialize, Serializer};
 
 /// What was run.
@@ -91,7 +92,13 @@ impl Report {
         let facts = &self.facts;
         writeln!(f, "{} on {} nodes", facts.kernel, self.nodes.len())?;
         let Facts { preset, cores, lanes, warps, mcw, .. } = facts;
-        writeln!(f, "  array        {preset}: {cores} cores x {lanes} lanes, {warps} warp slots, MCW {mcw}")?;
+        writeln!(
+            f,
+            "  array        {preset}: {} x {}, {}, MCW {mcw}",
+            number_of(*cores as u64, "core"),
+            number_of(*lanes as u64, "lane"),
+            number_of(*warps as u64, "warp slot")
+        )?;
         writeln!(f, "  links        {}; seed {}", link_text(&facts.link), facts.seed)?;
         for (node, link) in &facts.links {
             writeln!(f, "    of node {node}  {}", link_text(link))?;

@@ -76,7 +76,23 @@ impl Kind {
             (Self::Cluster, _) => Part::Configuration,
             // Names of files; what is in them tells `origin`.
             (Self::Profile, "kernel" | "capture") => Part::Origin,
-            (Self::Profile, "preset" | "cores" | "lanes" | "warp_slots") => Part::Configuration,
+            (Self::Profile, "preset" | "cores" | "lanes" | "warp_slots" | "configuration") => {
+                Part::Configuration
+            }
+            (Self::Bench, "configurations" | "seed") => Part::Configuration,
+            (
+                Self::Coverage,
+                "configuration"
+                | "seeds"
+                | "first_seed"
+                | "instructions_of_a_thread"
+                | "packets"
+                | "rv32e"
+                | "with_faults"
+                | "watchdog"
+                | "latency"
+                | "stalls",
+            ) => Part::Configuration,
             (Self::Area, _)
                 if path.contains(".config.")
                     || ["board", "memory_bytes", "clock_khz", "kernel"].contains(&last) =>

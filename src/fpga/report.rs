@@ -7,6 +7,7 @@ use hermes_fpga::board::{Board, Settings};
 use hermes_fpga::flow::{self, Cells, Tool, Units};
 use hermes_rtl::config::Config;
 use hermes_testbench::output::OutputFile;
+use hermes_testbench::staging::temporary_folder;
 use serde::Serialize;
 
 use super::target::TargetArgs;
@@ -157,7 +158,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
 }
 
 fn measure(yosys: &Tool, settings: &Settings, depth: usize, runs: &[Run]) -> anyhow::Result<Point> {
-    let folder = tempfile::tempdir()?;
+    let folder = temporary_folder("hermes-")?;
     let top = settings.top();
     flow::synthesize(yosys, folder.path(), &settings.emit()?.verilog(), top)?;
     let units = Units::read(yosys, folder.path(), top, depth)?;

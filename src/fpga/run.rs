@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, BoardError, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, Layout, MemoryMap};
-use hermes_testbench::metrics::{BoardRun, Environment, Report};
+use hermes_testbench::metrics::{BoardRun, BusErrors, Environment, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 
@@ -138,9 +138,6 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let (layout, memory) = load(args, &program, &mut data, &mut host, &mut setup).with_context(on_port)?;
     let result = process(args, &packets, &mut host, &setup, &layout, trace, quiet).with_context(on_port)?;
     data.read(&mut host).with_context(on_port)?;
-    if result.read_out.bus_errors > 0 {
-        log::warn!("{} memory responses were errors", result.read_out.bus_errors);
-    }
     let board = host.device_mut();
     let busy_cycles = board.busy_cycles()?;
     log::info!("{}: {}", args.port.display(), board.statistics());
@@ -171,6 +168,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
     report.fault_records.clone_from(&result.faults);
+    report.bus_errors = BusErrors::counted(result.read_out.bus_errors);
     let compared = expected.compare(&result.packets, false, &mut report);
     outputs.write(&capture.frames, &result.packets, &records, &report)?;
     data.write()?;

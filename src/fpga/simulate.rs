@@ -8,6 +8,7 @@ use hermes_fpga::board::Pins;
 use hermes_fpga::flow::{self, Tool};
 use hermes_hdl::emit::Design;
 use hermes_testbench::board::{BoardPins, BoardSimulation, LineNoise};
+use hermes_testbench::staging::temporary_folder;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
@@ -94,7 +95,7 @@ impl Terminal {
 /// The design after synthesis.
 fn netlist(design: &Design, quiet: bool) -> anyhow::Result<String> {
     let yosys = Tool::yosys()?;
-    let folder = tempfile::tempdir()?;
+    let folder = temporary_folder("hermes-")?;
     let spinner = print::spinner(quiet);
     spinner.set_message("synthesis");
     flow::synthesize(&yosys, folder.path(), &design.verilog(), &design.top)?;

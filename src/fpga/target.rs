@@ -1,7 +1,7 @@
 //! The options that describe an array on a board.
 
-use anyhow::Context;
-use hermes_fpga::board::{Board, Settings};
+use anyhow::{anyhow, Context};
+use hermes_fpga::board::{Board, BoardError, Settings};
 
 use crate::array::ArrayArgs;
 
@@ -26,9 +26,19 @@ impl BoardArgs {
     }
 
     fn settings_with(&self, megahertz: Option<f64>, memory_log2: Option<usize>) -> anyhow::Result<Settings> {
-        let board = Board::find(&self.board)?;
+        let board = Board::find(&self.board).map_err(by_option)?;
         let config = self.array.config_from(board.config())?;
-        Ok(board.settings(config, megahertz, self.baud, memory_log2)?)
+        board.settings(config, megahertz, self.baud, memory_log2).map_err(by_option)
+    }
+}
+
+/// What is wrong with a board, by the names of the options.
+fn by_option(error: BoardError) -> anyhow::Error {
+    match error {
+        BoardError::Unknown(_) | BoardError::Clock(..) | BoardError::Baud(..) | BoardError::Memory(_) => {
+            anyhow!("--{error}")
+        }
+        BoardError::Part(_) | BoardError::Config(_) => error.into(),
     }
 }
 

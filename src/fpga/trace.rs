@@ -14,6 +14,7 @@ use hermes_testbench::output::OutputFile;
 use hermes_testbench::timeline::{write_wave, CycleRange, Perfetto, Recorder};
 
 use crate::files::Files;
+use crate::origin;
 use crate::print;
 use crate::run::data::{number, symbol};
 use crate::timeline::{isa, names};
@@ -205,7 +206,7 @@ impl<'a> BoardTrace<'a> {
         // Both are whole before one has its name.
         let mut files = Vec::new();
         if let Some(file) = self.perfetto {
-            let perfetto = Perfetto::new(file, config.lanes)?;
+            let perfetto = Perfetto::new(file, config.lanes, &origin::maker())?;
             let mut recorder = Recorder::new(isa, CycleRange::ALL, None, Some(perfetto))
                 .with_names(names(Some(kernel), None))
                 .without_counters();

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{bail, ensure, Context};
+use anyhow::{anyhow, bail, ensure, Context};
 use hermes_testbench::cosim::{ArraySetup, Device, Host};
 use hermes_testbench::input;
 use hermes_testbench::kernel::{Kernel, Symbol};
@@ -21,6 +21,9 @@ const MAX_ARGUMENT_BYTES: u64 = 64 << 10;
 /// Names that are offered in place of one that is not known, and how like it they are at least (Jaro-Winkler, up to 1).
 const MOST_NEAR: usize = 3;
 const NEAR: f64 = 0.8;
+
+/// What words of the argument block look like.
+const WORDS: &str = "words below 2^32, decimal or 0x..., with commas between them";
 
 /// Data of the user's own.
 #[derive(clap::Args)]
@@ -77,8 +80,7 @@ impl FromStr for ArgumentArg {
                 && text.starts_with(|c: char| c.is_ascii_digit())
                 && text.chars().all(digits) =>
             {
-                Err("expected words below 2^32, decimal or 0x..., with commas between them, or a file"
-                    .to_string())
+                Err(format!("expected {WORDS}, or a file"))
             }
             None => Ok(Self::File(text.into())),
         }
@@ -148,7 +150,7 @@ impl DataArgs {
             let length = kernel.symbol(&format!("{table}_bytes"));
             let length = length.map(|symbol| variable(kernel, symbol, "a number")).transpose();
             let length = length.with_context(|| format!("{option}: {name}"))?;
-            let bytes = read(path, MAX_TABLE_BYTES).with_context(|| format!("--table {table}="))?;
+            let bytes = read(path, MAX_TABLE_BYTES)?;
             tables.push(Table { name: table.clone(), bytes, pointer, length, address: 0 });
         }
         let argument = match &self.argument {
@@ -159,7 +161,13 @@ impl DataArgs {
             Some(ArgumentArg::Words(words)) => {
                 Some(words.iter().flat_map(|word| word.to_le_bytes()).collect())
             }
-            Some(ArgumentArg::File(path)) => Some(read(path, MAX_ARGUMENT_BYTES).context("--argument")?),
+            Some(ArgumentArg::File(path)) => {
+                let bytes = read(path, MAX_ARGUMENT_BYTES);
+                Some(bytes.map_err(|error| match path.exists() {
+                    true => error,
+                    false => anyhow!("{error:#}; expected a file, or {WORDS}"),
+                })?)
+            }
         };
         let mut dumps = Vec::new();
         for DumpArg { what, range, path } in &self.dumps {
@@ -178,7 +186,7 @@ impl DataArgs {
                     Place::Range { address: symbol.address, length: symbol.size }
                 }
             };
-            let file = OutputFile::create(path).with_context(|| format!("--dump {what}="))?;
+            let file = OutputFile::create(path)?;
             dumps.push(Dump { what: what.clone(), place, bytes: Vec::new(), file });
         }
         let pointer = || variable(kernel, symbol(kernel, VARIABLE)?, "a pointer");

@@ -62,12 +62,13 @@ impl ExpectArgs {
         capacity: usize,
     ) -> anyhow::Result<Expected> {
         let forwarded = self.expect.as_ref().map(|path| {
-            let capture = traffic::read(path, None).context("--expect")?;
+            let capture = traffic::read(path, None)?;
             Ok::<_, anyhow::Error>((path.clone(), capture.frames))
         });
-        let verdicts = self.expect_verdicts.as_ref().map(|path| {
-            Ok::<_, anyhow::Error>((path.clone(), read_verdicts(path).context("--expect-verdicts")?))
-        });
+        let verdicts = self
+            .expect_verdicts
+            .as_ref()
+            .map(|path| Ok::<_, anyhow::Error>((path.clone(), read_verdicts(path)?)));
         let (forwarded, verdicts) = (forwarded.transpose()?, verdicts.transpose()?);
         let golden = match &self.golden {
             None => None,
@@ -153,10 +154,10 @@ impl Expected {
             let path = path.display();
             if let Some(differences) = Differences::find(frames.iter().zip(&sent).map(expect)) {
                 bail!(
-                    "{differences} from --expect {path} ({} forwarded, {} in the file); the first, number {} of the file:\n{}",
+                    "{differences} from --expect {path} ({} forwarded, {} in the file); the first, packet {} of the file, counted from 0:\n{}",
                     sent.len(),
                     frames.len(),
-                    differences.position + 1,
+                    differences.position,
                     differences.first
                 );
             }
@@ -250,8 +251,8 @@ mod tests {
         let expected = |bytes: &[u8]| Expected { forwarded: frames(bytes), verdicts: None, golden: None };
         expected(&[0, 2, 7, 8]).compare_files(&results()).unwrap();
         let error = message(&expected(&[0, 1, 7, 9]));
-        assert!(error.starts_with("2 of 4 packets differ from --expect out.pcap (4 forwarded, 4 in the file); the first, number 2"), "{error}");
-        assert!(error.contains("packet 2 (number 3 of the capture)"), "{error}");
+        assert!(error.starts_with("2 of 4 packets differ from --expect out.pcap (4 forwarded, 4 in the file); the first, packet 1 of the file"), "{error}");
+        assert!(error.contains("packet 2 of the capture, counted from 0:"), "{error}");
         let error = message(&expected(&[0, 2]));
         assert!(error.contains("has 2 packets, but 4 were forwarded; the first 2 agree"), "{error}");
     }

@@ -200,8 +200,9 @@ pub fn run_alone(
     check(firmware, config, None)?;
     let timeline = args.timeline.create(config, None, Some(firmware), None)?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
-    let mut model = array::model(config, args.wave.is_some(), quiet)?;
-    let wave = Wave::start(args.wave.as_deref(), args.timeline.limit(), &mut model)?;
+    let wave = Wave::create(args.wave.as_deref(), args.timeline.limit())?;
+    let mut model = array::model(config, wave.is_some(), quiet)?;
+    wave.as_ref().map_or(Ok(()), |wave| wave.start(&mut model))?;
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;

@@ -10,6 +10,7 @@ use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, Rep
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{Capture, Frame};
 use hermes_testbench::verdict::Verdict;
+use hermes_testbench::words::number_of;
 
 use crate::print;
 
@@ -32,9 +33,10 @@ pub fn fault_causes(
     causes
 }
 
-/// Tells what threads faulted of, a line for each cause and instruction; with `fail` that is an error.
+/// Tells what threads faulted of, a line for each cause and instruction, and what memory has refused; with `fail` that is an error.
 pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
-    let lines = fault_lines(report);
+    let refused = report.bus_errors.lines();
+    let lines: Vec<_> = fault_lines(report).into_iter().chain(refused).collect();
     if lines.is_empty() {
         return Ok(());
     }
@@ -43,11 +45,15 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     lines.iter().for_each(print::error);
-    bail!(
-        "{} of {} packets ended with a fault; with --fail-on-fault=false that is a result like others",
-        report.faults,
-        report.packets
-    )
+    let faults =
+        format!("{} of {} ended with a fault", report.faults, number_of(report.packets as u64, "packet"));
+    let bus_errors = format!("memory refused {}", number_of(report.bus_errors.count, "line"));
+    let what = match (report.faults, report.bus_errors.count) {
+        (_, 0) => faults,
+        (0, _) => bus_errors,
+        _ => format!("{faults}, and {bus_errors}"),
+    };
+    bail!("{what}; with --fail-on-fault=false that is a result like others")
 }
 
 /// The first error of two results; if both are errors, the second one is told at once.
@@ -64,7 +70,8 @@ fn fault_lines(report: &Report) -> Vec<String> {
     let threads = |causes: &[FaultCause]| causes.iter().map(|cause| cause.threads).sum::<u64>();
     let mut lines: Vec<_> = shown.iter().map(ToString::to_string).collect();
     if !more.is_empty() {
-        lines.push(format!("fault: {} more causes or PCs: {} threads", more.len(), threads(more)));
+        let others = if more.len() == 1 { "cause or PC" } else { "causes or PCs" };
+        lines.push(format!("fault: {} more {others}: {}", more.len(), number_of(threads(more), "thread")));
     }
     lines
 }
@@ -104,7 +111,7 @@ pub fn compare(
             return Some(difference.to_string());
         }
         let error = app.check_egress(packet, &got.egress).err()?;
-        Some(format!("packet {} (number {} of the capture): {error:#}", got.index, got.index + 1))
+        Some(format!("packet {} of the capture, counted from 0: {error:#}", got.index))
     });
     let mut differences = differences.peekable();
     match differences.next() {
@@ -214,7 +221,7 @@ mod tests {
             let error = compare(app.as_ref(), name, &packets, &wrong).unwrap_err().to_string();
             assert!(error.starts_with("2 of 40 packets differ from the golden model of"), "{error}");
             assert!(
-                error.contains("packet 7 (number 8 of the capture)") && error.contains("<-- differs"),
+                error.contains("packet 7 of the capture, counted from 0:") && error.contains("<-- differs"),
                 "{error}"
             );
         }

@@ -5,7 +5,7 @@
 //! room, the others are address of the format, packetIdx, values. No atomic operation is needed: a ring belongs to one thread at a time.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use hermes_rtl::config::MAX_WARPS;
@@ -62,9 +62,7 @@ impl PrintArgs {
         let Some(path) = &self.print else { return Ok(None) };
         let pointer =
             pointer().context("--print: expected a kernel built with -D HERMES_PRINT that prints")?;
-        let create =
-            |path: &Path| OutputFile::create(path).with_context(|| format!("--print={}", path.display()));
-        let file = path.as_deref().map(create).transpose()?;
+        let file = path.as_deref().map(OutputFile::create).transpose()?;
         let (kernel, room) = (kernel.clone(), self.print_room);
         Ok(Some(Prints {
             kernel,

@@ -157,7 +157,7 @@ impl Program {
         let app = entry.map(|entry| entry.load(&inputs.inputs())).transpose()?;
         let (kernel, name) = match (entry, own) {
             (None, Some(path)) => return Self::of_kernel(path, config),
-            (Some(_), Some(path)) => (Kernel::read(path)?, path.display().to_string()),
+            (Some(_), Some(path)) => (Kernel::read(path)?, input::name(path)),
             (Some(entry), None) => (entry.kernel(config.aes)?, entry.name.to_string()),
             (None, None) => bail!("--pcap: expected --app or --kernel with it"),
         };
@@ -169,7 +169,7 @@ impl Program {
     /// # Errors
     /// As [`Self::load`].
     pub fn of_kernel(path: &Path, config: &Config) -> anyhow::Result<Self> {
-        Self { kernel: Kernel::read(path)?, name: path.display().to_string(), app: None }.on(config)
+        Self { kernel: Kernel::read(path)?, name: input::name(path), app: None }.on(config)
     }
 
     /// It, if the cores have what the kernel is built for.

@@ -15,19 +15,24 @@ pub struct Wave {
 }
 
 impl Wave {
-    /// Lets `model` write its waveform to the file `path`, if there is one, until it has `limit`
-    /// bytes.
+    /// A waveform that will be the file `path`, if there is one, and that ends when it has `limit` bytes.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn start(path: Option<&Path>, limit: u64, model: &mut Model) -> anyhow::Result<Option<Self>> {
+    pub fn create(path: Option<&Path>, limit: u64) -> anyhow::Result<Option<Self>> {
         let Some(path) = path else { return Ok(None) };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder =
-            StagingFolder::create_in(parent).with_context(|| format!("cannot write {}", path.display()))?;
+        let folder = StagingFolder::create_in(parent).with_context(|| path.display().to_string())?;
         let staged = folder.path().join("wave.fst");
-        model.trace_up_to(&staged, limit)?;
         Ok(Some(Self { staged, path: path.to_path_buf(), folder, limit }))
+    }
+
+    /// Lets `model` write it.
+    ///
+    /// # Errors
+    /// The model has no waveforms, or the file cannot be written.
+    pub fn start(&self, model: &mut Model) -> anyhow::Result<()> {
+        Ok(model.trace_up_to(&self.staged, self.limit)?)
     }
 
     /// Gives the file its name; the simulation must be gone. Tells if the waveform ended before the
@@ -43,7 +48,7 @@ impl Wave {
                 "--wave: the file ends after {cycle} cycles, with {limit} bytes or more (--trace-limit)"
             );
         }
-        std::fs::rename(&staged, &path).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::rename(&staged, &path).with_context(|| path.display().to_string())?;
         Ok(folder.close()?)
     }
 }

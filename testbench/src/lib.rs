@@ -23,13 +23,16 @@
 //! | `verdict` | the verdict word and its names |
 //! | `slot` | the packet slot in shared memory |
 //! | `input` | files that are read, or standard input, up to a size |
+//! | `file_identity` | whether two paths stand for one file |
 //! | `output`, `staging` | files that appear complete or not at all |
+//! | `words` | words of reports and errors |
 
 pub mod apps;
 pub mod board;
 pub mod cluster;
 pub mod command;
 pub mod cosim;
+pub mod file_identity;
 pub mod firmware;
 pub mod fuzz;
 pub mod golden;
@@ -49,6 +52,7 @@ pub mod tables;
 pub mod timeline;
 pub mod traffic;
 pub mod verdict;
+pub mod words;
 
 /// The seed of a random test, of this crate or of another: that of `HERMES_SEED`, or 1; printed for the reader of a failure.
 #[must_use]

@@ -26,6 +26,27 @@ pub fn remove_all() {
     }
 }
 
+/// A folder for temporary files, which goes when it is dropped; its name begins with `prefix`.
+///
+/// # Errors
+/// The folder of temporary files (`TMPDIR`) is not there or may not be written; the message names it.
+pub fn temporary_folder(prefix: &str) -> io::Result<TempDir> {
+    let made = Builder::new().prefix(prefix).tempdir();
+    made.map_err(|error| {
+        let error = without_path(error);
+        io::Error::new(error.kind(), format!("{}: {error}", std::env::temp_dir().display()))
+    })
+}
+
+/// An error of `tempfile` without the name of a temporary file, which nobody has asked for.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path \"") {
+        Some((text, _)) => io::Error::new(error.kind(), text.to_string()),
+        None => error,
+    }
+}
+
 /// A file without its name yet.
 ///
 /// Where the system can (on Linux, with most file systems), it has no name at all, so that nothing is left of it if the process is
@@ -59,7 +80,7 @@ impl StagedFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        builder.tempfile_in(folder).map(Self::Hidden)
+        builder.tempfile_in(folder).map(Self::Hidden).map_err(without_path)
     }
 
     /// Gives the file its name, in the same folder; replaces a file that has it.
@@ -147,7 +168,7 @@ impl StagingFolder {
     /// `parent` does not exist or may not be written.
     pub fn create_in(parent: &Path) -> io::Result<Self> {
         remove_abandoned(parent);
-        let folder = Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+        let folder = Builder::new().prefix(PREFIX).tempdir_in(parent).map_err(without_path)?;
         // The lock has its name when it is held, so that it never looks abandoned.
         let fresh = folder.path().join("new-lock");
         let lock = File::create(&fresh)?;
@@ -194,6 +215,17 @@ fn remove_abandoned(parent: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_do_not_name_what_is_temporary() {
+        let folder = tempfile::tempdir().unwrap();
+        for error in [
+            StagingFolder::create_in(&folder.path().join("none")).unwrap_err(),
+            StagedFile::hidden_in(&folder.path().join("none")).unwrap_err(),
+        ] {
+            assert_eq!(error.to_string(), "No such file or directory (os error 2)");
+        }
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let name =

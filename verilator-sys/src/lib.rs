@@ -52,7 +52,7 @@ pub use error::Error;
 pub use header::HeaderPort;
 pub use library::{BuildReport, ModelLibrary};
 pub use model::{Input, Model, Output};
-pub use options::{BuildStep, Direction, ModelOptions, Port, SharedModule};
+pub use options::{newest_program, BuildStep, Direction, ModelOptions, Port, SharedModule};
 pub use rewriter::Rewriter;
 pub use store::{clean, list, Cleaned, Stored};
 pub use version::Version;

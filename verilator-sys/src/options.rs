@@ -135,20 +135,26 @@ impl ModelOptions {
 /// The newest Clang by the number in its name, `clang++` without one, or `g++`: Clang's models are faster than GCC's by a quarter, and it
 /// compiles them in half the time; those of Clang 19 and newer are faster than those of 14 by another quarter.
 fn usual_compiler() -> String {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let files = std::env::split_paths(&path).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
-    let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
-    newest_compiler(names)
+    newest_program("clang++").unwrap_or_else(|| "g++".to_string())
 }
 
-/// The best of the programs with these names.
-fn newest_compiler(names: impl Iterator<Item = String>) -> String {
-    let version = |name: &str| match name.strip_prefix("clang++")? {
+/// The program `name` of the search path that has the highest number behind its name, such as `clang-22` for `clang`; `name` itself if
+/// there is none with a number; `None` if there is neither.
+#[must_use]
+pub fn newest_program(name: &str) -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let files = std::env::split_paths(&path).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    newest(name, files.flatten().filter_map(|file| file.file_name().into_string().ok()))
+}
+
+/// As [`newest_program`], of the programs with these names.
+fn newest(name: &str, names: impl Iterator<Item = String>) -> Option<String> {
+    let version = |found: &str| match found.strip_prefix(name)? {
         "" => Some(0),
         number => number.strip_prefix('-')?.parse::<u32>().ok(),
     };
     let found = names.filter_map(|name| version(&name).map(|version| (version, name))).max();
-    found.map_or("g++".to_string(), |(_, name)| name)
+    found.map(|(_, name)| name)
 }
 
 /// A step of a build, for progress displays.
@@ -203,13 +209,12 @@ mod tests {
 
     #[test]
     fn the_newest_clang_compiles() {
-        let newest = |names: &str| newest_compiler(names.split_whitespace().map(String::from));
-        assert_eq!(
-            newest("g++ clang++-9 clang++-22 clang clang++ clang++-x clang++-19 clang-99"),
-            "clang++-22"
-        );
-        assert_eq!(newest("clang++ clang-22 g++-12"), "clang++");
-        assert_eq!(newest("clang-22 gcc"), "g++");
+        let of = |program: &str, names: &str| newest(program, names.split_whitespace().map(String::from));
+        let names = "g++ clang++-9 clang++-22 clang clang++ clang++-x clang++-19 clang-99 clang-format-100";
+        assert_eq!(of("clang++", names).as_deref(), Some("clang++-22"));
+        assert_eq!(of("clang", names).as_deref(), Some("clang-99"));
+        assert_eq!(of("clang++", "clang++ clang-22 g++-12").as_deref(), Some("clang++"));
+        assert_eq!(of("clang++", "clang-22 gcc"), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use hermes_testbench::cosim::{get, put, CosimError, Latency, MemoryOptions, Post
 use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
+use super::Subject;
 use crate::array;
 
 mod neighbours;
@@ -45,8 +46,10 @@ pub struct Args {
     commands: u32,
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let config = Config::preset("node")?;
+    on.add(&config);
+    on.seed = Some(args.seed);
     let library = array::library(&config, false, quiet, |_| {})?;
     let mut figures = vec![];
     for kind in [Kind::Put, Kind::Get] {
@@ -71,8 +74,8 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
         }
     }
     if args.commands > 0 {
-        figures.extend(queues::measure(args, quiet)?);
-        figures.extend(neighbours::measure(args, quiet)?);
+        figures.extend(queues::measure(args, on, quiet)?);
+        figures.extend(neighbours::measure(args, on, quiet)?);
     }
     Ok(figures)
 }

@@ -6,6 +6,7 @@ use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{QueueMode, QueueReport};
 
 use super::super::figure::{Bound, Figure};
+use super::super::Subject;
 use super::queues::{counted, Job, BANK_LINES, CORES};
 use super::Args;
 
@@ -25,7 +26,7 @@ struct Warps {
     count: u32,
 }
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let node = Config::preset("node")?;
     let mut figures = vec![];
 
@@ -71,6 +72,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
 
     // Waits that poll: time of warps that count, of all cores
     let config = Config { cores: CORES, l2_bank_lines: BANK_LINES, ..node };
+    on.add(&config);
     let all = (config.cores * config.warps) as u32;
     let count = CORES as u32;
     let time = |wait: u32| -> anyhow::Result<f64> {

@@ -9,8 +9,10 @@ use hermes_testbench::cluster::{self, ClusterOptions, OutsidePeer, QueueMode, Qu
 use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::firmware::build_firmware;
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
+use hermes_testbench::staging::temporary_folder;
 
 use super::super::figure::{Bound, Figure};
+use super::super::Subject;
 use super::Args;
 use crate::array;
 
@@ -26,7 +28,7 @@ pub const CORES: usize = 4;
 /// Lines of a bank of its L2: their rings have their places in it.
 pub const BANK_LINES: usize = 2048;
 
-pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let mut figures = vec![];
     let node = Config::preset("node")?;
     let kinds = [
@@ -44,6 +46,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     for (harts, limit, goal) in [(1, 15.0, 30.0), (4, 30.0, 45.0)] {
         let config =
             Config { cores: CORES, command_threads: harts, l2_bank_lines: BANK_LINES, ..node.clone() };
+        on.add(&config);
         for (mode, name) in [(QueueMode::Queues, "queues"), (QueueMode::Paper, "paper")] {
             let warps = config.cores * config.warps;
             let own = [args.commands, config.lanes as u32, warps as u32];
@@ -128,7 +131,7 @@ impl Job<'_> {
     /// Runs it. No thread may fail.
     pub fn run(&self, config: &Config, args: &Args, quiet: bool) -> anyhow::Result<Vec<QueueReport>> {
         let library = array::library(config, false, quiet, |_| {})?;
-        let folder = tempfile::tempdir()?;
+        let folder = temporary_folder("hermes-")?;
         let file = |name: &str, text: &str| -> anyhow::Result<std::path::PathBuf> {
             let path = folder.path().join(name);
             std::fs::write(&path, text)?;

@@ -24,6 +24,7 @@ use crate::cosim::EgressLists;
 use crate::golden::{Difference, Golden};
 use crate::kernel::{build_source, BuildError, Kernel, RegisterClass};
 use crate::slot::SlotPacket;
+use crate::staging::temporary_folder;
 use crate::verdict::Verdict;
 
 /// Every app, in the order of the documentation.
@@ -306,7 +307,7 @@ impl AppEntry {
     /// # Errors
     /// As [`AppEntry::build`].
     pub fn kernel(&self, aes: bool) -> anyhow::Result<Kernel> {
-        let folder = tempfile::tempdir()?;
+        let folder = temporary_folder("hermes-")?;
         let output = folder.path().join(format!("{}.elf", self.name));
         self.build(aes, &output)?;
         Ok(Kernel::read(&output)?)

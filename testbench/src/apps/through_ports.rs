@@ -55,7 +55,7 @@ fn check_sent(
     let mut records = Vec::with_capacity(total);
     for (packet, times) in packets.iter().zip(&result.times) {
         let index = records.len() as u64;
-        let name = format!("packet {index} (number {} of the capture)", index + 1);
+        let name = format!("packet {index} of the capture, counted from 0");
         let (mut verdict, mut bytes) = (NOT_SENT, Vec::new());
         if forwards(index, packet) {
             let Some(frame) = sent.next() else {

@@ -134,7 +134,7 @@ fn isa() -> Isa {
 /// The timeline of these entries.
 fn timeline(entries: &[TraceEntry]) -> String {
     let record = TraceRecord { entries: entries.to_vec(), ..TraceRecord::default() };
-    let perfetto = Perfetto::new(Vec::new(), 4).unwrap();
+    let perfetto = Perfetto::new(Vec::new(), 4, &serde_json::Map::new()).unwrap();
     let mut recorder = Recorder::new(isa(), CycleRange::ALL, None, Some(perfetto)).without_counters();
     record.tell(&mut recorder).unwrap();
     let (_, text) = recorder.end(entries.last().map_or(0, |entry| entry.cycle)).unwrap();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::kernel::{run_tool, write_file, BuildError, Executable, COMPILER};
+use crate::staging::temporary_folder;
 
 /// What comes before `main`.
 const START: &str = include_str!("../../../kernels-asm/firmware/start.S");
@@ -23,8 +24,7 @@ const LIBRARY_FLAGS: [&str; 2] = ["-march=rv32i", "-mabi=ilp32"];
 /// # Errors
 /// [`BuildError`].
 pub fn build_program(source: &Path) -> Result<Executable, BuildError> {
-    let folder = tempfile::Builder::new().prefix("hermes-firmware-").tempdir();
-    let folder = folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
+    let folder = temporary_folder("hermes-firmware-").map_err(BuildError::Output)?;
     let path = |name: &str| -> PathBuf { folder.path().join(name) };
     for (name, text) in [("start.S", START), ("expect.inc", EXPECT), ("firmware.ld", LINKER_SCRIPT)] {
         write_file(&path(name), text)?;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues, LostCycleValues};
+use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues};
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
 use super::allocator::Allocator;
+use super::counters::{CoreCounters, LostCycles, ReadOut};
 use super::device::Device;
 use super::egress::EgressLists;
 use super::error::CosimError;
@@ -104,38 +105,6 @@ pub struct ArrayInfo {
     pub warps: u32,
     /// Stacks are in the local window.
     pub local_window: bool,
-}
-
-/// Event counters of a core since reset, each modulo 2^32: all that the register table has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct CoreCounters {
-    /// What it did.
-    #[serde(flatten)]
-    pub core: CoreCounterValues,
-    /// What it asked of the L2.
-    #[serde(flatten, serialize_with = "with_prefix")]
-    pub l2: L2CounterValues,
-    /// Cycles with a warp on the core in which none started to execute an instruction, by reason.
-    pub lost: LostCycles,
-}
-
-/// Cycles with a warp on the core in which none started to execute an instruction, by reason, each modulo 2^32.
-pub type LostCycles = LostCycleValues;
-
-/// The counters of the L2 beside those of the core: `l2_read_hits`.
-fn with_prefix<S: serde::Serializer>(values: &L2CounterValues, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(values.named().map(|(name, value)| (format!("l2_{name}"), value)))
-}
-
-/// What the registers tell of a run at its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReadOut {
-    /// Event counters of every core.
-    pub counters: Vec<CoreCounters>,
-    /// Threads ended by a fault since reset, modulo 2^32.
-    pub fault_count: u32,
-    /// AXI4 responses other than OKAY since reset, modulo 2^32.
-    pub bus_errors: u32,
 }
 
 /// Tries of a push while the task FIFO is full, and cycles between two of them.
@@ -327,6 +296,12 @@ impl<D: Device> Host<D> {
         let end = link.attend(self);
         self.firmware = Some(link);
         end
+    }
+
+    /// Whether firmware runs.
+    #[must_use]
+    pub fn has_firmware(&self) -> bool {
+        self.firmware.is_some()
     }
 
     /// Whether firmware runs that takes the fault records (CP_CONTROL bit 10).

@@ -13,10 +13,12 @@
 //! | `spawn` | jobs of the thread spawner: descriptors, completion words |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
 //! | `stream` | the packet ports: source and sink of frames, runs through them |
-//! | `tracker`, `progress`, `session` | runs of packets, with the time of every stage, and when they are given up |
+//! | `counters` | what registers have counted at the end of a run |
+//! | `tracker`, `progress`, `session`, `results` | runs of packets, with the time of every stage, and when they are given up |
 
 mod allocator;
 mod axi_lite;
+mod counters;
 mod device;
 mod egress;
 mod error;
@@ -29,6 +31,7 @@ mod memory_map;
 mod network;
 mod ports;
 mod progress;
+mod results;
 mod room;
 mod session;
 mod simulation;
@@ -40,17 +43,18 @@ mod tracker;
 
 pub use allocator::Allocator;
 pub use axi_lite::{Access, AxiLiteHost, Completion};
+pub use counters::{CoreCounters, LostCycles, ReadOut};
 pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use fault_record::FaultRecord;
 pub(crate) use host::option;
-pub use host::{ArrayInfo, ArraySetup, CoreCounters, Host, KernelImage, Layout, LostCycles, ReadOut};
+pub use host::{ArrayInfo, ArraySetup, Host, KernelImage, Layout};
 pub use image::{MemoryImage, LINE};
 pub use link::{host_interrupt, MESSAGE_WORDS};
 pub use memory::{
-    Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
-    OKAY, SLVERR,
+    Axi4Memory, ChannelStatistics, Disturbance, DramTiming, ErrorResponse, Latency, MemoryOptions,
+    MemoryStatistics, DECERR, OKAY, SLVERR,
 };
 pub use memory_map::{MemoryMap, NamedArea, Reach};
 pub use network::{
@@ -60,11 +64,10 @@ pub use network::{
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };
+pub use results::{PacketRecord, PacketResult, RunResult};
 pub use room::Area;
 pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
-pub use session::{
-    frame_capacity, run, Arrivals, Packet, PacketRecord, PacketResult, Progress, RunOptions, RunResult,
-};
+pub use session::{frame_capacity, run, Arrivals, Packet, Progress, RunOptions};
 pub(crate) use simulation::register_name;
 pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot, Wire};
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};

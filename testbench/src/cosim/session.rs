@@ -8,6 +8,8 @@
 //! caches may hold what stood in a slot before. So the host cleans and invalidates the caches each time a quarter of the ring
 //! has been committed, and at the end of the run; only then it reads the packets of that quarter and uses their slots again.
 //! Three quarters of the ring are in flight meanwhile.
+//!
+//! Records of faults are read as they come: the array keeps 32 of them.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,16 +17,15 @@ use std::time::{Duration, Instant};
 use hermes_rtl::host::registers::offset;
 
 use super::axi_lite::{Access, Completion};
+use super::counters::ReadOut;
 use super::device::Device as _;
 use super::egress::read_u32;
 use super::error::CosimError;
 use super::fault_record::{FaultRecord, FAULT_REGISTERS};
-use super::host::{
-    ArraySetup, CoreCounters, Host, Layout, ReadOut, INVALIDATE_DATA, L2_BUSY, L2_CLEAN_INVALIDATE,
-};
+use super::host::{ArraySetup, Host, Layout, INVALIDATE_DATA, L2_BUSY, L2_CLEAN_INVALIDATE};
 use super::image::LINE;
-use super::memory::MemoryStatistics;
 use super::progress::{Step, Stuck, Watch};
+use super::results::{PacketRecord, PacketResult, RunResult};
 use super::simulation::{Event, Simulation};
 use super::tracker::{PacketTimes, Tracker};
 use crate::slot::FRAME_OFFSET;
@@ -97,80 +98,6 @@ pub struct Progress {
     pub cycles: u64,
 }
 
-/// A packet after its commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PacketRecord {
-    /// packetIdx.
-    pub index: u64,
-    /// The verdict word.
-    pub verdict: u32,
-    /// When it passed which stage, and where.
-    pub times: PacketTimes,
-    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
-    pub bytes: Vec<u8>,
-    /// The frames that leave in its place, if the kernel sends others.
-    pub egress: Vec<Vec<u8>>,
-}
-
-impl PacketRecord {
-    /// What it left in memory, and its times.
-    #[must_use]
-    pub fn into_parts(self) -> (PacketResult, PacketTimes) {
-        let Self { index, verdict, times, bytes, egress } = self;
-        (PacketResult { index, verdict, bytes, egress }, times)
-    }
-}
-
-/// What a packet left in memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PacketResult {
-    /// packetIdx.
-    pub index: u64,
-    /// The verdict word.
-    pub verdict: u32,
-    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
-    pub bytes: Vec<u8>,
-    /// The frames that leave in its place, if the kernel sends others.
-    pub egress: Vec<Vec<u8>>,
-}
-
-/// What a run gave; by default, one without packets.
-#[derive(Clone, Debug, Default)]
-pub struct RunResult {
-    /// Every packet, in the order of commits, which is the order of arrival.
-    pub packets: Vec<PacketRecord>,
-    /// Cycles from the start of the run to the last commit, that one included.
-    pub cycles: u64,
-    /// Cycles of these that were left out because the array rested.
-    pub skipped_cycles: u64,
-    /// Cycles in which a packet that should have arrived waited for a free slot of the ring.
-    pub deferred_cycles: u64,
-    /// Event counters of every core.
-    pub counters: Vec<CoreCounters>,
-    /// The records of the fault FIFO.
-    pub faults: Vec<FaultRecord>,
-    /// Records that the fault FIFO could not hold, modulo 2^16.
-    pub lost_faults: u32,
-    /// Threads ended by a fault.
-    pub fault_count: u32,
-    /// AXI4 responses other than OKAY that the array saw.
-    pub bus_errors: u32,
-    /// What the memory did.
-    pub memory: MemoryStatistics,
-    /// Cycles simulated, those of set-up and read-out of the results included.
-    pub simulated_cycles: u64,
-    /// Wall-clock time of the simulation.
-    pub elapsed: Duration,
-}
-
-impl RunResult {
-    /// Speed of the simulation in thousands of cycles per second.
-    #[must_use]
-    pub fn kilohertz(&self) -> f64 {
-        self.simulated_cycles as f64 / self.elapsed.as_secs_f64().max(1e-9) / 1e3
-    }
-}
-
 /// What the register accesses in flight are for.
 enum Task {
     None,
@@ -200,6 +127,10 @@ struct Run<'a> {
     /// The last register access was a push, so that others get their turn.
     pushed_last: bool,
     fault_seen: bool,
+    /// A warp has finished since the last look at the fault FIFO.
+    finished: bool,
+    /// Such a look is under way.
+    looking: bool,
     /// Packets of the run.
     total: u64,
     /// Packets committed whose results were not read yet.
@@ -239,6 +170,8 @@ pub fn run(
         task: Task::None,
         pushed_last: false,
         fault_seen: false,
+        finished: false,
+        looking: false,
         total: packets.len() as u64,
         unread: VecDeque::new(),
         maintenance: None,
@@ -339,6 +272,7 @@ impl Run<'_> {
             let waiting = next.peek().copied();
             deferred += u64::from(waiting.is_some_and(|p| p.arrival <= now));
             self.start_task()?;
+            self.look_for_faults();
             self.host.device_mut().step()?;
             self.end_accesses()?;
 
@@ -414,6 +348,20 @@ impl Run<'_> {
             self.submit(Access::Write { offset: offset("L2_MAINTENANCE"), value: L2_CLEAN_INVALIDATE });
         }
         Ok(())
+    }
+
+    /// Looks at the level of the fault FIFO when warps have finished, so that its records are read before they are too many. Runs without
+    /// faults take the same cycles as without these looks.
+    fn look_for_faults(&mut self) {
+        if let Some(level) = self.host.device_mut().take_look() {
+            self.looking = false;
+            self.fault_seen |= level & 0xffff != 0;
+        }
+        let rests = matches!(self.task, Task::None) && self.maintenance.is_none() && !self.fault_seen;
+        if self.finished && rests && !self.looking && !self.host.has_firmware() {
+            (self.finished, self.looking) = (false, true);
+            self.host.device_mut().look(offset("FAULT_LEVEL"));
+        }
     }
 
     /// Starts to read how many instructions each core has retired, if no other accesses are in flight.
@@ -517,6 +465,7 @@ impl Run<'_> {
 
     fn event(&mut self, cycle: u64, event: Event) -> Result<(), CosimError> {
         let now = cycle - self.base + self.skipped;
+        self.finished |= matches!(event, Event::Finish(_));
         let Some((first, times)) = self.tracker.event(now, cycle, event)? else { return Ok(()) };
         self.unread.extend((first..).zip(times));
         Ok(())

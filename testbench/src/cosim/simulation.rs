@@ -221,6 +221,17 @@ impl Simulation {
         self.registers.submit(access);
     }
 
+    /// Asks for a look at the register at `offset`, which is read with the next [`Simulation::step`]s while no access is under way. A write
+    /// that is submitted later takes no longer for it.
+    pub fn look(&mut self, offset: u32) {
+        self.registers.look(offset);
+    }
+
+    /// What the last look has read, once.
+    pub fn take_look(&mut self) -> Option<u32> {
+        self.registers.take_look()
+    }
+
     /// The oldest submitted access that ended.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! Builds firmware with the stock GNU tools for RISC-V.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,7 +8,8 @@ use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;
 use crate::input::{self, MOST_PROGRAM_BYTES};
-use crate::kernel::{run_tool, write_file, BuildError, COMPILER};
+use crate::kernel::{dependencies, pass_rules, run_tool, write_file, BuildError, COMPILER};
+use crate::staging::temporary_folder;
 
 /// Start and end of the firmware.
 const CRT0: &str = include_str!("../../../kernels-asm/firmware/crt0.S");
@@ -22,6 +22,8 @@ const HERMES_NET_H: &str = include_str!("../../../kernels-asm/firmware/hermes_ne
 /// Where firmware lies in memory.
 const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/firmware.ld");
 
+/// The Debian package of the compiler.
+const PACKAGE: &str = "gcc-riscv64-unknown-elf";
 /// What a hart executes.
 const FLAGS: [&str; 2] = ["-march=rv32im_zicsr_zifencei_zbb", "-mabi=ilp32"];
 /// The same as the compiler has its own library: asked with other extensions, it names that for 64 bits.
@@ -48,8 +50,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
             return Err(BuildError::Language(source.clone()));
         }
     }
-    let folder = tempfile::Builder::new().prefix("hermes-firmware-").tempdir();
-    let folder = folder.map_err(|error| file(&std::env::temp_dir(), error))?;
+    let folder = temporary_folder("hermes-firmware-").map_err(BuildError::Output)?;
     let path = |name: &str| folder.path().join(name);
     let parts = [
         ("crt0.S", CRT0),
@@ -62,24 +63,41 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     for (name, text) in parts {
         write_file(&path(name), text)?;
     }
+    let own = ["crt0.S", "hermes_cp.c"].map(path);
+    let (mut objects, mut read) = (Vec::new(), Vec::new());
+    for (number, source) in own.iter().chain(sources).enumerate() {
+        let object = path(&format!("firmware-{number}.o"));
+        let rules = object.with_extension("d");
+        let mut command = compiler();
+        command.args(["-O2", "-g", "-Wall", "-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]);
+        command.args(["-mstrict-align", "-mno-relax", "-Wa,-mno-relax"]);
+        command.args(["-ffunction-sections", "-fdata-sections", "-fno-tree-loop-distribute-patterns"]);
+        command.arg("-I").arg(folder.path()).arg("-MD").arg("-MF").arg(&rules);
+        pass_rules(&mut command, &object);
+        command.arg("-c").arg("-o").arg(&object).arg(source);
+        run_tool(command, COMPILER, PACKAGE, source)?;
+        read.extend(
+            [rules, object.with_extension("as.d")].iter().flat_map(|rules| dependencies::read(rules)),
+        );
+        objects.push(object);
+    }
+    dependencies::keep(output, &read)?;
     let linked = path("firmware.elf");
-    let mut command = Command::new(COMPILER);
-    command.args(FLAGS).args(["-O2", "-g", "-Wall", "-ffreestanding", "-nostdlib", "-nostartfiles"]);
-    command.args(["-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0", "-mstrict-align", "-mno-relax"]);
-    command.args(["-ffunction-sections", "-fdata-sections", "-fno-tree-loop-distribute-patterns"]);
-    command.args(["-Wa,-mno-relax", "-Wl,-m,elf32lriscv,--no-relax,--fatal-warnings,-z,noexecstack"]);
-    command.arg("-Wl,--gc-sections,--undefined=_start");
-    command.arg("-I").arg(folder.path()).arg("-T").arg(path("firmware.ld"));
-    command.arg("-o").arg(&linked).arg(path("crt0.S")).arg(path("hermes_cp.c")).args(sources);
-    command.args(compiler_library());
-    run_tool(command, COMPILER, "gcc-riscv64-unknown-elf", first)?;
+    let mut command = compiler();
+    command.args(["-nostartfiles", "-Wl,-m,elf32lriscv,--no-relax,--fatal-warnings,-z,noexecstack"]);
+    command.arg("-Wl,--gc-sections,--undefined=_start").arg("-T").arg(path("firmware.ld"));
+    command.arg("-o").arg(&linked).args(objects).args(compiler_library());
+    run_tool(command, COMPILER, PACKAGE, first)?;
     Firmware::read(&linked)?;
     let bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
-    let written = crate::output::OutputFile::create(output).and_then(|mut out| {
-        io::Write::write_all(&mut out, &bytes)?;
-        out.commit()
-    });
-    written.map_err(|error| file(output, error))
+    crate::output::write(output, &bytes).map_err(BuildError::Output)
+}
+
+/// The compiler for what a hart executes, without libraries.
+fn compiler() -> Command {
+    let mut command = Command::new(COMPILER);
+    command.args(FLAGS).args(["-ffreestanding", "-nostdlib"]);
+    command
 }
 
 /// The compiler's library, for divisions of 64 bits and the like, if the installation has one.

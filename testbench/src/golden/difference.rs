@@ -72,7 +72,7 @@ fn text(frame: &[u8], offset: usize, bytes: usize, format: Format) -> String {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (expected, got) = (&self.expected, &self.got);
-        writeln!(f, "packet {} (number {} of the capture):", self.packet, self.packet + 1)?;
+        writeln!(f, "packet {} of the capture, counted from 0:", self.packet)?;
         writeln!(f, "  {:<22} {:<26} {:<26}", "field", "expected", "got")?;
         let mut row = |name: &str, expected: String, got: String| {
             let mark = if expected == got { "" } else { "<-- differs" };
@@ -121,7 +121,7 @@ mod tests {
         let got = Golden { verdict: Verdict::drop(Reason::Ttl), frame };
         let report = Difference::find(4, expected, got).unwrap().to_string();
         let marked: Vec<_> = report.lines().filter(|line| line.contains("<-- differs")).collect();
-        assert!(report.starts_with("packet 4 (number 5 of the capture):"), "{report}");
+        assert!(report.starts_with("packet 4 of the capture, counted from 0:"), "{report}");
         assert_eq!(marked.len(), 4, "{report}");
         assert!(marked[0].contains("forward: port 0") && marked[0].contains("drop: TTL ran out"));
         assert!(

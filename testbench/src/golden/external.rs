@@ -13,6 +13,7 @@ use hermes_interrupt::Running;
 use super::Golden;
 use crate::metrics::read_verdicts;
 use crate::slot::SlotPacket;
+use crate::staging::temporary_folder;
 use crate::tables::InputError;
 use crate::traffic::{self, Capture, CaptureError, Frame};
 
@@ -81,7 +82,7 @@ pub fn run_external(
     slot_capacity: usize,
     limit: Duration,
 ) -> Result<Vec<Golden>, ExternalError> {
-    let folder = tempfile::Builder::new().prefix("hermes-golden-").tempdir().map_err(ExternalError::Start)?;
+    let folder = temporary_folder("hermes-golden-").map_err(ExternalError::Start)?;
     let verdicts = folder.path().join("verdicts.csv");
     File::create(&verdicts).map_err(ExternalError::Start)?;
     let deadline = Deadline { limit, end: Instant::now().checked_add(limit) };

@@ -4,9 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use verilator_sys::newest_program;
+
 use super::elf::{Kernel, KernelError, RegisterClass};
-use super::sources;
+use super::{dependencies, sources};
 use crate::input::{self, MOST_PROGRAM_BYTES};
+use crate::staging::temporary_folder;
 
 const ASSEMBLER: &str = "riscv64-unknown-elf-as";
 const LINKER: &str = "riscv64-unknown-elf-ld";
@@ -24,11 +27,11 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// The program, and the Debian package that brings it.
-    const fn program(self) -> (&'static str, &'static str) {
+    /// The program, and the Debian package that brings it. Of several versions of Clang it is the newest.
+    fn program(self) -> (String, &'static str) {
         match self {
-            Self::Gcc => (COMPILER, "gcc-riscv64-unknown-elf"),
-            Self::Clang => ("clang", "clang"),
+            Self::Gcc => (COMPILER.to_string(), "gcc-riscv64-unknown-elf"),
+            Self::Clang => (newest_program("clang").unwrap_or_else(|| "clang".to_string()), "clang"),
         }
     }
 }
@@ -102,7 +105,7 @@ pub enum BuildError {
     #[error("{tool} is not installed; install the package {package} (`sudo apt-get install {package}`)")]
     Missing {
         /// The program.
-        tool: &'static str,
+        tool: String,
         /// The Debian package that brings it.
         package: &'static str,
     },
@@ -125,11 +128,22 @@ pub enum BuildError {
         /// What the system said.
         source: io::Error,
     },
+    /// The output or a temporary folder could not be written; the message names it.
+    #[error(transparent)]
+    Output(io::Error),
+    /// The output is the source, or a file that it includes.
+    #[error("-o {}: would overwrite {}, which is read; expected another file", output.display(), read.display())]
+    Overwrites {
+        /// The file to write.
+        output: PathBuf,
+        /// The same file, as the tool that has read it calls it.
+        read: PathBuf,
+    },
     /// The tool found errors.
     #[error("{tool} failed on {}:\n{message}", source_file.display())]
     Tool {
         /// The program.
-        tool: &'static str,
+        tool: String,
         /// The source it worked on.
         source_file: PathBuf,
         /// What it printed.
@@ -161,18 +175,24 @@ pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) ->
         Language::of(source)?;
     }
     let work = Work::new(options)?;
-    let mut objects = Vec::new();
+    let (mut objects, mut read) = (Vec::new(), Vec::new());
     for (number, source) in sources.iter().enumerate() {
         let object = work.path(&format!("kernel-{number}.o"));
         match Language::of(source)? {
             Language::Assembly => work.assemble(source, &object, options)?,
             Language::C => work.compile(source, &object, options, &[])?,
         }
+        read.extend(RULES.iter().flat_map(|end| dependencies::read(&object.with_extension(end))));
         objects.push(object);
     }
+    dependencies::keep(output, &read)?;
     let in_c = sources.iter().any(|source| matches!(Language::of(source), Ok(Language::C)));
     work.link(sources, &objects, in_c, output)
 }
+
+/// What the names of the files end with in which a tool writes what it has read for an object: the compiler or the assembler alone, and the
+/// assembler behind the compiler (`.incbin` in C).
+const RULES: [&str; 2] = ["d", "as.d"];
 
 /// The language of a source.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -213,8 +233,7 @@ pub(crate) const WORK_FOLDER: &str = "hermes-kernel-";
 
 /// A temporary folder.
 fn work_folder() -> Result<tempfile::TempDir, BuildError> {
-    let folder = tempfile::Builder::new().prefix(WORK_FOLDER).tempdir();
-    folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })
+    temporary_folder(WORK_FOLDER).map_err(BuildError::Output)
 }
 
 /// A temporary folder with the include files, the library's sources and the linker script.
@@ -254,6 +273,7 @@ impl<'a> Work<'a> {
             }
             command.arg("--defsym").arg(format!("{name}={value}"));
         }
+        command.arg("--MD").arg(object.with_extension(RULES[0]));
         command.arg("-o").arg(object).arg(source);
         run_tool(command, ASSEMBLER, "binutils-riscv64-unknown-elf", source)
     }
@@ -267,13 +287,14 @@ impl<'a> Work<'a> {
         flags: &[&str],
     ) -> Result<(), BuildError> {
         let (program, package) = options.compiler.program();
-        let mut command = Command::new(program);
+        let mut command = Command::new(&program);
         command.args(options.target(options.compiler)).arg(format!("-O{}", options.optimization));
         command.args(["-c", "-g", "-Wall", "-ffreestanding", "-nostdlib"]);
         command.args(["-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]).args(flags);
         let stack_warning = match options.compiler {
             Compiler::Gcc => {
                 command.arg("-mstrict-align");
+                pass_rules(&mut command, object);
                 "-Wstack-usage"
             }
             Compiler::Clang => {
@@ -286,8 +307,9 @@ impl<'a> Work<'a> {
         for folder in options.include.iter().map(PathBuf::as_path).chain([self.folder.path()]) {
             command.arg("-I").arg(folder);
         }
+        command.arg("-MD").arg("-MF").arg(object.with_extension(RULES[0]));
         command.arg("-o").arg(object).arg(source);
-        run_tool(command, program, package, source)
+        run_tool(command, &program, package, source)
     }
 
     /// The library, of which a kernel gets what it calls.
@@ -350,9 +372,14 @@ impl<'a> Work<'a> {
         })?;
         let bytes = std::fs::read(&linked);
         let bytes = bytes.map_err(|error| BuildError::File { path: linked.clone(), source: error })?;
-        let written = crate::output::write(output, &bytes);
-        written.map_err(|error| BuildError::File { path: output.to_path_buf(), source: error })
+        crate::output::write(output, &bytes).map_err(BuildError::Output)
     }
+}
+
+/// Lets GCC tell the assembler to write what it reads for `object`.
+pub(crate) fn pass_rules(command: &mut Command, object: &Path) {
+    // Not `-Wa`, which splits at commas.
+    command.args(["-Xassembler", "--MD", "-Xassembler"]).arg(object.with_extension(RULES[1]));
 }
 
 /// The folder in which `source` lies.
@@ -379,19 +406,19 @@ pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), BuildError> {
 /// Runs a tool; its messages are the error's text, or warnings.
 pub(crate) fn run_tool(
     mut command: Command,
-    tool: &'static str,
+    tool: &str,
     package: &'static str,
     source: &Path,
 ) -> Result<(), BuildError> {
     log::debug!("{command:?}");
     let Output { status, stdout, stderr } = command.output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => BuildError::Missing { tool, package },
+        io::ErrorKind::NotFound => BuildError::Missing { tool: tool.to_string(), package },
         _ => BuildError::File { path: tool.into(), source: error },
     })?;
     let message = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     let message = message.trim().to_string();
     if !status.success() {
-        return Err(BuildError::Tool { tool, source_file: source.to_path_buf(), message });
+        return Err(BuildError::Tool { tool: tool.to_string(), source_file: source.to_path_buf(), message });
     }
     if !message.is_empty() {
         log::warn!("{message}");
@@ -502,7 +529,7 @@ mod tests {
         assert!(format!("{error:#}").contains("hermes.h: File exists"), "{error:#}");
     }
 
-    /// Clang, if there is one; otherwise the error says what is missing.
+    /// Clang, whatever its version, if there is one; otherwise the error says what is missing.
     #[test]
     fn clang() {
         let folder = tempfile::tempdir().unwrap();
@@ -511,11 +538,47 @@ mod tests {
                     uint32_t kernel(uint32_t p, struct packet_slot *s, uint64_t *a) { memcpy(a, s, p); return *a / p; }\n";
         std::fs::write(&source, text).unwrap();
         let options = BuildOptions { compiler: Compiler::Clang, ..BuildOptions::new(RegisterClass::Rv32i) };
-        match build_with(&[source], &options, &output) {
-            Ok(()) => assert_eq!(Kernel::read(&output).unwrap().registers, RegisterClass::Rv32i),
-            Err(error) => {
-                let text = error.to_string();
+        let built = build_with(&[source], &options, &output);
+        match newest_program("clang") {
+            Some(program) => {
+                built.unwrap_or_else(|error| panic!("{program}: {error}"));
+                assert_eq!(Kernel::read(&output).unwrap().registers, RegisterClass::Rv32i);
+            }
+            None => {
+                let text = built.unwrap_err().to_string();
                 assert!(text.contains("install the package clang"), "{text}");
+            }
+        }
+    }
+
+    /// The output is none of the files that the sources include.
+    #[test]
+    fn what_is_included_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a.h"), "#define A 1\n").unwrap();
+        std::fs::write(path("b.inc"), ".set b, 1\n").unwrap();
+        std::fs::write(path("c.bin"), "bytes").unwrap();
+        let c = "#include <hermes.h>\n#include \"a.h\"\nuint32_t kernel(void) { return A; }\n";
+        let binary = format!("{c}asm(\".incbin \\\"{}\\\"\");\n", path("c.bin").display());
+        std::fs::write(path("k.c"), c).unwrap();
+        std::fs::write(path("binary.c"), binary).unwrap();
+        std::fs::write(path("k.S"), ".include \"b.inc\"\n.globl kernel\nkernel: li a0, b\nret\n").unwrap();
+        let mut compilers = vec![Compiler::Gcc];
+        compilers.extend(newest_program("clang").map(|_| Compiler::Clang));
+        for (source, output) in
+            [("k.c", "a.h"), ("k.S", "b.inc"), ("binary.c", "c.bin"), ("k.c", "k.c"), ("k.S", "k.S")]
+        {
+            for compiler in &compilers {
+                // The assembler in Clang does not tell.
+                if output == "c.bin" && *compiler == Compiler::Clang {
+                    continue;
+                }
+                let before = std::fs::read(path(output)).unwrap();
+                let options = BuildOptions { compiler: *compiler, ..BuildOptions::new(RegisterClass::Rv32i) };
+                let error = build_with(&[path(source)], &options, &path(output)).unwrap_err().to_string();
+                assert!(error.contains("would overwrite") && error.contains(output), "{error}");
+                assert_eq!(std::fs::read(path(output)).unwrap(), before, "{output}");
             }
         }
     }

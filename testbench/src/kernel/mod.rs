@@ -2,6 +2,7 @@
 
 mod arch;
 mod build;
+pub(crate) mod dependencies;
 mod elf;
 #[cfg(test)]
 pub(crate) mod interpreter;
@@ -13,7 +14,7 @@ pub use arch::Arch;
 #[cfg(test)]
 pub(crate) use build::build_words;
 pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
-pub(crate) use build::{run_tool, write_file, COMPILER, WORK_FOLDER};
+pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment, Symbol};
 pub(crate) use source_map::{base_name, behind};
 pub use source_map::{Place, SourceMap};

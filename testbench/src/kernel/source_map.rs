@@ -1,5 +1,6 @@
 //! Where an address of a program lies in its source.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use gimli::{EndianRcSlice, RunTimeEndian};
@@ -111,6 +112,17 @@ impl SourceMap {
         let inside =
             |(first, bytes): &(u32, u32)| address.checked_sub(*first).is_some_and(|offset| offset < *bytes);
         self.extents.iter().any(inside)
+    }
+
+    /// The source files of the program, with their folders as the compiler knew them, each once and in the order of their names.
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        let Some(lines) = &self.lines else { return Vec::new() };
+        let ranges = self.extents.iter().filter_map(|&(first, bytes)| {
+            lines.find_location_range(first.into(), u64::from(first) + u64::from(bytes)).ok()
+        });
+        let files = ranges.flatten().filter_map(|(_, _, location)| location.file.map(str::to_string));
+        files.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Source file, with its folder as the compiler knew it, and line of `address`; of what was inlined there the innermost.

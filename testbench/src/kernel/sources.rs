@@ -63,14 +63,12 @@ pub(super) fn write_all(folder: &Path) -> Result<(), BuildError> {
 /// files of these names. The folder is made if it is not there.
 ///
 /// # Errors
-/// [`BuildError::File`].
+/// [`BuildError::File`] for the folder, [`BuildError::Output`] for a file.
 pub fn write_headers(folder: &Path) -> Result<(), BuildError> {
     let failed = |source| BuildError::File { path: folder.to_path_buf(), source };
     std::fs::create_dir_all(folder).map_err(failed)?;
     for (name, text) in INCLUDES.iter().chain(&[("kernel.ld", LINKER_SCRIPT)]) {
-        let path = folder.join(name);
-        let written = crate::output::write(&path, text.as_bytes());
-        written.map_err(|source| BuildError::File { path, source })?;
+        crate::output::write(&folder.join(name), text.as_bytes()).map_err(BuildError::Output)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::cosim::{FaultRecord, MemoryMap};
 use crate::iss::{disassemble, Class, Instruction, Isa};
 use crate::kernel::{Kernel, SourceMap};
 use crate::verdict::{Verdict, FAULT};
+use crate::words::number_of;
 
 /// Threads that faulted of one cause at one instruction, as the records of the fault FIFO tell; or those of one cause of which it had no
 /// room for a record.
@@ -113,7 +114,7 @@ fn name(cause: u32) -> String {
 impl fmt::Display for FaultCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, threads, .. } = self;
-        let s = if *threads == 1 { "" } else { "s" };
+        let threads = number_of(*threads, "thread");
         match (self.pc, self.first_packet) {
             (Some(pc), Some(packet)) => {
                 write!(f, "fault: {name} at PC {pc:#010x}")?;
@@ -132,11 +133,11 @@ impl fmt::Display for FaultCause {
                 if let Some(area) = &self.area {
                     write!(f, " ({area})")?;
                 }
-                write!(f, ": {threads} thread{s}, the first with packet {packet}")
+                write!(f, ": {threads}, the first with packet {packet}")
             }
             _ => write!(
                 f,
-                "fault: {name}, PC not on record since the fault FIFO was full: {threads} thread{s}"
+                "fault: {name}, PC not on record since faults came faster than the host reads the 32 records of the array: {threads}"
             ),
         }
     }
@@ -207,16 +208,20 @@ mod tests {
     fn threads_without_a_record_are_told_by_their_verdicts() {
         let records = [record(5, 0x1010, 3, 40)];
         let verdicts = packets(&[(FAULT | 5, 5), (FAULT | 2, 4), (FAULT | 99, 1)]);
+        let lost = |name: &str, threads: &str| {
+            format!("fault: {name}, PC not on record since faults came faster than the host reads the 32 records of the array: {threads}")
+        };
         let told = [
-            "fault: load access at PC 0x00001010, address 0x00000028: 3 threads, the first with packet 40",
-            "fault: illegal instruction, PC not on record since the fault FIFO was full: 4 threads",
-            "fault: load access, PC not on record since the fault FIFO was full: 2 threads",
-            "fault: cause 99, PC not on record since the fault FIFO was full: 1 thread",
+            "fault: load access at PC 0x00001010, address 0x00000028: 3 threads, the first with packet 40"
+                .to_string(),
+            lost("illegal instruction", "4 threads"),
+            lost("load access", "2 threads"),
+            lost("cause 99", "1 thread"),
         ];
         assert_eq!(lines(&records, &verdicts, 10), told);
         // Other verdicts than faults, as when a kernel returns one itself or the packets went through the ports.
-        let unknown = "fault: cause not known, PC not on record since the fault FIFO was full: 6 threads";
-        assert_eq!(lines(&records, &verdicts, 9), [told[0], unknown]);
-        assert_eq!(lines(&records, &[], 9), [told[0], unknown]);
+        let unknown = lost("cause not known", "6 threads");
+        assert_eq!(lines(&records, &verdicts, 9), [told[0].clone(), unknown.clone()]);
+        assert_eq!(lines(&records, &[], 9), [told[0].clone(), unknown]);
     }
 }

@@ -3,12 +3,14 @@
 //! Cycles are those of the array's clock, in simulation at 1 GHz unless another is stated, on a board at its own. The throughput counts the bytes of the committed frames as they were on the
 //! wire, without preamble, FCS and gap.
 
+mod bus_errors;
 mod clock;
 mod distribution;
 mod faults;
 mod report;
 mod verdicts;
 
+pub use bus_errors::{BusErrors, RefusedAccess};
 pub use clock::Clock;
 pub use distribution::Distribution;
 pub use faults::FaultCause;

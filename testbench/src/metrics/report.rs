@@ -4,9 +4,10 @@ use std::fmt;
 use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
-use super::{Clock, Distribution, FaultCause, PacketRecord};
+use super::{BusErrors, Clock, Distribution, FaultCause, PacketRecord};
 use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes};
 use crate::verdict::Verdict;
+use crate::words::number_of;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.
 const SHOWN_VERDICTS: usize = 16;
@@ -195,6 +196,9 @@ pub struct Report {
     pub fault_causes: Vec<FaultCause>,
     /// The records of the fault FIFO, in the order in which the host read them.
     pub fault_records: Vec<FaultRecord>,
+    /// Accesses that memory has refused.
+    #[serde(flatten)]
+    pub bus_errors: BusErrors,
     /// Packets that are not what most are.
     pub counted: Counted,
     /// Active lanes over lanes, of all warp-instructions: 0 to 1.
@@ -276,6 +280,7 @@ impl Report {
             faults,
             fault_causes: Vec::new(),
             fault_records: Vec::new(),
+            bus_errors: BusErrors::default(),
             counted,
             simd_efficiency,
             cores,
@@ -317,8 +322,8 @@ impl Report {
         match &self.run.environment {
             Environment::Simulation { line_rate, channels, memory, .. } => writeln!(
                 f,
-                "  environment  line rate {line_rate}, {channels} memory channel{} ({}), slots of {slot_bytes} bytes",
-                if *channels == 1 { "" } else { "s" },
+                "  environment  line rate {line_rate}, {} ({}), slots of {slot_bytes} bytes",
+                number_of(*channels as u64, "memory channel"),
                 match memory {
                     Latency::Dram(_) => memory.to_string(),
                     _ => format!("latency {memory} cycles"),
@@ -464,8 +469,12 @@ impl fmt::Display for Report {
         writeln!(f, "{} on {}", run.kernel, run.capture)?;
         writeln!(
             f,
-            "  array        {}: {} cores x {} lanes, {} warp slots, MCW {}",
-            run.preset, run.cores, run.lanes, run.warps, run.mcw
+            "  array        {}: {} x {}, {}, MCW {}",
+            run.preset,
+            number_of(run.cores as u64, "core"),
+            number_of(run.lanes as u64, "lane"),
+            number_of(run.warps as u64, "warp slot"),
+            run.mcw
         )?;
         self.fmt_environment(f)?;
         for note in &run.inputs {
@@ -485,6 +494,9 @@ impl fmt::Display for Report {
             writeln!(f, "    {:<24} {packets:>10}", format!("{} other verdicts", rest.len()))?;
         }
         writeln!(f, "  faults       {}", self.faults)?;
+        if self.bus_errors.count > 0 {
+            writeln!(f, "  bus errors   {}", self.bus_errors.count)?;
+        }
         let Counted { not_ipv4, cut_by_capture, larger_than_slot } = self.counted;
         writeln!(
             f,

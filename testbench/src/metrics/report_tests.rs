@@ -56,7 +56,11 @@ fn figures_of_a_small_run() {
         most_outstanding: 7,
         ..ChannelStatistics::default()
     };
-    report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![channel] });
+    report.set_memory(&MemoryStatistics {
+        cycles: 200,
+        channels: vec![channel],
+        ..MemoryStatistics::default()
+    });
     assert_eq!((report.packets, report.cycles, report.frame_bytes), (3, 200, 1646));
     assert!((report.throughput_gbps - 1646.0 * 8.0 / 200.0).abs() < 1e-9);
     let delays = report.delays.unwrap();
@@ -89,7 +93,11 @@ fn figures_of_a_small_run() {
     );
     let dram = ChannelStatistics { row_hits: 9, row_misses: 3, bus_cycles: 36, refreshes: 1, ..channel };
     report.run.environment = simulation("dram".parse().unwrap());
-    report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![dram; 2] });
+    report.set_memory(&MemoryStatistics {
+        cycles: 200,
+        channels: vec![dram; 2],
+        ..MemoryStatistics::default()
+    });
     let text = report.to_string();
     assert!(text.contains("9 row hits, 3 misses, 1 refreshes, data bus used 18.0 %\n  memory 1 "), "{text}");
     assert_eq!((&json["simd_efficiency"], &json["cores"][0]["lost"]["fetch"]), (&0.75.into(), &10.into()));
@@ -217,6 +225,9 @@ fn keys_of_the_json() {
         "faults",
         "fault_causes",
         "fault_records",
+        "bus_errors",
+        "bus_errors_of_writes",
+        "bus_error_responses",
         "counted",
         "simd_efficiency",
         "cores",

@@ -1,15 +1,16 @@
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::PacketRecord;
+use crate::input;
 use crate::tables::InputError;
 use crate::verdict::Verdict;
 
 /// The columns that are read back.
 const PACKET: &str = "packetIdx";
 const VERDICT: &str = "verdict";
-/// The most bytes of a file with verdicts: those of some 30 million packets.
-const MAX_BYTES: u64 = 1 << 30;
+/// The most bytes of a file with verdicts: those of some 8 million packets with all columns.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Writes the verdicts as CSV: a row for each packet in the order of `records`, which is commit order. The verdict is in
 /// hexadecimal, everything else in cycles. Times that were not seen are empty.
@@ -35,14 +36,10 @@ pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::
 /// # Errors
 /// The file cannot be read, a line is not like that, or a packet is missing.
 pub fn read_verdicts(path: &Path) -> Result<Vec<Verdict>, InputError> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(|error| InputError::file(path, error))?;
-    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
-    read.map_err(|error| InputError::file(path, error))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(InputError::file(path, format!("more than {MAX_BYTES} bytes; expected verdicts")));
-    }
-    parse_verdicts(&text).map_err(|(line, problem)| InputError::line(path, line, problem))
+    let bytes = input::read(path, MAX_BYTES).map_err(|error| InputError::file(path, error))?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| InputError::file(path, "no text; expected verdicts"))?;
+    parse_verdicts(text).map_err(|(line, problem)| InputError::line(path, line, problem))
 }
 
 /// What `text` holds, or the number of a line and what is wrong with it.

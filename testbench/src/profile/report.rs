@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hermes_rtl::config::EXIT_ADDRESS;
+use hermes_rtl::config::{Config, EXIT_ADDRESS};
 use serde::Serialize;
 
 use super::collect::Profile;
 use super::cost::Cost;
 use super::sources::SourceFinder;
+use crate::cosim::FaultRecord;
 use crate::iss::{disassemble, Isa, BOOT_ADDRESS};
 use crate::kernel::Kernel;
+use crate::metrics::FaultCause;
 use crate::timeline::{Name, Names};
 
 /// What was run.
@@ -27,6 +29,12 @@ pub struct ProfileFacts {
     pub lanes: usize,
     /// Warp slots of a core.
     pub warp_slots: usize,
+    /// The whole configuration of the array.
+    pub configuration: Option<Config>,
+    /// What threads faulted of. `None`: the run did not come to its end.
+    pub fault_causes: Option<Vec<FaultCause>>,
+    /// The records of the fault FIFO, in the order in which the host read them.
+    pub fault_records: Option<Vec<FaultRecord>>,
 }
 
 /// Where the warp-cycles of a run went.

@@ -21,12 +21,24 @@ impl SourceFinder {
         Self { folders }
     }
 
+    /// Where the file may be that the compiler called `path`, in the order in which it is looked for.
+    fn candidates<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+        let below =
+            self.folders.iter().flat_map(move |folder| tails(path).map(move |tail| folder.join(tail)));
+        below.chain([path.to_path_buf()])
+    }
+
+    /// Where the file is whose text [`Self::text`] gives; `None` if it is nowhere or built in.
+    #[must_use]
+    pub fn path(&self, file: &str) -> Option<PathBuf> {
+        self.candidates(Path::new(file)).find(|path| is_source(path))
+    }
+
     /// The text of the file that the compiler called `file`, its folder before its name. `None` if it is nowhere, or too large for a source.
     #[must_use]
     pub fn text(&self, file: &str) -> Option<String> {
         let path = Path::new(file);
-        let below = self.folders.iter().flat_map(|folder| tails(path).map(move |tail| folder.join(tail)));
-        if let Some(text) = below.chain([path.to_path_buf()]).find_map(|path| read(&path)) {
+        if let Some(text) = self.candidates(path).find_map(|path| read(&path)) {
             return Some(text);
         }
         // What is built in is written to a folder that goes when the kernel is built.
@@ -45,10 +57,16 @@ fn tails(path: &Path) -> impl Iterator<Item = PathBuf> {
     tails.into_iter()
 }
 
+/// Whether there is a file that is not too large for a source.
+fn is_source(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES)
+}
+
 fn read(path: &Path) -> Option<String> {
-    let data = path.metadata().ok()?;
-    let fits = data.is_file() && data.len() <= MOST_BYTES;
-    fits.then(|| std::fs::read(path).ok()).flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    is_source(path)
+        .then(|| std::fs::read(path).ok())
+        .flatten()
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -71,6 +89,9 @@ mod tests {
         assert_eq!(moved.text("/none/sub/k.c").as_deref(), Some("moved"));
         assert_eq!(moved.text("/none/deep/n.c").as_deref(), Some("n"));
         assert_eq!(moved.text(&there).as_deref(), Some("old"));
+        assert_eq!(none.path(&there), Some(at("k.c")));
+        assert_eq!(moved.path("/none/sub/k.c"), Some(at("moved/sub/k.c")));
+        assert_eq!(none.path("/none/k.c"), None);
         assert_eq!(none.text("/none/dec-ttl.S"), None, "not that of the app");
         let built_in = format!("/none/{WORK_FOLDER}x/dec-ttl.S");
         assert!(none.text(&built_in).unwrap().contains("decrement_ttl"));

@@ -53,12 +53,16 @@ pub struct Perfetto<W> {
 }
 
 impl<W: Write> Perfetto<W> {
-    /// Starts the timeline of cores with so many lanes.
+    /// Starts the timeline of cores with so many lanes. `maker` says what it is made with, such as a version; the file has it in
+    /// `otherData`.
     ///
     /// # Errors
     /// Those of `output`.
-    pub fn new(output: W, lanes: usize) -> io::Result<Self> {
-        let notes = json!({ "time": "1 microsecond = 1 cycle since reset", "lanes": lanes });
+    pub fn new(output: W, lanes: usize, maker: &Map<String, Value>) -> io::Result<Self> {
+        let mut notes = maker.clone();
+        notes.insert("time".into(), "1 microsecond = 1 cycle since reset".into());
+        notes.insert("lanes".into(), lanes.into());
+        let notes = Value::Object(notes);
         let head = format!("{{\"displayTimeUnit\":\"ns\",\"otherData\":{notes},\"traceEvents\":[");
         let mut output = Bounded::new(output);
         output.piece(head.as_bytes())?;

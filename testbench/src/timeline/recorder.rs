@@ -323,7 +323,7 @@ mod tests {
         change: impl FnOnce(Recorder<Vec<u8>>) -> Recorder<Vec<u8>>,
     ) -> (String, Vec<Value>) {
         let text = TextTrace::new(Vec::new(), ISA, 4).unwrap();
-        let perfetto = Perfetto::new(Vec::new(), 4).unwrap();
+        let perfetto = Perfetto::new(Vec::new(), 4, &serde_json::Map::new()).unwrap();
         let mut recorder = change(Recorder::new(ISA, cycles, Some(text), Some(perfetto)));
         let slot = |slot| WarpSlot { core: 1, slot };
         let range = |number: u8| PacketRange { first: u32::from(number) * 4, count: 4 };

@@ -42,32 +42,35 @@ pub enum CaptureError {
         found: &'static str,
     },
     /// The file ends inside a record.
-    #[error("{}: truncated: the file ends inside packet {packet} or its header", input::name(path))]
+    #[error(
+        "{}: truncated: the file ends inside packet {packet}, counted from 0, or its header",
+        input::name(path)
+    )]
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Number of the packet, from 1.
+        /// Number of the packet, from 0.
         packet: usize,
     },
     /// A record does not hold what it should.
-    #[error("{}: broken record at packet {packet}: {problem}", input::name(path))]
+    #[error("{}: broken record at packet {packet}, counted from 0: {problem}", input::name(path))]
     Broken {
         /// The file.
         path: PathBuf,
-        /// Number of the packet, from 1.
+        /// Number of the packet, from 0.
         packet: usize,
         /// What is wrong.
         problem: String,
     },
     /// Packets of a link layer that the array does not speak.
     #[error(
-        "{}: link type {link_type} at packet {packet}; expected Ethernet (link type 1)",
+        "{}: link type {link_type} at packet {packet}, counted from 0; expected Ethernet (link type 1)",
         input::name(path)
     )]
     LinkType {
         /// The file.
         path: PathBuf,
-        /// Number of the packet, from 1.
+        /// Number of the packet, from 0.
         packet: usize,
         /// The number of the link type (see the tcpdump group's list).
         link_type: i32,
@@ -116,7 +119,7 @@ fn parse(
     let mut reader =
         create_reader(BUFFER_BYTES, std::io::Cursor::new(head).chain(file)).map_err(|error| match error {
             PcapError::Incomplete(_) | PcapError::UnexpectedEof | PcapError::Eof => {
-                CaptureError::Truncated { path: path_buf(), packet: 1 }
+                CaptureError::Truncated { path: path_buf(), packet: 0 }
             }
             _ => CaptureError::NotACapture { path: path_buf(), found: "its first header is broken" },
         })?;
@@ -125,7 +128,7 @@ fn parse(
     let mut decoder = Decoder::default();
     let mut capacity = BUFFER_BYTES;
     while max_packets.is_none_or(|max| capture.frames.len() < max) {
-        let packet = capture.frames.len() + 1;
+        let packet = capture.frames.len();
         let broken = |problem| CaptureError::Broken { path: path_buf(), packet, problem };
         match reader.next() {
             Ok((0, _)) => return Err(broken("a block without length".into())),

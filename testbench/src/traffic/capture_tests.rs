@@ -118,23 +118,28 @@ fn errors_name_file_and_packet() {
     assert!(source.to_string().starts_with("damaged gzip file: "), "{source}");
     let twice = packed(&packed(&pcap(1, &[(&[1; 60], 60)])));
     assert!(message(&twice).contains("compressed twice (gzip)"), "{}", message(&twice));
-    assert!(message(&pcap(101, &[(&[1; 60], 60)])).contains("link type 101 at packet 1; expected Ethernet"));
+    assert!(message(&pcap(101, &[(&[1; 60], 60)]))
+        .contains("link type 101 at packet 0, counted from 0; expected Ethernet"));
     let good = pcap(1, &[(&[1; 60], 60), (&[2; 60], 60)]);
-    assert!(message(&good[..good.len() - 1]).contains("truncated: the file ends inside packet 2"));
-    assert!(message(&good[..24 + 16 + 60 + 3]).contains("truncated: the file ends inside packet 2"));
-    assert!(message(&good[..20]).contains("truncated: the file ends inside packet 1"));
+    assert!(message(&good[..good.len() - 1]).contains("truncated: the file ends inside packet 1"));
+    assert!(message(&good[..24 + 16 + 60 + 3]).contains("truncated: the file ends inside packet 1"));
+    assert!(message(&good[..20]).contains("truncated: the file ends inside packet 0"));
     let mut huge = good;
     huge[32..36].copy_from_slice(&u32::MAX.to_le_bytes());
-    assert!(message(&huge).contains("truncated: the file ends inside packet 1"));
+    assert!(message(&huge).contains("truncated: the file ends inside packet 0"));
 
     let mut mixed = section();
     mixed.extend(interface(1, 6));
     mixed.extend(interface(113, 6));
     mixed.extend(enhanced(0, 0, &[1; 60], 60));
     let none = [mixed.clone(), enhanced(2, 0, &[1; 60], 60)].concat();
-    assert!(message(&none).contains("packet 2: interface 2 is not described"), "{}", message(&none));
+    assert!(
+        message(&none).contains("packet 1, counted from 0: interface 2 is not described"),
+        "{}",
+        message(&none)
+    );
     mixed.extend(enhanced(1, 0, &[1; 60], 60));
-    assert!(message(&mixed).contains("link type 113 at packet 2"));
+    assert!(message(&mixed).contains("link type 113 at packet 1"));
     assert!(message(&[section(), block(2, &[0; 20])].concat()).contains("obsolete packet block"));
     let missing = anyhow::Error::from(read(Path::new("no/such.pcap"), None).unwrap_err());
     assert!(format!("{missing:#}").starts_with("no/such.pcap: No such file"), "{missing:#}");

@@ -13,7 +13,7 @@ pub struct FaultRecords {
     #[register("FAULT_LEVEL", 0x060)]
     #[fields(level[15:0], dropped[31:16])]
     pub level: ReadOnly<32>,
-    /// Oldest fault record: cause (RISC-V privileged specification; 24: the watchdog) in bits 7:0, core in
+    /// Oldest fault record: cause (RISC-V privileged specification; 24: the watchdog) in bits 4:0, core in
     /// bits 12:8, warp slot in bits 20:16, faulting threads of the warp in bits 29:24.
     #[register("FAULT_INFO", 0x064)]
     #[fields(cause[4:0], core[12:8], slot[20:16], threads[29:24])]

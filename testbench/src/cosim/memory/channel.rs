@@ -12,7 +12,8 @@ use super::disturbance::{Disturbance, Path, Pauses};
 use super::dram::{Direction, Dram};
 use super::responder::{Order, Responder};
 use super::rules::{Address, Beat, Outstanding, Rules};
-use super::{ChannelStatistics, Latency, MemoryOptions, DECERR, OKAY, SLVERR};
+use super::statistics::MOST_ERROR_RESPONSES;
+use super::{ChannelStatistics, ErrorResponse, Latency, MemoryOptions, DECERR, OKAY, SLVERR};
 
 /// What the channels have in common.
 pub(super) struct Shared {
@@ -63,6 +64,8 @@ pub(super) struct Channel {
     wready: bool,
     rvalid: bool,
     statistics: ChannelStatistics,
+    /// The first answers other than OKAY.
+    error_responses: Vec<ErrorResponse>,
 }
 
 impl Channel {
@@ -91,6 +94,7 @@ impl Channel {
             wready: false,
             rvalid: false,
             statistics: ChannelStatistics::default(),
+            error_responses: Vec::new(),
         }
     }
 
@@ -114,6 +118,20 @@ impl Channel {
             refreshes: counts.refreshes,
             bus_cycles: counts.bus_cycles,
             ..self.statistics
+        }
+    }
+
+    pub(super) fn error_responses(&self) -> &[ErrorResponse] {
+        &self.error_responses
+    }
+
+    /// Counts an answer other than OKAY.
+    #[cold]
+    fn count_error(&mut self, cycle: u64, write: bool, address: u32) {
+        self.statistics.errors += 1;
+        self.statistics.write_errors += u64::from(write);
+        if self.error_responses.len() < MOST_ERROR_RESPONSES {
+            self.error_responses.push(ErrorResponse { cycle, write, address });
         }
     }
 
@@ -324,13 +342,15 @@ impl Channel {
                 if response == OKAY && disturbance.fails(disturbance.read_errors, address, random) {
                     response = SLVERR;
                 }
-                self.statistics.errors += u64::from(response != OKAY);
                 burst.done += 1;
                 model.set_u64(p.rid, u64::from(burst.address.id));
                 model.set_words(p.rdata, &line.filter(|_| response == OKAY).unwrap_or_default());
                 model.set_u64(p.rresp, u64::from(response));
                 model.set_u64(p.rlast, u64::from(burst.done == burst.address.lines()));
                 self.rvalid = true;
+                if response != OKAY {
+                    self.count_error(cycle, false, address);
+                }
             }
         }
         if self.written.is_none() && !self.pauses.on(Path::WriteResponse) {
@@ -350,7 +370,9 @@ impl Channel {
                     }
                     worst = worst.max(answer);
                 }
-                self.statistics.errors += u64::from(worst != OKAY);
+                if worst != OKAY {
+                    self.count_error(cycle, true, write.address.address);
+                }
                 model.set_u64(p.bid, u64::from(id));
                 model.set_u64(p.bresp, u64::from(worst));
                 self.written = Some(write.address);

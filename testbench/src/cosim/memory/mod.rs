@@ -32,10 +32,11 @@ use super::image::MemoryImage;
 use super::ports::Axi4Ports;
 use channel::{Channel, Shared};
 use rules::Outstanding;
+use statistics::MOST_ERROR_RESPONSES;
 
 pub use disturbance::Disturbance;
 pub use dram::DramTiming;
-pub use statistics::{ChannelStatistics, MemoryStatistics};
+pub use statistics::{ChannelStatistics, ErrorResponse, MemoryStatistics};
 
 /// AXI response: transfer done.
 pub const OKAY: u8 = 0;
@@ -164,7 +165,11 @@ impl Axi4Memory {
     pub fn statistics(&self) -> MemoryStatistics {
         let [first, last] = self.cycles;
         let channels = self.channels.iter().map(Channel::statistics).collect();
-        MemoryStatistics { cycles: last - first, channels }
+        let mut error_responses: Vec<_> =
+            self.channels.iter().flat_map(|channel| channel.error_responses()).copied().collect();
+        error_responses.sort_by_key(|response| response.cycle);
+        error_responses.truncate(MOST_ERROR_RESPONSES);
+        MemoryStatistics { cycles: last - first, channels, error_responses }
     }
 
     /// Requests taken and not answered.

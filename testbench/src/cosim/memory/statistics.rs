@@ -17,6 +17,8 @@ pub struct ChannelStatistics {
     pub most_outstanding: u64,
     /// Answers other than OKAY.
     pub errors: u64,
+    /// Those of writes among them.
+    pub write_errors: u64,
     /// DRAM: requests whose row was open.
     pub row_hits: u64,
     /// DRAM: requests for which a row was opened.
@@ -27,6 +29,20 @@ pub struct ChannelStatistics {
     pub bus_cycles: u64,
 }
 
+/// The error responses that are kept of each channel; the others are only counted.
+pub(super) const MOST_ERROR_RESPONSES: usize = 16;
+
+/// An answer of the memory other than OKAY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorResponse {
+    /// Cycle since reset in which it was given.
+    pub cycle: u64,
+    /// Whether it answers a write: what was to be written is lost. Otherwise a read.
+    pub write: bool,
+    /// Address of the line, or of the first line of a burst of writes.
+    pub address: u32,
+}
+
 /// What all channels did since the last reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryStatistics {
@@ -34,6 +50,8 @@ pub struct MemoryStatistics {
     pub cycles: u64,
     /// The channels.
     pub channels: Vec<ChannelStatistics>,
+    /// The first answers other than OKAY, by time.
+    pub error_responses: Vec<ErrorResponse>,
 }
 
 impl MemoryStatistics {
@@ -47,6 +65,7 @@ impl MemoryStatistics {
             stalled_cycles: sum.stalled_cycles + c.stalled_cycles,
             most_outstanding: sum.most_outstanding.max(c.most_outstanding),
             errors: sum.errors + c.errors,
+            write_errors: sum.write_errors + c.write_errors,
             row_hits: sum.row_hits + c.row_hits,
             row_misses: sum.row_misses + c.row_misses,
             refreshes: sum.refreshes + c.refreshes,

@@ -15,8 +15,9 @@ use crate::cosim::error::CosimError;
 use crate::cosim::host::{option, ArraySetup, Host};
 use crate::cosim::image::LINE;
 use crate::cosim::progress::{Step, Stuck, Watch};
+use crate::cosim::results::RunResult;
 use crate::cosim::session::{
-    read_out, Arrivals, Packet, Progress, RunOptions, RunResult, PROGRESS_CYCLES, REST_CYCLES, WAKE_CYCLES,
+    read_out, Arrivals, Packet, Progress, RunOptions, PROGRESS_CYCLES, REST_CYCLES, WAKE_CYCLES,
 };
 use crate::cosim::simulation::Simulation;
 use crate::cosim::tracker::{PacketTimes, Tracker};
