@@ -171,12 +171,42 @@ impl ArrayArgs {
     }
 }
 
-/// What is wrong with a configuration, by the names of the options.
-fn by_option(error: ConfigError) -> anyhow::Error {
-    let option = |field: &str| match field {
+/// The option that gives a field of the configuration its value.
+fn option(field: &str) -> String {
+    match field {
         "l2_bank_lines" => "--l2-lines".to_string(),
         _ => format!("--{}", field.replace('_', "-")),
-    };
+    }
+}
+
+/// The options that make `config`: its preset, and all that differs from it. The retire trace has
+/// none.
+///
+/// # Errors
+/// If the preset is not known.
+pub fn arguments(config: &Config) -> anyhow::Result<String> {
+    let mut text = format!("--preset {}", config.preset);
+    for (field, value) in differences(config, &Config::preset(&config.preset)?)? {
+        let option = option(&field);
+        match value {
+            _ if field == "trace" => {}
+            serde_json::Value::Bool(true) if field != "local_window" => text += &format!(" {option}"),
+            serde_json::Value::Bool(on) => text += &format!(" {option}={on}"),
+            value => text += &format!(" {option} {value}"),
+        }
+    }
+    Ok(text)
+}
+
+/// The fields of `config`, and their values, that `usual` has with another value.
+fn differences(config: &Config, usual: &Config) -> anyhow::Result<Vec<(String, serde_json::Value)>> {
+    let usual = serde_json::to_value(usual)?;
+    let serde_json::Value::Object(fields) = serde_json::to_value(config)? else { return Ok(Vec::new()) };
+    Ok(fields.into_iter().filter(|(name, value)| usual[name] != *value).collect())
+}
+
+/// What is wrong with a configuration, by the names of the options.
+fn by_option(error: ConfigError) -> anyhow::Error {
     match error {
         ConfigError::UnknownPreset(_) => anyhow!("--{error}"),
         ConfigError::Range { field, value, expected } => {
@@ -219,13 +249,9 @@ pub fn library(
 
 /// An array in words, for the list of the cache: its preset, and what differs from it.
 fn about(config: &Config) -> anyhow::Result<String> {
-    let fields = serde_json::to_value(config)?;
-    let usual = Config::preset(&config.preset).map(serde_json::to_value).ok().transpose()?;
-    let differs = |(name, value): (&String, &serde_json::Value)| {
-        let same = usual.as_ref().is_some_and(|usual| usual[name] == *value);
-        (!same && name != "preset").then(|| format!(", {} {value}", name.replace('_', "-")))
-    };
-    let differences = fields.as_object().into_iter().flatten().filter_map(differs);
+    let usual = Config::preset(&config.preset).unwrap_or_else(|_| config.clone());
+    let text = |(name, value): (String, serde_json::Value)| format!(", {} {value}", name.replace('_', "-"));
+    let differences = differences(config, &usual)?.into_iter().map(text);
     Ok(differences.fold(config.preset.clone(), |text, difference| text + &difference))
 }
 
@@ -265,4 +291,63 @@ pub fn build_text(verilog: &str, options: &ModelOptions, quiet: bool) -> anyhow:
     });
     spinner.finish_and_clear();
     Ok(library?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+    use serde_json::Value;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        array: ArrayArgs,
+    }
+
+    /// The configuration that options make.
+    fn parsed(arguments: &str) -> Config {
+        let line = Line::try_parse_from(format!("hermes {arguments}").split_whitespace());
+        line.unwrap_or_else(|e| panic!("{e}")).array.config().unwrap()
+    }
+
+    /// `config` with another value in one field, if there is one with which it is possible.
+    fn changed(config: &Config, field: &str) -> Option<Config> {
+        let fields = serde_json::to_value(config).unwrap();
+        let candidates = match &fields[field] {
+            Value::Bool(on) => vec![Value::Bool(!on)],
+            _ => [0, 1, 2, 8, 16, 64].map(Value::from).to_vec(),
+        };
+        let with = |value: Value| {
+            let mut fields = fields.clone();
+            fields[field] = value;
+            serde_json::from_value::<Config>(fields).unwrap()
+        };
+        candidates.into_iter().map(with).find(|other| other != config && other.validate().is_ok())
+    }
+
+    #[test]
+    fn arguments_make_every_configuration() {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut fields = Vec::new();
+        for preset in Config::PRESETS {
+            let plain = Config::preset(preset).unwrap();
+            assert_eq!(parsed(&arguments(&plain).unwrap()), plain);
+            let names = serde_json::to_value(&plain).unwrap();
+            fields = names.as_object().unwrap().keys().cloned().collect();
+            for field in &fields {
+                // No option takes from a preset what it has.
+                let is_on = names[field] == Value::Bool(true) && field != "local_window";
+                if ["preset", "trace"].contains(&field.as_str()) || is_on {
+                    continue;
+                }
+                let Some(config) = changed(&plain, field) else { continue };
+                let text = arguments(&config).unwrap();
+                assert_eq!(parsed(&text), config, "{text}");
+                seen.insert(field.clone());
+            }
+        }
+        fields.retain(|field| !["preset", "trace"].contains(&field.as_str()));
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), fields, "a field was never changed");
+    }
 }

@@ -114,13 +114,31 @@ fn instructions(args: &Args) -> anyhow::Result<u32> {
     possible.ok_or_else(|| anyhow!("--instructions {wanted}: expected 20 to 20000"))
 }
 
+/// The array: with everything that programs may use, and the trace that the checker needs.
+fn config(args: &Args) -> anyhow::Result<Config> {
+    Ok(Config { aes: true, trace: true, ..args.array.config()? })
+}
+
+/// Packets of a program.
+fn packets(args: &Args, config: &Config) -> u32 {
+    let at_once = (config.cores * config.lanes * config.warps) as u32;
+    args.packets.unwrap_or((2 * at_once).clamp(1, 512))
+}
+
+/// The program of a seed.
+fn case(args: &Args, config: &Config, packets: u32, seed: u64) -> anyhow::Result<Case> {
+    let lanes_log2 = config.lanes.trailing_zeros();
+    let bytes = Bench::frame_bytes();
+    Ok(generate(seed, features(args, config), lanes_log2, packets, bytes, instructions(args)?))
+}
+
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     if args.firmware {
         return firmware::execute(args, quiet);
     }
-    let instructions = instructions(args)?;
-    // Everything that programs may use, and the trace that the checker needs.
-    let config = Config { aes: true, trace: true, ..args.array.config()? };
+    let config = config(args)?;
+    let packets = packets(args, &config);
+    instructions(args)?;
     ensure!(args.first_seed.checked_add(args.seeds).is_some(), "--first-seed {}: too large", args.first_seed);
     let mut output = args.coverage.as_deref().map(OutputFile::create).transpose()?;
     let memory =
@@ -128,16 +146,13 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut bench = Bench::new(array::library(&config, false, quiet, |_| {})?, config.clone(), memory);
     bench.set_watchdog(args.watchdog);
     let features = features(args, &config);
-    let lanes_log2 = config.lanes.trailing_zeros();
-    let at_once = (config.cores * config.lanes * config.warps) as u32;
-    let packets = args.packets.unwrap_or((2 * at_once).clamp(1, 512));
 
     let began = Instant::now();
     let bar = print::progress(args.seeds, quiet);
     let mut coverage = Coverage::default();
     let (mut retired, mut lanes, mut compared, mut cycles) = (0, 0, 0, 0);
     for seed in args.first_seed..args.first_seed + args.seeds {
-        let case = generate(seed, features, lanes_log2, packets, Bench::frame_bytes(), instructions);
+        let case = case(args, &config, packets, seed)?;
         match bench.run(&case, seed) {
             Ok(outcome) => {
                 retired += outcome.warp_instructions;
@@ -223,36 +238,60 @@ fn report(
         small.program.size(),
         smallest.unwrap_or_else(|| failure.to_string())
     ))?;
-    bail!("seed {seed}: {failure}\nrepeat it with: {}", command(args, config, case, seed))
+    bail!("seed {seed}: {failure}\nrepeat it with: {}", command(args, config, case, seed)?)
 }
 
 /// The command that runs this seed alone.
-fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
-    format!(
-        "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --channels {} \
-         --l2-banks {} --l2-lines {} --l2-ways {} --l1-lines {} --latency {} \
-         --stalls {} --instructions {} --packets {} --watchdog {}{}{}{}{}{}",
-        config.preset,
-        config.cores,
-        config.lanes,
-        config.warps,
-        config.channels,
-        config.l2_banks,
-        config.l2_bank_lines,
-        config.l2_ways,
-        config.l1_lines,
+fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> anyhow::Result<String> {
+    Ok(format!(
+        "hermes fuzz --seeds 1 --first-seed {seed} {} --latency {} --stalls {} --instructions {} --packets {} \
+         --watchdog {}{}{}",
+        array::arguments(config)?,
         args.latency,
         args.stalls,
         args.instructions.unwrap_or(INSTRUCTIONS.into()),
         case.program.packets,
         args.watchdog,
-        if config.l2_look_up_cycle { " --l2-look-up-cycle" } else { "" },
-        if config.atomics { " --atomics" } else { "" },
-        match config.trace_buffer {
-            0 => String::new(),
-            entries => format!(" --trace-buffer {entries}"),
-        },
         if args.rv32e { " --rv32e" } else { "" },
         if args.no_faults { " --no-faults" } else { "" },
-    )
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        fuzz: Args,
+    }
+
+    /// The options of a command `hermes fuzz`.
+    pub fn parsed(command: &str) -> Args {
+        Line::try_parse_from(command.split_whitespace().skip(1)).unwrap_or_else(|e| panic!("{e}")).fuzz
+    }
+
+    #[test]
+    fn a_failure_is_repeated_with_the_same_array_and_surroundings() {
+        for options in [
+            "hermes fuzz --preset node --local-window --net-domains 2 --fault-output --warps 4",
+            "hermes fuzz --preset pangaea --command-threads 0 --rv32e --no-faults --stalls 30 --latency 7",
+            "hermes fuzz --oldest-first --packet-ports --instruction-cache-ways 2 --watchdog 3000 --packets 9",
+        ] {
+            let args = parsed(options);
+            let config = config(&args).unwrap();
+            let packets = packets(&args, &config);
+            let case = case(&args, &config, packets, 77).unwrap();
+            let text = command(&args, &config, &case, 77).unwrap();
+            let again = parsed(&text);
+            assert_eq!(super::config(&again).unwrap(), config, "{text}");
+            let case_again = super::case(&again, &config, super::packets(&again, &config), 77).unwrap();
+            assert_eq!(assemble(&case_again.program), assemble(&case.program), "{text}");
+            assert_eq!((again.seeds, again.first_seed), (1, 77), "{text}");
+            let surroundings = |args: &Args| (args.latency.to_string(), args.stalls, args.watchdog);
+            assert_eq!(surroundings(&again), surroundings(&args), "{text}");
+        }
+    }
 }

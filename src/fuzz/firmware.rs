@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::anyhow;
+use anyhow::bail;
 use hermes_rtl::config::Config;
 use hermes_testbench::command::machine::{machine_program, Abilities, Style};
 use hermes_testbench::command::{CommandBench, Seen};
@@ -78,15 +78,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
                 machine_program(&mut random, BLOCKS, style).executable
             })
             .collect();
-        let ended = bench.run_harts_on(host, &programs, LIMIT).map_err(|error| {
-            anyhow!(
-                "seed {seed}: {error}\nrepeat it with: hermes fuzz --firmware{} --instructions 1 --first-seed {seed} \
-                 --preset {} --cores {} --lanes {} --warps {} --l2-banks {} --l2-lines {} --command-threads {} --uli-channels {} --command-cache-lines {} --latency {} --stalls {}",
-                if args.debugger { " --debugger" } else { "" },
-                config.preset, config.cores, config.lanes, config.warps, config.l2_banks, config.l2_bank_lines,
-                config.command_threads, config.uli_channels, config.command_cache_lines, args.latency, args.stalls
-            )
-        })?;
+        let ended = match bench.run_harts_on(host, &programs, LIMIT) {
+            Ok(ended) => ended,
+            Err(error) => bail!("seed {seed}: {error}\nrepeat it with: {}", command(args, &config, seed)?),
+        };
         total += ended.seen;
         cycles += ended.cycles;
         steps += ended.steps;
@@ -114,4 +109,38 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         total.events,
         began.elapsed().as_secs_f64(),
     ))
+}
+
+/// The command that runs the programs of this seed alone.
+fn command(args: &Args, config: &Config, seed: u64) -> anyhow::Result<String> {
+    Ok(format!(
+        "hermes fuzz --firmware{} --instructions 1 --first-seed {seed} {} --latency {} --stalls {}",
+        if args.debugger { " --debugger" } else { "" },
+        array::arguments(config)?,
+        args.latency,
+        args.stalls
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::parsed;
+    use super::*;
+
+    #[test]
+    fn a_failure_is_repeated_with_the_same_array_and_surroundings() {
+        for options in [
+            "hermes fuzz --firmware",
+            "hermes fuzz --firmware --debugger --preset pangaea --command-instruction-cache-ways 2 --stalls 40",
+            "hermes fuzz --firmware --preset node --command-cache-lines 0 --latency 3-9 --uli-channels 4",
+        ] {
+            let args = parsed(options);
+            let text = command(&args, &config(&args).unwrap(), 5).unwrap();
+            let again = parsed(&text);
+            assert_eq!(config(&again).unwrap(), config(&args).unwrap(), "{text}");
+            let surroundings = |args: &Args| (args.latency.to_string(), args.stalls, args.debugger);
+            assert_eq!(surroundings(&again), surroundings(&args), "{text}");
+            assert_eq!((again.first_seed, again.instructions, again.firmware), (5, Some(1), true), "{text}");
+        }
+    }
 }
