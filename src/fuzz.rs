@@ -175,7 +175,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         let programs = Programs {
             seeds: args.seeds,
             first_seed: args.first_seed,
-            instructions_of_a_thread: instructions,
+            instructions_of_a_thread: instructions(args)?,
             packets,
             rv32e: args.rv32e,
             with_faults: !args.no_faults,

@@ -15,8 +15,8 @@ const INSTEAD: &str =
 /// The only primitive that is a default itself.
 const PRIMITIVE: &str = "hdl/src/prim/register.rs";
 
-/// Local signals that are left: vectors that more than one loop uses.
-const LOCALS: usize = 26;
+/// Local signals that are left: vectors that more than one loop uses, and values whose fields are assigned one by one.
+const LOCALS: usize = 28;
 
 fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -67,12 +67,13 @@ fn constructors_say_only_what_they_decide() {
 
 #[test]
 fn locals_are_lets() {
-    let mut vectors = 0;
+    let mut left = 0;
     let mut faults = Vec::new();
     for (name, lines) in units() {
         for (i, line) in lines.iter().enumerate() {
-            if line.contains("Vec<Signal<Local,") {
-                vectors += 1;
+            let is_plain = line.contains("Signal<Local, Bit>") || line.contains("Signal<Local, Bits<");
+            if line.contains("Signal<Local,") && (line.contains("Vec<") || !is_plain) {
+                left += 1;
             } else if line.contains("Signal<Local,") {
                 faults
                     .push(format!("{name}:{}: write `let` in `update`, where the value is computed", i + 1));
@@ -81,7 +82,7 @@ fn locals_are_lets() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(
-        vectors <= LOCALS,
-        "{vectors} vectors of local signals: a `let` in the loop is an element of one"
+        left <= LOCALS,
+        "{left} local signals: a `let` in the loop is an element of a vector, and a `let mut` takes a value anew"
     );
 }

@@ -109,7 +109,7 @@ impl Logic for CachedLoads {
 
         // W: the value of a load
         self.hit.next = self.cache.hit.val() & !passes;
-        self.load_value.enable.next = self.cache.hit.val();
+        self.load_value.enable.next = true;
         self.load_value.word.next = self.cache.word.val();
         self.load_value.offset.next = last.address.get_bits::<2>(0);
         self.load_value.size.next = last.word.get_bits::<2>(12);

@@ -271,11 +271,12 @@ impl Logic for CommandPipeline {
         self.write.result.next = result;
         self.write.run.next = self.registers.run.val();
         self.write.hit.next = false;
-        self.execute.cached.next = outcome.cached;
+        self.execute.cached.next = false;
         self.execute.cached_value.next = bits::<32>(0);
         let mut filling = bits::<8>(0);
         for i in 0..self._caches {
             self.write.hit.next = self.cached[i].hit.val();
+            self.execute.cached.next = self.write.takes_cached.val();
             self.execute.cached_value.next = self.cached[i].value.val();
             filling = self.cached[i].filling.val();
             self.cached[i].run.next = self.registers.run.val();

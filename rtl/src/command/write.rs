@@ -31,6 +31,8 @@ pub struct CommandWrite {
     pub answered: Signal<In, Bits<8>>,
     /// What becomes of it.
     pub outcome: Signal<Out, CommandOutcome>,
+    /// Its value is that of the data cache, if it retires: early, without the comparison of tags, for what takes the value in stage X.
+    pub takes_cached: Signal<Out, Bit>,
     /// Harts whose younger instructions leave the pipeline.
     pub drop: Signal<Out, Bits<8>>,
     /// The hart of an instruction whose younger ones may leave, by its kind alone: early, for the choice of stage F.
@@ -95,6 +97,7 @@ impl Logic for CommandWrite {
             written = instruction.value & !instruction.address;
         }
 
+        self.takes_cached.next = instruction.load & !has_answer;
         self.outcome.next.live = live;
         self.outcome.next.retire = retire;
         self.outcome.next.write = retire & instruction.rd.any();
