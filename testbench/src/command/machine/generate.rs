@@ -44,6 +44,8 @@ pub struct Style {
     pub uncached: bool,
     /// Ends as QEMU's machine `virt` does; else by a lock-up.
     pub ends_machine: bool,
+    /// Other harts have atomic operations too: a `sc.w` may fail, and its result is kept, so that the checker knows.
+    pub several: bool,
 }
 
 impl Style {
@@ -59,6 +61,7 @@ impl Style {
             atomics: false,
             uncached: false,
             ends_machine: false,
+            several: false,
         }
     }
 
@@ -75,7 +78,7 @@ impl Style {
     /// The same for another hart: its code and data lie 2 MiB behind those of the hart before it.
     #[must_use]
     pub fn of_hart(self, hart: u32) -> Self {
-        Self { code: 0x1_0000 + hart * 0x20_0000, hart, doorbells: false, ..self }
+        Self { code: 0x1_0000 + hart * 0x20_0000, hart, doorbells: false, several: true, ..self }
     }
 
     /// Programs for the machine `virt` of QEMU.
@@ -88,6 +91,7 @@ impl Style {
         atomics: false,
         uncached: false,
         ends_machine: true,
+        several: false,
     };
 }
 
@@ -324,6 +328,8 @@ impl Generator<'_> {
 
     fn atomic_word(&mut self, operation: u32, through: u8) {
         let rd = if self.random.gen_bool(0.1) { 0 } else { u32::from(self.target()) };
+        let kept = operation == 3 && self.machine.is_some_and(|style| style.several);
+        let rd = if kept && rd == 0 { 9 } else { rd };
         // The address stays for the `sc.w`.
         let rd = if rd == u32::from(through) { 8 } else { rd };
         let rs2 = if operation == 2 { 0 } else { u32::from(self.source()) };
