@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 ///    instruction of it in stage W (`live`), or until it goes on elsewhere, is held or stopped (`gone`).
 /// 2. A hart that had an operation (`starts`) is `refused` another one until each hart that is owed one has had it, or wants it no
 ///    more. So between two operations of a hart that waits each other hart has two at most.
-/// 3. `refused` depends on registers and on `hart` only.
+/// 3. `refused` depends on registers and on `hart` only, `held_back`, which has the bit of every hart that is, on registers.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct HartTurns {
     /// Rising-edge clock.
@@ -28,6 +28,8 @@ pub struct HartTurns {
     pub gone: Signal<In, Bits<8>>,
     /// Stage W: other harts come first.
     pub refused: Signal<Out, Bit>,
+    /// Harts of which that would be so: until it is no more, they need not come back.
+    pub held_back: Signal<Out, Bits<8>>,
     /// Harts that were turned away, and that had an operation since others were.
     wanting: Register<Bits<8>>,
     served: Register<Bits<8>>,
@@ -38,6 +40,10 @@ impl Logic for HartTurns {
     fn update(&mut self) {
         let owed = self.wanting.q.val() & !self.served.q.val();
         self.refused.next = self.served.q.val().get_bit(self.hart.val().index()) & owed.any();
+        self.held_back.next = bits::<8>(0);
+        if owed.any() {
+            self.held_back.next = self.served.q.val();
+        }
 
         let of_hart = bits::<8>(1) << self.hart.val();
         let mut seen = bits::<8>(0);
@@ -94,6 +100,7 @@ mod tests {
             settle(&mut unit);
             let refused = unit.refused.val();
             assert!(!refused || waits.iter().any(|waits| *waits), "cycle {cycle}: refused for nobody");
+            assert_eq!(unit.held_back.val().get_bit(hart), refused, "cycle {cycle}");
             let starts = asks && left == 0 && !refused;
             unit.turned_away.next = asks && !starts;
             unit.starts.next = starts;

@@ -365,8 +365,11 @@ impl Logic for CommandPipeline {
             self.hart[h].outcome.next = outcome;
             self.hart[h].stores_none.next = self.stores.none.val().get_bit(h);
             self.hart[h].stores_full.next = self.stores.full.val().get_bit(h);
-            self.hart[h].device_free.next = self.long.device_free.val();
-            self.hart[h].divide_free.next = self.long.divide_free.val();
+            // A hart that is refused does not come back before it is let in: its fetches would keep the one that is owed from its line.
+            self.hart[h].device_free.next =
+                self.long.device_free.val() & !self.device_turns.held_back.val().get_bit(h);
+            self.hart[h].divide_free.next =
+                self.long.divide_free.val() & !self.divide_turns.held_back.val().get_bit(h);
             self.hart[h].loading.next = busy.get_bit(h);
             self.hart[h].answer_waits.next = self.long.answered.val().get_bit(h);
             self.hart[h].take_valid.next =
