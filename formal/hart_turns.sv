@@ -12,10 +12,12 @@ module hart_turns_formal (
     input wire [7:0] gone
 );
     wire refused;
+    wire [7:0] held_back;
     (* anyconst *) reg [2:0] follow;
     (* anyconst *) reg [2:0] other;
     hart_turns dut (
-        .clk(clk), .rst(rst), .hart(hart), .live(live), .turned_away(turned_away), .starts(starts), .gone(gone), .refused(refused)
+        .clk(clk), .rst(rst), .hart(hart), .live(live), .turned_away(turned_away), .starts(starts), .gone(gone), .refused(refused),
+        .held_back(held_back)
     );
     (* hierconn *) wire [7:0] \dut.wanting ;
     (* hierconn *) wire [7:0] \dut.served ;
@@ -46,6 +48,9 @@ module hart_turns_formal (
 
     always @(posedge clk) if (started && !rst) begin
         if (refused) only_for_who_waits: assert (|(waits & ~of_hart));
+        held_back_are_the_refused: assert (held_back[hart] == refused);
+        // Who is owed an operation is let in, and may come back meanwhile.
+        if (waits[follow] && !\dut.served [follow]) owed_may_come: assert (!held_back[follow]);
         if (waits[follow] && hart == follow && !\dut.served [follow]) owed_is_let_in: assert (!refused);
         if (waits[follow]) at_most_two: assert (passed <= 2 && !(other_starts && passed == 2));
 

@@ -171,6 +171,33 @@ fn random_programs_on_harts(harts: u32) {
     assert!(total.conditional > 100 && total.refused < 20, "{total:?}");
 }
 
+/// Programs of eight harts whose code lies in the same sets of a direct-mapped instruction cache. Once, harts that were refused a device fetched without
+/// pause, and kept the hart whose turn it was from its line for ever; with these seeds.
+#[test]
+fn harts_that_are_refused_a_device_let_others_fetch() {
+    let config = Config {
+        command_threads: 8,
+        command_cache_lines: 16,
+        uli_channels: 2,
+        atomics: true,
+        trace: true,
+        ..Config::preset("fpga").unwrap()
+    };
+    let library = build(&config);
+    for seed in [1, 11] {
+        let memory = memory(Latency::Random(1, 60), 10, seed);
+        let bench = CommandBench::new(library.clone(), memory.clone(), Abilities::of(&config));
+        let model = library.instantiate().unwrap();
+        let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let style = Style::of(&config);
+        let programs: Vec<_> =
+            (0..8).map(|hart| machine_program(&mut random, 150, style.of_hart(hart)).executable).collect();
+        let ended = bench.going_on_at_break().run_harts_on(&mut host, &programs, LIMIT);
+        ended.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
+}
+
 /// A debugger stops harts at random, steps them, looks at their registers and lets them go on: each instruction is that of the reference, and
 /// so are the registers after a step.
 #[test]

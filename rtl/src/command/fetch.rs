@@ -42,6 +42,10 @@ pub struct CommandFetch {
     pub flush: Signal<In, Bit>,
     /// Stage D holds an instruction.
     pub decode_valid: Signal<Out, Bit>,
+    /// The same before it is known whether the instruction leaves: early, for the choice of stage F.
+    pub decode_holds: Signal<Out, Bit>,
+    /// As `miss_valid`, as early.
+    pub miss_holds: Signal<Out, Bit>,
     /// Its hart; that of the miss as well.
     pub decode_hart: Signal<Out, Bits<3>>,
     /// Its PC, bits 31:2; that of the miss as well.
@@ -133,10 +137,13 @@ impl Logic for CommandFetch {
         }
 
         // D
-        let misses = live & !self.outside_d.q.val() & !self.hit_d.q.val();
+        let missing = self.valid_d.q.val() & !self.outside_d.q.val() & !self.hit_d.q.val();
+        let misses = live & missing;
+        self.miss_holds.next = missing;
         self.cache.wanted.next = misses;
         self.miss_valid.next = misses;
         self.decode_valid.next = live & (self.outside_d.q.val() | self.hit_d.q.val());
+        self.decode_holds.next = self.valid_d.q.val() & (self.outside_d.q.val() | self.hit_d.q.val());
         self.decode_hart.next = self.hart_d.q.val();
         self.decode_pc.next = self.pc_d.q.val();
         self.decode_word.next = self.word_d.q.val();

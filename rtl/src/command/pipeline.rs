@@ -173,12 +173,17 @@ impl Logic for CommandPipeline {
         if self.execute.redirect_valid.val() {
             drop_read = drop_executed | (bits::<8>(1) << self.execute.execute_hart.val());
         }
-        // An instruction that needs the result of a load or product in front of it waits a cycle in stage D.
-        let stall = self.fetch.decode_valid.val() & self.execute.late_use.val();
+        // An instruction that needs the result of a load or product in front of it waits a cycle in stage D. What stage F does in
+        // this cycle does not depend on what becomes of the instruction in W: one that leaves from D holds a cycle up in vain.
+        let stall = self.fetch.decode_holds.val() & self.execute.late_use.val();
         let decodes = self.fetch.decode_valid.val() & !self.execute.late_use.val();
         let redirects = decodes & self.decode.redirects.val();
+        // Where the instruction in D leaves itself, so do those behind it.
+        let turns_back =
+            (self.fetch.decode_holds.val() & !self.execute.late_use.val() & self.decode.redirects.val())
+                | self.fetch.miss_holds.val();
         let mut drop_fetched = drop_read;
-        if redirects | self.fetch.miss_valid.val() {
+        if turns_back {
             drop_fetched = drop_read | (bits::<8>(1) << self.fetch.decode_hart.val());
         }
 
@@ -194,10 +199,10 @@ impl Logic for CommandPipeline {
             | self.decode.decoded.val().trap_return
             | self.decode.decoded.val().leave;
         let mut turning = bits::<8>(0);
-        if self.fetch.decode_valid.val() & turns {
+        if self.fetch.decode_holds.val() & turns {
             turning = bits::<8>(1) << self.fetch.decode_hart.val();
         }
-        let open = self.execute.open.val() | self.write.drop.val() | turning;
+        let open = self.execute.open.val() | self.write.may_drop.val() | turning;
         let mut redirected = taken;
         if self.execute.redirect_valid.val() & self.execute.redirect_returns.val() {
             redirected = taken | (bits::<8>(1) << self.execute.execute_hart.val());
@@ -266,11 +271,12 @@ impl Logic for CommandPipeline {
         self.write.result.next = result;
         self.write.run.next = self.registers.run.val();
         self.write.hit.next = false;
-        self.execute.cached.next = outcome.cached;
+        self.execute.cached.next = false;
         self.execute.cached_value.next = bits::<32>(0);
         let mut filling = bits::<8>(0);
         for i in 0..self._caches {
             self.write.hit.next = self.cached[i].hit.val();
+            self.execute.cached.next = self.write.takes_cached.val();
             self.execute.cached_value.next = self.cached[i].value.val();
             filling = self.cached[i].filling.val();
             self.cached[i].run.next = self.registers.run.val();

@@ -31,8 +31,12 @@ pub struct CommandWrite {
     pub answered: Signal<In, Bits<8>>,
     /// What becomes of it.
     pub outcome: Signal<Out, CommandOutcome>,
+    /// Its value is that of the data cache, if it retires: early, without the comparison of tags, for what takes the value in stage X.
+    pub takes_cached: Signal<Out, Bit>,
     /// Harts whose younger instructions leave the pipeline.
     pub drop: Signal<Out, Bits<8>>,
+    /// The hart of an instruction whose younger ones may leave, by its kind alone: early, for the choice of stage F.
+    pub may_drop: Signal<Out, Bits<8>>,
 }
 
 impl Logic for CommandWrite {
@@ -93,6 +97,7 @@ impl Logic for CommandWrite {
             written = instruction.value & !instruction.address;
         }
 
+        self.takes_cached.next = instruction.load & !has_answer;
         self.outcome.next.live = live;
         self.outcome.next.retire = retire;
         self.outcome.next.write = retire & instruction.rd.any();
@@ -117,6 +122,20 @@ impl Logic for CommandWrite {
         self.outcome.next.cause = cause;
         self.outcome.next.value = value;
         self.outcome.next.csr_value = written;
+        let kind = instruction.load
+            | instruction.device
+            | instruction.atomic
+            | instruction.divide
+            | instruction.release
+            | instruction.refetch
+            | instruction.csr_write
+            | instruction.monitor
+            | instruction.sleep
+            | instruction.fault;
+        self.may_drop.next = bits::<8>(0);
+        if self.valid.val() & kind {
+            self.may_drop.next = bits::<8>(1) << hart;
+        }
         self.drop.next = bits::<8>(0);
         if replay | restart | exception {
             self.drop.next = bits::<8>(1) << hart;
