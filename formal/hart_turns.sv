@@ -29,6 +29,9 @@ module hart_turns_formal (
     wire [7:0] of_hart = 8'd1 << hart;
     // Operations of the other hart since the followed one waits.
     reg  [1:0] passed;
+    // The cycle before.
+    reg        started_before;
+    reg  [7:0] held_before;
     wire other_starts = starts && hart == other;
     always @* begin
         assume (follow != other);
@@ -37,6 +40,8 @@ module hart_turns_formal (
         assume (!(starts && refused));
     end
     always @(posedge clk) begin
+        started_before <= starts && !rst;
+        held_before <= rst ? 8'd0 : held_back;
         waits <= ((waits & ~(live ? of_hart : 8'd0)) | (turned_away ? of_hart : 8'd0)) & ~gone;
         if (!waits[follow]) passed <= 0;
         else if (other_starts && !(&passed)) passed <= passed + 1;
@@ -49,6 +54,8 @@ module hart_turns_formal (
     always @(posedge clk) if (started && !rst) begin
         if (refused) only_for_who_waits: assert (|(waits & ~of_hart));
         held_back_are_the_refused: assert (held_back[hart] == refused);
+        // Stage D knows it a cycle early, unless an operation started meanwhile.
+        if (refused && !started_before) known_a_cycle_early: assert (held_before[hart]);
         // Who is owed an operation is let in, and may come back meanwhile.
         if (waits[follow] && !\dut.served [follow]) owed_may_come: assert (!held_back[follow]);
         if (waits[follow] && hart == follow && !\dut.served [follow]) owed_is_let_in: assert (!refused);

@@ -172,7 +172,7 @@ fn random_programs_on_harts(harts: u32) {
 }
 
 /// Programs of eight harts whose code lies in the same sets of a direct-mapped instruction cache. Once, harts that were refused a device fetched without
-/// pause, and kept the hart whose turn it was from its line for ever; with these seeds.
+/// pause, and kept the hart whose turn it was from its line for ever, with these seeds: lines were fetched in no order.
 #[test]
 fn harts_that_are_refused_a_device_let_others_fetch() {
     let config = Config {

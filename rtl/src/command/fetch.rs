@@ -1,5 +1,6 @@
 //! Stages F and I: instructions come from the cache.
 
+use super::HartTurns;
 use crate::memory::InstructionCache;
 use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
@@ -14,7 +15,10 @@ use hermes_hdl::prelude::*;
 ///    `decode_error`.
 /// 4. With `issue_debug` nothing is looked up either: the instruction is `debug_word`, which must
 ///    stand in the cycle after.
-/// 5. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
+/// 5. One line is fetched at a time. Harts take turns (`HartTurns`): one that had a line is refused
+///    another while a hart waits that was turned away. Else two harts whose lines share a set of the
+///    cache could keep a third one out for ever. The miss of a refused hart starts no fill.
+/// 6. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
 #[derive(LogicBlock)]
 #[new(lines: usize, ways: usize)]
 pub struct CommandFetch {
@@ -38,6 +42,9 @@ pub struct CommandFetch {
     pub drop_fetched: Signal<In, Bits<8>>,
     /// Harts whose instruction in stage D is dropped as well.
     pub drop_decoded: Signal<In, Bits<8>>,
+    /// Harts that go on elsewhere, are held or stopped: they wait for no line any more, as those of
+    /// `drop_decoded`.
+    pub gone: Signal<In, Bits<8>>,
     /// Every line of the cache is invalidated.
     pub flush: Signal<In, Bit>,
     /// Stage D holds an instruction.
@@ -66,6 +73,7 @@ pub struct CommandFetch {
     pub fetch: LineRead,
     #[init(InstructionCache::new(lines, ways))]
     cache: InstructionCache,
+    turns: HartTurns,
     valid_i: Register<Bit>,
     hart_i: Register<Bits<3>>,
     pc_i: Register<Bits<30>>,
@@ -79,9 +87,13 @@ pub struct CommandFetch {
     hit_d: Register<Bit>,
     error_d: Register<Bit>,
     word_d: Register<Bits<32>>,
+    /// An instruction was looked up for `missed_hart`: it was in stage D in the cycle before.
+    looked_up: Register<Bit>,
     /// A miss was recorded in the cycle before.
     missed: Register<Bit>,
     missed_hart: Register<Bits<3>>,
+    /// Harts that were refused a line in the cycle before.
+    held_back: Register<Bits<8>>,
     /// The cache requests or awaits a line.
     filling: Register<Bit>,
     filling_hart: Register<Bits<3>>,
@@ -140,7 +152,7 @@ impl Logic for CommandFetch {
         let missing = self.valid_d.q.val() & !self.outside_d.q.val() & !self.hit_d.q.val();
         let misses = live & missing;
         self.miss_holds.next = missing;
-        self.cache.wanted.next = misses;
+        self.cache.wanted.next = misses & !self.turns.held_back.val().get_bit(self.hart_d.q.val().index());
         self.miss_valid.next = misses;
         self.decode_valid.next = live & (self.outside_d.q.val() | self.hit_d.q.val());
         self.decode_holds.next = self.valid_d.q.val() & (self.outside_d.q.val() | self.hit_d.q.val());
@@ -149,12 +161,21 @@ impl Logic for CommandFetch {
         self.decode_word.next = self.word_d.q.val();
         self.decode_debug.next = self.debug_d.q.val();
         self.decode_error.next = self.outside_d.q.val() | self.error_d.q.val();
-        self.filled.next = self.cache.filled.val();
+        // Who was refused, and is no more, looks up again.
+        self.held_back.d.next = self.turns.held_back.val();
+        let let_in = self.held_back.q.val() & !self.turns.held_back.val();
+        self.filled.next = self.cache.filled.val() | let_in.any();
 
         // Lines
         connect!(self.fetch, self.cache.fetch);
+        self.looked_up.d.next = live;
         self.missed.d.next = misses;
         self.missed_hart.d.next = self.hart_d.q.val();
+        self.turns.hart.next = self.missed_hart.q.val();
+        self.turns.live.next = self.looked_up.q.val();
+        self.turns.turned_away.next = self.missed.q.val() & !self.cache.fetch_miss.val();
+        self.turns.starts.next = self.cache.fetch_miss.val();
+        self.turns.gone.next = self.gone.val() | self.drop_decoded.val();
         if self.cache.fetch_miss.val() {
             self.filling.d.next = true;
             self.filling_hart.d.next = self.missed_hart.q.val();
@@ -170,5 +191,63 @@ impl Logic for CommandFetch {
             filling_harts = bits::<8>(1) << self.filling_hart.q.val();
         }
         self.outstanding.next = missed_harts | filling_harts;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{reset, settle, tick};
+
+    /// Eight harts, each of which goes on to another line with each instruction, all of one set of the cache. Hart 0 fetches before hart 1, that before
+    /// hart 2 and so on, so that the last is always last at the cache. Before a hart goes on each other one goes on three times at most: with a line that it had, and with two more.
+    #[test]
+    fn harts_take_turns_at_lines() {
+        let mut unit = CommandFetch::new(16, 1);
+        reset!(unit);
+        unit.fetch.ready.next = true;
+        // Next line of each hart, whether it waits for it; what is in stages I and D.
+        let (mut line, mut waits) = ([0u64; 8], [false; 8]);
+        let (mut stage_i, mut stage_d) = (None::<usize>, None::<usize>);
+        let (mut in_flight, mut answer_in) = ([false; 8], 0);
+        // Instructions, and those of all since each hart had one.
+        let (mut counts, mut passed) = ([0; 8], [[0; 8]; 8]);
+        for cycle in 0..20_000 {
+            let next = (0..8).find(|hart| !waits[*hart] && !in_flight[*hart]);
+            unit.issue_valid.next = next.is_some();
+            unit.issue_hart.next = (next.unwrap_or(0) as u64).into();
+            let number = |hart: usize| 0x1000 + 0x1000 * hart as u64 + 16 * line[hart];
+            unit.issue_pc.next = (16 * next.map_or(0, number)).into();
+            unit.fetch.response.valid.next = answer_in == 1;
+            settle(&mut unit);
+            if unit.filled.val() {
+                waits = [false; 8];
+            }
+            let hart = unit.decode_hart.val().to_u64() as usize;
+            if unit.decode_valid.val() || unit.miss_valid.val() {
+                assert_eq!(stage_d, Some(hart), "cycle {cycle}");
+                in_flight[hart] = false;
+            }
+            if unit.miss_valid.val() {
+                waits[hart] = true;
+            }
+            if unit.decode_valid.val() {
+                line[hart] += 1;
+                counts[hart] += 1;
+                passed[hart] = [0; 8];
+                for (other, passed) in passed.iter_mut().enumerate().filter(|(other, _)| *other != hart) {
+                    passed[hart] += 1;
+                    assert!(passed[hart] <= 3, "cycle {cycle}: hart {other} waits while hart {hart} goes on");
+                }
+            }
+            answer_in = if unit.fetch.valid.val() { 10 } else { usize::max(answer_in, 1) - 1 };
+            stage_d = stage_i;
+            stage_i = next;
+            if let Some(hart) = next {
+                in_flight[hart] = true;
+            }
+            tick!(unit);
+        }
+        assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
     }
 }

@@ -126,6 +126,39 @@ fn harts_do_what_each_does_alone() {
     }
 }
 
+/// Seven harts read one register without pause, one adds: those that wait for their turn at the register do not fetch meanwhile, and leave the cycles to the
+/// one that has something to do.
+#[test]
+fn harts_that_wait_for_a_device_leave_the_cycles_to_others() {
+    let mut programs = vec![];
+    for hart in 0..8 {
+        let mut p = Program::default();
+        p.lui(A3, 0xffffe).label("again");
+        if hart == 0 {
+            for _ in 0..14 {
+                p.addi(A0, A0, 1);
+            }
+        } else {
+            p.load(2, A0, A3, 0x7c);
+        }
+        p.jal(ZERO, "again");
+        programs.push(p);
+    }
+    let mut bench = bench(8, (1, 1));
+    load_all(&mut bench, &programs);
+    bench.registers.delay = 9;
+    bench.registers.words.insert(0x7c, 1);
+    bench.set_harts(0xff);
+    for _ in 0..3_000 {
+        bench.cycle();
+    }
+    let counts: Vec<_> =
+        (0..8).map(|hart| bench.of_hart(hart).iter().filter(|r| r.cycle >= 1_000).count()).collect();
+    // 614 if they fetched again and again.
+    assert!(counts[0] > 800, "{counts:?}");
+    assert!(counts[1..].iter().all(|count| (34..=42).contains(count)), "{counts:?}");
+}
+
 /// A hart that is held and started anew in any cycle, while others run: they do not notice, and it begins anew.
 #[test]
 fn a_hart_is_held_and_started_while_others_run() {

@@ -9,7 +9,8 @@ use hermes_hdl::prelude::*;
 ///    instruction of it in stage W (`live`), or until it goes on elsewhere, is held or stopped (`gone`).
 /// 2. A hart that had an operation (`starts`) is `refused` another one until each hart that is owed one has had it, or wants it no
 ///    more. So between two operations of a hart that waits each other hart has two at most.
-/// 3. `refused` depends on registers and on `hart` only, `held_back`, which has the bit of every hart that is, on registers.
+/// 3. `refused` depends on registers and on `hart` only, `held_back`, which has the bit of every hart that is, on registers. Unless an operation
+///    started in the cycle before, whom `held_back` did not have then is not refused now.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct HartTurns {
     /// Rising-edge clock.
@@ -60,10 +61,9 @@ impl Logic for HartTurns {
         }
         self.wanting.d.next = ((self.wanting.q.val() & !seen) | away) & !self.gone.val();
         // No hart is owed an operation: a new round begins.
+        self.served.d.next = started;
         if owed.any() {
             self.served.d.next = self.served.q.val() | started;
-        } else if self.starts.val() {
-            self.served.d.next = started;
         }
     }
 }

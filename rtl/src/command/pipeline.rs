@@ -417,6 +417,7 @@ impl Logic for CommandPipeline {
                 following_pc = self.hart[h].trap_target.val();
             }
         }
+        let gone = taken | hold | stopped;
         for i in 0..self._windows {
             let mut wakes = bits::<8>(0);
             for h in 0..self._harts {
@@ -424,10 +425,11 @@ impl Logic for CommandPipeline {
             }
             self.held[i].wake.next = wakes;
             self.long.wake[i].next = wakes;
-            self.held[i].gone.next = taken | hold | stopped;
+            self.held[i].gone.next = gone;
         }
-        self.device_turns.gone.next = taken | hold | stopped;
-        self.divide_turns.gone.next = taken | hold | stopped;
+        self.fetch.gone.next = gone;
+        self.device_turns.gone.next = gone;
+        self.divide_turns.gone.next = gone;
         self.boundary.next = between;
         self.boundary_pc.next = between_pc;
         self.registers.stopped.next = stopped;
