@@ -4,7 +4,7 @@
 use hermes_testbench::cosim::{Device as _, Host, Simulation};
 use hermes_testbench::firmware::FirmwareEnd;
 
-use crate::{host, program};
+use crate::{config, grid, host, host_of, program};
 
 /// Cycles that firmware may run.
 const LIMIT: u64 = 500_000;
@@ -303,6 +303,57 @@ fn contexts_take_turns() {
             return 0;
         }"#;
     let mut host = host();
+    start(&mut host, text);
+    assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
+}
+
+/// Eight channels: what is pending on several is delivered from the lowest channel on, each to its handler with its parameter, and one that is disarmed
+/// leaves the others alone.
+#[test]
+fn eight_channels() {
+    let text = r#"
+        static volatile uint32_t count, causes[32];
+        #define ARM(channel) \
+            CHECK(uli_arm(ULI_EVENT, channel, channel & 1 ? odd : even, EVENT_DOORBELL(15 - channel)) == 0)
+        ULI_HANDLER(even) { causes[count++] = csr_read(ulicause); }
+        ULI_HANDLER(odd) { causes[count++] = csr_read(ulicause) | 1u << 31; }
+        static int came(uint32_t first, uint32_t bits)
+        {
+            for (uint32_t channel = 0; channel < 8; channel++)
+                if (bits >> channel & 1 && causes[first++] != (0x300u | channel | channel << 31))
+                    return 0;
+            return first == count;
+        }
+        static void wait(void)
+        {
+            for (volatile uint32_t i = 0; i < 40; i++)
+                ;
+        }
+        int main(void)
+        {
+            ARM(0); ARM(1); ARM(2); ARM(3); ARM(4); ARM(5); ARM(6); ARM(7);
+            CHECK(csr_read(uliarm) == 0xff && csr_read(0x820) == EVENT_DOORBELL(15) && csr_read(0x827) == EVENT_DOORBELL(8));
+            for (uint32_t channel = 0; channel < 8; channel++) {
+                REGISTER(CP_DOORBELL) = EVENT_DOORBELL(15 - channel);
+                wait();
+                CHECK(came(channel, 1u << channel));
+            }
+            /* All at once, rung from the last on. */
+            uli_block();
+            for (uint32_t channel = 8; channel--;)
+                REGISTER(CP_DOORBELL) = EVENT_DOORBELL(15 - channel);
+            CHECK(csr_read(ulipend) == 0xff && count == 8);
+            uli_unblock();
+            wait();
+            CHECK(came(8, 0xff) && csr_read(ulipend) == 0);
+            CHECK(uli_disarm(3) == (ULI_WAS_ARMED | 3 << 8) && uli_disarm(7) == (ULI_WAS_ARMED | 3 << 8));
+            REGISTER(CP_DOORBELL) = EVENT_DOORBELL(8) | EVENT_DOORBELL(10) | EVENT_DOORBELL(12) | EVENT_DOORBELL(14);
+            wait();
+            CHECK(came(16, 0x22) && csr_read(uliarm) == 0x77);
+            return 0;
+        }"#;
+    let array = grid::build(&hermes_rtl::config::Config { command_threads: 2, uli_channels: 8, ..config() });
+    let mut host = host_of(&array);
     start(&mut host, text);
     assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
 }

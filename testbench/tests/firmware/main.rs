@@ -21,25 +21,27 @@ use verilator_sys::ModelLibrary;
 /// Cycles that firmware may run.
 const LIMIT: u64 = 2_000_000;
 
-fn array() -> &'static ModelLibrary {
-    static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
-    ARRAY.get_or_init(|| {
-        build(&Config {
-            cores: 1,
-            lanes: 2,
-            warps: 2,
-            command_threads: 4,
-            uli_channels: 2,
-            spawn_slots: 16,
-            l2_banks: 2,
-            l2_bank_lines: 32,
-            ..Config::preset("fpga").unwrap()
-        })
-    })
+fn config() -> Config {
+    Config {
+        cores: 1,
+        lanes: 2,
+        warps: 2,
+        command_threads: 4,
+        uli_channels: 2,
+        spawn_slots: 16,
+        l2_banks: 2,
+        l2_bank_lines: 32,
+        ..Config::preset("fpga").unwrap()
+    }
 }
 
 fn host() -> Host<Simulation> {
-    let model = array().instantiate().unwrap();
+    static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
+    host_of(ARRAY.get_or_init(|| build(&config())))
+}
+
+fn host_of(array: &ModelLibrary) -> Host<Simulation> {
+    let model = array.instantiate().unwrap();
     Host::new(Simulation::new(model, 1 << 24, MemoryOptions::default()).unwrap()).unwrap()
 }
 
