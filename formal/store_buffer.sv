@@ -44,7 +44,6 @@ module store_buffer_formal (
         .write_ready(write_ready), .write_line(write_line), .write_data(write_data), .write_strobe(write_strobe),
         .write_tag(write_tag), .write_written_valid(written_valid), .write_written_tag(written_tag)
     );
-    (* hierconn *) wire [70:0] \dut.entries_write_data ;
     (* anyconst *) reg [2:0] slot;
     (* hierconn *) wire [2:0] \dut.entries.tracked ;
     assign \dut.entries.tracked = slot;

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use grid::build;
 use hermes_rtl::config::Config;
 use hermes_testbench::command::machine::{machine_program, Abilities, Style};
-use hermes_testbench::command::{build_program, random_program, CommandBench, Seen};
+use hermes_testbench::command::{build_program, random_program, CommandBench, CommandError, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::iss::Cause;
 use hermes_testbench::test_seed;
@@ -130,6 +130,35 @@ fn random_programs() {
     println!("{instructions} instructions, {cycles} cycles, ended by {causes:?}");
     assert!(instructions > 100_000, "{instructions}");
     assert!(causes.len() > 3, "{causes:?}");
+}
+
+/// A program that ends on hart 0, and stays in a loop on hart 1.
+const ENDS_ON_HART_0: &str = "
+    .globl main, here
+main:
+    .word 0xf14022f3 # csrr t0, mhartid
+    bnez  t0, here
+    ebreak
+here:
+    j     here
+";
+
+#[test]
+fn a_hart_that_does_not_stop_is_named_with_its_pc() {
+    let config = Config { command_threads: 2, ..config() };
+    let library = build(&config);
+    let memory = memory(Latency::Fixed(1), 0, 1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("program.S");
+    std::fs::write(&path, ENDS_ON_HART_0).unwrap();
+    let programs = [(); 2].map(|()| build_program(&path).unwrap());
+    let bench = CommandBench::new(library.clone(), memory.clone(), Abilities::of(&config));
+    let mut host =
+        Host::new(Simulation::new(library.instantiate().unwrap(), 1 << 24, memory).unwrap()).unwrap();
+    let error = bench.run_harts_on(&mut host, &programs, 20_000).err().expect("hart 1 does not stop");
+    assert!(matches!(error, CommandError::Limit { .. }), "{error}");
+    let here = programs[1].symbol("here").unwrap().address;
+    assert_eq!(error.to_string(), format!("not stopped within 20000 cycles: hart 1 at {here:#010x}"));
 }
 
 /// Random programs in machine mode on four harts at a time, each in lock-step with its reference.

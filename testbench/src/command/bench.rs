@@ -44,9 +44,14 @@ pub enum CommandError {
         /// What the array has.
         found: u32,
     },
-    /// A hart still runs.
-    #[error("a hart did not stop within {0} cycles")]
-    Limit(u64),
+    /// Harts still run.
+    #[error("not stopped within {cycles} cycles: {}", harts_at(.running))]
+    Limit {
+        /// The limit.
+        cycles: u64,
+        /// Each hart that did not stop, and the PC that is next in the reference.
+        running: Vec<(u32, u32)>,
+    },
     /// Memory is not what the reference left.
     #[error("memory at {address:#010x}: expected {expected:#010x}, found {found:#010x}")]
     Memory {
@@ -57,6 +62,12 @@ pub enum CommandError {
         /// What the array left there.
         found: u32,
     },
+}
+
+/// Harts with their PCs, as text.
+fn harts_at(harts: &[(u32, u32)]) -> String {
+    let texts: Vec<_> = harts.iter().map(|(hart, pc)| format!("hart {hart} at {pc:#010x}")).collect();
+    texts.join(", ")
 }
 
 /// How a program ended.
@@ -198,10 +209,14 @@ impl CommandBench {
         }
         let mut steps = 0;
         let waited_for = if self.ends_at.is_some() { 1 } else { all };
-        let have_stopped = |status: u32| (status | status >> 16) & waited_for == waited_for;
-        while !ended.get() && !have_stopped(host.read("CP_STATUS")?) {
+        let still_run = |status: u32| !(status | status >> 16) & waited_for;
+        while !ended.get() {
+            let running = still_run(host.read("CP_STATUS")?);
+            if running == 0 {
+                break;
+            }
             if host.device_mut().cycle() - start > limit {
-                return Err(CommandError::Limit(limit));
+                return Err(CommandError::Limit { cycles: limit, running: checker.borrow().pcs(running) });
             }
             let Some((debugger, random)) = &mut debugger else {
                 host.device_mut().run(PAUSE)?;

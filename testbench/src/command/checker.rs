@@ -220,6 +220,13 @@ impl CommandChecker {
         self.harts.get(hart).map(|checked| (checked.hart.hart.x, checked.hart.hart.pc))
     }
 
+    /// The harts of the bits `harts`, each with the PC that is next.
+    #[must_use]
+    pub fn pcs(&self, harts: u32) -> Vec<(u32, u32)> {
+        let chosen = (0..).zip(&self.harts).filter(|(hart, _)| harts >> hart & 1 == 1);
+        chosen.map(|(hart, checked)| (hart, checked.hart.hart.pc)).collect()
+    }
+
     /// What memory must hold.
     #[must_use]
     pub fn memory(&self) -> &MemoryImage {
