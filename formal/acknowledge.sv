@@ -4,7 +4,7 @@
 // noted yet.
 //
 // One queue pair is followed, whichever. The FIFO of the marks, which is proved by itself (sync_fifo), gives marks at any time and in any
-// order, but no more of a kind than it was given: payloads of the followed queue pair, other payloads, marks without one.
+// order, but no more of a kind than it was given: payloads and marks without one, of the followed queue pair and of others.
 module sync_fifo_answer_mark_4_5 (
     input  wire        clk,
     input  wire        rst,
@@ -22,26 +22,30 @@ module sync_fifo_answer_mark_4_5 (
     (* anyseq *) wire [57:0] shown;
     reg held;
     reg [57:0] kept;
-    reg [4:0] its, payloads, plain;
+    reg [4:0] its, payloads, plain, its_plain;
     wire push = push_valid && push_ready;
     wire pop = pop_valid && pop_ready;
     assign pop_valid = held || shows;
     assign pop_data = held ? kept : shown;
-    assign level = its + payloads + plain;
+    assign level = its + payloads + plain + its_plain;
     assign push_ready = level != 16;
-    wire pushes_its = push_data[32] && push_data[3:0] == tracked;
-    wire pops_its = pop_data[32] && pop_data[3:0] == tracked;
-    always @* if (pop_valid) assume (pops_its ? its != 0 : pop_data[32] ? payloads != 0 : plain != 0);
+    wire pushes_mine = push_data[3:0] == tracked;
+    wire pops_mine = pop_data[3:0] == tracked;
+    wire pushes_its = push_data[32] && pushes_mine;
+    wire pops_its = pop_data[32] && pops_mine;
+    always @* if (pop_valid) assume (pops_its ? its != 0 : pop_data[32] ? payloads != 0 : pops_mine ? its_plain != 0 : plain != 0);
     always @(posedge clk) begin
         held <= pop_valid && !pop_ready && !rst;
         kept <= pop_data;
         its <= its + (push && pushes_its) - (pop && pops_its);
         payloads <= payloads + (push && push_data[32] && !pushes_its) - (pop && pop_data[32] && !pops_its);
-        plain <= plain + (push && !push_data[32]) - (pop && !pop_data[32]);
+        plain <= plain + (push && !push_data[32] && !pushes_mine) - (pop && !pop_data[32] && !pops_mine);
+        its_plain <= its_plain + (push && !push_data[32] && pushes_mine) - (pop && !pop_data[32] && pops_mine);
         if (rst) begin
             its <= 0;
             payloads <= 0;
             plain <= 0;
+            its_plain <= 0;
         end
     end
 endmodule
@@ -61,8 +65,8 @@ module acknowledge_formal (
     input wire [301:0] send,
     input wire         head_taken
 );
-    wire mark_ready, got_valid, refuse_ready, sends, head_valid, idle, sent_nak, closed;
-    wire [15:0] pending;
+    wire mark_ready, got_valid, refuse_ready, sends, head_valid, sent_nak, closed;
+    wire [15:0] pending, held_pairs;
     wire [3:0] got_pair, send_pair;
     wire [23:0] got_sequence;
     wire [381:0] head;
@@ -70,7 +74,7 @@ module acknowledge_formal (
         .clk(clk), .rst(rst), .mark_valid(mark_valid), .mark_ready(mark_ready), .mark(mark), .performed(performed), .ups(ups),
         .got_valid(got_valid), .got_ready(got_ready), .got_pair(got_pair), .got_sequence(got_sequence), .refuse_valid(refuse_valid),
         .refuse_ready(refuse_ready), .refuse(refuse), .responds(responds), .row_free(row_free), .sends(sends), .send_pair(send_pair),
-        .send(send), .head_valid(head_valid), .head_taken(head_taken), .head(head), .idle(idle), .sent_nak(sent_nak),
+        .send(send), .head_valid(head_valid), .head_taken(head_taken), .head(head), .held(held_pairs), .sent_nak(sent_nak),
         .closed(closed), .pending(pending)
     );
     (* hierconn *) wire \dut.marks_pop_valid ;
@@ -81,6 +85,7 @@ module acknowledge_formal (
     (* hierconn *) wire [4:0] \dut.marks.its ;
     (* hierconn *) wire [4:0] \dut.marks.payloads ;
     (* hierconn *) wire [4:0] \dut.marks.plain ;
+    (* hierconn *) wire [4:0] \dut.marks.its_plain ;
     (* hierconn *) wire [15:0] \dut.waiting ;
     (* hierconn *) wire [15:0] \dut.refused ;
     (* hierconn *) wire [15:0] \dut.missing ;
@@ -102,11 +107,27 @@ module acknowledge_formal (
     (* hierconn *) wire [4:0] \dut.unperformed.counts_13 ;
     (* hierconn *) wire [4:0] \dut.unperformed.counts_14 ;
     (* hierconn *) wire [4:0] \dut.unperformed.counts_15 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_0 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_1 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_2 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_3 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_4 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_5 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_6 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_7 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_8 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_9 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_10 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_11 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_12 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_13 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_14 ;
+    (* hierconn *) wire [4:0] \dut.kept.counts_15 ;
     (* anyconst *) reg [3:0] pair;
     assign \dut.marks.tracked = pair;
     assign \dut.answers.tracked = pair;
 
-    reg [4:0] unperformed;
+    reg [4:0] unperformed, kept;
     always @* case (pair)
         4'd0: unperformed = \dut.unperformed.counts_0 ;
         4'd1: unperformed = \dut.unperformed.counts_1 ;
@@ -125,6 +146,24 @@ module acknowledge_formal (
         4'd14: unperformed = \dut.unperformed.counts_14 ;
         4'd15: unperformed = \dut.unperformed.counts_15 ;
     endcase
+    always @* case (pair)
+        4'd0: kept = \dut.kept.counts_0 ;
+        4'd1: kept = \dut.kept.counts_1 ;
+        4'd2: kept = \dut.kept.counts_2 ;
+        4'd3: kept = \dut.kept.counts_3 ;
+        4'd4: kept = \dut.kept.counts_4 ;
+        4'd5: kept = \dut.kept.counts_5 ;
+        4'd6: kept = \dut.kept.counts_6 ;
+        4'd7: kept = \dut.kept.counts_7 ;
+        4'd8: kept = \dut.kept.counts_8 ;
+        4'd9: kept = \dut.kept.counts_9 ;
+        4'd10: kept = \dut.kept.counts_10 ;
+        4'd11: kept = \dut.kept.counts_11 ;
+        4'd12: kept = \dut.kept.counts_12 ;
+        4'd13: kept = \dut.kept.counts_13 ;
+        4'd14: kept = \dut.kept.counts_14 ;
+        4'd15: kept = \dut.kept.counts_15 ;
+    endcase
 
     `include "start.vh"
 
@@ -140,6 +179,7 @@ module acknowledge_formal (
 
     // Payloads whose marks have not passed, of the followed queue pair and of all; how many of these are performed.
     wire [4:0] its = \dut.marks.its ;
+    wire [4:0] its_plain = \dut.marks.its_plain ;
     wire [5:0] inside_ = its + \dut.marks.payloads ;
     reg [5:0] ahead;
     wire due = shows && (!payload || ahead != 0);
@@ -180,8 +220,9 @@ module acknowledge_formal (
 
     wire [57:0] word = \dut.answers.word ;
     always @(posedge clk) if (started && !rst) begin
-        state_done: assert (\dut.done == ahead && ahead <= inside_ && inside_ + \dut.marks.plain <= 16);
+        state_done: assert (\dut.done == ahead && ahead <= inside_ && inside_ + \dut.marks.plain + its_plain <= 16);
         state_unperformed: assert (unperformed == its);
+        state_kept: assert (kept == its + its_plain);
         state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || refused || \dut.missing [pair] == (newest[26:24] == 1)) && (!waiting || {word[56:33], word[31:29], word[27:4]} == newest));
         state_refused: assert (\dut.refused [pair] == refused && (!ended || (refused && !waiting)));
         // A mark with a payload passes when that is performed, which is when more are performed than have passed; all in their order.
@@ -209,7 +250,8 @@ module acknowledge_formal (
         closed_by_a_nak: assert (closed == (leaves && head[142 + 216 +: 8] > 8'h60));
         // It is pending from the cycle behind the one in which the mark of a payload came until that has passed.
         pending_is_exact: assert (pending[pair] == (its != 0));
-        if (idle) idle_is_true: assert (!waiting && !shows);
+        // It is held while a mark of it has not passed, or an answer waits.
+        held_is_exact: assert (held_pairs[pair] == (its + its_plain != 0 || waiting));
 
         newer_replaces: cover (waiting && passes && mine && oldest[28] && oldest[31:29] == 0 && newest[26:24] == 1 && payload);
         closed_while_pending: cover (closed && send_pair == pair && pending[pair] && ahead == 2);

@@ -28,7 +28,7 @@ module receiver_formal (
     input wire [15:0]  job_room
 );
     wire checked_take, receives, received, closes, place_valid, free_valid, unknown, refused, repeated, newer, mark_valid, answer_valid;
-    wire job_valid, idle;
+    wire job_valid;
     wire [3:0] receive_pair, region_index;
     wire [23:0] next_expected;
     wire [60:0] place;
@@ -36,7 +36,7 @@ module receiver_formal (
     wire [2:0] cause;
     wire [57:0] mark;
     wire [114:0] answer;
-    wire [15:0] landing;
+    wire [15:0] landing, held_pairs;
     wire [173:0] job;
     wire [128:0] operands;
     receiver dut (
@@ -47,7 +47,7 @@ module receiver_formal (
         .repeated(repeated), .newer(newer), .opens(opens), .opens_pair(opens_pair), .mark_valid(mark_valid), .mark_ready(mark_ready),
         .mark(mark), .answer_valid(answer_valid), .answer_ready(answer_ready), .answer(answer), .judged(judged), .lands(lands),
         .land_address(land_address), .landing(landing), .job_valid(job_valid), .job_ready(job_ready), .job(job), .operands(operands),
-        .job_failed(job_failed), .job_room(job_room), .idle(idle)
+        .job_failed(job_failed), .job_room(job_room), .held(held_pairs)
     );
     (* hierconn *) wire [15:0] \dut.told ;
     (* hierconn *) wire [15:0] \dut.inside_ ;
@@ -272,7 +272,7 @@ module receiver_formal (
         // The beats of each frame are freed once, in order: at once, or when its payload was read.
         freed_once: assert (free_valid == (reading ? place_ready : checked_take && !given));
         if (free_valid) freed_beats: assert (free_beats == (reading ? reading_beats : beats));
-        idle_is_exact: assert (idle == (!reading && !looked));
+        held_is_exact: assert (held_pairs == (looked ? 16'd1 << number[3:0] : 16'd0));
         row_is_its: assert (!receives || receive_pair == number[3:0]);
 
         three_in_order: cover (expects == 24'd2 && given && mine && opcode == 8'h08 && left == bytes);

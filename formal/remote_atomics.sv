@@ -50,7 +50,8 @@ module remote_atomics_formal (
     input wire [63:0]  value,
     input wire         error
 );
-    wire job_ready, failed, next_valid, write_valid, idle;
+    wire job_ready, failed, next_valid, write_valid;
+    wire [15:0] held_pairs;
     wire [173:0] next_job;
     wire [25:0] write_line;
     wire [511:0] write_data;
@@ -59,7 +60,7 @@ module remote_atomics_formal (
         .clk(clk), .rst(rst), .job_valid(job_valid), .job_ready(job_ready), .job(job), .operands(operands), .failed(failed), .opens(opens),
         .opens_pair(opens_pair), .next_valid(next_valid), .next_ready(next_ready), .next_job(next_job), .write_valid(write_valid),
         .write_ready(write_ready), .write_line(write_line), .write_data(write_data), .write_strobe(write_strobe), .written(written),
-        .value(value), .error(error), .idle(idle)
+        .value(value), .error(error), .held(held_pairs)
     );
     (* hierconn *) wire [1:0] \dut.step ;
     (* hierconn *) wire [173:0] \dut.what ;
@@ -175,7 +176,7 @@ module remote_atomics_formal (
         if (next_valid && busy && back && its) again_has_what_is_kept: assert (next_job[172] == (found && work[172]) && (!next_job[172] || {next_job[114:83], next_job[82:51]} == known_value));
         // It fails if memory could not be read, once, and only then.
         fails_with_memory: assert (failed == (written && error && !now_gone) && !(failed && (job_ready || next_valid)));
-        idle_is_exact: assert (idle == !busy);
+        held_is_exact: assert (held_pairs == (busy ? 16'd1 << work[3:0] : 16'd0));
 
         replayed: cover (job_ready && busy && back && its && next_job[172] && known_value == 64'h1234);
         replaced: cover (job_ready && busy && back && its && known && !next_job[172] && work[172]);

@@ -19,10 +19,11 @@ module responder_formal (
     input wire         head_taken,
     input wire         fault_valid,
     input wire [40:0]  fault,
+    input wire [23:0]  fault_message,
     input wire         refuse_ready
 );
-    wire job_ready, sends, looks, head_valid, source_valid, fault_ready, refuse_valid, closes, idle;
-    wire [15:0] room, pairs;
+    wire job_ready, sends, looks, head_valid, source_valid, fault_ready, refuse_valid, closes;
+    wire [15:0] room, pairs, held_pairs;
     wire [3:0] send_pair, region_index, closes_pair;
     wire [381:0] head;
     wire [182:0] source;
@@ -31,8 +32,8 @@ module responder_formal (
         .clk(clk), .rst(rst), .job_valid(job_valid), .job_ready(job_ready), .job(job), .room(room), .pairs(pairs), .ups(ups),
         .row_free(row_free), .sends(sends), .send_pair(send_pair), .send(send), .region_free(region_free), .looks(looks),
         .region_index(region_index), .region(region), .head_valid(head_valid), .head_taken(head_taken), .head(head),
-        .source_valid(source_valid), .source(source), .fault_valid(fault_valid), .fault_ready(fault_ready), .fault(fault),
-        .refuse_valid(refuse_valid), .refuse_ready(refuse_ready), .refuse(refuse), .closes(closes), .closes_pair(closes_pair), .idle(idle)
+        .source_valid(source_valid), .source(source), .fault_valid(fault_valid), .fault_ready(fault_ready), .fault(fault), .fault_message(fault_message),
+        .refuse_valid(refuse_valid), .refuse_ready(refuse_ready), .refuse(refuse), .closes(closes), .closes_pair(closes_pair), .held(held_pairs)
     );
     (* hierconn *) wire [1:0] \dut.step ;
     (* hierconn *) wire \dut.takes ;
@@ -149,8 +150,8 @@ module responder_formal (
             end
         end
         if (closed || !up) count <= 0;
-        if (fault_valid && fault_ready) refusal <= {25'd0, 1'b0, 3'd4, 1'b1, fault[27:0]};
-        if (looks && !head_valid) refusal <= {25'd0, 1'b0, 3'd3, 1'b1, head[118 +: 24], head[3:0]};
+        if (fault_valid && fault_ready) refusal <= {1'b0, fault_message, 1'b0, 3'd4, 1'b1, fault[27:0]};
+        if (looks && !head_valid) refusal <= {1'b0, \dut.what [170:147], 1'b0, 3'd3, 1'b1, head[118 +: 24], head[3:0]};
         if (rst) begin
             count <= 0;
             was_up <= 0;
@@ -173,7 +174,7 @@ module responder_formal (
         state_found: assert (!(walks && step == 2 && newest) || \dut.found == its_job);
         state_sending: assert (!(sending && its && step != 1 && count != 0) || (\dut.row == \dut.rows.word && (!first || (step == 2 ? \dut.found == its_job : \dut.what == its_job && \dut.limit == limit))));
         state_peer: assert (!(sending && step == 3) || \dut.whose == peer);
-        state_refusal: assert (!refusing || {\dut.answer [31:29], \dut.answer [27:0]} == {refusal[31:29], refusal[27:0]});
+        state_refusal: assert (!refusing || {\dut.answer [56:33], \dut.answer [31:29], \dut.answer [27:0]} == {refusal[56:33], refusal[31:29], refusal[27:0]});
         state_refused: assert (!refusing || refusal[3:0] == \dut.pair );
         // There is room while fewer than sixteen are kept; one that finds room is kept, unless the peer only went back.
         room_is_exact: assert (room[pair] == (count != 16) && pairs[pair] == (count != 0));
@@ -190,11 +191,11 @@ module responder_formal (
         if (head_valid) sent_to_the_peer: assert (looks && region_free && ups[head[3:0]] && head[3:0] == \dut.pair && head[5 +: 48] == peer[33 +: 48] && head[53 +: 32] == peer[81 +: 32] && head[94 +: 24] == peer[9 +: 24]);
         // Its bytes stand in a region that is valid, of the domain of the queue pair, that peers may read, and whose key the READ has.
         if (looks) from_a_region: assert (head_valid == (bytes == 0 || may_read) && region_index == \dut.what [118:115]);
-        if (head_valid) source_is_its: assert (source_valid == (bytes != 0) && source[0] && source[129 +: 13] == bytes && source[142 +: 4] == head[3:0] && source[146 +: 24] == head[118 +: 24] && source[182]);
+        if (head_valid) source_is_its: assert (source_valid == (bytes != 0) && source[0] && source[129 +: 13] == bytes && source[142 +: 4] == head[3:0] && source[146 +: 24] == head[118 +: 24] && source[56:33] == \dut.what [170:147] && source[182]);
         // What may not be sent is refused, with its number; no READ of the queue pair is left then.
-        if (refuse_valid) refused_as_it_is: assert (refusing && ups[refuse[3:0]] && {refuse[31:28], refuse[27:0]} == {refusal[31:29], 1'b1, refusal[27:0]});
+        if (refuse_valid) refused_as_it_is: assert (refusing && ups[refuse[3:0]] && {refuse[56:33], refuse[31:28], refuse[27:0]} == {refusal[56:33], refusal[31:29], 1'b1, refusal[27:0]});
         refuses_at_once: assert (refuse_valid == (refusing && ups[\dut.pair ]) && closes == (refuse_valid && refuse_ready) && (!closes || closes_pair == refuse[3:0]));
-        idle_is_exact: assert (idle == (step == 0) && fault_ready == (step == 0));
+        held_is_exact: assert (held_pairs == (step == 0 ? 16'd0 : 16'd1 << \dut.pair ) && fault_ready == (step == 0));
 
         sent_twice: cover (leaves && mine && its_job[171] && sent == 1 && limit == 2 && count == 2);
         given_back_to_the_last: cover (enters && job[171] && newest && rest == 1 && limit == 1 && count == 2);

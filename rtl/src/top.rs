@@ -343,6 +343,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 connect!(self.command[w].access, self.window[w].access);
                 connect!(self.command[w].window[0], self.window[w].select);
                 connect!(self.window[w].posts, self.network[w].window[0]);
+                self.network[w].awake[0].next = self.command[w].awake[0].val();
                 connect!(self.window[w].stage, self.network[w].stage[0]);
             }
             self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();

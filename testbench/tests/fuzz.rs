@@ -3,7 +3,7 @@
 
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{Latency, MemoryOptions};
-use hermes_testbench::fuzz::{generate, shrink, Bench, Case, Failure, Features};
+use hermes_testbench::fuzz::{generate, shrink, Bench, Case, Coverage, Failure, Features};
 use hermes_testbench::model;
 use hermes_testbench::test_seed;
 use verilator_sys::{Model, ModelLibrary};
@@ -15,7 +15,11 @@ fn config() -> Config {
 }
 
 fn library() -> ModelLibrary {
-    let design = hermes_rtl::top::emit_top(&config()).unwrap();
+    library_of(&config())
+}
+
+fn library_of(config: &Config) -> ModelLibrary {
+    let design = hermes_rtl::top::emit_top(config).unwrap();
     Model::build(&design.verilog(), &model::options(&design)).unwrap()
 }
 
@@ -33,6 +37,30 @@ fn programs_agree_with_the_reference() {
         let features = Features { embedded: seed % 2 == 0, faults: false, ..Features::RV32I };
         let outcome = bench.run(&case(seed, features), seed).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert!(outcome.warp_instructions > 300 && outcome.cycles > outcome.warp_instructions / 2);
+    }
+}
+
+/// With a network interface warps look at words and wait for writes into their lines: every
+/// instruction that retires is that of the reference.
+#[test]
+fn waits_for_writes_agree_with_the_reference() {
+    let config = Config { aes: true, atomics: true, network: true, trace: true, ..config() };
+    let features =
+        Features { atomics: true, network: true, local_window: config.local_window, ..Features::ALL };
+    let first = test_seed();
+    let memory = MemoryOptions { latency: Latency::Random(1, 40), ..MemoryOptions::default() };
+    let bench = Bench::new(library_of(&config), config, memory);
+    let mut coverage = Coverage::default();
+    for seed in first..first + 6 {
+        let outcome = bench.run(&case(seed, features), seed).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert!(outcome.compared > 0);
+        coverage.merge(&outcome.coverage);
+    }
+    let counts = coverage.to_json(&features);
+    let counts = counts["instructions"].as_array().unwrap();
+    for name in ["wrs.sto", "wrs.nto"] {
+        let count = counts.iter().find(|count| count["name"] == name).unwrap();
+        assert!(count["converged"].as_u64().unwrap() > 0, "{name}: {count}");
     }
 }
 

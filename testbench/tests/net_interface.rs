@@ -185,8 +185,8 @@ impl Interface {
             }
             self.outstanding.push_back(self.get("write_tag", 6));
         }
-        let events = self.get("events", counter::COUNT);
-        for number in (0..counter::COUNT as u64).filter(|number| events >> number & 1 == 1) {
+        let events = self.get("events", counter::EVENTS);
+        for number in (0..counter::EVENTS as u64).filter(|number| events >> number & 1 == 1) {
             match number {
                 counter::FRAMES_IN => self.outcomes.push(Outcome::Written),
                 counter::UNKNOWN => self.outcomes.push(Outcome::Unknown),

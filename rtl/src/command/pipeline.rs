@@ -74,6 +74,9 @@ pub struct CommandPipeline {
     /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
     #[count(windows)]
     pub window: Vec<Flipped<WindowSelect>>,
+    /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
+    #[count(windows)]
+    pub awake: Vec<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
@@ -340,6 +343,7 @@ impl Logic for CommandPipeline {
         let mut between_pc = bits::<30>(0);
         let mut stopped = bits::<8>(0);
         let mut waiting = bits::<8>(0);
+        let mut running = bits::<8>(0);
         let mut locked = bits::<8>(0);
         let mut quiet = bits::<8>(0);
         let mut trapped = bits::<8>(0);
@@ -401,6 +405,7 @@ impl Logic for CommandPipeline {
             between = between.replace_bit(h, self.hart[h].boundary.val());
             stopped = stopped.replace_bit(h, self.hart[h].stopped.val());
             waiting = waiting.replace_bit(h, self.hart[h].waiting.val());
+            running = running.replace_bit(h, self.registers.run.val().get_bit(h));
             locked = locked.replace_bit(h, self.hart[h].locked.val());
             quiet = quiet.replace_bit(h, !outstanding.get_bit(h));
             trapped = trapped.replace_bit(h, self.hart[h].trap.val());
@@ -426,6 +431,7 @@ impl Logic for CommandPipeline {
             self.held[i].wake.next = wakes;
             self.long.wake[i].next = wakes;
             self.held[i].gone.next = gone;
+            self.awake[i].next = running & !(stopped | waiting | self.held[i].held.val());
         }
         self.fetch.gone.next = gone;
         self.device_turns.gone.next = gone;

@@ -42,6 +42,9 @@ pub struct CommandProcessor {
     /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
     #[count(usize::from(parts.window))]
     pub window: Vec<Flipped<WindowSelect>>,
+    /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
+    #[count(usize::from(parts.window))]
+    pub awake: Vec<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
@@ -122,6 +125,7 @@ impl Logic for CommandProcessor {
         connect!(self.access, self.pipeline.access);
         for i in 0..self._windows {
             connect!(self.window[i], self.pipeline.window[i]);
+            self.awake[i].next = self.pipeline.awake[i].val();
         }
         connect!(self.read, self.pipeline.read);
         connect!(self.write, self.pipeline.line_write);

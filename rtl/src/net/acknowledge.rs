@@ -97,8 +97,8 @@ pub struct Acknowledge {
     pub head_taken: Signal<In, Bit>,
     /// Its headers.
     pub head: Signal<Out, FrameHead>,
-    /// No mark waits, and no answer.
-    pub idle: Signal<Out, Bit>,
+    /// Queue pairs of which a mark or an answer waits.
+    pub held: Signal<Out, Bits<16>>,
     /// A NAK is sent.
     pub sent_nak: Signal<Out, Bit>,
     /// It is the last answer of its queue pair.
@@ -106,6 +106,8 @@ pub struct Acknowledge {
     /// Queue pairs of which a payload is not performed.
     pub pending: Signal<Out, Bits<16>>,
     unperformed: PairCounts,
+    /// Marks that were not taken.
+    kept: PairCounts,
     marks: SyncFifo<AnswerMark, 4, 5>,
     /// Payloads that are performed and whose mark was not taken: at most as many as there are marks.
     done: Register<Bits<5>>,
@@ -147,6 +149,10 @@ impl Logic for Acknowledge {
         self.unperformed.remove.next = pays;
         self.unperformed.remove_pair.next = oldest.pair;
         self.pending.next = self.unperformed.any.val();
+        self.kept.add.next = self.mark_valid.val() && self.marks.push_ready.val();
+        self.kept.add_pair.next = self.mark.val().pair;
+        self.kept.remove.next = passes;
+        self.kept.remove_pair.next = oldest.pair;
         // A refusal is the last answer of its queue pair.
         let its_last = self.refused.q.val().get_bit(oldest.pair.index());
         let is_covered = self.waiting.q.val().get_bit(oldest.pair.index())
@@ -218,7 +224,7 @@ impl Logic for Acknowledge {
         self.head.next.bytes = bits::<13>(0);
         self.sent_nak.next = leaves && kind.any();
         self.closed.next = leaves && (kind > bits::<3>(nak::SEQUENCE));
-        self.idle.next = !self.marks.level.val().any() && !self.waiting.q.val().any();
+        self.held.next = self.kept.any.val() | self.waiting.q.val();
     }
 }
 
@@ -266,6 +272,50 @@ mod tests {
         tick!(uut);
         settle(&mut uut);
         assert!(!uut.head_valid.val(), "nothing follows");
+    }
+
+    /// A queue pair is held from its mark on until its answer left, and the one behind it alone is
+    /// longer; a mark without payload holds as one with payload does.
+    #[test]
+    fn a_queue_pair_is_held_until_its_answer_left() {
+        let mut uut = Acknowledge::default();
+        reset!(uut);
+        uut.ups.next = 0xffff.into();
+        for (pair, payload) in [(2u64, true), (5, false), (2, false)] {
+            uut.mark_valid.next = true;
+            uut.mark.next = AnswerMark {
+                pair: pair.into(),
+                answers: true,
+                nak: nak::AGAIN.into(),
+                payload,
+                ..AnswerMark::default()
+            };
+            tick!(uut);
+        }
+        uut.mark_valid.next = false;
+        for _ in 0..5 {
+            tick!(uut);
+        }
+        // The payload is not performed, and all marks wait for it.
+        settle(&mut uut);
+        assert_eq!(uut.held.val().to_u64(), 1 << 2 | 1 << 5);
+        uut.performed.next = true;
+        tick!(uut);
+        uut.performed.next = false;
+        uut.row_free.next = true;
+        uut.head_taken.next = true;
+        let mut left = [0; 16];
+        for _ in 0..10 {
+            settle(&mut uut);
+            if uut.head_valid.val() {
+                left[uut.send_pair.val().index()] += 1;
+            }
+            let waits = uut.head_valid.val() || uut.marks.pop_valid.val();
+            assert!(!waits || uut.held.val().any());
+            tick!(uut);
+        }
+        settle(&mut uut);
+        assert!(left[2] > 0 && left[5] == 1 && !uut.held.val().any(), "{left:?}");
     }
 
     /// A NAK 0x60 waits while the link is busy; an ACK of a packet that came again does not replace it, the one of the packet that was missing

@@ -36,8 +36,13 @@ pub mod counter {
     pub const DOWN: u64 = 20;
     /// Commands that were fetched from the queues of warps, and given to harts.
     pub const FETCHED: u64 = 21;
+    /// Events that are counted one by one: the counters up to here.
+    pub const EVENTS: usize = 22;
+    /// Cycles of harts of the command processor that run and wait neither in NEXT nor in `wfi`: of
+    /// each cycle so many.
+    pub const HART_CYCLES: u64 = 22;
     /// Counters of the network interface.
-    pub const COUNT: usize = 22;
+    pub const COUNT: usize = 23;
 
     /// Counters of the L2, which the registers show behind those of the network interface: writes to a command ring whose line stayed unlocked, since
     /// another one of its set was locked.
@@ -61,7 +66,9 @@ pub mod counter {
 
 /// Counts events, each modulo 2^32.
 ///
-/// Bit `n` of `events` counts in counter `n` ([`counter`]); a number between them that is none reads 0. `value` follows `select` by one cycle.
+/// Bit `n` of `events` counts in counter `n` ([`counter`]), the bits of `awake` in
+/// [`counter::HART_CYCLES`]; a number between them that is none reads 0. `value` follows `select` by
+/// one cycle.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct NetCounters {
     /// Rising-edge clock.
@@ -70,12 +77,15 @@ pub struct NetCounters {
     pub reset: Signal<In, Bit>,
     /// The events of this cycle.
     pub events: Signal<In, Bits<22>>,
+    /// Harts that are at work in this cycle.
+    pub awake: Signal<In, Bits<8>>,
     /// The counter that is shown.
     pub select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.
     pub value: Signal<Out, Bits<32>>,
-    #[count(counter::COUNT)]
+    #[count(counter::EVENTS)]
     counts: Vec<Register<Bits<32>>>,
+    hart_cycles: Register<Bits<32>>,
     shown: Register<Bits<32>>,
 }
 
@@ -90,6 +100,16 @@ impl Logic for NetCounters {
             if self.select.val() == bits::<5>(i as u64) {
                 self.shown.d.next = self.counts[i].q.val();
             }
+        }
+        let mut at_work = bits::<4>(0);
+        for i in 0..8 {
+            if self.awake.val().get_bit(i) {
+                at_work = at_work + bits::<4>(1);
+            }
+        }
+        self.hart_cycles.d.next = self.hart_cycles.q.val() + bit_cast::<32, 4>(at_work);
+        if self.select.val() == bits::<5>(counter::HART_CYCLES) {
+            self.shown.d.next = self.hart_cycles.q.val();
         }
         self.value.next = self.shown.q.val();
     }
@@ -111,7 +131,9 @@ mod tests {
         let mut before = None;
         for _ in 0..2_000 {
             let (events, select) = (rng.gen::<u32>() & 0x3f_ffff, rng.gen_range(0..32usize));
+            let awake = rng.gen::<u8>();
             uut.events.next = u64::from(events).into();
+            uut.awake.next = u64::from(awake).into();
             uut.select.next = (select as u64).into();
             settle(&mut uut);
             if let Some(value) = before {
@@ -121,6 +143,7 @@ mod tests {
             for (index, count) in counts.iter_mut().enumerate() {
                 *count += u64::from(events >> index & 1);
             }
+            counts[counter::HART_CYCLES as usize] += u64::from(awake.count_ones());
             tick!(uut);
         }
         assert!(counts[..counter::COUNT].iter().all(|count| *count > 800));

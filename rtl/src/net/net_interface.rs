@@ -46,6 +46,9 @@ pub struct NetInterface {
     /// From the banks of the L2 (with a command processor).
     #[count(windows * sizes.banks)]
     pub tap: Vec<WriteTap>,
+    /// Harts of the command processor that are at work.
+    #[count(windows)]
+    pub awake: Vec<Signal<In, Bits<8>>>,
     /// To memory.
     pub write: LineWrite,
     /// To memory.
@@ -177,12 +180,12 @@ impl Logic for NetInterface {
         connect!(self.regions.send, self.responder.region);
         connect!(self.receiver.region_index, self.regions.receive_index);
         connect!(self.regions.receive, self.receiver.region);
-        self.pairs.quiet.next = self.receiver.idle.val()
-            && self.writer.idle.val()
-            && self.acknowledge.idle.val()
-            && self.atomics.idle.val()
-            && self.responder.idle.val()
-            && !self.reader.responding.val().any();
+        // A payload that is written has its mark, until it is performed.
+        self.pairs.held.next = self.receiver.held.val()
+            | self.acknowledge.held.val()
+            | self.atomics.held.val()
+            | self.responder.held.val()
+            | self.reader.responding.val();
 
         // The sender's row: the requester goes first, then the responder.
         self.pairs.sends.next =
@@ -277,6 +280,7 @@ impl Logic for NetInterface {
         }
         connect!(self.reader.fault, self.requester.fault);
         connect!(self.reader.fault, self.responder.fault);
+        connect!(self.reader.fault_message, self.responder.fault_message);
         self.requester.moving.next =
             self.reader.pairs.val() | self.receiver.landing.val() | self.acknowledge.pending.val();
         self.read.valid.next = self.reader.read.valid.val();
@@ -502,6 +506,10 @@ impl Logic for NetInterface {
             );
         }
         self.counters.events.next = happened;
+        self.counters.awake.next = bits::<8>(0);
+        for i in 0..self._windows {
+            self.counters.awake.next = self.awake[i].val();
+        }
         self.events.next = happened;
         connect!(self.control.counter_select, self.counters.select);
         connect!(self.control.counter, self.counters.value);

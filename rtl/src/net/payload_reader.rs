@@ -10,7 +10,8 @@ use hermes_hdl::prelude::*;
 /// Where the payload of a packet stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct PayloadSource {
-    /// In memory, `data` bits 31:0 being the address of its first byte; else it is `data`, with zeros behind its last byte.
+    /// In memory, `data` bits 31:0 being the address of its first byte, and bits 55:32 the message
+    /// sequence number if it is of a response; else it is `data`, with zeros behind its last byte.
     pub memory: Bit,
     /// See `memory`; its first byte in bits 7:0.
     pub data: Bits<128>,
@@ -45,8 +46,8 @@ pub struct PayloadFault {
 ///    is given, up to 32 lines ahead.
 /// 2. A line is offered with `line_valid`, and taken with `line_ready`. At most one comes a cycle; those of a payload without pause if memory
 ///    answers in time, and a payload begins four cycles after the one before ended.
-/// 3. If a line could not be read, `line_error` is high with the last line of the payload at the latest. `fault_valid` follows with `fault`, until
-///    `fault_ready`; no other payload begins before.
+/// 3. If a line could not be read, `line_error` is high with the last line of the payload at the latest. `fault_valid` follows with `fault` and
+///    `fault_message`, until `fault_ready`; no other payload begins before.
 /// 4. `pairs` are those of which a command's payload in memory waits, is read, or has a fault that was not taken; `responding` those of which a response's is.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PayloadReader {
@@ -76,6 +77,8 @@ pub struct PayloadReader {
     pub fault_ready: Signal<In, Bit>,
     /// Its packet.
     pub fault: Signal<Out, PayloadFault>,
+    /// The message sequence number of its response.
+    pub fault_message: Signal<Out, Bits<24>>,
     /// Queue pairs that have payloads here.
     pub pairs: Signal<Out, Bits<16>>,
     /// Queue pairs that have payloads of responses here.
@@ -112,6 +115,7 @@ pub struct PayloadReader {
     tail: Register<Bit>,
     failed: Register<Bit>,
     failed_packet: Register<PayloadFault>,
+    failed_message: Register<Bits<24>>,
     #[init(Constant::new(u64::MAX.into()))]
     all: Constant<Bits<64>>,
     #[init(Pack::new(64))]
@@ -262,9 +266,11 @@ impl Logic for PayloadReader {
             self.failed_packet.d.next.sequence = what.sequence;
             self.failed_packet.d.next.place = what.place;
             self.failed_packet.d.next.response = what.response;
+            self.failed_message.d.next = what.data.get_bits::<24>(32);
         }
         self.fault_valid.next = self.failed.q.val();
         self.fault.next = self.failed_packet.q.val();
+        self.fault_message.next = self.failed_message.q.val();
         let noted = self.failed.q.val() && self.fault_ready.val();
         let leaves = noted || (ends && what.memory && !fails);
         let mut whose = what.pair;

@@ -46,7 +46,7 @@ fn payloads_of_any_length() {
             let data: Vec<u8> =
                 (0..bytes).map(|i| if memory { byte(address + i) } else { rng.gen() }).collect();
             let value = match memory {
-                true => u64::from(address).into(),
+                true => bits::<128>(u64::from(address) | rng.gen_range(0..1 << 24u64) << 32),
                 false => data
                     .iter()
                     .rev()
@@ -85,7 +85,7 @@ fn payloads_of_any_length() {
         for payload in taken.iter().filter(|payload| payload.source.memory) {
             pairs[usize::from(payload.source.response)] |= 1 << payload.source.pair.index();
         }
-        for fault in &faults {
+        for (fault, _) in &faults {
             let fault: &PayloadFault = fault;
             pairs[usize::from(fault.response)] |= 1 << fault.pair.index();
         }
@@ -100,7 +100,7 @@ fn payloads_of_any_length() {
         }
         assert_eq!(uut.fault_valid.val(), !faults.is_empty());
         if uut.fault_valid.val() && uut.fault_ready.val() {
-            assert_eq!(Some(uut.fault.val()), faults.pop_front());
+            assert_eq!(Some((uut.fault.val(), uut.fault_message.val().to_u64())), faults.pop_front());
         }
         if uut.line_valid.val() && uut.line_ready.val() {
             let what = taken.front().expect("a payload");
@@ -115,7 +115,8 @@ fn payloads_of_any_length() {
                 if what.fails {
                     failed += 1;
                     let PayloadSource { pair, sequence, place, response, .. } = what.source;
-                    faults.push_back(PayloadFault { pair, sequence, place, response });
+                    let message = what.source.data.get_bits::<24>(32).to_u64();
+                    faults.push_back((PayloadFault { pair, sequence, place, response }, message));
                 } else {
                     assert!(given == what.bytes, "payload {}", what.source.sequence.to_u64());
                     done += 1;

@@ -52,8 +52,6 @@ pub struct PayloadWriter {
     pub write: LineWrite,
     /// The writes of a payload are performed, and all before.
     pub performed: Signal<Out, Bit>,
-    /// Nothing is inside, and no write outstanding.
-    pub idle: Signal<Out, Bit>,
 
     rotate: ByteRotate,
     /// Tags below 16: bit 5 makes a write an atomic operation, and bit 4 is that of control lines.
@@ -214,8 +212,6 @@ impl Logic for PayloadWriter {
         self.window.write.written.valid.next = self.write.written.valid.val();
         self.window.write.written.tag.next = self.write.written.tag.val();
         self.performed.next = self.window.completed.val();
-        let inside = self.busy.q.val() || self.here_1.q.val() || self.here_2.q.val() || wants;
-        self.idle.next = !inside && self.window.empty.val();
     }
 }
 

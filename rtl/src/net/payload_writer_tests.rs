@@ -76,7 +76,6 @@ fn write(cases: &[(usize, usize, u32)], pause: u32) -> u64 {
         uut.write.written.valid.next = false;
         tick!(uut);
     }
-    assert!(uut.idle.val());
     let wrong = expected.iter().find(|(at, byte)| memory.get(at) != Some(byte));
     assert_eq!(wrong, None, "the first byte that is wrong");
     assert_eq!(memory.len(), expected.len(), "bytes beside the payloads were written");

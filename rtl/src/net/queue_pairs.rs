@@ -105,8 +105,8 @@ pub struct ReceivePair {
 /// 1. The host writes words of a row (`table.write`) while its queue pair is in RESET; else the write has no effect, and `refused` is high in its cycle.
 ///    It reads them (`table.read`) at any time: `answer` is the word from the next cycle on. With `waits` the access is not done in this cycle,
 ///    and comes again: a sequence number of another queue pair is being counted, or the sender or the receiver reads.
-/// 2. `set_state` takes a queue pair from RESET to UP (`opens`), from UP or CLOSING to ERROR, and from ERROR to RESET when it is not `listed` and `quiet`
-///    is high: it has no command and no write to memory left. Other changes are refused (`state_refused`, in the same cycle). `fails` takes one
+/// 2. `set_state` takes a queue pair from RESET to UP (`opens`), from UP or CLOSING to ERROR, and from ERROR to RESET when it is neither `listed`
+///    nor `held`: it has no command, and no frame that came, left. Other changes are refused (`state_refused`, in the same cycle). `fails` takes one
 ///    that is up to ERROR, `closes` one that is up to CLOSING, and `closed` one from there to ERROR.
 /// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive` answers `receive_pair` while `receives` is.
 /// 4. `received`: the next packet that is expected of `receive_pair` is `next_expected`.
@@ -142,8 +142,8 @@ pub struct QueuePairs {
     pub closed_pair: Signal<In, Bits<4>>,
     /// Queue pairs that have commands.
     pub listed: Signal<In, Bits<16>>,
-    /// No frame that came is under way to memory, or without its answer.
-    pub quiet: Signal<In, Bit>,
+    /// Queue pairs of which a frame that came is under way to memory, or without its answer.
+    pub held: Signal<In, Bits<16>>,
     /// Queue pairs that are up.
     pub ups: Signal<Out, Bits<16>>,
     /// Queue pairs that are up or closing.
@@ -203,7 +203,7 @@ impl Logic for QueuePairs {
         let is_at_work = self.up.q.val().get_bit(self.state_pair.val().index());
         let is_down = self.error.q.val().get_bit(self.state_pair.val().index());
         let is_ending = self.closing.q.val().get_bit(self.state_pair.val().index());
-        let is_free = !self.listed.val().get_bit(self.state_pair.val().index()) && self.quiet.val();
+        let is_free = !(self.listed.val() | self.held.val()).get_bit(self.state_pair.val().index());
         let raises = self.set_state.val()
             && (self.new_state.val() == bits::<4>(state::UP))
             && !is_at_work
@@ -385,7 +385,7 @@ mod tests {
             let (row, word, value) = (number(&mut rng), rng.gen_range(0..16usize), rng.gen::<u32>());
             let (pair, new_state) = (number(&mut rng), [0, 1, 1, 2, 3][rng.gen_range(0..5)]);
             let (sender, receiver, failing) = (number(&mut rng), number(&mut rng), number(&mut rng));
-            let (listed, quiet) = (rng.gen::<u16>() & rng.gen::<u16>(), rng.gen_bool(0.8));
+            let (listed, held) = (rng.gen::<u16>() & rng.gen::<u16>(), rng.gen::<u16>() & rng.gen::<u16>());
             let write = word < 12 && rng.gen_bool(0.6);
             // A queue pair goes up when all of its words were written.
             let known = (0..12).all(|word| rows[pair][word].is_some());
@@ -412,7 +412,7 @@ mod tests {
             uut.fails.next = fails;
             uut.fails_pair.next = (failing as u64).into();
             uut.listed.next = u64::from(listed).into();
-            uut.quiet.next = quiet;
+            uut.held.next = u64::from(held).into();
             uut.send_pair.next = (sender as u64).into();
             uut.receive_pair.next = (receiver as u64).into();
             uut.received.next = received;
@@ -501,7 +501,7 @@ mod tests {
             let allowed = match (states[pair], new_state) {
                 (state::RESET, state::UP | state::RESET) => true,
                 (state::UP | state::CLOSING, state::ERROR) => true,
-                (state::ERROR, state::RESET) => listed >> pair & 1 == 0 && quiet,
+                (state::ERROR, state::RESET) => (listed | held) >> pair & 1 == 0,
                 _ => false,
             };
             assert_eq!(uut.state_refused.val(), set && !allowed, "cycle {cycle}");

@@ -118,8 +118,8 @@ pub struct Receiver {
     pub job_failed: Signal<In, Bit>,
     /// Queue pairs that have room for one.
     pub job_room: Signal<In, Bits<16>>,
-    /// No frame is being looked at, and no payload read.
-    pub idle: Signal<Out, Bit>,
+    /// The queue pair of the frame that is looked at.
+    pub held: Signal<Out, Bits<16>>,
     check: RequestCheck,
     messages: RamAsync<MessageRow, 4>,
     /// Queue pairs of which a message has begun.
@@ -282,7 +282,10 @@ impl Logic for Receiver {
         self.next_expected.next = whose.expected + bit_cast::<24, 23>(self.check.packets.val());
         self.closes.next = marked && ends_it;
         let ends = self.reading.q.val() && self.place_ready.val();
-        self.idle.next = !self.reading.q.val() && !self.looked.q.val();
+        self.held.next = bits::<16>(0);
+        if self.looked.q.val() {
+            self.held.next = bits::<16>(1) << pair;
+        }
 
         // The message that it belongs to
         self.messages.write_enable.next = proceeds && is_write;

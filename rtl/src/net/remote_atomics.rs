@@ -76,8 +76,8 @@ pub struct RemoteAtomics {
     pub value: Signal<In, Bits<64>>,
     /// It was not: its line could not be read.
     pub error: Signal<In, Bit>,
-    /// No operation is at memory.
-    pub idle: Signal<Out, Bit>,
+    /// The queue pair of the operation that is being performed or waits with its result.
+    pub held: Signal<Out, Bits<16>>,
     /// Its steps: 0 none, 1 is offered to memory, 2 is at memory, 3 has its result.
     step: Register<Bits<2>>,
     what: Register<ReadJob>,
@@ -194,7 +194,10 @@ impl Logic for RemoteAtomics {
         if has_result && (gone || self.next_ready.val()) {
             self.step.d.next = bits::<2>(0);
         }
-        self.idle.next = at_rest;
+        self.held.next = bits::<16>(0);
+        if !at_rest {
+            self.held.next = bits::<16>(1) << work.pair;
+        }
     }
 }
 
@@ -281,7 +284,8 @@ mod tests {
             uut.value.next = answer.map_or(rng.gen(), |(_, value, _)| value).into();
             uut.error.next = answer.map_or(rng.gen(), |(.., error)| error);
             settle(&mut uut);
-            if uut.idle.val() && job.atomic && offered.is_some() {
+            let idle = !uut.held.val().any();
+            if idle && job.atomic && offered.is_some() {
                 (begun, gone) = (offered, false);
             }
             gone |= offered.is_none();
@@ -356,8 +360,11 @@ mod tests {
             } else {
                 rest = false;
             }
-            if !uut.opens.val() && uut.idle.val() {
+            if !uut.opens.val() && idle {
                 assert!(at_memory.is_none());
+            }
+            if let (false, Some((job, _))) = (idle, begun) {
+                assert_eq!(uut.held.val().to_u64(), 1 << job.pair.index(), "the pair of its operation");
             }
             tick!(uut);
         }

@@ -102,6 +102,8 @@ pub struct Responder {
     pub fault_ready: Signal<Out, Bit>,
     /// Its packet.
     pub fault: Signal<In, PayloadFault>,
+    /// The message sequence number of its response.
+    pub fault_message: Signal<In, Bits<24>>,
     /// A READ is refused.
     pub refuse_valid: Signal<Out, Bit>,
     /// The NAK is taken at this edge.
@@ -112,8 +114,8 @@ pub struct Responder {
     pub closes: Signal<Out, Bit>,
     /// Which one.
     pub closes_pair: Signal<Out, Bits<4>>,
-    /// Nothing is being done.
-    pub idle: Signal<Out, Bit>,
+    /// The queue pair of which a READ is taken, or a response or a NAK sent.
+    pub held: Signal<Out, Bits<16>>,
     turns: RoundRobin,
     allow: RegionCheck,
     jobs: RamSync<ReadJob, 8>,
@@ -162,7 +164,7 @@ impl Logic for Responder {
                 self.answer.d.next.pair = self.fault.val().pair;
                 self.answer.d.next.sequence = self.fault.val().sequence;
                 self.answer.d.next.nak = bits::<3>(nak::OPERATION);
-                self.answer.d.next.message = work.message;
+                self.answer.d.next.message = self.fault_message.val();
             } else if self.job_valid.val() {
                 self.step.d.next = bits::<2>(1);
                 self.takes.d.next = true;
@@ -326,7 +328,8 @@ impl Logic for Responder {
         self.head.next.bytes = size;
         self.source_valid.next = size.any();
         self.source.next.memory = true;
-        self.source.next.data = bit_cast::<128, 32>(work.address + offset);
+        self.source.next.data =
+            bit_cast::<128, 32>(work.address + offset) | (bit_cast::<128, 24>(work.message) << 32);
         self.source.next.bytes = size;
         self.source.next.pair = its;
         self.source.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
@@ -390,7 +393,10 @@ impl Logic for Responder {
         self.full.d.next = filled & has;
         self.room.next = !(self.full.q.val() & self.busy.q.val());
         self.pairs.next = self.busy.q.val();
-        self.idle.next = chooses;
+        self.held.next = bits::<16>(0);
+        if !chooses {
+            self.held.next = bits::<16>(1) << its;
+        }
     }
 }
 

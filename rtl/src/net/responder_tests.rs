@@ -294,6 +294,7 @@ fn refusals() {
                 response: true,
                 ..PayloadFault::default()
             };
+            bench.uut.fault_message.next = 0x77.into();
             bench.uut.fault_valid.next = true;
         } else {
             bench.region.valid = false;
@@ -308,6 +309,8 @@ fn refusals() {
             .collect();
         if by_memory {
             assert_eq!(syndromes, [(1, 11, nak::OPERATION)]);
+            let messages: Vec<u64> = bench.refusals.iter().map(|refusal| refusal.message.to_u64()).collect();
+            assert_eq!(messages, [0x77], "the message of the response that failed");
             assert_eq!((bench.closed.clone(), bench.uut.pairs.val().to_u64()), (vec![1], 1));
             bench.link = 1.0;
             bench.empty();

@@ -138,7 +138,7 @@ impl QueueService {
         let mut messages = vec![[AREA, area.base, area.slots, area.bytes_log2]];
         for peer in 0..node.nodes {
             if let Some(pair) = node.pair_for(peer) {
-                messages.push([PE, peer as u32, pair | WINDOW_REGION << 8, 0]);
+                messages.push(route(peer as u32, pair, WINDOW_REGION, 0));
             }
         }
         // Another one each time, since what a warp slot remembers of its queue outlives a reset.
@@ -149,6 +149,15 @@ impl QueueService {
             messages.into_iter().for_each(|message| link.send(message));
         }
         answer(node, START).map(|_| ())
+    }
+
+    /// From now on commands of the queues of `domain` to node `peer` go to queue pair `pair`, and
+    /// read and write in `region` here. [`QueueService::start`] does this for domain 0. The firmware
+    /// takes it within some hundred cycles in which [`Host::attend_firmware`] is called.
+    pub fn route(node: &mut Node, domain: u32, peer: u32, pair: u32, region: u32) {
+        if let Some(link) = node.host.firmware_mut() {
+            link.send(route(peer, pair, region, domain));
+        }
     }
 
     /// Empties a queue, whose warp has ended, and switches it on with another `epoch`: what the warp left counts no more. Returns when that is done, which takes as long
@@ -187,6 +196,11 @@ impl QueueService {
         }
         Err(CosimError::Firmware(format!("does not end within {PATIENCE} cycles")))
     }
+}
+
+/// The message that says where commands of `domain` to node `peer` go.
+const fn route(peer: u32, pair: u32, region: u32, domain: u32) -> [u32; MESSAGE_WORDS] {
+    [PE, peer, pair | region << 8 | domain << 24, 0]
 }
 
 /// Waits for a message of the firmware.

@@ -7,7 +7,7 @@ use hermes_rtl::net::{counter, state, word, QUEUE_PAIRS};
 use crate::cosim::{CosimError, Device, Host};
 
 /// Names of the counters, as docs/network.md explains them.
-const COUNTERS: [(u64, &str); 28] = [
+const COUNTERS: [(u64, &str); 29] = [
     (counter::FRAMES_OUT, "frames sent"),
     (counter::FRAMES_IN, "frames written"),
     (counter::FAILED, "commands failed"),
@@ -30,6 +30,7 @@ const COUNTERS: [(u64, &str); 28] = [
     (counter::NEWER, "packets too early"),
     (counter::DOWN, "queue pairs down"),
     (counter::FETCHED, "commands fetched from queues"),
+    (counter::HART_CYCLES, "cycles of harts at work"),
     (counter::LOCKS_REFUSED, "L2: lines not locked"),
     (counter::LOCKS_EXPIRED, "L2: locks expired"),
     (counter::READ_HITS, "L2: lines read that it had"),
@@ -50,7 +51,7 @@ pub fn counter_name(number: u64) -> String {
 pub struct PairStatus {
     /// Its number.
     pub number: u32,
-    /// RESET, UP or ERROR.
+    /// UP, CLOSING or ERROR.
     pub state: String,
     /// The peer's queue pair.
     pub remote: u32,
@@ -83,6 +84,7 @@ impl NetStatus {
                 state::RESET => continue,
                 state::UP => "UP".to_string(),
                 state::ERROR => "ERROR".to_string(),
+                state::CLOSING => "CLOSING".to_string(),
                 other => format!("state {other}"),
             };
             pairs.push(PairStatus {

@@ -25,7 +25,7 @@ pub struct Features {
     pub instret: bool,
     /// The CSR `cycle`, whose value only a trace can tell.
     pub cycle: bool,
-    /// The CSR 0xccb of arrays with a network interface.
+    /// What cores have with a network interface: the CSR 0xccb, and waits for writes (Zawrs).
     pub network: bool,
     /// Threads that fault.
     pub faults: bool,
@@ -70,7 +70,7 @@ impl Features {
             zbb: self.zbb,
             aes: self.aes,
             atomics: self.atomics,
-            zawrs: false,
+            zawrs: self.network,
             embedded: self.embedded,
         }
     }

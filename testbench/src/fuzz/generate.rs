@@ -190,12 +190,27 @@ impl Generator {
         let count = self.random.gen_range(1..9);
         *budget -= i64::from(count) + 1;
         let mut instructions: Vec<_> = (0..count).map(|_| self.instruction()).collect();
+        if self.features.network && self.features.atomics && self.random.gen_ratio(1, 8) {
+            *budget -= 2;
+            self.wait(&mut instructions);
+        }
         // Behind the last jump of a run, nobody needs its address any more.
         match instructions.last_mut() {
             Some(last) if last.rd != 0 && self.random.gen_ratio(1, 6) => last.rd = HELP,
             _ => {}
         }
         Statement::Run(instructions)
+    }
+
+    /// A look at a private word in front of these instructions, and behind them a wait for a write
+    /// into its line: the warp sleeps if it has not written there meanwhile. Long waits are rare,
+    /// since they take thousands of cycles.
+    fn wait(&mut self, instructions: &mut Vec<Instruction>) {
+        let (rd, order) = (self.destination(), self.random.gen_range(0..4));
+        let look = Instruction { op: Op::AmoorW, rd, rs1: PRIVATE, rs2: 0, immediate: order };
+        let op = if self.random.gen_ratio(1, 8) { Op::WrsNto } else { Op::WrsSto };
+        instructions.insert(0, look);
+        instructions.push(Instruction { op, rd: 0, rs1: 0, rs2: 0, immediate: 0 });
     }
 
     /// Any instruction that can stand in a run.

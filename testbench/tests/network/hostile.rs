@@ -5,6 +5,7 @@
 //! another one.
 
 mod cases;
+mod pairs;
 mod victim;
 
 use hermes_rtl::net::{code, counter};

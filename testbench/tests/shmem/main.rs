@@ -16,9 +16,11 @@ macro_rules! in_both_modes {
 }
 
 mod again;
+mod asleep;
 mod assembly;
 mod atomics;
 mod backlog;
+mod domains;
 mod errors;
 mod faults;
 mod gets;

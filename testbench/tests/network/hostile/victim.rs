@@ -5,7 +5,7 @@ use hermes_testbench::cosim::{
     fetch_add, get, put_inline, Device as _, Host, Latency, MemoryOptions, NetAddress, PostOptions,
     QueuePair, Region, SentFrame, Simulation,
 };
-use hermes_testbench::golden::roce::{opcode, Extended, RoceFrame};
+use hermes_testbench::golden::roce::{opcode, Extended, RoceError, RoceFrame};
 
 use crate::nodes::{address, library, DOMAIN};
 
@@ -15,7 +15,7 @@ const MEMORY_BYTES: usize = 1 << 20;
 pub const PAIR: u32 = 3;
 const REMOTE: u32 = 0xab_cdef;
 /// The queue pair that nobody attacks, and its peer's end.
-const OTHER: u32 = 9;
+pub const OTHER: u32 = 9;
 const OTHER_REMOTE: u32 = 0x12_3456;
 /// A queue pair in RESET, and one in ERROR.
 pub const IN_RESET: u32 = 7;
@@ -304,7 +304,18 @@ impl Victim {
     /// What it sent on the queue pair that is attacked from frame `seen` on; nothing goes elsewhere
     /// but to the peers.
     pub fn answers(&self, seen: usize) -> Vec<Answer> {
-        let frames = self.sent[seen..].iter().map(|sent| RoceFrame::parse(&sent.bytes).unwrap());
+        self.answers_in(self.sent[seen..].iter().map(|sent| RoceFrame::parse(&sent.bytes).unwrap()))
+    }
+
+    /// The same, without frames that it ended with a wrong ICRC.
+    pub fn answers_that_are_whole(&self, seen: usize) -> Vec<Answer> {
+        self.answers_in(self.sent[seen..].iter().filter_map(|sent| match RoceFrame::parse(&sent.bytes) {
+            Err(RoceError::Icrc) => None,
+            other => Some(other.unwrap()),
+        }))
+    }
+
+    fn answers_in(&self, frames: impl Iterator<Item = RoceFrame>) -> Vec<Answer> {
         let answer = |frame: RoceFrame| {
             let extended = match frame.extended {
                 Extended::Acknowledge { syndrome, message } => Some((syndrome, message)),
