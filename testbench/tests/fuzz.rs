@@ -6,7 +6,7 @@ use hermes_testbench::cosim::{Latency, MemoryOptions};
 use hermes_testbench::fuzz::{generate, shrink, Bench, Case, Coverage, Failure, Features};
 use hermes_testbench::model;
 use hermes_testbench::test_seed;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 /// The L2 is that of a board: one way, and a cycle for the look-up.
 fn config() -> Config {
@@ -20,7 +20,7 @@ fn library() -> ModelLibrary {
 
 fn library_of(config: &Config) -> ModelLibrary {
     let design = hermes_rtl::top::emit_top(config).unwrap();
-    Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    model::checked(&design).unwrap()
 }
 
 fn case(seed: u64, features: Features) -> Case {

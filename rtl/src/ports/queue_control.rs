@@ -6,6 +6,7 @@ use hermes_hdl::prelude::*;
 
 /// How queues are switched on and off, and shown.
 #[derive(Ports)]
+#[held]
 pub struct QueueControl {
     /// There are rings, and queues may be switched on.
     pub enable: Signal<In, Bit>,

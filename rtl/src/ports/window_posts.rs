@@ -5,6 +5,7 @@ use hermes_hdl::prelude::*;
 
 /// Commands that harts of the command processor post, and those that are complete.
 #[derive(Ports)]
+#[held]
 pub struct WindowPosts {
     /// NET_CONTROL bit 0.
     pub enable: Signal<Out, Bit>,

@@ -14,7 +14,7 @@ use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::test_seed;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 /// Bytes of the shared memory.
 pub const MEMORY_BYTES: u64 = 16 << 20;
@@ -39,7 +39,7 @@ pub fn config() -> Config {
 /// The model of an array.
 pub fn build(config: &Config) -> ModelLibrary {
     let design = hermes_rtl::top::emit_top(config).unwrap();
-    Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    model::checked(&design).unwrap()
 }
 
 /// The model of [`config`].

@@ -3,7 +3,7 @@
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{DramTiming, Latency, MemoryOptions};
 use hermes_testbench::model;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 /// Channels, L2 banks, lines and ways of a bank, and lines of an L1: the smallest, and what is worth a build besides.
 pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
@@ -32,7 +32,7 @@ pub fn config(
 pub fn build(config: &Config) -> ModelLibrary {
     config.validate().unwrap();
     let design = hermes_rtl::top::emit_top(config).unwrap();
-    Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    model::checked(&design).unwrap()
 }
 
 /// Memories from quick to slow, in order and not.

@@ -9,7 +9,7 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 /// Rounds of a test: the roles are shifted against each other by -ROUNDS / 2 to ROUNDS / 2 instructions.
 pub const ROUNDS: u32 = 96;
@@ -74,7 +74,7 @@ pub fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config()).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::checked(&design).unwrap()
     })
 }
 
