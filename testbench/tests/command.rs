@@ -1,20 +1,15 @@
 //! Programs on the command processor of a Verilated array: self-checking ones in assembly, one in C, and random ones, all in
 //! lock-step with the reference simulator. `HERMES_SEED` repeats a run.
 
-// Of the grid only how an array is built.
-#[allow(dead_code)]
-mod grid;
-
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use grid::build;
 use hermes_rtl::config::Config;
 use hermes_testbench::command::machine::{machine_program, Abilities, Style};
 use hermes_testbench::command::{build_program, random_program, CommandBench, CommandError, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::iss::Cause;
-use hermes_testbench::test_seed;
+use hermes_testbench::{model, test_seed};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
@@ -25,6 +20,12 @@ const LIMIT: u64 = 3_000_000;
 /// What the harts of this array can do.
 fn present() -> Abilities {
     Abilities::of(&config())
+}
+
+/// The model of an array, with its assertions.
+fn build(config: &Config) -> ModelLibrary {
+    let design = hermes_rtl::top::emit_top(config).unwrap();
+    model::checked(&design).unwrap()
 }
 
 /// A small array with a command processor: the smallest L2, so that lines leave it.

@@ -18,6 +18,7 @@ use hermes_hdl::prelude::*;
 ///    that the line could not be read.
 /// 4. An operation of a hart that is held is performed all the same; its answer must be taken.
 #[derive(LogicBlock, Default)]
+#[held(answer_valid, answer_ready, answer_hart, answer_value, answer_error)]
 pub struct CommandAtomics {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

@@ -10,6 +10,7 @@ use hermes_hdl::prelude::*;
 ///    FIFO took the count by then or not: only the packet ports can have filled it meanwhile.
 /// 3. `room` counts the free entries of the FIFO that no count waits for. So many writes are taken, if nobody else fills the FIFO.
 #[derive(Clone, Debug, LogicBlock)]
+#[held(task_valid, task_ready, task_count)]
 pub struct TaskPush {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

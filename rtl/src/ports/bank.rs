@@ -4,9 +4,9 @@ use crate::host::registers::memory::MemoryControl;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// A request to a bank, as the request crossbar or the atomic unit makes it.
+/// A request to a bank, as the request crossbar or the atomic unit makes it. It is not held until
+/// it is taken: the atomic unit puts a request of its own before one that waits.
 #[derive(Ports)]
-#[held]
 pub struct BankRequest {
     /// A request is here.
     pub valid: Signal<Out, Bit>,
@@ -115,9 +115,9 @@ pub struct BankResponse {
     pub missed: Signal<Out, Bit>,
 }
 
-/// The answer of a write, as a bank gives it.
+/// The answer of a write, as a bank gives it. It is not held until it is taken: the atomic unit
+/// puts the answer of an operation before one that waits.
 #[derive(Ports)]
-#[held]
 pub struct BankWritten {
     /// An answer is here.
     pub valid: Signal<Out, Bit>,

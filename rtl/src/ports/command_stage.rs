@@ -4,6 +4,8 @@ use crate::queues::{QueueEvent, StagedCommand};
 use hermes_hdl::prelude::*;
 
 /// How [`CommandQueues`](crate::queues::CommandQueues) fills staging buffers, and learns what became of a command.
+///
+/// `event` is not held until it is noted: a command that is given back goes before one that waits.
 #[derive(Ports)]
 pub struct CommandStage {
     /// A buffer is free.

@@ -4,9 +4,9 @@ use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
 /// The read port of a requester of the L2. Every unit between a requester and the L2 has the whole
-/// tag.
+/// tag. A read is not held until it is accepted: the network interface puts the read of a ring
+/// before one that waits.
 #[derive(Ports)]
-#[held]
 pub struct LineRead {
     /// A line is to be read.
     pub valid: Signal<Out, Bit>,
@@ -33,9 +33,9 @@ pub struct LineResponse {
     pub error: Signal<In, Bit>,
 }
 
-/// The write port of a requester of the L2.
+/// The write port of a requester of the L2. A write is not held until it is accepted: the network
+/// interface puts an atomic operation, or a word of a ring, before one that waits.
 #[derive(Ports)]
-#[held]
 pub struct LineWrite {
     /// A line is to be written, or an atomic operation to be performed.
     pub valid: Signal<Out, Bit>,

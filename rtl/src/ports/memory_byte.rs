@@ -3,7 +3,8 @@
 use hermes_hdl::prelude::*;
 
 /// Between the link to the host and the packet memory, or the trace buffer. A byte is taken with
-/// `valid` and `ready`; one that is read is answered in the cycle after that.
+/// `valid` and `ready`; one that is read is answered in the cycle after that. It is not held for
+/// ever: the link gives up memory that does not answer.
 #[derive(Ports)]
 pub struct MemoryByte {
     /// A byte is to be read or written.

@@ -4,8 +4,10 @@ use crate::queues::QueueRow;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// How queues are switched on and off, and shown.
+/// How queues are switched on and off, and shown. A switch is not held until it is done: it waits
+/// while the host changes where the areas are.
 #[derive(Ports)]
+#[held(show_valid, show_ready, show_queue)]
 pub struct QueueControl {
     /// There are rings, and queues may be switched on.
     pub enable: Signal<In, Bit>,

@@ -91,7 +91,9 @@ pub struct FormedWarp {
     pub count: Signal<Out, ThreadCount>,
 }
 
-/// A packet warp asks for an entry of the delay commit queue.
+/// A packet warp asks for an entry of the delay commit queue. It is not held until there is one:
+/// the request ends with the array's run bit and when a spawned warp takes the cycle, and a slot
+/// that becomes free may be chosen instead.
 #[derive(Ports)]
 pub struct CommitEntry {
     /// A warp is issued.

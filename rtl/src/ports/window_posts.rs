@@ -3,7 +3,8 @@
 use crate::net::PostedCommand;
 use hermes_hdl::prelude::*;
 
-/// Commands that harts of the command processor post, and those that are complete.
+/// Commands that harts of the command processor post, and those that are complete. A command is not
+/// held until it is taken: it goes with `enable`, and with the access of a hart that is held.
 #[derive(Ports)]
 pub struct WindowPosts {
     /// NET_CONTROL bit 0.

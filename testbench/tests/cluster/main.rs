@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
 use hermes_testbench::model;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 /// Nodes of one core with four lanes, packet ring and network interface.
 fn library() -> &'static ModelLibrary {
@@ -20,6 +20,6 @@ fn library() -> &'static ModelLibrary {
         let caches = Config { l2_banks: 2, l2_bank_lines: 16, l1_lines: 16, ..default };
         let config = Config { cores: 1, lanes: 4, warps: 4, atomics: true, network: true, ..caches };
         let design = hermes_rtl::top::emit_top(&config).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::checked(&design).unwrap()
     })
 }

@@ -13,7 +13,7 @@ use hermes_testbench::model;
 use hermes_testbench::test_seed;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 use super::observed::Observed;
 
@@ -46,7 +46,7 @@ fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config()).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::checked(&design).unwrap()
     })
 }
 

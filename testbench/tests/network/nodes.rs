@@ -13,7 +13,7 @@ use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 /// Bytes of the shared memory of a node.
 const MEMORY_BYTES: u64 = 16 << 20;
@@ -48,7 +48,7 @@ pub fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config()).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::checked(&design).unwrap()
     })
 }
 

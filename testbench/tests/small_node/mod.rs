@@ -9,7 +9,7 @@ use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, P
 use hermes_testbench::firmware::build_firmware;
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
 use hermes_testbench::{model, test_seed};
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 /// Threads of a warp, and warp slots.
 pub const LANES: usize = 4;
@@ -21,7 +21,7 @@ pub fn library(l2_look_up_cycle: bool) -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&Config { l2_look_up_cycle, ..config() }).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::checked(&design).unwrap()
     })
 }
 
