@@ -44,7 +44,9 @@ pub(crate) fn wanted() -> Option<usize> {
 
 /// One fault, and what became of it.
 pub(crate) struct Fault {
-    /// The arguments of Yosys's `mutate` that make it.
+    /// The arguments of Yosys's `mutate` that make it, but for places in the source. Cells have
+    /// names after the wires that they drive or read (Yosys's `autoname`), which stay when other
+    /// lines of the unit change.
     pub arguments: String,
     /// Evaluation in which it was noticed.
     pub noticed: Option<usize>,
@@ -72,8 +74,9 @@ pub(crate) fn measure(design: &Design, recording: &Recording, count: usize) -> V
     arguments.into_iter().enumerate().map(judge).collect()
 }
 
-/// Lets Yosys write `mutated.v` into `folder`; returns how it made each fault. What has no effect in this unit, such as upper bits
-/// that are always 0, is optimized away before, as synthesis would do, so that no fault hits it.
+/// Lets Yosys write `mutated.v` into `folder`; returns how it made each fault, as [`Fault`] says.
+/// What has no effect in this unit, such as upper bits that are always 0, is optimized away before,
+/// as synthesis would do, so that no fault hits it.
 fn faults(design: &Design, folder: &Path, count: usize) -> Vec<String> {
     let yosys = |script: &str| {
         fs::write(folder.join("script.ys"), script).expect("a script for Yosys");
@@ -96,7 +99,36 @@ fn faults(design: &Design, folder: &Path, count: usize) -> Vec<String> {
         script += &format!("mutate -ctrl mutsel {SELECT_BITS} {} {fault}\n", i + 1);
     }
     yosys(&(script + "write_verilog -noattr mutated.v\n"));
-    arguments
+
+    // The cell of each fault is marked while it has the name that Yosys gave it first.
+    let mut script = String::from("read_rtlil unit.il\n");
+    for (i, fault) in arguments.iter().enumerate() {
+        script += &format!("setattr -set fault_{i} 1 c:{}\n", argument(fault, "-cell"));
+    }
+    script += "autoname\n";
+    for i in 0..arguments.len() {
+        script += &format!("tee -a names.txt select -list a:fault_{i}\n");
+    }
+    yosys(&script);
+    let names = fs::read_to_string(folder.join("names.txt")).expect("the names of the cells");
+    let names: Vec<&str> =
+        names.lines().filter_map(|line| line.split_once('/')).map(|(_, cell)| cell).collect();
+    assert_eq!(names.len(), arguments.len(), "{}: names of the cells of its faults", design.top);
+    arguments.iter().zip(names).map(|(fault, cell)| named(fault, cell)).collect()
+}
+
+/// The value of an argument of `mutate`.
+fn argument<'a>(fault: &'a str, option: &str) -> &'a str {
+    let mut words = fault.split_whitespace().skip_while(|word| *word != option);
+    words.nth(1).unwrap_or_else(|| panic!("{fault}: no {option}"))
+}
+
+/// The arguments of `mutate` with another name of the cell, and without places in the source.
+fn named(fault: &str, cell: &str) -> String {
+    let options = fault.split_whitespace().filter(|word| word.starts_with('-'));
+    let kept = options.filter(|option| !matches!(*option, "-src" | "-wire" | "-wirebit"));
+    let value = |option| if option == "-cell" { cell } else { argument(fault, option) };
+    kept.map(|option| format!("{option} {}", value(option))).collect::<Vec<_>>().join(" ")
 }
 
 /// The faulty design in a module whose ports are called `io_` and the port's name, as the equivalence tests have it.
@@ -199,6 +231,20 @@ mod tests {
         let (poor, better) = (noticed(&poor), noticed(&better));
         println!("{poor} and {better} of 8 noticed");
         assert!(poor < better && better >= 4);
+    }
+
+    /// The names of faults do not change with the lines of the unit.
+    #[test]
+    fn faults_are_named_after_signals() {
+        let mut design = emit(&Debounce::<2>::default(), "debounce").unwrap();
+        let names = |design: &Design| faults(design, tempfile::tempdir().unwrap().path(), 12);
+        let before = names(&design);
+        for module in &mut design.modules {
+            module.text.insert_str(0, "\n\n// Moved\n");
+        }
+        assert_eq!(before, names(&design));
+        assert!(before.iter().all(|fault| !fault.contains(".v:") && !fault.contains("-src")), "{before:#?}");
+        assert!(before.iter().any(|fault| fault.contains("-cell age_")), "{before:#?}");
     }
 
     /// A recording of the design without a fault.
