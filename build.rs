@@ -1,4 +1,5 @@
-//! Tells the command the git commit that it is built from, in `HERMES_COMMIT` (empty if it is not known) and in `HERMES_VERSION`.
+//! Tells the command the git commit that it is built from, in `HERMES_COMMIT` (empty if it is not
+//! known) and in `HERMES_VERSION`.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +20,8 @@ fn commit() -> Option<String> {
     if Path::new(&top).canonicalize().ok()? != Path::new(&here).canonicalize().ok()? {
         return None;
     }
-    // These change with every commit and checkout. Only what exists: a file that is missing would mean "always".
+    // These change with every commit and checkout. Only what exists: a file that is missing would
+    // mean "always".
     for name in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", name])?;
         if Path::new(&path).exists() {

@@ -1,10 +1,12 @@
-// What answers the packets that came: no answer leaves before the payload that it covers, and all before, are performed; of the answers
-// of a queue pair the newest is sent, once, when its responses are gone; a refusal is the last one; a response is told once, when it is in
-// memory, and nothing behind it goes on before it is noted; a queue pair is pending exactly while a payload of it is not performed, or was not
-// noted yet.
+// What answers the packets that came: no answer leaves before the payload that it covers, and all
+// before, are performed; of the answers of a queue pair the newest is sent, once, when its
+// responses are gone; a refusal is the last one; a response is told once, when it is in memory, and
+// nothing behind it goes on before it is noted; a queue pair is pending exactly while a payload of
+// it is not performed, or was not noted yet.
 //
-// One queue pair is followed, whichever. The FIFO of the marks, which is proved by itself (sync_fifo), gives marks at any time and in any
-// order, but no more of a kind than it was given: payloads and marks without one, of the followed queue pair and of others.
+// One queue pair is followed, whichever. The FIFO of the marks, which is proved by itself
+// (sync_fifo), gives marks at any time and in any order, but no more of a kind than it was given:
+// payloads and marks without one, of the followed queue pair and of others.
 module sync_fifo_answer_mark_4_5 (
     input  wire        clk,
     input  wire        rst,
@@ -177,15 +179,16 @@ module acknowledge_formal (
     wire leaves = head_valid && head_taken;
     wire its_head = head_valid && send_pair == pair;
 
-    // Payloads whose marks have not passed, of the followed queue pair and of all; how many of these are performed.
+    // Payloads whose marks have not passed, of the followed queue pair and of all; how many of
+    // these are performed.
     wire [4:0] its = \dut.marks.its ;
     wire [4:0] its_plain = \dut.marks.its_plain ;
     wire [5:0] inside_ = its + \dut.marks.payloads ;
     reg [5:0] ahead;
     wire due = shows && (!payload || ahead != 0);
     wire refuses = refuse_valid && refuse_ready && refuse[3:0] == pair;
-    // The newest answer of the followed queue pair (message, NAK, packet), and whether it was not sent; that it is a refusal, and that one
-    // was sent since the queue pair was not up.
+    // The newest answer of the followed queue pair (message, NAK, packet), and whether it was not
+    // sent; that it is a refusal, and that one was sent since the queue pair was not up.
     reg waiting, refused, ended;
     reg [50:0] newest;
     // The mark that was told, and not noted, in the cycle before
@@ -195,7 +198,8 @@ module acknowledge_formal (
         // A payload is performed after its mark came, once.
         if (performed) assume (ahead < inside_);
         if (head_taken) assume (head_valid);
-        // A queue pair whose refusal was sent is refused nothing more: it is not up from the next cycle on.
+        // A queue pair whose refusal was sent is refused nothing more: it is not up from the next
+        // cycle on.
         if (refuse_valid && (ended || (refused && leaves && send_pair == pair))) assume (refuse[3:0] != pair);
     end
     always @(posedge clk) begin
@@ -225,11 +229,14 @@ module acknowledge_formal (
         state_kept: assert (kept == its + its_plain);
         state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || refused || \dut.missing [pair] == (newest[26:24] == 1)) && (!waiting || {word[56:33], word[31:29], word[27:4]} == newest));
         state_refused: assert (\dut.refused [pair] == refused && (!ended || (refused && !waiting)));
-        // A mark with a payload passes when that is performed, which is when more are performed than have passed; all in their order.
+        // A mark with a payload passes when that is performed, which is when more are performed
+        // than have passed; all in their order.
         if (passes) not_before_performed: assert (due);
-        // It passes as soon as it is; that of a response when it is noted, and nothing behind it before.
+        // It passes as soon as it is; that of a response when it is noted, and nothing behind it
+        // before.
         passes_at_once: assert (passes == (due && (!got || got_ready)));
-        // A response is told when it is in memory, as it came, until it is noted; it is noted when its mark passes: once.
+        // A response is told when it is in memory, as it came, until it is noted; it is noted when
+        // its mark passes: once.
         got_is_told: assert (got_valid == (due && got) && (!got_valid || {got_sequence, got_pair} == oldest[27:0]));
         if (got_valid && got_ready) got_once: assert (passes);
         if (unnoted) got_stays: assert (got_valid && {got_sequence, got_pair} == told);
@@ -239,7 +246,8 @@ module acknowledge_formal (
         if (its_head) newest_is_sent: assert (waiting && up && head[118 +: 24] == newest[23:0] && head[142 + 216 +: 8] == (newest[26:24] == 0 || newest[26:24] == 5 ? 8'h1f : 8'h5f + newest[26:24]));
         if (its_head) message_is_its: assert (head[142 + 192 +: 24] == newest[50:27]);
         if (head_valid) sent_to_the_peer: assert (sends && head[3:0] == send_pair && head[5 +: 48] == send[33 +: 48] && head[53 +: 32] == send[81 +: 32] && head[94 +: 24] == send[9 +: 24] && head[85 +: 9] == 9'h11 && head[366 +: 3] == 1 && head[369 +: 13] == 0);
-        // No answer is sent while responses of its queue pair are to be sent, and none behind a refusal.
+        // No answer is sent while responses of its queue pair are to be sent, and none behind a
+        // refusal.
         if (head_valid) behind_the_responses: assert (!responds[send_pair]);
         if (ended) nothing_behind_a_refusal: assert (!its_head);
         // Else it is offered when no other one is.
@@ -248,7 +256,8 @@ module acknowledge_formal (
         naks_are_counted: assert (sent_nak == (leaves && head[142 + 216 + 5 +: 3] == 3));
         // The queue pair is told as closed when a NAK above 0x60 left, and only then.
         closed_by_a_nak: assert (closed == (leaves && head[142 + 216 +: 8] > 8'h60));
-        // It is pending from the cycle behind the one in which the mark of a payload came until that has passed.
+        // It is pending from the cycle behind the one in which the mark of a payload came until
+        // that has passed.
         pending_is_exact: assert (pending[pair] == (its != 0));
         // It is held while a mark of it has not passed, or an answer waits.
         held_is_exact: assert (held_pairs[pair] == (its + its_plain != 0 || waiting));

@@ -1,7 +1,8 @@
-// A warp that is owed an operation at the path of atomic operations gets it before any other warp gets two, and a debt that nobody
-// collects does not close the path for ever.
+// A warp that is owed an operation at the path of atomic operations gets it before any other warp
+// gets two, and a debt that nobody collects does not close the path for ever.
 //
-// Of all warps one is followed, whichever, and one other. Between stage D and the path there is one operation at most.
+// Of all warps one is followed, whichever, and one other. Between stage D and the path there is one
+// operation at most.
 module atomic_turns_formal (
     input wire       clk,
     input wire       rst,
@@ -27,12 +28,14 @@ module atomic_turns_formal (
 
     `include "start.vh"
 
-    // The followed warp was turned away and had no operation in this round; the other had one since.
+    // The followed warp was turned away and had no operation in this round; the other had one
+    // since.
     wire owed = \dut.wanting [warp] && !\dut.served [warp];
     wire starts = start_valid && who == warp;
     wire other_starts = start_valid && who == other;
     reg  was_owed, was_settled, was_turned_away, once;
-    // Cycles for which the path was free and nobody came while the followed warp was owed an operation.
+    // Cycles for which the path was free and nobody came while the followed warp was owed an
+    // operation.
     reg [8:0] free;
     always @* begin
         assume (warp != other);

@@ -1,12 +1,13 @@
-// Watches an AXI4 master (AMBA AXI protocol specification, part A): what the master has to keep is asserted, what the
-// slave has to keep is assumed. For masters that start the data of a write no earlier than its address is offered.
+// Watches an AXI4 master (AMBA AXI protocol specification, part A): what the master has to keep is
+// asserted, what the slave has to keep is assumed. For masters that start the data of a write no
+// earlier than its address is offered.
 //
 // 1. `valid` and what goes with it stay until `ready`; no `valid` in the cycle after a reset.
 // 2. Bursts are INCR, of beats no wider than the bus, and stay within 4 KB.
-// 3. Data beats of writes come in the order of the addresses, never before their address is offered; WLAST is on the last
-//    beat of each burst and on no other.
-// 4. The slave answers only what is open: B and R carry the ID of an open burst; its `valid` stays, too. Fewer than
-//    `MAX_OPEN` bursts of an ID are open.
+// 3. Data beats of writes come in the order of the addresses, never before their address is
+//    offered; WLAST is on the last beat of each burst and on no other.
+// 4. The slave answers only what is open: B and R carry the ID of an open burst; its `valid` stays,
+//    too. Fewer than `MAX_OPEN` bursts of an ID are open.
 module axi4_checker #(
     parameter ID = 6,
     parameter DATA = 512,
@@ -62,7 +63,8 @@ module axi4_checker #(
     // Beats that the addresses promise and that the data brought.
     reg [11:0] beats_promised, beats_brought;
     wire [11:0] beats_offered = beats_promised + (awvalid ? awlen + 12'd1 : 12'd0);
-    // One write burst is followed, whichever: the number of its first beat, and of its beats less one.
+    // One write burst is followed, whichever: the number of its first beat, and of its beats less
+    // one.
     reg following;
     reg [11:0] first_beat;
     reg [7:0] length;

@@ -1,8 +1,10 @@
-// Watches the source of an AXI4-Stream (AMBA AXI4-Stream protocol specification): what it has to keep is asserted.
+// Watches the source of an AXI4-Stream (AMBA AXI4-Stream protocol specification): what it has to
+// keep is asserted.
 //
 // 1. `tvalid` and what goes with it stay until `tready`; no `tvalid` in the cycle after a reset.
 // 2. A packet has at most `max_beats` beats.
-// 3. Bytes of a beat are kept from the lowest on; all beats of a packet but the last are full, and no beat is empty.
+// 3. Bytes of a beat are kept from the lowest on; all beats of a packet but the last are full, and
+//    no beat is empty.
 //
 // `ASSUMED` turns the same rules into assumptions, for the source at the other side.
 module axi4_stream_checker #(

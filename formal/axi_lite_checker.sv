@@ -1,8 +1,9 @@
-// Watches an AXI4-Lite slave (AMBA AXI protocol specification, part B): what the slave has to keep is asserted, what the
-// master has to keep is assumed.
+// Watches an AXI4-Lite slave (AMBA AXI protocol specification, part B): what the slave has to keep
+// is asserted, what the master has to keep is assumed.
 //
 // 1. `valid` and what goes with it stay until `ready`.
-// 2. One response for each write, after both its address and its data; one for each read, after its address.
+// 2. One response for each write, after both its address and its data; one for each read, after its
+//    address.
 // 3. No more than `LIMIT` requests are open on a channel.
 module axi_lite_checker #(
     parameter ADDRESS = 12,

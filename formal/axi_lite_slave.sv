@@ -1,4 +1,5 @@
-// The AXI4-Lite slave keeps the protocol, does every access once with its own address and data, and answers with its value.
+// The AXI4-Lite slave keeps the protocol, does every access once with its own address and data, and
+// answers with its value.
 module axi_lite_slave_formal (
     input wire        clk,
     input wire        rst,
@@ -54,7 +55,8 @@ module axi_lite_slave_formal (
     reg [1:0] b_answer, r_answer;
     wire [31:0] bits = {{8{strobe[3]}}, {8{strobe[2]}}, {8{strobe[1]}}, {8{strobe[0]}}};
     wire write_done = write && !delay;
-    // Cycles for which a read, and a write that the registers would take, have waited for nothing but the slave.
+    // Cycles for which a read, and a write that the registers would take, have waited for nothing
+    // but the slave.
     reg [1:0] read_late, write_late;
     reg was_delayed;
     always @(posedge clk) begin

@@ -1,4 +1,5 @@
-// A warp of spawned threads goes first for six issues after its start, and not longer; another that starts meanwhile changes nothing.
+// A warp of spawned threads goes first for six issues after its start, and not longer; another that
+// starts meanwhile changes nothing.
 module boot_first_formal (
     input wire       clk,
     input wire       rst,

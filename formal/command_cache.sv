@@ -1,8 +1,10 @@
-// Rules C4 to C6: a hart finds a line only if it was fetched for it after the last time that it, or its whole part, was dropped, and whole;
-// what it finds is the line as it was fetched with its own stores since. A fill that is ended by a drop of the part installs nothing.
+// Rules C4 to C6: a hart finds a line only if it was fetched for it after the last time that it, or
+// its whole part, was dropped, and whole; what it finds is the line as it was fetched with its own
+// stores since. A fill that is ended by a drop of the part installs nothing.
 //
-// Of all words of all lines of all harts one is followed, whichever. The RAMs are replaced by ones that keep the word and the tag of
-// its place; all others read as anything, and so does a word that is read while it is written.
+// Of all words of all lines of all harts one is followed, whichever. The RAMs are replaced by ones
+// that keep the word and the tag of its place; all others read as anything, and so does a word that
+// is read while it is written.
 module ram_sized_32_9 (
     input wire clk, input wire write_enable, input wire [15:0] write_address, input wire [31:0] write_data,
     input wire read_enable, input wire [15:0] read_address, output wire [31:0] read_data
@@ -85,7 +87,8 @@ module command_cache_formal (
 
     `include "start.vh"
 
-    // Stage W: the hart and address that were looked up in the cycle before, and whether the hart's line was being filled then.
+    // Stage W: the hart and address that were looked up in the cycle before, and whether the hart's
+    // line was being filled then.
     reg         there_is, filled_then;
     reg  [2:0]  hart;
     reg  [31:0] address;
@@ -116,7 +119,8 @@ module command_cache_formal (
     wire same_place = used && owner == h && line[3:0] == l[3:0];
     wire arrives = accepted && fill_hart == h && fill_line == l;
 
-    // `fresh`: fetched for the hart since the last drop. `present`: whole. `truth`: what its hart has to find.
+    // `fresh`: fetched for the hart since the last drop. `present`: whole. `truth`: what its hart
+    // has to find.
     reg         fresh, present;
     reg  [31:0] truth;
     wire [31:0] mask = {{8{store_strobe[3]}}, {8{store_strobe[2]}}, {8{store_strobe[1]}}, {8{store_strobe[0]}}};
@@ -145,8 +149,9 @@ module command_cache_formal (
         end
     end
 
-    // The contract: two harts. A hart whose load is outstanding, or whose line is filled, has no store and no atomic operation in the
-    // pipeline; its load was in vain: the line that comes is not there.
+    // The contract: two harts. A hart whose load is outstanding, or whose line is filled, has no
+    // store and no atomic operation in the pipeline; its load was in vain: the line that comes is
+    // not there.
     always @* begin
         assume (look_hart < 2 && fill_hart < 2);
         assume (!(store && remove));

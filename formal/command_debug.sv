@@ -1,8 +1,9 @@
-// Harts that the host stops, steps, resumes and has execute words: a hart stops at a boundary or with a trap, since it was told to or
-// behind its step, and at the first one; nothing is delivered to it meanwhile; a step is one instruction; a word is executed once, by a
-// hart that is stopped.
+// Harts that the host stops, steps, resumes and has execute words: a hart stops at a boundary or
+// with a trap, since it was told to or behind its step, and at the first one; nothing is delivered
+// to it meanwhile; a step is one instruction; a word is executed once, by a hart that is stopped.
 //
-// Of all harts one is followed, whichever. The pipeline is a model: stage W holds anything that the rules of the harts allow.
+// Of all harts one is followed, whichever. The pipeline is a model: stage W holds anything that the
+// rules of the harts allow.
 module command_debug_formal (
     input wire        clk,
     input wire        rst,
@@ -62,12 +63,14 @@ module command_debug_formal (
     reg  [31:0] given;
     wire        mine = any && whose == follow;
     wire        accepted = write_execute && !any && stopped[select] && run[select] && !(ask_step[select] || ask_resume[select]);
-    // What is asked of the followed hart: to stop; to execute one instruction, and how many it has executed.
+    // What is asked of the followed hart: to stop; to execute one instruction, and how many it has
+    // executed.
     reg         told, stepping, was_run, late;
     reg  [1:0]  count;
 
     always @* begin
-        // Only a hart that runs is between instructions, has one in stage W, or enters a trap; a stopped one has none but the word.
+        // Only a hart that runs is between instructions, has one in stage W, or enters a trap; a
+        // stopped one has none but the word.
         if (between[follow]) assume (run[follow] && !is_stopped && !(here && exception));
         if (here) assume (run[follow] && (executed ? is_stopped : !is_stopped));
         if (live && executed) assume (any && inside && hart == whose && run[hart]);
@@ -76,7 +79,8 @@ module command_debug_formal (
         // No interrupt is taken while nothing may be delivered: a trap is that of an exception.
         if (trap[follow] && closed[follow]) assume (here && !executed && exception && !halts);
         if (trap[follow]) assume (run[follow] && !is_stopped && !halts);
-        // Behind an instruction that retires there is a boundary in its cycle, or in the next, in which stage W has none of the hart.
+        // Behind an instruction that retires there is a boundary in its cycle, or in the next, in
+        // which stage W has none of the hart.
         if (late) assume (!here && (!run[follow] || between[follow]));
     end
 

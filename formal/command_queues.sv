@@ -1,9 +1,12 @@
-// The command queues: what a warp wrote into its ring is noticed, fetched when there is room, given to the harts once, and counted; the control line is
-// what is known of the queue; a queue that may have a command is looked at.
+// The command queues: what a warp wrote into its ring is noticed, fetched when there is room, given
+// to the harts once, and counted; the control line is what is known of the queue; a queue that may
+// have a command is looked at.
 //
-// Of all queues one is followed, and of all entries of its ring one, whichever; of the buffers each, of one with the line that is in it. Warps write what
-// they like when they like, lines that are read are anything, harts post, end and give back in any cycle, queues are switched on and off in any cycle, and
-// memory and the commands that are under way answer when they like. Resets come at any time.
+// Of all queues one is followed, and of all entries of its ring one, whichever; of the buffers
+// each, of one with the line that is in it. Warps write what they like when they like, lines that
+// are read are anything, harts post, end and give back in any cycle, queues are switched on and off
+// in any cycle, and memory and the commands that are under way answer when they like. Resets come
+// at any time.
 module command_queues_formal (
     input wire         clk,
     input wire         rst,
@@ -119,7 +122,8 @@ module command_queues_formal (
     // A queue that is not there cannot be switched.
     wire is_there = kind != SWITCH || (switch_queue < 4 && (enable || !what[41]));
 
-    // Where its lines are: areas of two rings follow each other; they are as large as their rings and control lines at least.
+    // Where its lines are: areas of two rings follow each other; they are as large as their rings
+    // and control lines at least.
     wire [25:0] area = base + ({18'd0, its} >> 1 << (area_log2 - 6));
     wire [25:0] control_line = area + 128 + its[0];
     always @* begin
@@ -135,13 +139,15 @@ module command_queues_formal (
     wire [15:0] here = {15'd0, step == 1 && kind == ARRIVE} << its_event_buffer;
     wire [15:0] claimed = offered | reading | \dut.arrivals.inside | here;
 
-    // The command of the queue: none; its line is fetched; the harts have it, until one posts or ends it, or gives it back, which is told; that is noted.
+    // The command of the queue: none; its line is fetched; the harts have it, until one posts or
+    // ends it, or gives it back, which is told; that is noted.
     localparam NONE = 3'd0, FETCHED = 3'd1, GIVEN = 3'd2, FINISHED = 3'd3, BACK = 3'd4, NOTED = 3'd5;
     reg [2:0] state;
     reg [3:0] buffer;
     reg [31:0] index;
     reg posted, was_back;
-    // Commands of it that were posted and are not told to be complete; what the command that is being noted as complete said.
+    // Commands of it that were posted and are not told to be complete; what the command that is
+    // being noted as complete said.
     reg [3:0] open;
     reg [98:0] its_completion;
     wire tells = event_valid && event_[10:3] == its;
@@ -157,7 +163,8 @@ module command_queues_formal (
         // While a queue is on there are rings.
         if (known && is_on) assume (enable);
         if (was_switching) assume (switch_valid && {switch_on, switch_queue} == was_switch);
-        // A buffer is free when its line was not given to the harts, or the hart that had its command has another one.
+        // A buffer is free when its line was not given to the harts, or the hart that had its
+        // command has another one.
         if (free) assume (!claimed[free_buffer] && !(free_buffer == buffer && (state == GIVEN || state == BACK)));
         if (event_valid) assume (event_[2:0] == TAKE || event_[2:0] == END || event_[2:0] == GIVE_BACK);
         if (tells && event_[2:0] != GIVE_BACK) assume (state == FINISHED && posted == (event_[2:0] == TAKE) && event_[14:11] == buffer);
@@ -168,7 +175,8 @@ module command_queues_formal (
         assume (!(finishes && gives_back));
         if (completes) assume (open != 0);
         if (response_valid) assume (reading[response_buffer]);
-        // As with the queue that is followed, drops_its_own, a buffer that another one drops was claimed by that one last.
+        // As with the queue that is followed, drops_its_own, a buffer that another one drops was
+        // claimed by that one last.
         if (drop && !doing) assume (!\dut.owners.is_its [drop_buffer]);
     end
 
@@ -282,7 +290,8 @@ module command_queues_formal (
         // One command in a buffer at a time, with room for it, of a queue that is on.
         if (its_claim) one_buffer: assert (state == NONE && !is_staged);
         if (its_claim) claims_with_room: assert (is_on && under_way < 8);
-        // It is given to the harts once, as it stands in the line that was read behind its claim, from its place, if it has the phase of its lap.
+        // It is given to the harts once, as it stands in the line that was read behind its claim,
+        // from its place, if it has the phase of its lap.
         if (its_stage) given_once: assert (state == FETCHED && staged[3:0] == buffer && is_on && is_staged);
         if (its_stage && staged[3:0] == chosen) given_as_read: assert (chosen_word[32] == 0 && chosen_word[8] != head[6]
             && staged[27:12] == head[15:0] && staged[35:28] == chosen_word[7:0] && staged[37:36] == chosen_word[13:12]
@@ -301,12 +310,14 @@ module command_queues_formal (
         if (was_turns && was_flag) begins_at_zero: assert (head == 0 && row[42 +: 32] == was_epoch && row[137:74] == 0 && row[201:138] == 0
             && row[329:202] == 0);
         if (was_breaks || (was_turns && !was_flag)) ends_without_epoch: assert (row[42 +: 32] == 0);
-        // What is under way is what was posted and is not complete, up to eight; so a POST has room.
+        // What is under way is what was posted and is not complete, up to eight; so a POST has
+        // room.
         if (known) under_way_exact: assert ({1'b0, under_way} + (posted && (state == FINISHED || state == NOTED)) == open + \dut.done.count
             + (doing && step == 1 && kind == COMPLETE) && under_way <= 8 && !(finishes && posts && open >= 8));
         // Only a queue that is there is on.
         if (known && is_on) sum_of_done: assert (completed_sum + under_way == head[15:0] && its < 4);
-        // Switches: with work under way, or without rings, it is not switched on; when it is off, the harts have nothing of it.
+        // Switches: with work under way, or without rings, it is not switched on; when it is off,
+        // the harts have nothing of it.
         if (was_known && is_on && !before[0]) on_without_work: assert (open == 0 && \dut.done.count == 0 && state == NONE);
         if (was_switches) refused_exactly: assert (switch_refused == was_refused && (!was_refused || is_on == before[0]));
         if (known && !is_on) off_is_off: assert (state != FETCHED && state != GIVEN && !its_claim && !its_stage);
@@ -318,7 +329,8 @@ module command_queues_formal (
         if (known && is_on && !is_staged && under_way < 8 && head[5:0] == entry && copy != head[6] && doing && step == 3)
             look_sees: assert (listed || \dut.watch_phase != head[6]);
         if (\dut.list_.is_new && \dut.list_.what == its) listed_once: assert (!listed && known);
-        // The control line is what is known of it, in one write, at its place; and each change of it is written.
+        // The control line is what is known of it, in one write, at its place; and each change of
+        // it is written.
         if (write_valid && line_is_its) line_is_row: assert (write_line == control_line && write_data == line_data);
         if (was_offered) line_stays: assert (write_valid && write_line == was_write_line && write_data == was_write_data);
         if (line_known && !was_line) line_is_written: assert (row[42 +: 288] == its_line[42 +: 288]);

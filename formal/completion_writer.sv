@@ -1,5 +1,5 @@
-// Rules S3 and S7: of each job that has ended one completion word is written, if it has one, and its slot is freed once, not
-// before the word is visible.
+// Rules S3 and S7: of each job that has ended one completion word is written, if it has one, and
+// its slot is freed once, not before the word is visible.
 //
 // Of all slots one is followed, whichever, for the turns.
 module completion_writer_formal (
@@ -46,7 +46,8 @@ module completion_writer_formal (
     reg [31:0] address, value;
     wire       idle = !(to_write || on_its_way || silent);
     wire       acknowledged = written_valid && written_tag == 31;
-    // The contract: what the L2 acknowledges it has accepted; a job that has ended stays so until it is taken.
+    // The contract: what the L2 acknowledges it has accepted; a job that has ended stays so until
+    // it is taken.
     reg [15:0] waits;
     always @* begin
         assume (!acknowledged || on_its_way);

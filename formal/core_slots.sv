@@ -1,4 +1,5 @@
-// A core's slots: a warp gets an idle, allowed slot, and no more warps than the limit are on the core.
+// A core's slots: a warp gets an idle, allowed slot, and no more warps than the limit are on the
+// core.
 module core_slots_formal (
     input wire       clk,
     input wire       rst,

@@ -1,5 +1,5 @@
-// A core's slots with a thread spawner: a warp of either kind gets an idle, allowed slot, each kind up to its own limit; a slot
-// that is freed is one less of the kind that took it.
+// A core's slots with a thread spawner: a warp of either kind gets an idle, allowed slot, each kind
+// up to its own limit; a slot that is freed is one less of the kind that took it.
 module core_slots_spawned_formal (
     input wire       clk,
     input wire       rst,
@@ -27,8 +27,9 @@ module core_slots_spawned_formal (
 
     `include "start.vh"
 
-    // The slots of each kind, and how many they are, as the ports tell: takes less frees. Each take is of an idle slot and each free
-    // of a busy one, so that this is the number of bits, which solvers are slow to count.
+    // The slots of each kind, and how many they are, as the ports tell: takes less frees. Each take
+    // is of an idle slot and each free of a busy one, so that this is the number of bits, which
+    // solvers are slow to count.
     reg [31:0] packets, spawned;
     reg [5:0]  packet_warps, spawned_warps;
     wire [31:0] busy = packets | spawned;

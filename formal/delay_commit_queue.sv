@@ -1,4 +1,5 @@
-// Warps commit in the order of their allocation, each once, none before it finished, none is lost, and they do commit.
+// Warps commit in the order of their allocation, each once, none before it finished, none is lost,
+// and they do commit.
 //
 // Four entries. Of all warps one is followed, whichever: `follow` says when it is allocated.
 module delay_commit_queue_formal (
@@ -28,7 +29,8 @@ module delay_commit_queue_formal (
 
     wire allocate = allocate_valid && allocate_ready;
 
-    // The entries: taken by a warp that did not commit, and finished. `oldest` is the entry that commits next.
+    // The entries: taken by a warp that did not commit, and finished. `oldest` is the entry that
+    // commits next.
     reg [3:0] taken, finished;
     reg [1:0] oldest;
     reg [2:0] warps;
@@ -55,7 +57,8 @@ module delay_commit_queue_formal (
             oldest <= oldest + 1;
             laps <= laps + (laps != 15);
         end
-        // An entry is free again a cycle before its warp's commit shows, so a new warp may have it already.
+        // An entry is free again a cycle before its warp's commit shows, so a new warp may have it
+        // already.
         if (commit_valid && allocate && allocate_index == oldest) taken[oldest] <= 1;
         warps <= warps + allocate - commit_valid;
         if (allocate && follow && !following) begin
@@ -82,15 +85,16 @@ module delay_commit_queue_formal (
     end
 
     always @(posedge clk) if (started && !rst) begin
-        // The order of allocation, each warp once, nothing lost and nothing doubled: the followed warp commits, unchanged,
-        // after exactly those that were allocated before it.
+        // The order of allocation, each warp once, nothing lost and nothing doubled: the followed
+        // warp commits, unchanged, after exactly those that were allocated before it.
         if (commit_valid && following && ahead == 0)
             in_order: assert ({commit_core, commit_slot, commit_count} == warp && entry == oldest);
         if (commit_valid) only_what_was_allocated: assert (warps != 0);
         if (commit_valid) not_before_finished: assert (finished[oldest]);
         // A finished warp that is the oldest commits in the second cycle after.
         commits_at_once: assert (late < 2);
-        // Room is refused only when four warps are inside, or, in the first lap, while a warp finishes.
+        // Room is refused only when four warps are inside, or, in the first lap, while a warp
+        // finishes.
         room_is_exact: assert (allocate_ready || warps == 4 || (done_valid && laps < 4));
         never_overfull: assert (warps <= 4 || (warps == 5 && commit_valid));
 

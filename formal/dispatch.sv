@@ -1,8 +1,8 @@
-// The whole control path: every packet announced is in one warp, warps start in order on slots that are free, and commit in
-// that order, each once, after it finished.
+// The whole control path: every packet announced is in one warp, warps start in order on slots that
+// are free, and commit in that order, each once, after it finished.
 //
-// Two cores of two slots, warps of two packets, two entries in the task FIFO and in the delay commit queue. Of all warps one
-// is followed, whichever.
+// Two cores of two slots, warps of two packets, two entries in the task FIFO and in the delay
+// commit queue. Of all warps one is followed, whichever.
 module dispatch_formal (
     input wire        clk,
     input wire        rst,
@@ -38,7 +38,8 @@ module dispatch_formal (
 
     `include "start.vh"
 
-    // Small counts reach the interesting states in few cycles; any count is proved for the warp former alone.
+    // Small counts reach the interesting states in few cycles; any count is proved for the warp
+    // former alone.
     always @* assume (task_count < 6 && timeout < 4 && mcw < 4);
     reg [5:0] was_mcw;
     always @* if (started && !rst) assume (mcw == was_mcw);
@@ -100,7 +101,8 @@ module dispatch_formal (
     wire [1:0] running_there = running[issue_core[0]];
 
     always @(posedge clk) if (started && !rst) begin
-        // Warps start in the order of the packets, without a gap, on a free slot of one core, within MCW.
+        // Warps start in the order of the packets, without a gap, on a free slot of one core,
+        // within MCW.
         if (issue) starts_in_order: assert (issue_packet[6:0] == started_packets && 1 <= issue_count && issue_count <= 2);
         if (issue) never_to_a_busy_slot: assert (issue_core < 2 && issue_slot < 2 && !running_there[issue_slot[0]]);
         if (issue) never_above_mcw: assert (running_there[0] + running_there[1] < mcw);
@@ -110,7 +112,8 @@ module dispatch_formal (
         none_invented: assert ({1'b0, started_packets} + (issue ? issue_count : 0) <= accepted);
         if (task_level == 0 && pending == 0 && !\dut.former.formed && !issue)
             none_lost: assert (started_packets == accepted);
-        // Commits come in the order of the starts, each warp once, as it started, after it finished.
+        // Commits come in the order of the starts, each warp once, as it started, after it
+        // finished.
         if (commit) only_what_started: assert (open != 0 && commit_packet[6:0] == committed);
         if (commit && following && ahead == 0) commits_in_order: assert (
             {commit_core, commit_slot, commit_packet[6:0], commit_count} == {place, packet, count});

@@ -1,5 +1,5 @@
-// The properties of the whole control path in the second lap of its queues: one slot a core, and full warps only, so that longer
-// runs can be looked at than in general.
+// The properties of the whole control path in the second lap of its queues: one slot a core, and
+// full warps only, so that longer runs can be looked at than in general.
 module dispatch_laps_formal (
     input wire       clk,
     input wire       rst,

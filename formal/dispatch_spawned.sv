@@ -1,5 +1,6 @@
-// The whole control path with a thread spawner (S8, S17): a finish goes to the delay commit queue or to the spawner, as the warp that
-// runs in the slot was started; packets start and commit in order, each once, as if there were no spawned warps.
+// The whole control path with a thread spawner (S8, S17): a finish goes to the delay commit queue
+// or to the spawner, as the warp that runs in the slot was started; packets start and commit in
+// order, each once, as if there were no spawned warps.
 //
 // Two cores of two slots, warps of two packets.
 module dispatch_spawned_formal (
@@ -51,7 +52,8 @@ module dispatch_spawned_formal (
     reg [5:0] was_mcw, was_spawn_mcw;
     always @* if (started && !rst) assume (mcw == was_mcw && spawn_mcw == was_spawn_mcw);
 
-    // The slots that run a warp, of what kind, and the cores' finishes, which stay until they are taken.
+    // The slots that run a warp, of what kind, and the cores' finishes, which stay until they are
+    // taken.
     reg [3:0] running, spawned;
     reg [3:0] job [0:3];
     reg [1:0] was_waiting;

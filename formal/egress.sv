@@ -1,8 +1,8 @@
-// Egress is a source of an AXI4-Stream that keeps the protocol; every packet is sent whole, to the port of its verdict, or passed
-// over, once and in order; and no tag of a read is in use twice.
+// Egress is a source of an AXI4-Stream that keeps the protocol; every packet is sent whole, to the
+// port of its verdict, or passed over, once and in order; and no tag of a read is in use twice.
 //
-// The packet at one place of the queue of packets is followed, whichever, and one tag, whichever. The memory answers what it
-// was asked, in any order; the lines and verdicts that it gives are any.
+// The packet at one place of the queue of packets is followed, whichever, and one tag, whichever.
+// The memory answers what it was asked, in any order; the lines and verdicts that it gives are any.
 module egress_formal (
     input wire         clk,
     input wire         rst,
@@ -42,8 +42,8 @@ module egress_formal (
     );
     (* hierconn *) wire [15:0] \stream.beats ;
 
-    // Queues of the unit: packets from their verdict on, those of unknown length, those of known length; lines behind line 0,
-    // and lines of verdicts.
+    // Queues of the unit: packets from their verdict on, those of unknown length, those of known
+    // length; lines behind line 0, and lines of verdicts.
     (* hierconn *) wire [3:0] \dut.slots.packets.head ;
     (* hierconn *) wire [3:0] \dut.slots.packets.tail ;
     (* hierconn *) wire \dut.slots.packets.all_used ;
@@ -132,7 +132,8 @@ module egress_formal (
     wire measured_here = {1'b0, measured_ahead} < measured;
     wire hand_out = \dut.slots_line_valid && \dut.slots_line_start && \dut.sender_line_ready ;
 
-    // The next packet; the frame that is handed to the stream: its bytes, and those of the frame that the beat on offer is of.
+    // The next packet; the frame that is handed to the stream: its bytes, and those of the frame
+    // that the beat on offer is of.
     reg [31:0] next;
     reg [31:0] frames_begun, frames_passed, beats_last;
     reg [16:0] length, out_length;
@@ -198,7 +199,8 @@ module egress_formal (
         if (tvalid) last_beat_is_exact: assert (tlast == (\stream.beats + 1 == last_beats));
         if (tvalid && tlast) last_bytes_are_exact: assert (tkeep == last_keep);
         if (tvalid) port_is_kept: assert (tuser[30:0] == out_port);
-        // Each packet is sent or passed over: to the port of its verdict, and not at all if that is none.
+        // Each packet is sent or passed over: to the port of its verdict, and not at all if that is
+        // none.
         if (hand_out && \dut.slots.measured.head == place) sent_to_the_port: assert (
             !verdict[31] && \dut.slots_line_frame_port == verdict[30:0]);
         // Its slot is free when it was handed out or passed over, in the order of the packets.

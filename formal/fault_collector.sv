@@ -1,4 +1,5 @@
-// The fault collector takes every record once, no core waits for long, and what does not fit is counted.
+// The fault collector takes every record once, no core waits for long, and what does not fit is
+// counted.
 //
 // Three cores, of which one is followed, whichever. The FIFO in it is proved in sync_fifo.sv.
 module fault_collector_formal (
@@ -59,7 +60,8 @@ module fault_collector_formal (
         never_idle: assert (fault_valid == 0 || fault_ready != 0);
         // A core waits for at most one record of each other core.
         if (waits) no_starvation: assert ((others & fault_ready) == 0);
-        // Every record is in the FIFO, was read from it, or was counted as dropped; its threads are counted in any case.
+        // Every record is in the FIFO, was read from it, or was counted as dropped; its threads are
+        // counted in any case.
         every_record_counted: assert (kept_or_dropped == level + popped + dropped);
         every_thread_counted: assert (faults == ended);
         never_overfull: assert (level <= 32);

@@ -1,9 +1,11 @@
-// The instructions of a warp retire in the order of its program: each behind the one before, or where the path leads that stage W
-// or path selection chose, with the lanes and the call depth of that path; what was issued too early leaves no trace.
+// The instructions of a warp retire in the order of its program: each behind the one before, or
+// where the path leads that stage W or path selection chose, with the lanes and the call depth of
+// that path; what was issued too early leaves no trace.
 //
-// Of all warp slots one is followed, whichever; of the RAMs the word of its warp (see tracked_ram.sv). Stages D, R, X and W are
-// what the core makes of them: an instruction in stage D goes on unless it is fetched again, which the front end hears a cycle
-// later; none overtakes another, and a flush takes the younger ones of its warp out.
+// Of all warp slots one is followed, whichever; of the RAMs the word of its warp (see
+// tracked_ram.sv). Stages D, R, X and W are what the core makes of them: an instruction in stage D
+// goes on unless it is fetched again, which the front end hears a cycle later; none overtakes
+// another, and a flush takes the younger ones of its warp out.
 module front_end_formal (
     input wire        clk,
     input wire        rst,
@@ -116,8 +118,9 @@ module front_end_formal (
 
     `include "start.vh"
 
-    // The followed warp: what stages D and W said of it a cycle ago, where its instructions are, and whether its path is being chosen. What is
-    // dropped in this cycle for these is in no stage any more.
+    // The followed warp: what stages D and W said of it a cycle ago, where its instructions are,
+    // and whether its path is being chosen. What is dropped in this cycle for these is in no stage
+    // any more.
     wire starts = start_valid && start_slot == warp;
     wire held = (replay_valid || control_valid) && hold_slot == warp;
     wire was_in_c = \dut.context_valid && \dut.context_held_slot == warp;
@@ -135,7 +138,8 @@ module front_end_formal (
     wire in_w = w_valid && w_slot == warp;
     wire chosen = path_valid && path_slot == warp;
     wire flushed = flush_valid && w_slot == decode_slot;
-    // Instructions of it were dropped in the last cycle; its instruction was fetched again, and need not wait.
+    // Instructions of it were dropped in the last cycle; its instruction was fetched again, and
+    // need not wait.
     reg  dropped, again;
     // It was sent back before.
     reg  returned;
@@ -157,15 +161,17 @@ module front_end_formal (
     always @* begin
         assume (start_count == 1 || start_count == 2);
         assume (!starts || !present);
-        // Stage D: it moves on with the stages in front and says what becomes of its instruction, unless that is flushed. A flush
-        // may come a cycle later, when the front end hears of it.
+        // Stage D: it moves on with the stages in front and says what becomes of its instruction,
+        // unless that is flushed. A flush may come a cycle later, when the front end hears of it.
         assume (!(replays || controls) || (decode_valid && advance && !flushed));
         assume (!(misses || waits) || replays);
         assume (!(replays && controls) && !(misses && waits));
-        // The registers of the outcome follow what was just said of `misses`, `waits` and `replays`; no property of the unit.
+        // The registers of the outcome follow what was just said of `misses`, `waits` and
+        // `replays`; no property of the unit.
         assume (!(miss_valid || wait_valid) || replay_valid);
-        // Stage W: it alone holds the stages up. An instruction on which the path depends goes on, ends the warp, or has a path chosen;
-        // of any other only faults and accesses that are split have one chosen.
+        // Stage W: it alone holds the stages up. An instruction on which the path depends goes on,
+        // ends the warp, or has a path chosen; of any other only faults and accesses that are split
+        // have one chosen.
         assume (advance || w_valid);
         assume (!(flush_valid || ended_valid || direct) || fire);
         assume (!(ended_valid || direct) || w_control);
@@ -218,7 +224,8 @@ module front_end_formal (
         end
     end
 
-    // The PCs behind the instructions in stages W to I, and the one in stage C or of the next one to issue.
+    // The PCs behind the instructions in stages W to I, and the one in stage C or of the next one
+    // to issue.
     wire [29:0] behind_w = in_w ? next(expected) : expected;
     wire [29:0] behind_x = in_x ? next(behind_w) : behind_w;
     wire [29:0] behind_r = in_r ? next(behind_x) : behind_x;
@@ -240,8 +247,8 @@ module front_end_formal (
             decode_boot == (decode_pc[29:6] == BOOT[29:6]) && looked_up_d && lookup_d == {decode_slot, decode_pc});
         if (in_i) answered_at_its_pc: assert (
             fetched_boot == (fetched_pc[29:6] == BOOT[29:6]) && looked_up && lookup == {fetched_slot, fetched_pc});
-        // What is younger than an instruction that did not go on in sequence is gone, whether the stages moved on or not; what issued in
-        // that cycle stays if it is that instruction again.
+        // What is younger than an instruction that did not go on in sequence is gone, whether the
+        // stages moved on or not; what issued in that cycle stays if it is that instruction again.
         if (held) not_decoded: assert (!in_d);
         if (dropped) dropped_at_once: assert (!(was_in_c && !again) && !was_in_i && !was_in_d);
 
@@ -250,7 +257,8 @@ module front_end_formal (
             && \dut.scheduler.ended [warp] == (occupied && over) && (!leaving || over));
         if (in_c || in_i || in_d || in_r || in_x || in_w || held) state_inside: assert (
             occupied && !over && known && !choosing);
-        // The outcome of stage D is that of an instruction that left the stage, or of one in stage R on which the path depends.
+        // The outcome of stage D is that of an instruction that left the stage, or of one in stage
+        // R on which the path depends.
         if (held) state_held: assert (!\dut.scheduler.resolving [warp] && in_r == control_valid && replay_valid != control_valid
             && (!control_valid || r_control) && hold_pc == (control_valid ? r_pc : behind_r));
         state_resolving: assert (resolving
@@ -267,7 +275,8 @@ module front_end_formal (
         if (occupied && fresh) state_fresh: assert (
             !in_i && !in_d && !in_r && !in_x && !in_w && !held && !resolving && !over && untouched);
         if (occupied && in_c) state_issued: assert (!\dut.scheduler.fresh [warp]);
-        // The context was written a cycle ago: no instruction runs with it yet. A flush a cycle ago: its path is being chosen, or it goes on where it was.
+        // The context was written a cycle ago: no instruction runs with it yet. A flush a cycle
+        // ago: its path is being chosen, or it goes on where it was.
         if (jumps) state_jump: assert (!in_c && !in_i && !in_d && (!(was_in_c || was_in_i || was_in_d) || returns) && !in_r && !in_x && !in_w && !held && flushes == returns && !untouched
             && known && expected == \dut.jump_pc );
         state_returns: assert (\dut.flush_valid_q || !\dut.again_valid_q );
@@ -278,9 +287,10 @@ module front_end_formal (
             ? context == {6'd0, {2{2'd3 >> (2'd2 - start[33:32])}}, 36'hfffffffff} && (start[37:32] == 1 || start[37:32] == 2)
             : {\dut.depth.word , \dut.active.word , \dut.alive.word , \dut.waiting.word } == context));
 
-        // An instruction is fetched again with younger ones behind it; a flush takes younger ones out of all stages, and comes with an
-        // outcome of stage D; younger ones are dropped while the stages stand still. It may issue in the
-        // cycle in which the front end hears that it is fetched again.
+        // An instruction is fetched again with younger ones behind it; a flush takes younger ones
+        // out of all stages, and comes with an outcome of stage D; younger ones are dropped while
+        // the stages stand still. It may issue in the cycle in which the front end hears that it is
+        // fetched again.
         fetched_again: cover (replay_valid && held && was_in_d && was_in_i && was_in_c && in_x);
         flushed_everywhere: cover (flush_valid && in_w && in_x && in_r && in_d && in_i && in_c);
         flushed_with_an_outcome: cover (flush_valid && in_w && held && replay_valid && was_in_d);

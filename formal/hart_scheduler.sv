@@ -1,4 +1,5 @@
-// Which hart fetches: one that may; one that was redirected first, once; and everybody's turn comes.
+// Which hart fetches: one that may; one that was redirected first, once; and everybody's turn
+// comes.
 //
 // Of all harts one is followed, whichever.
 module hart_scheduler_formal (

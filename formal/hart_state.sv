@@ -1,9 +1,11 @@
-// U22 at the boundary of a hart: an access, load, atomic operation or division that has begun is completed by the same instruction,
-// once, before an interrupt, a trap of the host or a stop comes between; only a hold drops it. What waits has not begun: there the
-// hart may go on elsewhere, and comes back to that instruction.
+// U22 at the boundary of a hart: an access, load, atomic operation or division that has begun is
+// completed by the same instruction, once, before an interrupt, a trap of the host or a stop comes
+// between; only a hold drops it. What waits has not begun: there the hart may go on elsewhere, and
+// comes back to that instruction.
 //
-// The pipeline around the unit is modelled: which instructions of the hart are in stages I to W, with their PCs, and what leaves when.
-// The instruction word at a PC does not change meanwhile (another one drops the answer). Words of the host are not executed.
+// The pipeline around the unit is modelled: which instructions of the hart are in stages I to W,
+// with their PCs, and what leaves when. The instruction word at a PC does not change meanwhile
+// (another one drops the answer). Words of the host are not executed.
 module hart_state_formal (
     input wire        clk,
     input wire        rst,
@@ -49,7 +51,8 @@ module hart_state_formal (
     wire        wait_divide = live && kind == 4;
     wire        begins = live && kind == 5;
     wire        exception = live && kind == 6;
-    // The operation that it has begun: none, under way, under way and dropped by a hold, or its answer waits.
+    // The operation that it has begun: none, under way, under way and dropped by a hold, or its
+    // answer waits.
     localparam NONE = 2'd0, UNDER_WAY = 2'd1, DROPPED = 2'd2, ANSWERED = 2'd3;
     reg  [1:0]  operation;
     wire        dropped = operation == DROPPED;
@@ -151,7 +154,8 @@ module hart_state_formal (
     wire waits = \dut.waits_stores || \dut.waits_place || \dut.waits_device || \dut.waits_divide ;
 
     always @(posedge clk) if (started && !rst) begin
-        // What begun is neither begun again nor left: the next instruction in stage W is the same, and takes the answer.
+        // What begun is neither begun again nor left: the next instruction in stage W is the same,
+        // and takes the answer.
         if (begins) begun_once: assert (!begun);
         if (begun && in_w) same_instruction: assert (pc_w == begun_pc && answer_waits);
         if (begun) nothing_between: assert (!boundary || retire);

@@ -1,5 +1,5 @@
-// A hart that is owed an operation that the harts share gets it before any other hart gets two more, and an operation is refused only while
-// another hart is owed one that it still wants.
+// A hart that is owed an operation that the harts share gets it before any other hart gets two
+// more, and an operation is refused only while another hart is owed one that it still wants.
 //
 // Of all harts one is followed, whichever, and one other.
 module hart_turns_formal (

@@ -1,6 +1,8 @@
-// No instruction reads or overwrites a register that waits for a value, and memory sees a thread's accesses in their order.
+// No instruction reads or overwrites a register that waits for a value, and memory sees a thread's
+// accesses in their order.
 //
-// Of all registers of all warps one is followed, whichever; of the scoreboard's RAMs the row of its warp (see tracked_ram.sv).
+// Of all registers of all warps one is followed, whichever; of the scoreboard's RAMs the row of its
+// warp (see tracked_ram.sv).
 module hazards_formal (
     input wire       clk,
     input wire       rst,
@@ -106,7 +108,8 @@ module hazards_formal (
         << \dut.scoreboard.set_register_q ;
 
     always @(posedge clk) if (started && !rst) begin
-        // The register waits for a value: from a started operation, or from one in the pipeline that is about to start.
+        // The register waits for a value: from a started operation, or from one in the pipeline
+        // that is about to start.
         if (ready && uses && under_way[number]) no_use_of_a_pending_register: assert (blocked);
         if (uses && in_read && read_rd == number && (read_load || read_divide)) no_use_behind_stage_r: assert (blocked);
         if (uses && in_execute && execute_rd == number && (execute_load || execute_divide))
@@ -122,7 +125,8 @@ module hazards_formal (
             || (in_execute && execute_divide) || (in_write && write_divide))) no_exit_before_a_division_ends: assert (blocked);
         if (divide && (divide_busy || (read_valid && read_divide) || (execute_valid && execute_divide)
             || (write_valid && write_divide))) one_division_at_a_time: assert (blocked);
-        // Atomic operations wait for all that their warp has under way in memory, and its later loads wait for them; one at a time in a core.
+        // Atomic operations wait for all that their warp has under way in memory, and its later
+        // loads wait for them; one at a time in a core.
         if (mine && atomic && load && (stores_busy[warp] || \dut.loads.busy [warp] || (in_read && (read_load || read_store))
             || (in_execute && (execute_load || execute_store)) || (in_write && (write_load || write_store))))
             no_atomic_over_an_access: assert (blocked);
@@ -144,7 +148,8 @@ module hazards_formal (
             && !(rs2 == 0 && (rs2_in_read || rs2_in_execute || rs2_in_write)));
         // Who waits is woken: no completion of the warp is missed.
         if (waits) waits_only_while_blocked: assert (blocked);
-        // What is only in stages R to W yet may be flushed, and then a warp that waits for it is not woken; a product completes nothing.
+        // What is only in stages R to W yet may be flushed, and then a warp that waits for it is
+        // not woken; a product completes nothing.
         if (waits && divide) no_wait_for_a_division_to_come: assert (!(read_valid && read_divide)
             && !(execute_valid && execute_divide) && !(write_valid && write_divide));
         if (waits && atomic) no_wait_for_an_atomic_to_come: assert (!(read_valid && read_atomic)

@@ -1,5 +1,6 @@
-// Harts that wait for a command: a hart is held from its read that ended without an answer until there is a command and no lower one is held, it is to wake, or it goes
-// on elsewhere; no command passes all by, and no wake-up passes it by. Of eight harts one is followed, whichever.
+// Harts that wait for a command: a hart is held from its read that ended without an answer until
+// there is a command and no lower one is held, it is to wake, or it goes on elsewhere; no command
+// passes all by, and no wake-up passes it by. Of eight harts one is followed, whichever.
 module held_reads_formal (
     input wire       clk,
     input wire       rst,

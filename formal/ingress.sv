@@ -1,8 +1,9 @@
-// Ingress is a sink of an AXI4-Stream that loses no frame: each takes a free slot or is counted as malformed, its lines are
-// written once where they belong, line 0 last, and it is told to the task FIFO once, after they are performed.
+// Ingress is a sink of an AXI4-Stream that loses no frame: each takes a free slot or is counted as
+// malformed, its lines are written once where they belong, line 0 last, and it is told to the task
+// FIFO once, after they are performed.
 //
-// Of the writes those with one tag are followed, whichever. The source keeps its beats until they are taken; nothing else is
-// assumed of it: any TKEEP, frames of any length.
+// Of the writes those with one tag are followed, whichever. The source keeps its beats until they
+// are taken; nothing else is assumed of it: any TKEEP, frames of any length.
 module ingress_formal (
     input wire         clk,
     input wire         rst,
@@ -75,7 +76,8 @@ module ingress_formal (
     reg         in_frame;
     wire        take = \dut.builder.take_first || \dut.builder.take_more ;
     wire        accept = tvalid && tready;
-    // The frame at hand: beats, whether one of them was malformed, and, once they are all there, bytes in the last one.
+    // The frame at hand: beats, whether one of them was malformed, and, once they are all there,
+    // bytes in the last one.
     reg [11:0]  beats;
     reg         malformed;
     reg [6:0]   last_bytes;
@@ -92,7 +94,8 @@ module ingress_formal (
         end
     endfunction
 
-    // Frames taken to their end, good and malformed; last lines that were written; frames whose lines are all performed; told.
+    // Frames taken to their end, good and malformed; last lines that were written; frames whose
+    // lines are all performed; told.
     reg [31:0]  good, bad_frames, ends, completed, told, was_completed;
     reg [31:0]  all_bytes, all_cut;
     // Writes under way: the oldest tag, and how many; the write with the followed tag.
@@ -114,8 +117,8 @@ module ingress_formal (
         assume (slot_bytes_log2 >= 7 && slot_bytes_log2 <= 16 && ring_slots_log2 >= 1 && ring_slots_log2 <= 20);
         if (started && !rst) begin
             if (rx_held) assume (tvalid && beat == was_beat);
-            // It is disabled when nothing is under way: no slot is freed before its lines are written. Sizes and the host's packets
-            // are settled before it is enabled.
+            // It is disabled when nothing is under way: no slot is freed before its lines are
+            // written. Sizes and the host's packets are settled before it is enabled.
             if (was_enable && (busy || held || in_frame || \dut.builder.out_valid )) assume (enable);
             if (enable) assume (sizes == was_sizes && (was_enable || !was_host_pushed));
             // Slots are freed that were taken.
@@ -157,7 +160,8 @@ module ingress_formal (
             if (held_last && bad) beats <= 0;
             if (held_last) {good, bad_frames} <= {good + !bad, bad_frames + bad};
         end else if (\dut.builder_done ) beats <= 0;
-        // A line is built with each beat behind the first one that the slot has room for, then with the tail, then line 0.
+        // A line is built with each beat behind the first one that the slot has room for, then with
+        // the tail, then line 0.
         if (\dut.builder.take_first ) built <= 0;
         else if (\dut.builder.take_more && !malformed && beats < slot_lines) built <= built + 1;
         else if (\dut.builder.phase == TAIL && (!\dut.builder.out_valid || write)) built <= built + 1;
@@ -216,7 +220,8 @@ module ingress_formal (
         malformed_are_dropped: assert (dropped == bad_frames);
         // A frame starts only in a free slot: at most three quarters of the ring are in flight.
         if (\dut.builder_started ) starts_in_a_free_slot: assert (enable && first_index - freed < may_fly);
-        // Its lines are at their places in the slot, as many as it has, line 0 last, which alone ends it.
+        // Its lines are at their places in the slot, as many as it has, line 0 last, which alone
+        // ends it.
         if (\dut.builder.out_valid ) lines_are_in_place: assert (write_line == line_slot + line_number && line_number < slot_lines);
         if (\dut.builder.out_valid ) line_0_is_the_end: assert (\dut.builder.out_end == (line_number == 0));
         if (\dut.builder_done ) every_line_is_built: assert (built + 1 == needed);
@@ -225,7 +230,8 @@ module ingress_formal (
         if (\dut.window_completed ) completes_after_the_writes: assert (lines != 0 && (oldest != place || (here && performed && is_end)));
         if (here && oldest == place && performed) completes_at_once: assert (\dut.window.pop && \dut.window_completed == is_end);
         if (write) tag_is_free: assert (!here || write_tag != place);
-        // It is told once, in the cycle after at the latest, or as soon as the count before is taken.
+        // It is told once, in the cycle after at the latest, or as soon as the count before is
+        // taken.
         told_once: assert (completed == told + (task_valid ? task_count : 0) + \dut.ready_frames );
         if (!task_valid) told_at_once: assert (told == was_completed);
         // Offers hold still until they are taken.

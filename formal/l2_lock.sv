@@ -1,7 +1,8 @@
-// The line lock of a bank (ComP-Net, section 4.2.3), for one set of two, whichever, and any places and requests in it: a set has one
-// lock; a locked line is not given up before it was read by the command processor or network interface, lost its place, or saw 63
-// misses; nothing else about the choice of a place depends on locks. So answers are those of a bank without locks, which may give up
-// any line that is neither being fetched nor waiting for its write-back.
+// The line lock of a bank (ComP-Net, section 4.2.3), for one set of two, whichever, and any places
+// and requests in it: a set has one lock; a locked line is not given up before it was read by the
+// command processor or network interface, lost its place, or saw 63 misses; nothing else about the
+// choice of a place depends on locks. So answers are those of a bank without locks, which may give
+// up any line that is neither being fetched nor waiting for its write-back.
 //
 // Requesters The RAM of the locks, of which one set is followed; the other reads as anything.
 module ram_sized_async_9_1 (
@@ -60,12 +61,14 @@ module l2_lock_formal #(
     assign \dut.locks.tracked = chosen;
     wire [8:0] word = \dut.locks.word ;
 
-    // The lock of the chosen set: whether it was cleared since reset, holds a line, of which way, and the misses since.
+    // The lock of the chosen set: whether it was cleared since reset, holds a line, of which way,
+    // and the misses since.
     reg known, valid;
     reg [3:0] holder;
     reg [5:0] misses;
 
-    // What the bank does: one thing at a time, to one way; a line that is not here takes the place that is given up.
+    // What the bank does: one thing at a time, to one way; a line that is not here takes the place
+    // that is given up.
     wire something = written || read || missed || drop;
     always @* begin
         assume (turn < WAYS);
@@ -147,7 +150,8 @@ module l2_lock_formal #(
             changes_are_written_back: assert (victim == 0 || victim_changed == ((victim & present_4 & {{(4 - WAYS){1'b0}}, changed}) != 0));
             // Without a lock it is the same place, and so it is if that is not the locked one.
             same_place: assert ((plain & held) != 0 || victim == plain);
-            // A request is held up only while another place of the set is under way to or from memory.
+            // A request is held up only while another place of the set is under way to or from
+            // memory.
             waits_for_memory: assert (victim != 0 || (free & ~held) == 0);
         end
         // How locks begin and end.

@@ -1,5 +1,6 @@
-// The local window keeps stacks private: no two threads name the same byte, and all stay among the stacks. Two warps are followed, of any cores and slots; the
-// registers of the set-up hold any value, and keep it.
+// The local window keeps stacks private: no two threads name the same byte, and all stay among the
+// stacks. Two warps are followed, of any cores and slots; the registers of the set-up hold any
+// value, and keep it.
 //
 // Two lanes.
 module local_window_formal (
@@ -35,7 +36,8 @@ module local_window_formal (
 
     `include "start.vh"
 
-    // The registers of the set-up are there a cycle after a reset, and no instruction comes before the second.
+    // The registers of the set-up are there a cycle after a reset, and no instruction comes before
+    // the second.
     reg ready = 0;
     always @(posedge clk) ready <= started && !rst;
     always @* if (!ready) assume (!access);
@@ -76,7 +78,8 @@ module local_window_formal (
         held_is_what_was_granted: assert (held_a[1] == (was_access && was_on_stack(was_a[63:32])));
         if (!held_a[1]) others_stay: assert (physical_a[63:32] == was_a[63:32]);
         if (held_a[0]) of_the_warp: assert ((from_base >> warp_log2) == warp);
-        // Lane 0 of one warp and lane 1 of the other, or the same lanes of two warps; also two bytes of one stack.
+        // Lane 0 of one warp and lane 1 of the other, or the same lanes of two warps; also two
+        // bytes of one stack.
         if (held_a[0] && held_b[1]) lanes_apart: assert (physical_a[31:2] != physical_b[63:34]);
         if (held_a[0] && held_b[0] && !same_warp) warps_apart: assert (physical_a[31:2] != physical_b[31:2]);
         if (held_a[0] && held_b[0] && same_warp && was_a[31:0] != was_b[31:0])

@@ -1,8 +1,8 @@
-// The AXI4 master of a memory channel keeps the protocol, sends every request once and as it was, and hands every answer to
-// the bank that asked, once and in order.
+// The AXI4 master of a memory channel keeps the protocol, sends every request once and as it was,
+// and hands every answer to the bank that asked, once and in order.
 //
-// Two banks with eight numbers each. The queue of lines that were read has two places, of which one is followed, whichever
-// (see tracked_ram.sv).
+// Two banks with eight numbers each. The queue of lines that were read has two places, of which one
+// is followed, whichever (see tracked_ram.sv).
 module memory_channel_formal (
     input wire          clk,
     input wire          rst,
@@ -149,7 +149,8 @@ module memory_channel_formal (
         events_are_counted: assert (
             bus_errors == was_r_error + was_b_error && line_read == was_r && line_written == was_b);
 
-        // What the induction needs to know of the state: either the address or the data of a write may be ahead.
+        // What the induction needs to know of the state: either the address or the data of a write
+        // may be ahead.
         state_beats: assert (\axi.beats_promised + awvalid == \axi.beats_brought + wvalid );
         if (\axi.following ) state_following: assert (
             \axi.length == 0 && \axi.first_beat == \axi.beats_brought && wvalid);

@@ -1,15 +1,19 @@
-// Each packet counts once, over a channel that loses, repeats and reorders: the sender against a receiver that performs each packet once and in order
-// (receiver.sv), and whose answers come at any time, in any order, or never. No packet counts as acknowledged, and so no command as done, that was not
-// performed; what was not performed is still to be sent again (requester.sv: the timer runs). So each is performed once and completes once.
+// Each packet counts once, over a channel that loses, repeats and reorders: the sender against a
+// receiver that performs each packet once and in order (receiver.sv), and whose answers come at any
+// time, in any order, or never. No packet counts as acknowledged, and so no command as done, that
+// was not performed; what was not performed is still to be sent again (requester.sv: the timer
+// runs). So each is performed once and completes once.
 //
-// One queue pair is followed, whichever; the sender is as in requester.sv, whose properties are taken for granted here.
+// One queue pair is followed, whichever; the sender is as in requester.sv, whose properties are
+// taken for granted here.
 `TRACKED(ram_async_208_4, 208, 4)
 
 module net_once_formal (
     `include "requester.vh"
 
-    // The packet that the receiver expects: it performs one that was sent, sooner or later. Its answers come at any time, in any
-    // order, or never: ACKs and responses of packets that it has performed, NAKs of these or the next one.
+    // The packet that the receiver expects: it performs one that was sent, sooner or later. Its
+    // answers come at any time, in any order, or never: ACKs and responses of packets that it has
+    // performed, NAKs of these or the next one.
     (* anyseq *) reg performs;
     reg [23:0] expected;
     wire [23:0] answered = answer[27:4] - oldest;

@@ -1,7 +1,9 @@
-// The window of the harts at the network interface: what a hart does with the command that it took is told to the queues, once, and at once but for what was
-// told before; a command is posted once, as the queue's or as the hart's own; it is taken only by a hart that has none; what a hart posted is counted until
-// it is complete. Of all harts one is followed, and of its contexts one, whichever. The buffers answer anything, accesses come and are withdrawn in any cycle.
-// Resets come at any time.
+// The window of the harts at the network interface: what a hart does with the command that it took
+// is told to the queues, once, and at once but for what was told before; a command is posted once,
+// as the queue's or as the hart's own; it is taken only by a hart that has none; what a hart posted
+// is counted until it is complete. Of all harts one is followed, and of its contexts one,
+// whichever. The buffers answer anything, accesses come and are withdrawn in any cycle. Resets come
+// at any time.
 module net_window_formal (
     input wire         clk,
     input wire         rst,
@@ -72,7 +74,8 @@ module net_window_formal (
     wire sends = posts_valid && posts_ready;
     wire own_completes = completed && owner == 1 + its;
 
-    // Commands of the hart that are under way; how many of its context are complete, and how the last was, since the reset.
+    // Commands of the hart that are under way; how many of its context are complete, and how the
+    // last was, since the reset.
     reg [3:0] count;
     reg [7:0] complete, last;
     reg any_complete;
@@ -127,7 +130,8 @@ module net_window_formal (
         if (posts_valid && !is_own) owner_is_queue: assert (posted[277:268] == 16 + command[11:4] && posted[279:278] == command[37:36]
             && posted[295:280] == command[27:12] && posted[267:264] == command[8:5]);
         if (sends) sent_is_done: assert (done);
-        // A hart with eight commands of its own under way posts no more of them, and with fewer it does.
+        // A hart with eight commands of its own under way posts no more of them, and with fewer it
+        // does.
         if (posts_valid && is_own && hart == its) room_for_own: assert (count < 8);
         if (is_own && !nowhere && hart == its && count < 8) own_is_offered: assert (posts_valid);
         if (here && !write && address == 12'h1c && hart == its) status_counts: assert (value[19:16] == count);

@@ -1,7 +1,7 @@
 // A warp is busy from the start of an operation to the completion of its last one.
 //
-// Of all warps one is followed, whichever, and of its operations one, whichever; of the RAM the row of the warp (see
-// tracked_ram.sv). Operations are known by their number modulo 64.
+// Of all warps one is followed, whichever, and of its operations one, whichever; of the RAM the row
+// of the warp (see tracked_ram.sv). Operations are known by their number modulo 64.
 module outstanding_operations_formal (
     input wire       clk,
     input wire       rst,
@@ -31,7 +31,8 @@ module outstanding_operations_formal (
 
     `include "start.vh"
 
-    // Numbers of the next operation to start, of the next to complete, and of the warp's youngest one.
+    // Numbers of the next operation to start, of the next to complete, and of the warp's youngest
+    // one.
     reg [5:0] next, oldest, youngest;
     wire [5:0] outstanding = next - oldest;
     reg waits;
@@ -41,7 +42,8 @@ module outstanding_operations_formal (
     reg following;
     reg [5:0] operation;
     always @* begin
-        // Up to 63 are outstanding, and they complete in the order of their start, each with its own slot.
+        // Up to 63 are outstanding, and they complete in the order of their start, each with its
+        // own slot.
         assume (!start_valid || outstanding != 63);
         assume (!done_valid || outstanding > just_started);
         if (done_valid && waits && oldest == youngest) assume (done_slot == warp);

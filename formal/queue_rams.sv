@@ -1,6 +1,7 @@
-// What takes the place of RAMs and FIFOs in the proof of the command queues. Of all queues one is followed, `tracked`, and of all buffers each; the FIFOs
-// show what is inside in any order, when they like: so whatever holds with these holds with the real ones, as long as what is said to be inside once is
-// pushed once, which the properties say.
+// What takes the place of RAMs and FIFOs in the proof of the command queues. Of all queues one is
+// followed, `tracked`, and of all buffers each; the FIFOs show what is inside in any order, when
+// they like: so whatever holds with these holds with the real ones, as long as what is said to be
+// inside once is pushed once, which the properties say.
 
 // Queues that are to be looked at.
 module sync_fifo_8_8_9 (
@@ -82,7 +83,8 @@ module short_fifo_completed_command_2 (
     end
 endmodule
 
-// Commands that wait for harts, one for each buffer at most; that of the buffer `tracked` as it was staged.
+// Commands that wait for harts, one for each buffer at most; that of the buffer `tracked` as it was
+// staged.
 module short_fifo_staged_command_3 (
     input  wire        clk,
     input  wire        rst,

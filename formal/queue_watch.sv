@@ -1,8 +1,10 @@
-// What warps write into their rings: each write that a bank accepts is an event, once, those of a bank in order; the copy of an entry is what memory has,
-// but for the events that wait; a bank is held only while two of its writes wait, and while that promise is kept none is lost.
+// What warps write into their rings: each write that a bank accepts is an event, once, those of a
+// bank in order; the copy of an entry is what memory has, but for the events that wait; a bank is
+// held only while two of its writes wait, and while that promise is kept none is lost.
 //
-// Of all banks one is followed, and of all entries of all rings one, whichever, whose line belongs to this bank. Writes come anywhere in memory in any cycle,
-// events are taken when the owner likes. Resets come at any time.
+// Of all banks one is followed, and of all entries of all rings one, whichever, whose line belongs
+// to this bank. Writes come anywhere in memory in any cycle, events are taken when the owner likes.
+// Resets come at any time.
 module queue_watch_formal (
     input wire        clk,
     input wire        rst,
@@ -59,7 +61,8 @@ module queue_watch_formal (
 
     `include "start.vh"
 
-    // Where a line is: of which queue and entry, if of any. Two areas of two rings of 64 lines follow each other.
+    // Where a line is: of which queue and entry, if of any. Two areas of two rings of 64 lines
+    // follow each other.
     wire [25:0] area_lines = 26'd1 << (area_log2 - 6);
     function [25:0] offset(input [25:0] line);
         offset = line - base;
@@ -79,7 +82,8 @@ module queue_watch_formal (
     always @* begin
         assume (area_log2 >= 13 && area_log2 <= 30);
         assume ((base & ((area_lines << 1) - 1)) == 0);
-        // The contract of the banks: a write that could be an event waits while it is held; each line belongs to one bank.
+        // The contract of the banks: a write that could be an event waits while it is held; each
+        // line belongs to one bank.
         assume ((tap_valid & hold) == 0);
         if (tap_valid[!bank]) assume (!(is_ring(other_line) && place(other_line) == {its, entry}));
         // That of the owner: the areas are known before there are rings.
@@ -89,7 +93,8 @@ module queue_watch_formal (
     always @* assume (base == 26'h100000 && area_log2 == 14);
 `endif
 
-    // The writes of the bank that are events and have not passed, as place and phase; what memory has of the entry.
+    // The writes of the bank that are events and have not passed, as place and phase; what memory
+    // has of the entry.
     reg [1:0] count;
     reg [8:0] older, newer;
     reg known, memory;
@@ -131,7 +136,8 @@ module queue_watch_formal (
     wire [31:0] above = \dut.turns.above ;
 
     always @(posedge clk) if (started && !rst) begin
-        // Each write into a ring that the bank accepted is shown until it passes, the older one first, and nothing else is.
+        // Each write into a ring that the bank accepted is shown until it passes, the older one
+        // first, and nothing else is.
         if (enable && count != 0) waits_is_shown: assert (event_valid);
         if (passes) passes_in_order: assert (count != 0 && event_queue == older[8:7]);
         if (enable) nothing_else: assert (event_valid || count == 0);
@@ -139,7 +145,8 @@ module queue_watch_formal (
         // The copy is what memory has, but for events that wait.
         if (known) copy_is_memory: assert (memory == (newest_is_its ? newer[0] : older_is_its ? older[0] : \dut.copies.word ));
         if (looked) look_is_copy: assert (phase == look_phase);
-        // A bank is held only while two of its writes wait, and not for long: the other one passes once meanwhile.
+        // A bank is held only while two of its writes wait, and not for long: the other one passes
+        // once meanwhile.
         if (hold[bank]) holds_behind_a_write: assert (count != 0);
         each_in_turn: assert (others <= 1);
 

@@ -1,10 +1,13 @@
-// What a frame that came does: of each queue pair a packet sequence number is taken once and in order; a message goes on where it stopped; no
-// payload of a WRITE is written outside a region with its key, the domain of the queue pair and the right, and none of a response but
-// where the requester said; a READ or an atomic operation is given on once and in order, when there is room and the payloads before are
-// performed; a packet that is missing, and one that may not be, are told by one NAK; every frame has one outcome; its beats are freed once,
-// in order, when its payload was read.
+// What a frame that came does: of each queue pair a packet sequence number is taken once and in
+// order; a message goes on where it stopped; no payload of a WRITE is written outside a region with
+// its key, the domain of the queue pair and the right, and none of a response but where the
+// requester said; a READ or an atomic operation is given on once and in order, when there is room
+// and the payloads before are performed; a packet that is missing, and one that may not be, are
+// told by one NAK; every frame has one outcome; its beats are freed once, in order, when its
+// payload was read.
 //
-// One queue pair is followed, whichever; frames are anything, also forged ones; regions change, and resets come, at any time.
+// One queue pair is followed, whichever; frames are anything, also forged ones; regions change, and
+// resets come, at any time.
 module receiver_formal (
     input wire         clk,
     input wire         rst,
@@ -71,14 +74,16 @@ module receiver_formal (
 
     `include "start.vh"
 
-    // The frame that is looked at, and the row of its queue pair as it was then; it is a response that was given to the requester, which said
-    // where it goes; it is an atomic operation that failed; a payload that is read
+    // The frame that is looked at, and the row of its queue pair as it was then; it is a response
+    // that was given to the requester, which said where it goes; it is an atomic operation that
+    // failed; a payload that is read
     reg looked, asked, landed, broken, given_on, reading;
     reg [64:0] row;
     reg [31:0] land;
     reg [8:0] reading_beats;
-    // Of the followed queue pair: the sequence number that it expects, counted as QueuePairs does; a NAK was sent since its expected
-    // packet came, or it went up; it took its last packet; a message has begun, and where and how long it goes on; its messages since it went up.
+    // Of the followed queue pair: the sequence number that it expects, counted as QueuePairs does;
+    // a NAK was sent since its expected packet came, or it went up; it took its last packet; a
+    // message has begun, and where and how long it goes on; its messages since it went up.
     reg [23:0] expects, messages;
     reg told, closed, inside_, fresh;
     reg [31:0] next_, left, key;
@@ -106,7 +111,8 @@ module receiver_formal (
     wire begins = opcode == 8'h06 || opcode == 8'h0a || serves;
     wire ends = opcode == 8'h08 || opcode == 8'h0a || serves;
 
-    // What a packet of the followed queue pair may do: of its message, and by the region of its key.
+    // What a packet of the followed queue pair may do: of its message, and by the region of its
+    // key.
     wire [63:0] at = begins ? extension[223:160] : next_;
     wire [31:0] its_key = begins ? extension[159:128] : key;
     wire [31:0] remains = atomic ? 8 : begins ? extension[127:96] : left;
@@ -127,7 +133,8 @@ module receiver_formal (
     wire comes = good && known && request && ahead == 0;
     wire room = !serves || job_room[number[3:0]];
     wire taken = comes && follows && whole && allowed && room;
-    // It may not be, or failed; it comes too early; it is a READ or an atomic operation that came before.
+    // It may not be, or failed; it comes too early; it is a READ or an atomic operation that came
+    // before.
     wire ends_it = comes && (!(follows && whole && allowed) || broken);
     wire early = good && known && request && !old && (ahead != 0 || (follows && whole && allowed && !room));
     wire again = good && known && serves && old;
@@ -137,10 +144,11 @@ module receiver_formal (
     wire answered = answer_valid && answer_ready;
     wire job_given = job_valid && job_ready;
 
-    // The contract of the neighbours: a frame waits until it is taken; the row is that of the table, of an MTU of 256 to 4,096; a queue pair
-    // that takes nothing more is not up from the next cycle on, and one goes up only if it was not up when its frame, if it is looked at, was;
-    // a response is judged once, behind the cycle in which it was given; an atomic operation that failed is one that is offered, and
-    // whose room stays.
+    // The contract of the neighbours: a frame waits until it is taken; the row is that of the
+    // table, of an MTU of 256 to 4,096; a queue pair that takes nothing more is not up from the
+    // next cycle on, and one goes up only if it was not up when its frame, if it is looked at, was;
+    // a response is judged once, behind the cycle in which it was given; an atomic operation that
+    // failed is one that is offered, and whose room stays.
     reg held;
     reg [353:0] kept;
     always @* begin
@@ -213,12 +221,14 @@ module receiver_formal (
         state_message: assert (\dut.inside_ [pair] == inside_ && (!inside_ || \dut.messages.word == {key, left, next_}));
         state_counts: assert (\dut.fresh [pair] == fresh && (!counts_known || fresh || \dut.counts.word == messages));
         state_reading: assert (\dut.reading == reading && (!reading || \dut.beats == reading_beats));
-        // No byte of a WRITE is written outside a region that is valid, of the domain of the queue pair, and that peers may write.
+        // No byte of a WRITE is written outside a region that is valid, of the domain of the queue
+        // pair, and that peers may write.
         if (place_valid && write) placed_in_a_region: assert (may_use && place[60:29] >= region[41:10] && {1'b0, place[60:29]} + bytes <= {1'b0, region[41:10]} + region[73:42]);
         if (place_valid && write) placed_in_memory: assert ({1'b0, place[60:29]} + bytes <= 33'h1_0000_0000);
         // The region is that of the key with which the message began, and holds all of it then.
         if (place_valid && write && mine) placed_by_its_key: assert (region_index == its_key[3:0] && region[105:74] == its_key && holds);
-        // A payload is that of a good WRITE of a queue pair that is up, from its peer, with the number that is expected, and as long as it must be.
+        // A payload is that of a good WRITE of a queue pair that is up, from its peer, with the
+        // number that is expected, and as long as it must be.
         if (place_valid && !asked) placed_as_expected: assert (checked_valid && good && known && write && ahead == 0 && bytes != 0 && (!mine || (follows && whole)));
         // Or that of a response of which the requester said so, and goes where it said.
         if (place_valid && !write) placed_as_said: assert (asked && landed && response && place[60:29] == land);
@@ -226,7 +236,8 @@ module receiver_formal (
         if (place_valid) placed_as_it_came: assert (place[28:0] == {bytes, checked[340:334], checked[8:0]} && (asked || !(begins || mine) || place[60:29] == at[31:0]));
         // A message begins when all payloads of its queue pair before it are performed.
         if (begins && (place_valid || received || job_valid)) first_waits: assert (!pending[number[3:0]]);
-        // The number counts with the payload, and so does its mark, or with the job: it is taken once.
+        // The number counts with the payload, and so does its mark, or with the job: it is taken
+        // once.
         counted_once: assert (received == ((given && !asked) || (mark_valid && !given && ahead == 0 && mark[31:29] == 0) || (job_given && ahead == 0)) && (!received || (checked_take && (mark_valid != job_given))));
         if (received) counted_by_its_packets: assert (receive_pair == number[3:0] && (!mine || next_expected == expected + packets[23:0]));
         if (mine) taken_if_it_may_be: assert (received == (taken && !broken && checked_take));
@@ -236,8 +247,9 @@ module receiver_formal (
         if (received) answers_if_asked: assert (!mark_valid || (mark[28] == asks && mark[31:29] == 0 && mark[27:4] == sequence_));
         // A response is not answered, and told by its number.
         if (mark_valid && asked) response_is_marked: assert (!mark[28] && mark[27:4] == sequence_);
-        // A READ or an atomic operation is given on as it came: with the number that is expected, once, when it may be and there is room for
-        // its answer; or as one that came before, which is served if it may be.
+        // A READ or an atomic operation is given on as it came: with the number that is expected,
+        // once, when it may be and there is room for its answer; or as one that came before, which
+        // is served if it may be.
         if (job_valid) job_as_expected: assert (good && known && serves && !asked && !broken && ready && (old || (ahead == 0 && job_room[number[3:0]])));
         if (job_valid && mine) job_may_be: assert (job[172] == (whole && permitted && (old || follows)) && (old || given_on || job[172]));
         if (job_valid) job_as_it_came: assert (job[27:0] == {sequence_, number[3:0]} && job[82:51] == at[31:0] && job[114:83] == remains && job[146:115] == extension[159:128] && job[171] == old && job[173] == atomic);
@@ -249,23 +261,27 @@ module receiver_formal (
         if (job_given) job_once: assert (checked_take && !mark_valid && received == (ahead == 0) && repeated == old);
         // A WRITE that is older is answered by an ACK of the last one that was taken.
         if (mark_valid && !asked && !received && old) old_is_acknowledged: assert (repeated && write && mark[31:28] == 4'b1011 && mark[27:4] == expected - 24'd1);
-        // What is newer, or without room for its answer, by a NAK of the expected one, once until that comes.
+        // What is newer, or without room for its answer, by a NAK of the expected one, once until
+        // that comes.
         if (mark_valid && !received && !asked && !old && !closes) newer_is_told: assert (newer && mark[31:28] == 4'b0011 && mark[27:4] == expected);
         if (mark_valid && mark[31:29] == 1 && mark[3:0] == pair) told_once: assert (!told);
         if (newer && mine) told_at_all: assert (early && (told || (mark_valid && mark[31:29] == 1)));
-        // What is expected and may not be is told by a NAK 0x61, 0x62 or 0x63 and closes its queue pair, which then does nothing until it goes up.
+        // What is expected and may not be is told by a NAK 0x61, 0x62 or 0x63 and closes its queue
+        // pair, which then does nothing until it goes up.
         if (ready && mine && ends_it && !(taken && pending[pair])) refused_is_told: assert (checked_take && refused && closes && mark_valid && mark[28] && mark[27:4] == expected && mark[31:29] == (broken ? 4 : follows && whole ? 3 : 2));
         closes_with_its_nak: assert (closes == (mark_valid && !asked && mark[31:29] >= 2 && mark[31:29] != 5) && (!closes || (comes && !place_valid && !received && !job_valid)));
         if (closed && mine) closed_once: assert (!closes && !place_valid && !mark_valid && !answer_valid && !job_valid);
         // An answer and a response are given as they came, once.
         if (answer_valid) answered_as_it_came: assert (good && known && !asked && (response || opcode == 8'h11) && answer == {extension[191:128], bytes, opcode == 8'h12, response, extension[223:216], sequence_, number[3:0]});
         landing_is_exact: assert (landing == (asked ? 16'd1 << number[3:0] : 16'd0));
-        // A frame that is taken has one outcome: payload, answer, job, mark alone, dropped as the requester said, or one cause.
+        // A frame that is taken has one outcome: payload, answer, job, mark alone, dropped as the
+        // requester said, or one cause.
         if (checked_take) one_outcome: assert (given + (answered && !response) + job_given + (mark_valid && !given) + (judged && !lands) + (cause != 0) + unknown + (refused && !closes) + (newer && !mark_valid) == 1);
         if (!checked_take) no_outcome: assert (!given && !(answered && !response) && !job_given && !mark_valid && !closes && cause == 0 && !unknown && !refused && !newer && !repeated);
         if (cause != 0) cause_is_told: assert (cause == checked[20:18]);
         if (unknown) unknown_is_true: assert (good && !known);
-        // It is looked at as soon as the frame before was read, and taken in the next cycle, or as soon as there is room for what it does.
+        // It is looked at as soon as the frame before was read, and taken in the next cycle, or as
+        // soon as there is room for what it does.
         looked_at_once: assert (receives == (checked_valid && !looked && !reading));
         if (mine && !asked) taken_at_once: assert (checked_take == (ready && !(good && known && response) && !(begins && (taken || again) && pending[pair]) && !(taken && write && bytes != 0 && !place_ready) && !(((taken && serves && !broken) || again) && !job_ready) && (!answer_valid || answer_ready)));
         if (asked) taken_as_said: assert (checked_take == (landed ? ready && place_ready : judged && !lands));

@@ -1,5 +1,6 @@
-// Host and command processor share the registers: each access is performed once, as its master asked, and answered to that master;
-// each gets its turn in the cycle after the other's at the latest; a write of the processor to TASK_PUSH is refused.
+// Host and command processor share the registers: each access is performed once, as its master
+// asked, and answered to that master; each gets its turn in the cycle after the other's at the
+// latest; a write of the processor to TASK_PUSH is refused.
 module register_port_formal (
     input wire        clk,
     input wire        rst,

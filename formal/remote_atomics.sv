@@ -1,5 +1,6 @@
-// Atomic operations of peers: an operation that is new is performed once, as it came, and one that came before never; one that is performed
-// gives what memory gave, and so does one that comes again, while its result is kept; a job is given on once, and none that was withdrawn.
+// Atomic operations of peers: an operation that is new is performed once, as it came, and one that
+// came before never; one that is performed gives what memory gave, and so does one that comes
+// again, while its result is kept; a job is given on once, and none that was withdrawn.
 //
 // The results under one number of one queue pair are followed, whichever. Resets come at any time.
 module ram_sync_88_9 (
@@ -81,7 +82,8 @@ module remote_atomics_formal (
 
     `include "start.vh"
 
-    // The operation that is under way, as it came; it was accepted by memory, which answered; it waits to be given on; its job was withdrawn.
+    // The operation that is under way, as it came; it was accepted by memory, which answered; it
+    // waits to be given on; its job was withdrawn.
     reg busy, performed, has, gone;
     reg [173:0] work;
     reg [128:0] how;
@@ -101,8 +103,9 @@ module remote_atomics_formal (
     wire its = {work[3:0], work[8:4]} == {pair, number};
     wire found = known && known_of == work[27:4];
 
-    // The contract of the neighbours: a job stays as it is until it is given on, fails or is withdrawn for a cycle, but that one that came
-    // before may be served or not as regions change; none comes of a queue pair that is not up, and none is under way when one goes up; memory
+    // The contract of the neighbours: a job stays as it is until it is given on, fails or is
+    // withdrawn for a cycle, but that one that came before may be served or not as regions change;
+    // none comes of a queue pair that is not up, and none is under way when one goes up; memory
     // answers what it accepted.
     reg held;
     reg [301:0] offered;
@@ -162,11 +165,13 @@ module remote_atomics_formal (
         state_reply: assert (!known || \dut.replies.word == {known_value, known_of});
         state_found: assert (!busy || !its || !known || has || performed || \dut.found == {known_value, known_of});
         state_again: assert (!busy || !its || !has || !back || (\dut.serves == (found && work[172]) && (!\dut.serves || \dut.result == known_value)));
-        // An operation that is new is offered to memory until it is accepted, once, also if its job is withdrawn; one that came before never.
+        // An operation that is new is offered to memory until it is accepted, once, also if its job
+        // is withdrawn; one that came before never.
         performed_once: assert (write_valid == (busy && !back && !performed));
         // It is the one that came: fetch and add, or compare and swap, of 64 bits.
         if (write_valid) performed_as_it_came: assert (write_line == work[82:57] && write_strobe == 64'hff << work[56:51] && write_data[31:0] == how[32:1] && write_data[47:32] == 0 && write_data[52:48] == (how[0] ? 5 : 0) && write_data[56:53] == work[56:53] && write_data[95:64] == how[64:33] && write_data[159:96] == how[128:65]);
-        // A job is given on with its own handshake: a READ at once and as it is, unless an operation is under way; an operation behind its result.
+        // A job is given on with its own handshake: a READ at once and as it is, unless an
+        // operation is under way; an operation behind its result.
         given_with_its_job: assert (next_valid == (job_valid && (busy ? has && !gone : !atomic)) && job_ready == (next_valid && next_ready));
         if (next_valid && !busy) read_as_it_came: assert (next_job == job);
         if (next_valid && busy) operation_as_it_came: assert (next_job[50:0] == work[50:0] && next_job[171:115] == work[171:115] && next_job[173] && job[171:0] == work[171:0]);

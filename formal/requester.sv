@@ -1,10 +1,14 @@
-// The sender's go-back-N: the packets of a queue pair have the numbers that are next, none is sent outside the window, one that is sent again is
-// the oldest without an answer or follows such a one; the oldest moves forward only, as far as an answer of a packet that was sent says; a time-out
-// goes back to the oldest packet, and is counted; its timer runs while a packet is without an answer; behind an error nothing is sent.
+// The sender's go-back-N: the packets of a queue pair have the numbers that are next, none is sent
+// outside the window, one that is sent again is the oldest without an answer or follows such a one;
+// the oldest moves forward only, as far as an answer of a packet that was sent says; a time-out
+// goes back to the oldest packet, and is counted; its timer runs while a packet is without an
+// answer; behind an error nothing is sent.
 //
-// One queue pair is followed, whichever. Commands are anything, and so is what the work table says of them; answers are anything, also forged ones;
-// queue pairs go up and down, and resets come, at any time. Assumed, as what stands in the work table is anything here: a packet has a number, a READ
-// that is sent again ends where it ended before, and no timer runs of a queue pair that goes up.
+// One queue pair is followed, whichever. Commands are anything, and so is what the work table says
+// of them; answers are anything, also forged ones; queue pairs go up and down, and resets come, at
+// any time. Assumed, as what stands in the work table is anything here: a packet has a number, a
+// READ that is sent again ends where it ended before, and no timer runs of a queue pair that goes
+// up.
 `TRACKED(ram_async_208_4, 208, 4)
 
 module requester_formal (
@@ -35,14 +39,15 @@ module requester_formal (
         state_answer: assert (answer_holds);
         state_response: assert (response_holds);
         state_passing: assert (passing_holds);
-        // Packets have the numbers that are next, within the window and the READs that the peer takes.
+        // Packets have the numbers that are next, within the window and the READs that the peer
+        // takes.
         if (sent) in_order: assert (its && known && head[118 +: 24] == upcoming);
         if (sent) within_the_window: assert (upcoming - oldest < window && reads < depth);
         if (sent) counted: assert (writes && after[47:24] == upcoming + numbers && after[71:48] == (upcoming == top ? upcoming + numbers : top) && after[23:0] == oldest);
         // One that was sent before is told.
         resent_is_told: assert (resent == (head_valid && head[118 +: 24] != copy[71:48]));
-        // The oldest packet moves forward only, by an answer of a packet that was sent: behind it if it is an ACK or the response that is due,
-        // else up to it.
+        // The oldest packet moves forward only, by an answer of a packet that was sent: behind it
+        // if it is an ACK or the response that is due, else up to it.
         if (writes && what != OPEN) forward_only: assert (moved <= top - oldest && after[71:48] - after[23:0] <= window + 24'd7);
         if (writes && what != OPEN && moved != 0) moved_by_an_answer: assert (what == ANSWER && covered && moved <= far_ + (is_ack || step == 3));
         // What is sent next is what follows, or the oldest packet.
@@ -51,7 +56,8 @@ module requester_formal (
         if (writes && what == OPEN) begins: assert (after[23:0] == send[273 +: 24] && after[47:24] == send[273 +: 24] && after[71:48] == send[273 +: 24] && after[186:183] == 0 && !after[170]);
         // A NAK of a lost packet goes back to that one, or to an answer that is missing before it.
         if (writes && what == ANSWER && step == 2 && covered && is_nak && \dut.reply [32:28] == 0) lost_is_sent_again: assert (after[47:24] == after[23:0]);
-        // A time-out sends again from the oldest packet, and counts; after so many the queue pair fails.
+        // A time-out sends again from the oldest packet, and counts; after so many the queue pair
+        // fails.
         if (timed_out && its) times_out: assert (up && (fails ? tries >= retries : tries < retries && writes && after[47:24] == oldest && after[186:183] == tries + 4'd1));
         if (writes && moved == 0 && what != OPEN && what != EXPIRE) tries_stay: assert (after[186:183] == tries);
         if (writes && moved != 0 && what == ANSWER) tries_begin_anew: assert (after[186:183] == 0);

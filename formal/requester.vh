@@ -1,5 +1,6 @@
-// The ports, the unit and the followed queue pair of requester.sv and net_once.sv, behind the name of the module: what the environment does, and
-// what holds in every state, which requester.sv proves and net_once.sv takes for granted.
+// The ports, the unit and the followed queue pair of requester.sv and net_once.sv, behind the name
+// of the module: what the environment does, and what holds in every state, which requester.sv
+// proves and net_once.sv takes for granted.
     input wire         clk,
     input wire         rst,
     input wire [23:0]  timeout,
@@ -81,7 +82,8 @@
     wire up = ups[pair];
     wire sent = head_valid && head[3:0] == pair;
 
-    // Its row, and the copy of that which a step works at: the oldest packet without an answer, the next one, the one behind all that were sent.
+    // Its row, and the copy of that which a step works at: the oldest packet without an answer, the
+    // next one, the one behind all that were sent.
     wire [207:0] row = \dut.rows.word ;
     wire [207:0] copy = \dut.row ;
     wire [23:0] oldest = row[23:0];
@@ -95,7 +97,8 @@
     wire covered = \dut.base_up && far_ < top - \dut.base ;
     wire may_send = more && upcoming - oldest < window && reads < depth;
 
-    // The states of the followed queue pair: RESET, UP, CLOSING, ERROR. It leaves ERROR when it has no commands.
+    // The states of the followed queue pair: RESET, UP, CLOSING, ERROR. It leaves ERROR when it has
+    // no commands.
     reg [1:0] state;
     // Its row has begun since the last reset.
     reg known;

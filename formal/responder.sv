@@ -1,8 +1,10 @@
-// READs of peers: those of a queue pair are answered in the order in which they came, each response once and with the number that is next; what
-// the peer went back to is given back and not sent; no byte is sent but from a region with the key of the READ, the domain of the queue
-// pair and the right; a READ that may not be answered any more is refused, with all behind it.
+// READs of peers: those of a queue pair are answered in the order in which they came, each response
+// once and with the number that is next; what the peer went back to is given back and not sent; no
+// byte is sent but from a region with the key of the READ, the domain of the queue pair and the
+// right; a READ that may not be answered any more is refused, with all behind it.
 //
-// One queue pair is followed, and one place of its ring, whichever. Regions change, and resets come, at any time.
+// One queue pair is followed, and one place of its ring, whichever. Regions change, and resets
+// come, at any time.
 `TRACKED_SYNC(ram_sync_174_8, 174, 8)
 `TRACKED(ram_async_23_8, 23, 8)
 
@@ -66,7 +68,8 @@ module responder_formal (
 
     `include "start.vh"
 
-    // What the unit does: it takes a job, sends a response or refuses; and for the followed queue pair.
+    // What the unit does: it takes a job, sends a response or refuses; and for the followed queue
+    // pair.
     wire [1:0] step = \dut.step ;
     wire refusing = step == 3 && \dut.refuses ;
     wire taking = step != 0 && !refusing && \dut.takes ;
@@ -76,8 +79,9 @@ module responder_formal (
     wire up = ups[pair];
     wire [3:0] oldest = \dut.rows.word [3:0];
 
-    // The ring of the followed queue pair: how many READs there are, and how many responses of the oldest were sent; the same as they will be
-    // when the job that is taken has given back what it must. The READ in the followed place, and how many of its responses are to be sent.
+    // The ring of the followed queue pair: how many READs there are, and how many responses of the
+    // oldest were sent; the same as they will be when the job that is taken has given back what it
+    // must. The READ in the followed place, and how many of its responses are to be sent.
     reg [4:0] count, rest;
     reg [22:0] sent, rest_sent;
     reg [173:0] its_job;
@@ -111,8 +115,9 @@ module responder_formal (
     wire may_read = region[0] && region[4:1] == peer[4:1] && region[6] && address >= region[41:10] && end_ <= {1'b0, region[41:10]} + region[73:42]
         && end_ <= 33'h1_0000_0000 && region[105:74] == \dut.what [146:115];
 
-    // The contract of the neighbours: a job stays until it is taken, but that one that came before may be served or not as regions change; it
-    // comes when there is room, unless the peer went back; it has 1 to 2^22 responses. A queue pair goes up only while nothing is done for it.
+    // The contract of the neighbours: a job stays until it is taken, but that one that came before
+    // may be served or not as regions change; it comes when there is room, unless the peer went
+    // back; it has 1 to 2^22 responses. A queue pair goes up only while nothing is done for it.
     reg held, was_up;
     reg [172:0] offered;
     always @* begin
@@ -176,20 +181,24 @@ module responder_formal (
         state_peer: assert (!(sending && step == 3) || \dut.whose == peer);
         state_refusal: assert (!refusing || {\dut.answer [56:33], \dut.answer [31:29], \dut.answer [27:0]} == {refusal[56:33], refusal[31:29], refusal[27:0]});
         state_refused: assert (!refusing || refusal[3:0] == \dut.pair );
-        // There is room while fewer than sixteen are kept; one that finds room is kept, unless the peer only went back.
+        // There is room while fewer than sixteen are kept; one that finds room is kept, unless the
+        // peer only went back.
         room_is_exact: assert (room[pair] == (count != 16) && pairs[pair] == (count != 0));
         if (enters && job[172] && !job[171] && was_up) kept_if_new: assert (fits && \dut.jobs_write_enable );
         if (job_ready) taken_as_it_came: assert (job_valid && job[3:0] == \dut.pair );
-        // A READ that the peer went back to: the newest that is left is one before it, and ends before it.
+        // A READ that the peer went back to: the newest that is left is one before it, and ends
+        // before it.
         if (enters && job[171] && newest) given_back: assert (is_behind && limit <= behind);
-        // A response is that of the oldest READ, with the number behind the last one that was sent, and none from where the peer went back to.
+        // A response is that of the oldest READ, with the number behind the last one that was sent,
+        // and none from where the peer went back to.
         if (head_valid && mine) oldest_is_sent: assert (head[118 +: 24] == its_job[27:4] + sent && sent < limit);
         if (head_valid && mine) opcode_is_right: assert (head[85 +: 8] == (is_atomic ? 8'h12 : sent == 0 ? (last ? 8'h10 : 8'h0d) : last ? 8'h0f : 8'h0e));
         if (head_valid && mine) bytes_are_its: assert (bytes == (is_atomic ? 13'd0 : last ? its_job[95:83] - offset[12:0] : 13'd1 << peer[8:5]) && address == its_job[82:51] + offset);
         if (head_valid && mine && is_atomic) result_is_its: assert (head[142 +: 224] == {8'h1f, its_job[170:147], its_job[114:51], 128'd0});
         if (head_valid && mine && !is_atomic) message_is_its: assert (head[142 +: 224] == (sent == 0 || last ? {8'h1f, its_job[170:147], 192'd0} : 224'd0));
         if (head_valid) sent_to_the_peer: assert (looks && region_free && ups[head[3:0]] && head[3:0] == \dut.pair && head[5 +: 48] == peer[33 +: 48] && head[53 +: 32] == peer[81 +: 32] && head[94 +: 24] == peer[9 +: 24]);
-        // Its bytes stand in a region that is valid, of the domain of the queue pair, that peers may read, and whose key the READ has.
+        // Its bytes stand in a region that is valid, of the domain of the queue pair, that peers
+        // may read, and whose key the READ has.
         if (looks) from_a_region: assert (head_valid == (bytes == 0 || may_read) && region_index == \dut.what [118:115]);
         if (head_valid) source_is_its: assert (source_valid == (bytes != 0) && source[0] && source[129 +: 13] == bytes && source[142 +: 4] == head[3:0] && source[146 +: 24] == head[118 +: 24] && source[56:33] == \dut.what [170:147] && source[182]);
         // What may not be sent is refused, with its number; no READ of the queue pair is left then.

@@ -36,7 +36,8 @@ module round_robin_formal (
         only_who_asks: assert ((grant & ~request) == 0);
         somebody_if_asked: assert (any == (request != 0) && (grant != 0) == any);
         index_is_the_choice: assert (grant == (any ? 32'd1 << index : 0) && (any || index == 0));
-        // While one waits nobody else is chosen twice: it waits for at most one use by each other requester.
+        // While one waits nobody else is chosen twice: it waits for at most one use by each other
+        // requester.
         if (waits) no_starvation: assert ((grant & used) == 0);
 
         // What the induction needs to know of the state.

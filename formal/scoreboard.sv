@@ -1,6 +1,7 @@
 // The scoreboard tells of every register that waits for a value, and of no other.
 //
-// Of all registers of all warps one is followed, whichever; of the RAMs the row of its warp (see tracked_ram.sv).
+// Of all registers of all warps one is followed, whichever; of the RAMs the row of its warp (see
+// tracked_ram.sv).
 module scoreboard_formal (
     input wire       clk,
     input wire       rst,

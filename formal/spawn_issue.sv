@@ -1,5 +1,5 @@
-// Rules S1, S2 and S4: the warps of a job cover its threads once and in order, with the words as they were read; a bad
-// descriptor gives its code and no warp.
+// Rules S1, S2 and S4: the warps of a job cover its threads once and in order, with the words as
+// they were read; a bad descriptor gives its code and no warp.
 //
 // Three cores of four lanes. Nothing is assumed of the inputs: the words may change in any cycle.
 module spawn_issue_formal (
@@ -49,8 +49,8 @@ module spawn_issue_formal (
 
     `include "start.vh"
 
-    // The job: its words are read in cycle 2 and checked in cycle 3, then its warps go. What is left of the words is
-    // what was read.
+    // The job: its words are read in cycle 2 and checked in cycle 3, then its warps go. What is
+    // left of the words is what was read.
     reg        reading, checking, going;
     reg [3:0]  job;
     reg [31:0] its_entry, its_argument_0, its_argument_1, its_shape, its_reserved, its_cores, its_token;

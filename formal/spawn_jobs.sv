@@ -1,5 +1,5 @@
-// Rules S3, S7 and S13: a job ends once, after the last of its warps has finished or when it is rejected, never before; its
-// slot is busy from the trigger until it is freed.
+// Rules S3, S7 and S13: a job ends once, after the last of its warps has finished or when it is
+// rejected, never before; its slot is busy from the trigger until it is freed.
 //
 // Of all slots one is followed, whichever; of the RAMs its word (see tracked_ram.sv).
 module spawn_jobs_formal (
@@ -48,7 +48,8 @@ module spawn_jobs_formal (
 
     `include "start.vh"
 
-    // The issue: descriptors are checked one after the other, and the warps of a good one are taken before the next is checked.
+    // The issue: descriptors are checked one after the other, and the warps of a good one are taken
+    // before the next is checked.
     reg       issuing, first;
     reg [3:0] issuing_slot;
     always @* begin
@@ -56,8 +57,9 @@ module spawn_jobs_formal (
         assume (!warp_taken || (issuing && issue_slot == issuing_slot && warp_first == first));
     end
 
-    // The job of the followed slot: whether it is there, waits for its check, was rejected, has all its warps taken, is ended or
-    // reported; its warps that run, at most 1,024, and whether one has finished, or faulted.
+    // The job of the followed slot: whether it is there, waits for its check, was rejected, has all
+    // its warps taken, is ended or reported; its warps that run, at most 1,024, and whether one has
+    // finished, or faulted.
     reg        there, waits, rejected, all_taken, is_ended, reported, begun, faulted;
     reg [2:0]  code;
     reg [10:0] running, finished;

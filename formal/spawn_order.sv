@@ -1,6 +1,7 @@
 // Rule S6: jobs leave in the order of their triggers, each once, and none is lost.
 //
-// Triggers are numbered, modulo 32. The RAM is replaced by one of registers, which the induction can look into.
+// Triggers are numbered, modulo 32. The RAM is replaced by one of registers, which the induction
+// can look into.
 module ram_async_4_4 (
     input wire clk, input wire write_enable, input wire [3:0] write_address, input wire [3:0] write_data,
     input wire [3:0] read_address, output wire [3:0] read_data
@@ -28,7 +29,8 @@ module spawn_order_formal (
 
     `include "start.vh"
 
-    // The slots whose job waits, the number of its trigger, and the numbers of the next job that comes and that goes.
+    // The slots whose job waits, the number of its trigger, and the numbers of the next job that
+    // comes and that goes.
     reg  [15:0] waiting;
     reg  [4:0]  number [0:15];
     reg  [4:0]  next_in, next_out;

@@ -1,8 +1,10 @@
-// The staging buffers: each is free, owned by a hart, holds a line that is fetched, or a command that waits; a command is at one hart at a time, as it was
-// staged, with its line; what a hart gives back, or loses when it is held, is given back once; what was dropped is given to nobody.
+// The staging buffers: each is free, owned by a hart, holds a line that is fetched, or a command
+// that waits; a command is at one hart at a time, as it was staged, with its line; what a hart
+// gives back, or loses when it is held, is given back once; what was dropped is given to nobody.
 //
-// Of all buffers one is followed, of all harts one, and of the words of a buffer one, whichever. Lines come and commands are dropped in any cycle, harts take,
-// finish, give back and are held in any cycle. Resets come at any time.
+// Of all buffers one is followed, of all harts one, and of the words of a buffer one, whichever.
+// Lines come and commands are dropped in any cycle, harts take, finish, give back and are held in
+// any cycle. Resets come at any time.
 module stage_buffers_formal (
     input wire         clk,
     input wire         rst,
@@ -131,8 +133,9 @@ module stage_buffers_formal (
     end
 `endif
 
-    // Buffers that were claimed, and whose line came. Of the one that is followed: its command, who has it (0 nobody, 1 it waits, 2 a hart, 3 it is being given
-    // back), whether it was dropped, and the followed word.
+    // Buffers that were claimed, and whose line came. Of the one that is followed: its command, who
+    // has it (0 nobody, 1 it waits, 2 a hart, 3 it is being given back), whether it was dropped,
+    // and the followed word.
     reg [15:0] claimed, filled;
     localparam NOBODY = 2'd0, WAITS = 2'd1, AT_HART = 2'd2, BACK = 2'd3;
     reg [1:0] state;
@@ -194,7 +197,8 @@ module stage_buffers_formal (
     end
 
     always @(posedge clk) if (started && !rst) begin
-        // Each buffer is free, a hart's own, is claimed, or its command waits: one of these. Others than those of two harts are not there.
+        // Each buffer is free, a hart's own, is claimed, or its command waits: one of these. Others
+        // than those of two harts are not there.
         one_of_these: assert ((unused | own_0 | own_1 | claimed | waiting) == 16'hf && (unused & (own_0 | own_1 | claimed | waiting)) == 0
             && (claimed & (own_0 | own_1 | waiting)) == 0 && (waiting & (own_0 | own_1)) == 0 && own_0 != own_1);
         if (free) free_is_free: assert (unused[free_buffer]);
@@ -203,13 +207,15 @@ module stage_buffers_formal (
         // A command is given as it was staged, once, and not when it was dropped.
         if (here && oldest[3:0] == chosen) given_as_staged: assert (state == WAITS && oldest == its_command && !dropped);
         if (waiting[chosen] == 0) not_given_again: assert (state != WAITS);
-        // The hart that has it is one, sees it as it was staged with what is in the buffer, until it ends or is dropped.
+        // The hart that has it is one, sees it as it was staged with what is in the buffer, until
+        // it ends or is dropped.
         if (has && own == chosen) one_hart: assert (state == AT_HART && at_hart == hart[0] && !dropped);
         if (has && hart == its_hart) command_is_its: assert (command[3:0] == its_own && (its_own != chosen || command == its_command));
         if (state == AT_HART && !dropped && hart == at_hart) kept: assert (has);
         if (known && own == chosen && place == at) word_is_kept: assert (word == content);
         if (known && own == chosen && at < 8) words_are_kept: assert (words[32 * at[2:0] +: 32] == content);
-        // What is given back is told, with its queue and buffer, until that is noted, once; then the hart has it no more.
+        // What is given back is told, with its queue and buffer, until that is noted, once; then
+        // the hart has it no more.
         if (state == BACK) back_is_told: assert (stage_event_valid && stage_event[2:0] == 3 && !event_ready);
         if (its_back) back_is_its: assert (stage_event[14:11] == its_own && (its_own != chosen || (state == BACK && at_hart == its_hart
             && stage_event[10:3] == its_command[11:4])));

@@ -1,9 +1,10 @@
-// Rule C1: stores leave in the order in which they retired, unchanged, none is lost, and the buffer waits for nothing. Rule C3
-// rests on the count of what a hart has outstanding: it is exact.
+// Rule C1: stores leave in the order in which they retired, unchanged, none is lost, and the buffer
+// waits for nothing. Rule C3 rests on the count of what a hart has outstanding: it is exact.
 //
-// Of all stores one is followed, whichever goes to place `slot` while `follow` is high: the stores ahead of it are counted, and it
-// must come out unchanged after just that many. The RAM is replaced by one that keeps the tags of all places, and of the rest the
-// word of that place; all others read as anything.
+// Of all stores one is followed, whichever goes to place `slot` while `follow` is high: the stores
+// ahead of it are counted, and it must come out unchanged after just that many. The RAM is replaced
+// by one that keeps the tags of all places, and of the rest the word of that place; all others read
+// as anything.
 module ram_sized_async_71_3 (
     input wire clk, input wire write_enable, input wire [15:0] write_address, input wire [70:0] write_data,
     input wire [15:0] read_address, output wire [70:0] read_data
@@ -75,7 +76,8 @@ module store_buffer_formal (
     function [3:0] ones(input [7:0] set);
         ones = set[0] + set[1] + set[2] + set[3] + set[4] + set[5] + set[6] + set[7];
     endfunction
-    // The contract: a hart that there is, with a place for its store; acknowledged is what was accepted.
+    // The contract: a hart that there is, with a place for its store; acknowledged is what was
+    // accepted.
     always @* begin
         assume (push_hart == 0);
         assume (!push_valid || !full[0]);

@@ -1,7 +1,7 @@
 // The FIFO hands on every word once, in order, and is full and empty when it says so.
 //
-// Of all the words one is followed, whichever: `follow` says when. The words ahead of it are counted, and it must come
-// out unchanged after just that many others.
+// Of all the words one is followed, whichever: `follow` says when. The words ahead of it are
+// counted, and it must come out unchanged after just that many others.
 module sync_fifo_formal (
     input wire       clk,
     input wire       rst,
@@ -57,8 +57,8 @@ module sync_fifo_formal (
     end
 
     always @(posedge clk) if (started && !rst) begin
-        // A word comes out as it went in, after all words before it and before all words after it: no other order, no loss,
-        // no duplicate.
+        // A word comes out as it went in, after all words before it and before all words after it:
+        // no other order, no loss, no duplicate.
         if (following && pop_valid && ahead == 0) in_order: assert (pop_data == word);
         // Nothing comes out that did not go in, and all that went in is accounted for.
         nothing_from_nothing: assert (!pop_valid || inside != 0);

@@ -1,5 +1,5 @@
-// A write to TASK_PUSH ends soon, whatever becomes of the task FIFO; a count that was answered with OKAY is offered once, and one that was
-// refused never; TASK_ROOM promises no more than is kept.
+// A write to TASK_PUSH ends soon, whatever becomes of the task FIFO; a count that was answered with
+// OKAY is offered once, and one that was refused never; TASK_ROOM promises no more than is kept.
 module task_push_formal (
     input wire        clk,
     input wire        rst,
@@ -25,11 +25,13 @@ module task_push_formal (
 
     `include "start.vh"
 
-    // A write was begun and did not end; how many cycles ago, at most 3; a count was taken and the FIFO does not have it yet.
+    // A write was begun and did not end; how many cycles ago, at most 3; a count was taken and the
+    // FIFO does not have it yet.
     reg         begun, owed;
     reg  [1:0]  age;
     reg  [31:0] data;
-    // Writes that TASK_ROOM promised when it was read last, less those since; none once somebody else pushed.
+    // Writes that TASK_ROOM promised when it was read last, less those since; none once somebody
+    // else pushed.
     reg  [10:0] promised;
     wire        first = write && !begun;
     wire        pushed = task_valid && task_ready;

@@ -1,5 +1,5 @@
-// The ring of a trace buffer: every entry is written while it records, exactly as many as were asked for after that of the trigger, and
-// nothing behind the end of the recording.
+// The ring of a trace buffer: every entry is written while it records, exactly as many as were
+// asked for after that of the trigger, and nothing behind the end of the recording.
 module trace_ring_formal (
     input wire        clk,
     input wire        rst,
@@ -19,8 +19,9 @@ module trace_ring_formal (
 
     `include "start.vh"
 
-    // Whether it records, and whether the trigger has fired since `arm`; entries since then; the number of the trigger's, the entries
-    // that were asked for behind it, and those that were written.
+    // Whether it records, and whether the trigger has fired since `arm`; entries since then; the
+    // number of the trigger's, the entries that were asked for behind it, and those that were
+    // written.
     reg        open, fired;
     reg [47:0] written, at;
     reg [15:0] asked, since;

@@ -1,5 +1,6 @@
-// A RAM with one write and one combinational read port, of which one word is followed: the word at `tracked`, which the
-// property drives. All other words read as anything, so whatever holds with this RAM holds with a real one.
+// A RAM with one write and one combinational read port, of which one word is followed: the word at
+// `tracked`, which the property drives. All other words read as anything, so whatever holds with
+// this RAM holds with a real one.
 module tracked_ram #(
     parameter WIDTH = 1,
     parameter ADDRESS = 1
@@ -18,7 +19,8 @@ module tracked_ram #(
     assign read_data = read_address == tracked ? word : other;
 endmodule
 
-// The same with a registered read port, which reads what stood there before a write at the same edge.
+// The same with a registered read port, which reads what stood there before a write at the same
+// edge.
 module tracked_sync_ram #(
     parameter WIDTH = 1,
     parameter ADDRESS = 1

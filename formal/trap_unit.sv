@@ -1,6 +1,7 @@
-// Rules U8, U9, U12 and U17 as far as they are about traps of one hart, with lock-up (design, section 2.4): an exception and an interrupt are
-// entered at once, each with its PC, cause, value and target; an exception of the first instruction of a handler stops the hart; `wfi`
-// sleeps until it is woken, or until the hart goes on elsewhere.
+// Rules U8, U9, U12 and U17 as far as they are about traps of one hart, with lock-up (design,
+// section 2.4): an exception and an interrupt are entered at once, each with its PC, cause, value
+// and target; an exception of the first instruction of a handler stops the hart; `wfi` sleeps until
+// it is woken, or until the hart goes on elsewhere.
 module trap_unit_formal (
     input wire        clk,
     input wire        rst,
@@ -42,9 +43,10 @@ module trap_unit_formal (
     reg stopped;    // An exception has stopped it.
     reg dead;       // It was one of its handler's first instruction.
 
-    // The contract of stage W and of the hart's state: an instruction retires or raises an exception; an exception is no boundary; a
-    // stopped hart, a sleeping and a held one has nothing in stage W, and a stopped and a held one no boundary. `wfi` retires, and
-    // a base for vectors is aligned.
+    // The contract of stage W and of the hart's state: an instruction retires or raises an
+    // exception; an exception is no boundary; a stopped hart, a sleeping and a held one has nothing
+    // in stage W, and a stopped and a held one no boundary. `wfi` retires, and a base for vectors
+    // is aligned.
     always @* begin
         assume (!(exception && retire));
         assume (!exception || !boundary);
@@ -90,21 +92,25 @@ module trap_unit_formal (
 
     wire by_interrupt = boundary && interrupt;
     always @(posedge clk) if (started && !rst) begin
-        // When: at every exception that does not stop the hart, at every boundary at which an interrupt is to be taken, and never else.
+        // When: at every exception that does not stop the hart, at every boundary at which an
+        // interrupt is to be taken, and never else.
         traps_exactly: assert (trap == ((exception && !halts && !first) || by_interrupt));
         // U12, U13: an exception goes first; then nothing of an interrupt is in it.
         if (exception && trap) exception_is_told: assert (trap_pc == pc && trap_cause == {1'b0, cause} && trap_value == value);
         if (exception && trap) exception_goes_to_base: assert (target == base);
-        // U8, U9: an interrupt has the PC of the next instruction: all older have retired, and that one has not.
+        // U8, U9: an interrupt has the PC of the next instruction: all older have retired, and that
+        // one has not.
         if (by_interrupt) interrupt_is_told: assert (trap_pc == boundary_pc && trap_cause == {1'b1, interrupt_cause} && trap_value == 0);
         if (by_interrupt) interrupt_goes_to_vector: assert (target == base + (vectored ? interrupt_cause : 0));
-        // Lock-up: the exception of a handler's first instruction, which stops the hart like `ebreak` does.
+        // Lock-up: the exception of a handler's first instruction, which stops the hart like
+        // `ebreak` does.
         stops_exactly: assert (stop == (exception && (first || halts)));
         lock_up_shows: assert (locked == dead);
         handler_has_not_begun: assert (entered == first);
         // U19: nothing is entered while the hart is stopped.
         if (stopped) nothing_while_stopped: assert (!trap && !stop);
-        // U17, U27: the hart sleeps until it is woken, in whose cycle it may fetch; a trap or a delivery ends the sleep as well.
+        // U17, U27: the hart sleeps until it is woken, in whose cycle it may fetch; a trap or a
+        // delivery ends the sleep as well.
         sleeps: assert (asleep == (slept && !wake));
         waits: assert (waiting == slept);
         if (was_trap) awake_in_handler: assert (!asleep);

@@ -1,7 +1,9 @@
-// Rules U1 to U3, U6 to U8, U10, U12, U14, U16, U18, U23, U25: when a channel is armed, what makes it pending, and what is delivered.
+// Rules U1 to U3, U6 to U8, U10, U12, U14, U16, U18, U23, U25: when a channel is armed, what makes
+// it pending, and what is delivered.
 //
-// U21 as well: what can be read of a channel. Two channels of a hart against the rules, with events, EMONITOR, CSR writes, traps and delivery in any cycle. The range that the
-// monitors compare with is checked for one word, whichever.
+// U21 as well: what can be read of a channel. Two channels of a hart against the rules, with
+// events, EMONITOR, CSR writes, traps and delivery in any cycle. The range that the monitors
+// compare with is checked for one word, whichever.
 module uli_channels_formal (
     input wire        clk,
     input wire        rst,
@@ -67,8 +69,9 @@ module uli_channels_formal (
 
     `include "start.vh"
 
-    // The contract: delivered is what is to be delivered; a scenario that is known; a parameter of a known form; no write of a
-    // CSR, EMONITOR, ERETURN or mret in the cycle of a delivery or of a trap, and one of all of them at a time.
+    // The contract: delivered is what is to be delivered; a scenario that is known; a parameter of
+    // a known form; no write of a CSR, EMONITOR, ERETURN or mret in the cycle of a delivery or of a
+    // trap, and one of all of them at a time.
     always @* begin
         assume (!take || deliver);
         assume (arm_valid + leave + write_valid + trap + trap_return + take <= 1);
@@ -93,7 +96,8 @@ module uli_channels_formal (
     wire [1:0]  own = {owner[1] == current, owner[0] == current};
     wire [1:0]  refused = armed & ~own;
     wire [1:0]  arms = (arm_valid << arm_channel) & ~refused;
-    // An event of each channel: what it watches was written, a slot of its mask became free, a bit of its mask was set.
+    // An event of each channel: what it watches was written, a slot of its mask became free, a bit
+    // of its mask was set.
     wire [1:0]  happens = {
         scenario[1] == 1 ? event_in[1] : scenario[1] == 2 ? (freed & range[1][15:0]) != 0 : (raised & range[1]) != 0,
         scenario[0] == 1 ? event_in[0] : scenario[0] == 2 ? (freed & range[0][15:0]) != 0 : (raised & range[0]) != 0
@@ -161,7 +165,8 @@ module uli_channels_formal (
         end
     end
 
-    // The range, as the table of scenarios says it: a word, or as many bytes as the trailing ones say.
+    // The range, as the table of scenarios says it: a word, or as many bytes as the trailing ones
+    // say.
     (* anyconst *) reg [29:0] word;
     wire [31:0] bytes_0 = (range[0] ^ (range[0] + 1)) >> 1, bytes_1 = (range[1] ^ (range[1] + 1)) >> 1;
     wire [31:0] size_0 = range[0][0] ? {bytes_0[30:0], 1'b1} : 32'd3, size_1 = range[1][0] ? {bytes_1[30:0], 1'b1} : 32'd3;
@@ -186,18 +191,22 @@ module uli_channels_formal (
 
     wire asked = ask_channel[0];
     always @(posedge clk) if (started && !rst) begin
-        // U1, U3: armed with its fields; watched from the second cycle after, and no longer once disarmed.
+        // U1, U3: armed with its fields; watched from the second cycle after, and no longer once
+        // disarmed.
         if (since[0] >= 2 && !held) watches_0: assert (watched[0] == (scenario[0] == 1 && in_range[0]));
         if (since[1] >= 2 && !held) watches_1: assert (watched[1] == (scenario[1] == 1 && in_range[1]));
         // U2: what EMONITOR returns; bit 31 says that it is refused.
         status: assert (ask_status == {refused[asked], armed[asked], pending[asked], 5'd0, owner[asked], 4'd0, scenario[asked], 8'd0});
-        // U6, U7, U14, U16, U18, U25: pending for an event or a write of ulipend since, and for no other reason; set wins.
+        // U6, U7, U14, U16, U18, U25: pending for an event or a write of ulipend since, and for no
+        // other reason; set wins.
         if (read_number == 2) pending_is_exact: assert (read_value == pending);
         if (read_number == 3) armed_is_exact: assert (read_value == armed);
-        // U8, U23: the lowest that is armed, pending and of the present context, unless delivery is blocked.
+        // U8, U23: the lowest that is armed, pending and of the present context, unless delivery is
+        // blocked.
         delivers: assert (deliver == (due != 0 && !block));
         if (deliver) lowest_first: assert (handler == starts[first]);
-        // U10, U12: the PC at which the program goes on; a delivery and a trap block the next one, mret takes that back.
+        // U10, U12: the PC at which the program goes on; a delivery and a trap block the next one,
+        // mret takes that back.
         if (read_number == 0) pc_is_kept: assert (read_value == {resume, 2'd0} && interrupted_pc == resume);
         if (read_number == 1) control: assert (read_value == {16'd0, current, 6'd0, before, block} && blocked == block);
         // U21: all fields can be read.

@@ -1,4 +1,5 @@
-// The warp former puts every packet into one warp, in order, and forms a partial warp only by its rule.
+// The warp former puts every packet into one warp, in order, and forms a partial warp only by its
+// rule.
 module warp_former_formal (
     input wire        clk,
     input wire        rst,
@@ -43,7 +44,8 @@ module warp_former_formal (
     wire was_room = !was_valid || was_given;
     wire formed = warp_valid && was_room;
 
-    // Cycles for which the oldest packet has waited, and whether the time-out stayed the same all the while.
+    // Cycles for which the oldest packet has waited, and whether the time-out stayed the same all
+    // the while.
     wire [32:0] waited = formed || was_waiting == 0 ? 0 : was_waited + !was_waited[32];
     wire steady = waited == 0 || (was_steady && timeout == was_timeout);
 
@@ -68,12 +70,14 @@ module warp_former_formal (
     end
 
     always @(posedge clk) if (started && !rst) begin
-        // Every packet that was taken waits, stands at the output or was given away: none is lost, none counted twice.
+        // Every packet that was taken waits, stands at the output or was given away: none is lost,
+        // none counted twice.
         none_lost_none_twice: assert (inside >= shown && pending == (waiting[33:32] != 0 ? 32'hffffffff : waiting[31:0]));
         // The warps follow each other without a gap.
         if (warp_valid) consecutive: assert (warp_packet == given);
         if (warp_valid) count_in_range: assert (1 <= warp_count && warp_count <= LANES);
-        // A partial warp has all that waited, and its time-out is over or a slot idles in eager mode.
+        // A partial warp has all that waited, and its time-out is over or a slot idles in eager
+        // mode.
         if (formed && warp_count < LANES) partial_only_by_rule: assert (
             was_waiting == warp_count && (was_waited >= was_timeout || (was_eager && was_idle && !was_valid)));
         if (formed) only_while_running: assert (was_run);

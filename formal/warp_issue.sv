@@ -1,4 +1,5 @@
-// The warp issue gives each warp to one core that has room for it, never to a busy slot, and in turn.
+// The warp issue gives each warp to one core that has room for it, never to a busy slot, and in
+// turn.
 //
 // Three cores with 17 slots, so that the register classes differ. One core is followed, whichever.
 module warp_issue_formal (

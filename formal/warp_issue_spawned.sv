@@ -1,5 +1,6 @@
-// The warp issue with a thread spawner: warps of packets and of spawned threads, each up to their own limit, never in a busy slot;
-// a spawned warp takes no place of the delay commit queue, and when both kinds wait each gets every second issue.
+// The warp issue with a thread spawner: warps of packets and of spawned threads, each up to their
+// own limit, never in a busy slot; a spawned warp takes no place of the delay commit queue, and
+// when both kinds wait each gets every second issue.
 //
 // Three cores with 17 slots, so that the register classes differ. One core is followed, whichever.
 module warp_issue_spawned_formal (
@@ -56,8 +57,9 @@ module warp_issue_spawned_formal (
 
     `include "start.vh"
 
-    // The slots that run packet warps and spawned warps on each core, and how many they are, as the ports tell: takes less frees. Each
-    // take is of an idle slot and each free of a busy one, so that this is the number of bits, which solvers are slow to count.
+    // The slots that run packet warps and spawned warps on each core, and how many they are, as the
+    // ports tell: takes less frees. Each take is of an idle slot and each free of a busy one, so
+    // that this is the number of bits, which solvers are slow to count.
     reg [31:0] packets [0:2];
     reg [31:0] spawned [0:2];
     reg [5:0]  packet_warps [0:2];
@@ -136,9 +138,11 @@ module warp_issue_spawned_formal (
     wire [2:0] spawn_before = spawn_above[core] ? (spawn_above & up_to) : (spawn_above | up_to);
 
     always @(posedge clk) if (started && !rst) begin
-        // S8: a spawned warp takes no entry of the delay commit queue, and no packet warp is taken in its cycle.
+        // S8: a spawned warp takes no entry of the delay commit queue, and no packet warp is taken
+        // in its cycle.
         if (takes) no_entry_for_spawned: assert (!allocate_valid && !warp_ready);
-        // Neither kind above its limit, the register class, or in a busy slot; a spawned warp on one of its job's cores.
+        // Neither kind above its limit, the register class, or in a busy slot; a spawned warp on
+        // one of its job's cores.
         if (issue) never_above_mcw: assert (packets_there < mcw && packets_there < slots);
         if (takes) never_above_spawn_mcw: assert (spawned_there < spawn_mcw);
         if (issue) never_above_the_class: assert (allocate_slot < slots);
@@ -156,7 +160,8 @@ module warp_issue_spawned_formal (
         spawned_moves_on: assert (spawn_ready == (spawn_able != 0 && !was_takes));
         taken_is_told: assert ((spawn_valid && spawn_ready) == takes);
         idle_slot_is_exact: assert (idle_slot == (able != 0));
-        // S12: who could go and did not goes in the next cycle in which it can, and waits for one warp of the other kind alone.
+        // S12: who could go and did not goes in the next cycle in which it can, and waits for one
+        // warp of the other kind alone.
         if (could && !issue) packets_wait_for_spawned: assert (takes);
         if (waited && could) packets_get_the_second: assert (issue);
         if (spawn_waited && spawn_could) spawned_get_the_second: assert (takes);

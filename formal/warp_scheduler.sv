@@ -1,5 +1,5 @@
-// A warp issues only when its next instruction is known and nothing holds it up, its turn comes, and it finishes once, after
-// all its threads ended and its stores are done.
+// A warp issues only when its next instruction is known and nothing holds it up, its turn comes,
+// and it finishes once, after all its threads ended and its stores are done.
 //
 // Of all warp slots one is followed, whichever.
 module warp_scheduler_formal (
@@ -61,7 +61,8 @@ module warp_scheduler_formal (
     // Who issued since the followed warp could.
     reg [31:0] others;
     always @* begin
-        // The contract: a warp starts in a free slot, ends once, after it started; nothing happens to a warp that is absent.
+        // The contract: a warp starts in a free slot, ends once, after it started; nothing happens
+        // to a warp that is absent.
         assume (!starts || (!present && !leaving));
         assume (!(ended_valid && written) || (present && !over));
         assume (!(held && (miss_valid || wait_valid || control_valid)) || (present && !over));
@@ -81,7 +82,8 @@ module warp_scheduler_formal (
         else if (wait_valid && held) asleep <= 1;
         {was_woken, was_told} <= {woken, wait_valid && held && !flushed};
         if (ended_valid && written) over <= 1;
-        // The finish on offer belongs to the warp no more: its slot may be given away as soon as it is taken.
+        // The finish on offer belongs to the warp no more: its slot may be given away as soon as it
+        // is taken.
         if (over && present && !stores_busy[warp] && \dut.left [warp]) {present, over, leaving} <= 3'b001;
         if (finished) leaving <= 0;
         others <= may_issue && !issued ? others | ((issue_valid && advance) << issue_slot) : 0;
@@ -100,7 +102,8 @@ module warp_scheduler_formal (
     wire newly = finish_valid && !was_finish;
 
     always @(posedge clk) if (started && !rst) begin
-        // Of a warp one instruction follows the other: none issues while its path, its line or its operands are not there.
+        // Of a warp one instruction follows the other: none issues while its path, its line or its
+        // operands are not there.
         if (issue_valid && issue_slot == warp) issues_only_when_it_may: assert (may_issue);
         if (issue_valid && issue_slot == warp) fresh_is_the_first: assert (issue_fresh == first);
         one_hot_is_the_slot: assert (\dut.choice == {31'd0, issue_valid} << issue_slot);

@@ -1,4 +1,5 @@
-// A warp that waits for a write of its line sleeps through none of them, for its time at most, and not at all if it has looked at nothing. One slot is followed, any of the 32.
+// A warp that waits for a write of its line sleeps through none of them, for its time at most, and
+// not at all if it has looked at nothing. One slot is followed, any of the 32.
 //
 // Two banks; `wrs.sto` lasts four to eight cycles here, `wrs.nto` eight to sixteen.
 module warp_waits_formal (
@@ -43,7 +44,8 @@ module warp_waits_formal (
     wire passes = pass_valid && hold_slot == s;
     wire ends = passes || (start_valid && start_slot == s);
 
-    // What the slot has done: the line that it looked at last, whether at another one before, whether that line was written since, or one with its fold, and for how long it sleeps.
+    // What the slot has done: the line that it looked at last, whether at another one before,
+    // whether that line was written since, or one with its fold, and for how long it sleeps.
     reg        armed, several, written, folded, asleep, brief;
     reg [25:0] line;
     reg [4:0]  time_asleep;
@@ -65,7 +67,8 @@ module warp_waits_formal (
         if (rst) {armed, several, written, folded, asleep, time_asleep} <= 0;
     end
 
-    // The cycles are counted, and a warp that sleeps does nothing else: it is told so once, having looked, and neither looks nor sleeps before it has gone on.
+    // The cycles are counted, and a warp that sleeps does nothing else: it is told so once, having
+    // looked, and neither looks nor sleeps before it has gone on.
     always @* if (started) assume (cycle == last_cycle + 1);
     always @* assume (!(sleep_valid && pass_valid));
     always @* if (asleep) assume (!looks && !sleeps);

@@ -1,6 +1,7 @@
-// The commands that are under way: each owner has eight places; a place holds one command from its write until its release, with what was
-// written, then its result, and when it began; places that are free, and only those, are given out; none is lost; what one owner does takes
-// nothing from another.
+// The commands that are under way: each owner has eight places; a place holds one command from its
+// write until its release, with what was written, then its result, and when it began; places that
+// are free, and only those, are given out; none is lost; what one owner does takes nothing from
+// another.
 //
 // Of all commands one is followed, in whichever place of whichever owner. Resets come at any time.
 module work_table_formal (
@@ -54,11 +55,13 @@ module work_table_formal (
 
     `include "start.vh"
 
-    // Cycles since the reset; the places of the followed owner where a command is, and how many these are.
+    // Cycles since the reset; the places of the followed owner where a command is, and how many
+    // these are.
     reg [1:0] age;
     reg [7:0] taken;
     reg [3:0] count;
-    // What stands in the followed place, the number that it began with, and which command is behind it; what the last read showed.
+    // What stands in the followed place, the number that it began with, and which command is behind
+    // it; what the last read showed.
     reg [253:0] its_entry, its_read;
     reg [23:0] its_first;
     reg [11:0] its_next;
@@ -68,8 +71,9 @@ module work_table_formal (
     wire its_release = release_ && at[3] == owner;
     wire puts = its_write && free[2:0] == chosen[2:0];
 
-    // The contract of the owners and of the sender: a write by an owner that has fewer than eight commands, a release and a result of a
-    // command that is there; one of these at a time, when all places were freed; no command is read while it is written.
+    // The contract of the owners and of the sender: a write by an owner that has fewer than eight
+    // commands, a release and a result of a command that is there; one of these at a time, when all
+    // places were freed; no command is read while it is written.
     always @* begin
         assume (entry[226 +: 10] < 2);
         if (write || release_ || keep) assume (ready);
@@ -132,9 +136,11 @@ module work_table_formal (
         state_link: assert (!here || !linked || \dut.links.word == its_next);
         // All places are freed in as many cycles as there are owners.
         ready_in_time: assert (ready == (age >= 2));
-        // An owner with fewer than eight commands is given a place of its own, where no command is: no place is lost, and none is used twice.
+        // An owner with fewer than eight commands is given a place of its own, where no command is:
+        // no place is lost, and none is used twice.
         if (ready && !release_ && entry[226] == owner && count != 8) free_is_free: assert (free[11:3] == owner && !taken[free[2:0]]);
-        // A command reads as it was written, with its result if that came, and its first number as it began.
+        // A command reads as it was written, with its result if that came, and its first number as
+        // it began.
         if (here && at == chosen && begun) first_is_kept: assert (first_found == its_first);
         if (here && at == chosen && linked) link_is_kept: assert (next_place == its_next);
         if (shown) entry_is_kept: assert (found == its_read);

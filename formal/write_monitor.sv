@@ -1,5 +1,5 @@
-// Rules U4 and U5: each accepted write of a byte of a watched range by another than the channel's own hart shows one cycle later, and
-// nothing else does.
+// Rules U4 and U5: each accepted write of a byte of a watched range by another than the channel's
+// own hart shows one cycle later, and nothing else does.
 //
 // Requester 5 is that of the command processor; two harts have a channel each.
 module write_monitor_formal (
@@ -24,8 +24,9 @@ module write_monitor_formal (
 
     `include "start.vh"
 
-    // Who writes: a store of a hart of the command processor (its tag has the hart in bits 4:3), an atomic operation of a hart
-    // (bits 2:0), the completion word of the thread spawner (31), or somebody else.
+    // Who writes: a store of a hart of the command processor (its tag has the hart in bits 4:3), an
+    // atomic operation of a hart (bits 2:0), the completion word of the thread spawner (31), or
+    // somebody else.
     wire of_processor = requester == 5;
     wire completion = of_processor && tag == 31;
     wire store = of_processor && !tag[5] && !completion;

@@ -1,5 +1,5 @@
-# check-ip-header: the checks that a router makes before it forwards a packet (RFC 1812, section 5.2.2). The packet is
-# not changed.
+# check-ip-header: the checks that a router makes before it forwards a packet (RFC 1812, section
+# 5.2.2). The packet is not changed.
 #
 # Verdict: forward to port 0, or drop with the reason of the first check that fails, in this order:
 # SHORT or NOT_IPV4, VERSION, HEADER_LENGTH, TOTAL_LENGTH, CHECKSUM, SOURCE.

@@ -1,8 +1,8 @@
-# classifier-bv: as classifier, by bit vectors: seven loads find the fields' vectors, then 32 filters are checked at a time.
+# classifier-bv: as classifier, by bit vectors: seven loads find the fields' vectors, then 32
+# filters are checked at a time.
 #
-# Argument block: word 0 = address of the bit vector tables (docs/tables.md), word 1 = number of filters.
-# Verdict: as classifier.
-# Registers: RV32E (x0 to x15), no stack.
+# Argument block: word 0 = address of the bit vector tables (docs/tables.md), word 1 = number of
+# filters. Verdict: as classifier. Registers: RV32E (x0 to x15), no stack.
 
     .include "packet.inc"
     .include "check.inc"
@@ -12,7 +12,8 @@
 .equ VERDICTS,       512            # from the index of the protocols on
 .equ VECTORS,        512 + 4 * 256
 
-# \vector = 32 * the number of the vector of the field's value, 2 * which is in \vector; \index = address of the field's index.
+# \vector = 32 * the number of the vector of the field's value, 2 * which is in \vector; \index =
+# address of the field's index.
 .macro vector_of vector, index
     add     \vector, \vector, \index
     lhu     \vector, 0(\vector)
@@ -28,7 +29,8 @@ kernel:
     require_header_length
     load_ports
 
-    # The value of each field, as halfwords of the packet. The indices are made for their byte order.
+    # The value of each field, as halfwords of the packet. The indices are made for their byte
+    # order.
     lw      t1, IPV4_SOURCE_WORD(a1)
     lw      a3, IPV4_DESTINATION_WORD(a1)
     slli    t0, t1, 16
@@ -63,7 +65,8 @@ kernel:
     add     s0, s0, tp
     vector_of a5, s0
 
-    # Addresses of the vectors; s0 = address of the verdicts of the next 32 filters, s1 = where they end
+    # Addresses of the vectors; s0 = address of the verdicts of the next 32 filters, s1 = where they
+    # end
     addi    a0, s0, VECTORS
     add     t0, t0, a0
     add     t1, t1, a0

@@ -1,5 +1,6 @@
 # dec-ttl: what a router does to every packet that it forwards. Decrements the IPv4 time to live and
-# updates the header checksum. It does not look at the rest of the header: that is check-ip-header's work.
+# updates the header checksum. It does not look at the rest of the header: that is check-ip-header's
+# work.
 #
 # Verdict: forward to port 0, or drop: NOT_IPV4, SHORT, VERSION or TTL.
 # Registers: RV32E (x0 to x15), no stack.

@@ -1,16 +1,19 @@
-# dpi: drops the packets whose payload holds a pattern. A Bloom filter (Bloom, CACM 13(7), 1970) says at which aligned words a
-# pattern may stand; only there patterns are compared. The threads of a warp share the work: each searches the first 40 bytes of
-# its own packet, then all search what is left of all packets in turn, so that no thread waits for the one with the longest
-# packet, and neighbours read the same lines. The packet is not changed; EtherType, version, header length and total length are checked.
+# dpi: drops the packets whose payload holds a pattern. A Bloom filter (Bloom, CACM 13(7), 1970)
+# says at which aligned words a pattern may stand; only there patterns are compared. The threads of
+# a warp share the work: each searches the first 40 bytes of its own packet, then all search what is
+# left of all packets in turn, so that no thread waits for the one with the longest packet, and
+# neighbours read the same lines. The packet is not changed; EtherType, version, header length and
+# total length are checked.
 #
-# Argument block: address of the table (docs/tables.md has its layout), how far a hash is shifted to be the offset of a
-# word of the filter of four bytes, the mask of this offset, 1 if there are patterns of 4 bytes.
-# Verdict: drop by the rule with the lowest number of those whose pattern occurs, forward to port 0 if none does, or drop:
-# NOT_IPV4, SHORT, VERSION, HEADER_LENGTH or TOTAL_LENGTH.
-# Registers: RV32I, no stack; 8 words of the scratchpad for each thread.
+# Argument block: address of the table (docs/tables.md has its layout), how far a hash is shifted to
+# be the offset of a word of the filter of four bytes, the mask of this offset, 1 if there are
+# patterns of 4 bytes. Verdict: drop by the rule with the lowest number of those whose pattern
+# occurs, forward to port 0 if none does, or drop: NOT_IPV4, SHORT, VERSION, HEADER_LENGTH or
+# TOTAL_LENGTH. Registers: RV32I, no stack; 8 words of the scratchpad for each thread.
 #
-# The threads that share work must be together where one reads what another has written. Threads that parted run on where the
-# program counter is lowest (docs/shader-core.md), so they are together behind the last instruction of a loop or an alternative.
+# The threads that share work must be together where one reads what another has written. Threads
+# that parted run on where the program counter is lowest (docs/shader-core.md), so they are together
+# behind the last instruction of a loop or an alternative.
 
     .include "packet.inc"
     .include "check.inc"
@@ -34,7 +37,8 @@
 .equ UNIT_LOG2,             8   # the rest of the packets is shared out in units of so many bytes
 .equ TEAM_LOG2,             2   # to so many threads that take a unit's words in turn
 
-# ---- Scratchpad: 1,024 bytes a warp, rows of a word for each lane; offsets from the warp's first byte ---------------
+# ---- Scratchpad: 1,024 bytes a warp, rows of a word for each lane; offsets from the warp's first
+# byte
 .equ CSR_LANE,          0xcc1
 .equ CSR_SLOT,          0xcc2
 .equ ROW_BYTES,           128
@@ -47,8 +51,8 @@
 .equ WARP_SHARES,         896   # packetIdx of lane 0 if there is a rest to be searched
 .equ WARP_TOTAL,          900   # all units << 8 | threads
 
-# The text word \word: t1 and t2 the products of which the hashes are bits, t3 the offset from s5 of its word of the filter of
-# four bytes. Changes \word.
+# The text word \word: t1 and t2 the products of which the hashes are bits, t3 the offset from s5 of
+# its word of the filter of four bytes. Changes \word.
 .macro hash_word word
     and     \word, \word, s2
     mul     t1, \word, s3
@@ -66,7 +70,8 @@
     and     \into, \into, \temporary
 .endm
 
-# t4 = the address of the word of the filter of three bytes, from t2. The address of its first candidate is PARTS_BYTES behind.
+# t4 = the address of the word of the filter of three bytes, from t2. The address of its first
+# candidate is PARTS_BYTES behind.
 .macro part_word
     srli    t4, t2, 6
     andi    t4, t4, 0x3fc
@@ -233,8 +238,8 @@ kernel:
     minu    s9, s10, s1
     search  2
 
-    # Is there more, in any packet of the warp? a1 = the thread's word of row 0, a2 = the warp's first byte,
-    # s7 = packetIdx of lane 0: no other warp has this.
+    # Is there more, in any packet of the warp? a1 = the thread's word of row 0, a2 = the warp's
+    # first byte, s7 = packetIdx of lane 0: no other warp has this.
     csrr    t0, CSR_LANE
     csrr    t1, CSR_SLOT
     li      a2, SCRATCHPAD
@@ -249,8 +254,8 @@ kernel:
     lw      t1, WARP_SHARES(a2)
     bne     t1, s7, found
 
-    # Units t0 of the own packet; the units of all lower lanes, and how many these are, in t1. Lanes may be missing: their words are
-    # cleared by those that are there.
+    # Units t0 of the own packet; the units of all lower lanes, and how many these are, in t1. Lanes
+    # may be missing: their words are cleared by those that are there.
     maxu    t0, s1, s10
     sub     t0, t0, s10
     addi    t0, t0, (1 << UNIT_LOG2) - 1
@@ -283,8 +288,8 @@ kernel:
     add     t1, t1, t3
     add     t1, t1, t4
 
-    # What the others must know of this packet, at t3: the words that belong to its number among those of the warp. The highest lane
-    # writes last: it knows the sums.
+    # What the others must know of this packet, at t3: the words that belong to its number among
+    # those of the warp. The highest lane writes last: it knows the sums.
     andi    s7, t1, 255             # number of this thread
     slli    t3, s7, 2
     add     t3, t3, a2
@@ -303,7 +308,8 @@ kernel:
     addi    t2, t2, 1
     sw      t2, WARP_TOTAL(a2)
 
-    # s7 = unit * 4 + number in the team: this thread's first, then others; below s10. a2 = threads, s10 as it is * 4
+    # s7 = unit * 4 + number in the team: this thread's first, then others; below s10. a2 = threads,
+    # s10 as it is * 4
     lw      t2, WARP_TOTAL(a2)
     addi    tp, a2, ROW_UNITS       # the first packet
     andi    t3, t2, 255
@@ -314,7 +320,8 @@ kernel:
     bgeu    s7, s10, shared
 
 next_unit:
-    # Whose unit is it? tp = the first packet with more units up to it than the number of this one, by bisection. t0 = the unit.
+    # Whose unit is it? tp = the first packet with more units up to it than the number of this one,
+    # by bisection. t0 = the unit.
     lw      tp, ROW_COUNTS - ROW_BYTES(a1)
     srli    t0, s7, TEAM_LOG2
     slli    t1, a2, 2
@@ -342,7 +349,8 @@ next_unit:
     add     s0, s0, t1
     search  4
 
-    # The lowest rule is kept. Of several threads that write at once the highest lane wins; the others look again.
+    # The lowest rule is kept. Of several threads that write at once the highest lane wins; the
+    # others look again.
 1:
     lw      t0, ROW_RULE - ROW_UNITS(tp)
     bgeu    a0, t0, 2f

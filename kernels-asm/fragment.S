@@ -1,12 +1,12 @@
-# fragment: splits packets that are larger than the MTU (RFC 791, sections 2.3 and 3.2). The packet in the slot is not
-# changed: its egress list describes the fragments, with a header of their own each and payloads that stay where they are.
-# docs/tables.md has the list's layout.
+# fragment: splits packets that are larger than the MTU (RFC 791, sections 2.3 and 3.2). The packet
+# in the slot is not changed: its egress list describes the fragments, with a header of their own
+# each and payloads that stay where they are. docs/tables.md has the list's layout.
 #
-# Argument block: word 0 = MTU in bytes (68 to 65535), word 1 = address of the egress list of ring slot 0, word 2 = bytes of
-# a list as a power of two, word 3 = ring slots - 1.
-# Verdict: forward to port 0, or drop: NOT_IPV4, SHORT, VERSION, HEADER_LENGTH, TOTAL_LENGTH (below the header length; or
-# the packet is to be split and not all of it is in the slot, or it would end beyond 65,535 bytes), FRAGMENT (to be split, but DF is set).
-# Registers: RV32I, no stack.
+# Argument block: word 0 = MTU in bytes (68 to 65535), word 1 = address of the egress list of ring
+# slot 0, word 2 = bytes of a list as a power of two, word 3 = ring slots - 1. Verdict: forward to
+# port 0, or drop: NOT_IPV4, SHORT, VERSION, HEADER_LENGTH, TOTAL_LENGTH (below the header length;
+# or the packet is to be split and not all of it is in the slot, or it would end beyond 65,535
+# bytes), FRAGMENT (to be split, but DF is set). Registers: RV32I, no stack.
 
     .include "packet.inc"
     .include "check.inc"
@@ -64,7 +64,8 @@ split:
     andi    t0, t2, FLAG_DF_WORD
     bnez    t0, drop_fragment
 
-    # s0 entry, s1 payload, s2 bytes that remain, s3 flags that stay (all but DF), s4 fragment offset
+    # s0 entry, s1 payload, s2 bytes that remain, s3 flags that stay (all but DF), s4 fragment
+    # offset
     addi    s0, a2, LIST_ENTRIES
     addi    s1, a1, SLOT_IPV4
     add     s1, s1, a4
@@ -82,7 +83,8 @@ split:
     srli    t2, t2, 16
     bnez    t2, drop_total_length
 
-    # s5 first word of the header without length, s6 identification, s7 third word without checksum, s11 entries
+    # s5 first word of the header without length, s6 identification, s7 third word without checksum,
+    # s11 entries
     slli    s5, a3, 16
     srli    s5, s5, 16
     slli    s6, a5, 16
@@ -94,7 +96,8 @@ split:
     lw      a7, IPV4_DESTINATION_WORD(a1)
     li      s11, 0
 
-    # s8 sum of the words that all fragments have; s9 header length and s10 options of the first fragment
+    # s8 sum of the words that all fragments have; s9 header length and s10 options of the first
+    # fragment
     mv      s8, s7
     add_carry s8, a6, t0
     add_carry s8, a7, t0
@@ -102,7 +105,8 @@ split:
     addi    s10, a1, IPV4_OPTIONS
 
 fragment:
-    # Sum of this kind of fragment: a3 = s8 + its options. The first fragment and the second come here, a0 unused.
+    # Sum of this kind of fragment: a3 = s8 + its options. The first fragment and the second come
+    # here, a0 unused.
     mv      a3, s8
     addi    t1, s9, -IPV4_MIN_HEADER_BYTES
     add     t1, t1, s10
@@ -118,7 +122,8 @@ fragment:
     sub     t5, t6, s9
     andi    t5, t5, -8
 same_kind:
-    # t4 = bytes of this fragment, t1 = its flags and offset: more fragments follow unless the rest fits
+    # t4 = bytes of this fragment, t1 = its flags and offset: more fragments follow unless the rest
+    # fits
     mv      t4, s2
     or      t1, s3, s4
     bgeu    t5, s2, 3f
@@ -178,8 +183,8 @@ same_kind:
     addi    t0, s9, -IPV4_MIN_HEADER_BYTES
     beqz    t0, same_kind
 
-    # After the first fragment of a packet with options: only those with the copied flag go on, filled up with OPTION_END.
-    # t0 the option, t1 their end, t2 where the next copied byte goes
+    # After the first fragment of a packet with options: only those with the copied flag go on,
+    # filled up with OPTION_END. t0 the option, t1 their end, t2 where the next copied byte goes
     addi    t0, a1, IPV4_OPTIONS
     add     t1, a1, s9
     addi    t1, t1, SLOT_IPV4

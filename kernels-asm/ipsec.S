@@ -1,21 +1,23 @@
-# ipsec: ESP in tunnel mode (RFC 4303) with AES-128 in counter mode (RFC 3686) and HMAC-SHA1-96 (RFC 2404), for arrays with
-# the AES instructions (Zkne). c/ipsec.c does the same on every array; both have the same argument block, verdicts and results.
-# The packet becomes, in place, the payload of one from the tunnel's source to its destination. Packet n has the sequence
-# number n + 1, which is also its IV: no counter is shared.
+# ipsec: ESP in tunnel mode (RFC 4303) with AES-128 in counter mode (RFC 3686) and HMAC-SHA1-96 (RFC
+# 2404), for arrays with the AES instructions (Zkne). c/ipsec.c does the same on every array; both
+# have the same argument block, verdicts and results. The packet becomes, in place, the payload of
+# one from the tunnel's source to its destination. Packet n has the sequence number n + 1, which is
+# also its IV: no counter is shared.
 #
 # Argument block: word 0 = address of the security association; docs/tables.md has its layout.
-# Verdict: forward to port 0, or drop: NOT_IPV4, SHORT, VERSION, HEADER_LENGTH, TOTAL_LENGTH (also if not all of the packet
-# is in the slot), FRAGMENT (the result does not fit).
-# Registers: RV32I, no stack; 5 words of the scratchpad for each thread.
+# Verdict: forward to port 0, or drop: NOT_IPV4, SHORT, VERSION, HEADER_LENGTH, TOTAL_LENGTH (also
+# if not all of the packet is in the slot), FRAGMENT (the result does not fit). Registers: RV32I, no
+# stack; 5 words of the scratchpad for each thread.
 #
-# Nothing that a round needs is in memory: the message schedule of SHA-1 stays in 16 registers, its rounds are unrolled so
-# that no register is moved; AES takes its round keys, which are the same in all lanes, as operands of its first step.
+# Nothing that a round needs is in memory: the message schedule of SHA-1 stays in 16 registers, its
+# rounds are unrolled so that no register is moved; AES takes its round keys, which are the same in
+# all lanes, as operands of its first step.
 
     .include "packet.inc"
     .include "check.inc"
     .option arch, +zkne
 
-# ---- Security association: byte offsets from a2 ------------------------------------------------------
+# ---- Security association: byte offsets from a2
 .equ SA_SPI,          0         # network byte order, as the packet has them
 .equ SA_SOURCE,       4
 .equ SA_DESTINATION,  8
@@ -25,7 +27,7 @@
 .equ SA_OUTER,       40
 .equ ROUND_KEYS,   1260         # as the AES instructions want them: first byte in bits 7:0
 
-# ---- The outer packet: words from its IPv4 header on ---------------------------------------------------
+# ---- The outer packet: words from its IPv4 header on
 .equ FRONT_WORDS,     9         # IPv4 header, SPI, sequence number, IV
 .equ ESP_WORDS,       4
 .equ TAG_WORDS,       3
@@ -34,12 +36,13 @@
 .equ PROTOCOL_ESP,   50
 .equ PROTOCOL_IPV4,   4
 
-# ---- Scratchpad: word i of a thread at i * 128, 1024 bytes a warp; each lane has its own bank ---------------
+# ---- Scratchpad: word i of a thread at i * 128, 1024 bytes a warp; each lane has its own bank
 .equ CSR_LANE,    0xcc1
 .equ CSR_SLOT,    0xcc2
 .equ STATE_NEXT,    128
 
-# The next state \n0 to \n3 of AES from \s0 to \s3 (FIPS 197, section 5.1): ShiftRows is in the choice of the columns.
+# The next state \n0 to \n3 of AES from \s0 to \s3 (FIPS 197, section 5.1): ShiftRows is in the
+# choice of the columns.
 .macro aes_round step, key, n0, n1, n2, n3, s0, s1, s2, s3
     lw      \n0, \key(a2)
     lw      \n1, \key+4(a2)
@@ -140,7 +143,8 @@ kernel:
     addi    t2, t1, ETHERNET_HEADER_BYTES
     bltu    t0, t2, drop_total_length
 
-    # Padding t2; payload s1 in words: the packet, padding, its length, the protocol; s2 bytes of the outer packet
+    # Padding t2; payload s1 in words: the packet, padding, its length, the protocol; s2 bytes of
+    # the outer packet
     addi    t0, t1, 2
     neg     t2, t0
     andi    t2, t2, 3
@@ -172,8 +176,8 @@ kernel:
     li      t5, PROTOCOL_IPV4
     sb      t5, SLOT_IPV4+1(t4)
 
-    # Encrypted from the last block to the first, since the payload moves to higher addresses: s5 blocks that remain, a4 = address of
-    # the block's words, s6 words of the last block
+    # Encrypted from the last block to the first, since the payload moves to higher addresses: s5
+    # blocks that remain, a4 = address of the block's words, s6 words of the last block
     rev8    s8, s0
     lw      s9, SA_NONCE(a2)
     addi    s5, s1, 3
@@ -272,8 +276,9 @@ encrypt:
     sw      s7, SLOT_LENGTH(a1)
     sh      zero, SLOT_CUT(a1)
 
-    # HMAC (RFC 2104) over the ESP header and the payload: sp words, of which gp remain, from a0 on. tp = the thread's place in the
-    # scratchpad, where the state of SHA-1 waits while a3 to a7 compute. Other registers than these and a1, a2, ra are message words.
+    # HMAC (RFC 2104) over the ESP header and the payload: sp words, of which gp remain, from a0 on.
+    # tp = the thread's place in the scratchpad, where the state of SHA-1 waits while a3 to a7
+    # compute. Other registers than these and a1, a2, ra are message words.
     csrr    t0, CSR_LANE
     csrr    t1, CSR_SLOT
     li      tp, SCRATCHPAD
@@ -329,7 +334,8 @@ hash:
     addi    gp, gp, -16
     j       compress
 
-    # The end of the message: a 1, zeros, and in the last word of the last block the length in bits with that of the padded key
+    # The end of the message: a 1, zeros, and in the last word of the last block the length in bits
+    # with that of the padded key
 hash_end:
     last_word s0, 0
     last_word s1, 1

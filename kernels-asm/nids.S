@@ -1,11 +1,11 @@
-# nids: drops the packets whose payload holds a pattern, by Aho-Corasick automata: one load a byte, whatever the number of
-# patterns. The packet is not changed; EtherType, version, header length and total length are checked.
+# nids: drops the packets whose payload holds a pattern, by Aho-Corasick automata: one load a byte,
+# whatever the number of patterns. The packet is not changed; EtherType, version, header length and
+# total length are checked.
 #
-# Argument block: word 0 = start row of an automaton, word 1 = that of a second one, or 0 if the first has all patterns.
-# docs/tables.md has the rows' layout.
-# Verdict: drop by the rule with the lowest number of those whose pattern occurs, forward to port 0 if none does, or drop:
-# NOT_IPV4, SHORT, VERSION, HEADER_LENGTH or TOTAL_LENGTH.
-# Registers: RV32E (x0 to x15), no stack.
+# Argument block: word 0 = start row of an automaton, word 1 = that of a second one, or 0 if the
+# first has all patterns. docs/tables.md has the rows' layout. Verdict: drop by the rule with the
+# lowest number of those whose pattern occurs, forward to port 0 if none does, or drop: NOT_IPV4,
+# SHORT, VERSION, HEADER_LENGTH or TOTAL_LENGTH. Registers: RV32E (x0 to x15), no stack.
 
     .include "packet.inc"
     .include "check.inc"
@@ -13,8 +13,9 @@
 
 .equ ROW_PATTERN, 1024              # offset of the lowest pattern number in a row
 
-# One byte of the payload: bits \low+7:\low of a3. Threads at whose state a pattern ends (bit 0 of the row's address) go
-# round the others, which wait for them at 1. State t0, lowest pattern so far a0. Uses: a4.
+# One byte of the payload: bits \low+7:\low of a3. Threads at whose state a pattern ends (bit 0 of
+# the row's address) go round the others, which wait for them at 1. State t0, lowest pattern so far
+# a0. Uses: a4.
 .macro step low
     .if \low == 0
     slli    a4, a3, 2

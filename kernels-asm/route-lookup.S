@@ -1,5 +1,5 @@
-# route-lookup: the output port of every IPv4 packet, by the longest prefix that holds its destination. The packet is not
-# changed; of its header only EtherType and version are checked.
+# route-lookup: the output port of every IPv4 packet, by the longest prefix that holds its
+# destination. The packet is not changed; of its header only EtherType and version are checked.
 #
 # Argument block: word 0 = address of the DIR-24-8 table.
 # Verdict: forward to the prefix's port, or drop: NOT_IPV4, SHORT, VERSION or NO_ROUTE.

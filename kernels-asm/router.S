@@ -1,9 +1,10 @@
-# router: what a router does to a packet, in one kernel: header checks, classification, route lookup, time to live.
+# router: what a router does to a packet, in one kernel: header checks, classification, route
+# lookup, time to live.
 #
-# Argument block: word 0 = address of the DIR-24-8 table, word 1 = address of the rule list (docs/tables.md).
-# Verdict: forward to the port of the destination's prefix, the time to live decremented; or drop, unchanged, for the first
-# of these reasons: those of check-ip-header; by rule or NO_RULE; NO_ROUTE; TTL.
-# Registers: RV32E (x0 to x15), no stack.
+# Argument block: word 0 = address of the DIR-24-8 table, word 1 = address of the rule list
+# (docs/tables.md). Verdict: forward to the port of the destination's prefix, the time to live
+# decremented; or drop, unchanged, for the first of these reasons: those of check-ip-header; by rule
+# or NO_RULE; NO_ROUTE; TTL. Registers: RV32E (x0 to x15), no stack.
 
     .include "packet.inc"
     .include "check.inc"

@@ -1,4 +1,5 @@
-//! Tells the crate the hash of its sources, in `MODEL_OPTIMIZER_SOURCES`: models that other sources rewrote are built anew.
+//! Tells the crate the hash of its sources, in `MODEL_OPTIMIZER_SOURCES`: models that other sources
+//! rewrote are built anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};

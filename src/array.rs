@@ -11,7 +11,8 @@ use crate::print;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Array")]
 pub struct ArrayArgs {
-    /// Configuration to start from: paper, default, fpga, pangaea or node; if not given, `paper` for benches, `node` for clusters, `fpga` for boards and `default` otherwise
+    /// Configuration to start from: paper, default, fpga, pangaea or node; if not given, `paper`
+    /// for benches, `node` for clusters, `fpga` for boards and `default` otherwise
     #[arg(long)]
     preset: Option<String>,
     /// Shader cores, instead of the preset's: 1 to 32
@@ -23,7 +24,8 @@ pub struct ArrayArgs {
     /// Warp slots of a core, instead of the preset's: 1 to 32
     #[arg(long)]
     warps: Option<usize>,
-    /// AXI4 channels to memory, instead of the preset's: 1, 2 or 4, and not more than banks of the L2
+    /// AXI4 channels to memory, instead of the preset's: 1, 2 or 4, and not more than banks of the
+    /// L2
     #[arg(long)]
     channels: Option<usize>,
     /// Banks of the L2, instead of the preset's: 1, 2, 4 or 8
@@ -35,10 +37,12 @@ pub struct ArrayArgs {
     /// Ways of the L2, instead of the preset's: 1, 2 or 4
     #[arg(long)]
     l2_ways: Option<usize>,
-    /// A bank of the L2 looks a set up in a cycle of its own: two cycles a request, for a higher clock
+    /// A bank of the L2 looks a set up in a cycle of its own: two cycles a request, for a higher
+    /// clock
     #[arg(long)]
     l2_look_up_cycle: bool,
-    /// Lines of 64 bytes in the L1 data cache of a core, instead of the preset's: a power of two, 16 to 1024
+    /// Lines of 64 bytes in the L1 data cache of a core, instead of the preset's: a power of two,
+    /// 16 to 1024
     #[arg(long)]
     l1_lines: Option<usize>,
     /// Give the array packet ports: frames come and go through AXI4-Stream
@@ -47,23 +51,28 @@ pub struct ArrayArgs {
     /// Give the array a command processor with so many hardware threads: 1, 2, 4 or 8
     #[arg(long)]
     command_threads: Option<usize>,
-    /// Lines of 64 bytes in the data cache of a hart of the command processor: a power of two, 16 to 512; 0: none
+    /// Lines of 64 bytes in the data cache of a hart of the command processor: a power of two, 16
+    /// to 512; 0: none
     #[arg(long)]
     command_cache_lines: Option<usize>,
-    /// Lines of 64 bytes in the instruction cache of the command processor, if not as many as in a core's: a power of two, 16 to 1024
+    /// Lines of 64 bytes in the instruction cache of the command processor, if not as many as in a
+    /// core's: a power of two, 16 to 1024
     #[arg(long)]
     command_instruction_cache_lines: Option<usize>,
-    /// Ways of the instruction cache of the command processor, if not as many as in a core's: 1, 2 or 4
+    /// Ways of the instruction cache of the command processor, if not as many as in a core's: 1, 2
+    /// or 4
     #[arg(long)]
     command_instruction_cache_ways: Option<usize>,
-    /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of two, 16 to 1024
+    /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of
+    /// two, 16 to 1024
     #[arg(long)]
     instruction_cache_lines: Option<usize>,
     /// Ways of the instruction cache, instead of the preset's: 1, 2 or 4
     #[arg(long)]
     instruction_cache_ways: Option<usize>,
-    /// Whether the cores have a local window, if not as the preset says: the words of stacks lie beside each other by lane, which makes
-    /// kernels that use their stack faster, and an access beyond a stack is a fault
+    /// Whether the cores have a local window, if not as the preset says: the words of stacks lie
+    /// beside each other by lane, which makes kernels that use their stack faster, and an access
+    /// beyond a stack is a fault
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     local_window: Option<bool>,
     /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
@@ -72,7 +81,8 @@ pub struct ArrayArgs {
     /// Give the cores the atomic instructions of RISC-V (A), which the L2 performs
     #[arg(long)]
     atomics: bool,
-    /// Channels of user-level interrupts of a hart of the command processor: 1, 2, 4 or 8, at most 16 of all harts; 0: none
+    /// Channels of user-level interrupts of a hart of the command processor: 1, 2, 4 or 8, at most
+    /// 16 of all harts; 0: none
     #[arg(long)]
     uli_channels: Option<usize>,
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner
@@ -81,10 +91,12 @@ pub struct ArrayArgs {
     /// Give the array a network interface (RoCEv2), and atomic instructions, which it needs
     #[arg(long)]
     network: bool,
-    /// Queue areas of the network interface, one for each protection domain, instead of one: 1, 2, 4 or 8
+    /// Queue areas of the network interface, one for each protection domain, instead of one: 1, 2,
+    /// 4 or 8
     #[arg(long)]
     net_domains: Option<usize>,
-    /// Give the top an output that tells that a thread ended with a fault or memory answered with an error
+    /// Give the top an output that tells that a thread ended with a fault or memory answered with
+    /// an error
     #[arg(long)]
     fault_output: bool,
     /// Give the array a trace buffer of so many entries, which keeps what happened until the host

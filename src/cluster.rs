@@ -38,14 +38,14 @@ const PACKET_BYTES: usize = 60;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Nodes: 2 to 8; with --net-socket 1 is enough. Node 0 is 02:00:00:00:00:01 and 10.0.0.1, node 1 is
-    /// 02:00:00:00:00:02 and 10.0.0.2, and so on
+    /// Nodes: 2 to 8; with --net-socket 1 is enough. Node 0 is 02:00:00:00:00:01 and 10.0.0.1, node
+    /// 1 is 02:00:00:00:00:02 and 10.0.0.2, and so on
     #[arg(long, value_name = "N", help_heading = "What to run")]
     nodes: usize,
-    /// Kernel that every node runs. Its argument block has six words: the list of commands, the symmetric heap, the
-    /// number of the node, the
-    /// number of nodes, entries of the list, bytes of the heap. When the kernel has ended the host posts the commands that it
-    /// wrote (docs/network.md)
+    /// Kernel that every node runs. Its argument block has six words: the list of commands, the
+    /// symmetric heap, the number of the node, the number of nodes, entries of the list, bytes of
+    /// the heap. When the kernel has ended the host posts the commands that it wrote
+    /// (docs/network.md)
     #[arg(long, value_name = "FILE.elf", help_heading = "What to run")]
     kernel: PathBuf,
     /// Capture whose packets every node runs through the kernel
@@ -57,8 +57,9 @@ pub struct Args {
     /// Entries of the list of commands, 1 to 1048576; if not given, one for each packet
     #[arg(long, value_name = "N", conflicts_with = "queues", help_heading = "What to run")]
     commands: Option<u32>,
-    /// The kernel posts commands by the queues of its warps while it runs, which hardware serves (queues), or firmware alone (paper). Its
-    /// argument block is then that of hermes_shmem.h (docs/shmem.md). Warps begin when they are full
+    /// The kernel posts commands by the queues of its warps while it runs, which hardware serves
+    /// (queues), or firmware alone (paper). Its argument block is then that of hermes_shmem.h
+    /// (docs/shmem.md). Warps begin when they are full
     #[arg(
         long,
         value_name = "queues|paper",
@@ -93,10 +94,12 @@ pub struct Args {
     /// Seed of faults and packet sequence numbers
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits")]
     seed: u64,
-    /// Nodes that are simulated at a time; if not given, as many as the machine has cores. The result does not depend on it
+    /// Nodes that are simulated at a time; if not given, as many as the machine has cores. The
+    /// result does not depend on it
     #[arg(long, value_name = "N", help_heading = "Limits")]
     threads: Option<usize>,
-    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24); 0: any number
+    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24); 0: any
+    /// number
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31), help_heading = "Limits")]
     watchdog: u32,
     /// Folder for a capture of each port, port-0.pcapng and so on; it is made if it is not there
@@ -123,7 +126,8 @@ struct LinkArgs {
     /// Share of the frames that a node sends that are lost
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     loss: f64,
-    /// Share of the frames that a node sends that come twice, the second time up to 1,000 cycles later
+    /// Share of the frames that a node sends that come twice, the second time up to 1,000 cycles
+    /// later
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     duplicate: f64,
     /// Share of the frames that a node sends that come up to 1,000 cycles later
@@ -135,7 +139,8 @@ struct LinkArgs {
     /// Where the byte is; if not given, at any of the three places
     #[arg(long, value_name = "header|payload|icrc")]
     corrupt_in: Option<PlaceName>,
-    /// The link of one node, where it differs, such as `0:loss=5,latency=300`; may be given several times
+    /// The link of one node, where it differs, such as `0:loss=5,latency=300`; may be given several
+    /// times
     #[arg(long, value_name = "NODE:NAME=VALUE,...")]
     link: Vec<String>,
 }
@@ -144,25 +149,26 @@ struct LinkArgs {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Outside")]
 struct OutsideArgs {
-    /// One more port of the switch is a UDP socket at LOCAL, with a frame a datagram, as QEMU's `-netdev dgram`:
-    /// frames go to REMOTE, or to the
-    /// first sender. What happens then depends on what comes when
+    /// One more port of the switch is a UDP socket at LOCAL, with a frame a datagram, as QEMU's
+    /// `-netdev dgram`: frames go to REMOTE, or to the first sender. What happens then depends on
+    /// what comes when
     #[arg(long, value_name = "LOCAL[,REMOTE]", value_delimiter = ',', num_args = 1)]
     net_socket: Vec<SocketAddr>,
-    /// A queue pair behind the socket, to which queue pair 8 of a node is connected; commands for the node number
-    /// after the last one go there. MAC,
-    /// IPv4 address, queue pair and first packet sequence number; if not 0 also key and address of its region, and node
+    /// A queue pair behind the socket, to which queue pair 8 of a node is connected; commands for
+    /// the node number after the last one go there. MAC, IPv4 address, queue pair and first packet
+    /// sequence number; if not 0 also key and address of its region, and node
     #[arg(
         long,
         value_name = "mac=..,ip=..,qp=..,psn=..[,key=..,address=..,node=..]",
         requires = "net_socket"
     )]
     peer: Option<OutsidePeer>,
-    /// When all commands are complete, work on until nothing has come through the socket for so many seconds, or an empty datagram
+    /// When all commands are complete, work on until nothing has come through the socket for so
+    /// many seconds, or an empty datagram
     #[arg(long, value_name = "SECONDS", requires = "net_socket", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     linger: Option<u32>,
-    /// Cycles without an answer until packets are sent again (NET_TIMEOUT), instead of 4096: for peers that answer in
-    /// a time of their own
+    /// Cycles without an answer until packets are sent again (NET_TIMEOUT), instead of 4096: for
+    /// peers that answer in a time of their own
     #[arg(long, value_name = "CYCLES", conflicts_with = "queues", value_parser = clap::value_parser!(u32).range(1..1 << 24))]
     net_timeout: Option<u32>,
 }

@@ -14,13 +14,15 @@ use document::Document;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Report to compare with: JSON of `hermes run`, `fpga run`, `fpga report`, `cluster`, `bench` or `fuzz`
+    /// Report to compare with: JSON of `hermes run`, `fpga run`, `fpga report`, `cluster`, `bench`
+    /// or `fuzz`
     #[arg(value_name = "A.json")]
     first: PathBuf,
     /// Report of the same command
     #[arg(value_name = "B.json")]
     second: PathBuf,
-    /// End with exit code 1 if an option, an input or a figure differs. Versions, command lines and names of files may differ
+    /// End with exit code 1 if an option, an input or a figure differs. Versions, command lines and
+    /// names of files may differ
     #[arg(long)]
     fail: bool,
     /// Figures that differ by no more than this share of the larger one count as equal

@@ -13,7 +13,8 @@ use lanes::Lanes;
 
 /// The option, for errors.
 const OPTION: &str = "--port";
-/// Instructions that a warp may take without a debugger: before the packet's warp, and when the debugger has gone.
+/// Instructions that a warp may take without a debugger: before the packet's warp, and when the
+/// debugger has gone.
 const MOST_INSTRUCTIONS: u64 = 100_000_000;
 
 #[derive(clap::Args)]
@@ -21,10 +22,12 @@ const MOST_INSTRUCTIONS: u64 = 100_000_000;
 pub struct Args {
     #[command(flatten)]
     packet: PacketArgs,
-    /// Port of localhost on which to wait for GDB (`target remote localhost:PORT`); 0: any free port, which is printed
+    /// Port of localhost on which to wait for GDB (`target remote localhost:PORT`); 0: any free
+    /// port, which is printed
     #[arg(long, value_name = "PORT", default_value_t = 0, help_heading = "Debugger")]
     port: u16,
-    /// Breakpoints and watchpoints stop the packet's lane alone; its neighbours pass them. Faults stop any lane
+    /// Breakpoints and watchpoints stop the packet's lane alone; its neighbours pass them. Faults
+    /// stop any lane
     #[arg(long, help_heading = "Debugger")]
     one_lane: bool,
 }

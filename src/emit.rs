@@ -16,20 +16,25 @@ use crate::origin;
 pub struct Args {
     #[command(flatten)]
     array: ArrayArgs,
-    /// Folder to write to; made if it does not exist: hermes_top.v, the manifest hermes_top.json, file list, hermes.core, a template of the
-    /// instance, clock constraints, register map as C header and SystemRDL, a Vivado project with a wrapper
+    /// Folder to write to; made if it does not exist: hermes_top.v, the manifest hermes_top.json,
+    /// file list, hermes.core, a template of the instance, clock constraints, register map as C
+    /// header and SystemRDL, a Vivado project with a wrapper
     #[arg(short, long, value_name = "DIR", help_heading = "Outputs")]
     output: PathBuf,
-    /// Give the top the ports of the retire trace: every retired warp-instruction with its values, for verification
+    /// Give the top the ports of the retire trace: every retired warp-instruction with its values,
+    /// for verification
     #[arg(long, help_heading = "Verilog")]
     retire_trace: bool,
-    /// Begin the names of all modules and files with this, so that several arrays stand in one design
+    /// Begin the names of all modules and files with this, so that several arrays stand in one
+    /// design
     #[arg(long, value_name = "P", value_parser = prefix, help_heading = "Verilog")]
     prefix: Option<String>,
-    /// Clock of the constraints (.sdc, .xdc); what a core of 8 lanes reaches on an ECP5, unless given
+    /// Clock of the constraints (.sdc, .xdc); what a core of 8 lanes reaches on an ECP5, unless
+    /// given
     #[arg(long, value_name = "MHZ", default_value = "50", help_heading = "Outputs")]
     clock: Clock,
-    /// Put a `line directive before every module, which tells lint tools the file name that the module would have as a file of its own
+    /// Put a `line directive before every module, which tells lint tools the file name that the
+    /// module would have as a file of its own
     #[arg(long, help_heading = "Verilog")]
     line_directives: bool,
 }

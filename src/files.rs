@@ -1,8 +1,9 @@
 //! The files of a command: what it reads must not be what it writes.
 //!
-//! Every subcommand declares its files once, and nothing is read or written before they were checked. Two names of one file are found
-//! whatever they look like: through symbolic links, hard links and relative paths. `-` is standard input and standard output, each for one
-//! file of a command.
+//! Every subcommand declares its files once, and nothing is read or written before they were
+//! checked. Two names of one file are found whatever they look like: through symbolic links, hard
+//! links and relative paths. `-` is standard input and standard output, each for one file of a
+//! command.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,8 @@ impl std::fmt::Display for Named {
 }
 
 impl Files {
-    /// Adds a file that is read, if it was given. `option` is what stands before it on the command line.
+    /// Adds a file that is read, if it was given. `option` is what stands before it on the command
+    /// line.
     #[must_use]
     pub fn input(mut self, option: impl Into<String>, path: Option<&Path>) -> Self {
         self.inputs.extend(path.map(|path| Named { option: option.into(), path: path.to_path_buf() }));
@@ -53,7 +55,8 @@ impl Files {
         self
     }
 
-    /// Adds a file that other programs read or write, so that it cannot be `-`; it is added as an input or an output beside.
+    /// Adds a file that other programs read or write, so that it cannot be `-`; it is added as an
+    /// input or an output beside.
     #[must_use]
     pub fn file(self, option: &'static str, path: Option<&Path>) -> Self {
         self.with_name(option, path, "file")
@@ -84,9 +87,9 @@ impl Files {
         self
     }
 
-    /// `message`, an error, with the option of the file that it begins with before it, or all options of that file: libraries name files
-    /// alone. One that begins with
-    /// the value of TMPDIR or HERMES_CACHE gets the name of the variable.
+    /// `message`, an error, with the option of the file that it begins with before it, or all
+    /// options of that file: libraries name files alone. One that begins with the value of TMPDIR
+    /// or HERMES_CACHE gets the name of the variable.
     pub fn with_option(&self, message: String) -> String {
         let variable = |name: &'static str| {
             let path = std::env::var_os(name).filter(|path| !path.is_empty())?;
@@ -117,11 +120,12 @@ impl Files {
         }
     }
 
-    /// Makes sure that no output is an input, another output, or a file that may not be written. If an output is `-`, what else the command prints goes to standard error from
-    /// now on.
+    /// Makes sure that no output is an input, another output, or a file that may not be written. If
+    /// an output is `-`, what else the command prints goes to standard error from now on.
     ///
     /// # Errors
-    /// Two names of one file, both with their options; a read-only file; `-` for two files, or for one that must have a name.
+    /// Two names of one file, both with their options; a read-only file; `-` for two files, or for
+    /// one that must have a name.
     pub fn check(&self) -> anyhow::Result<()> {
         self.check_standard()?;
         let with_path = |file: &&Named| !is_standard(&file.path);
@@ -130,7 +134,8 @@ impl Files {
         let mut outputs: Vec<(&Named, FileIdentity)> = Vec::new();
         for file in self.outputs.iter().filter(with_path) {
             let identity = FileIdentity::of(&file.path);
-            // It could be replaced, if its folder may be written; but it was made read-only to stay.
+            // It could be replaced, if its folder may be written; but it was made read-only to
+            // stay.
             if file.path.metadata().is_ok_and(|data| data.is_file() && data.permissions().readonly()) {
                 bail!("{file}: is read-only; expected a file that may be written, or none");
             }

@@ -34,22 +34,23 @@ pub struct Args {
     first_seed: u64,
     #[command(flatten)]
     array: ArrayArgs,
-    /// Cycles from a memory request to its response: a number, the least and the most of random ones, or DRAM timing as
-    /// in `hermes run --memory`
+    /// Cycles from a memory request to its response: a number, the least and the most of random
+    /// ones, or DRAM timing as in `hermes run --memory`
     #[arg(long, value_name = "CYCLES|MIN-MAX|dram", default_value = "1-60", help_heading = "Surroundings")]
     latency: Latency,
     /// Chance in percent that the memory does not take a request in a cycle: 0 to 90
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90), help_heading = "Surroundings")]
     stalls: u8,
-    /// Instructions that a thread executes, about, at most: 20 to 20000, by default 500; with --firmware, instructions of all programs,
-    /// at least, by default 100000
+    /// Instructions that a thread executes, about, at most: 20 to 20000, by default 500; with
+    /// --firmware, instructions of all programs, at least, by default 100000
     #[arg(long, value_name = "N", help_heading = "Programs")]
     instructions: Option<u64>,
-    /// Programs in machine mode on the command processor, as many as --instructions asks for, instead of packet kernels. An array
-    /// without command processor gets one
+    /// Programs in machine mode on the command processor, as many as --instructions asks for,
+    /// instead of packet kernels. An array without command processor gets one
     #[arg(long, conflicts_with_all = ["seeds", "packets", "rv32e", "no_faults", "watchdog", "coverage"], help_heading = "Programs")]
     firmware: bool,
-    /// With --firmware: a debugger stops the harts at random, steps them, compares their registers and lets them go on
+    /// With --firmware: a debugger stops the harts at random, steps them, compares their registers
+    /// and lets them go on
     #[arg(long, requires = "firmware", help_heading = "Programs")]
     debugger: bool,
     /// Packets of a program; by default twice as many as run at once, at most 512
@@ -61,7 +62,8 @@ pub struct Args {
     /// Programs whose threads do not fault
     #[arg(long, help_heading = "Programs")]
     no_faults: bool,
-    /// Lets the watchdog end the warps of each program that run for longer than a random number of cycles, at most this
+    /// Lets the watchdog end the warps of each program that run for longer than a random number of
+    /// cycles, at most this
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31), help_heading = "Programs")]
     watchdog: u32,
     /// Counts of instructions, hazards and faults as JSON
@@ -76,7 +78,8 @@ impl Args {
     }
 }
 
-/// The JSON file, but for where it comes from: what was run on which array, and what the programs had.
+/// The JSON file, but for where it comes from: what was run on which array, and what the programs
+/// had.
 #[derive(serde::Serialize)]
 struct Programs<'a> {
     seeds: u64,

@@ -1,5 +1,5 @@
-//! What servers of GDB's remote serial protocol share: the port, the wait for what happens first, the registers as GDB wants to read
-//! them, and what the debugger says of each thread.
+//! What servers of GDB's remote serial protocol share: the port, the wait for what happens first,
+//! the registers as GDB wants to read them, and what the debugger says of each thread.
 
 use std::marker::PhantomData;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

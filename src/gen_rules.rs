@@ -11,8 +11,8 @@ use crate::files::Files;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// acl, fw or ipc: 5-tuple filters with the statistics of the ClassBench sets of that name; snort: rules with the
-    /// statistics of the Snort community rules
+    /// acl, fw or ipc: 5-tuple filters with the statistics of the ClassBench sets of that name;
+    /// snort: rules with the statistics of the Snort community rules
     #[arg(long)]
     kind: Kind,
     /// Rules to make

@@ -1,7 +1,8 @@
 //! What the command does when it is interrupted (SIGINT, SIGTERM).
 //!
-//! Programs that it started end. A simulation ends after its cycle, so that traces and waveforms are closed and get their names; the rest
-//! of the command ends at once. Nothing is left in folders of temporary files. A second signal does not wait for anything.
+//! Programs that it started end. A simulation ends after its cycle, so that traces and waveforms
+//! are closed and get their names; the rest of the command ends at once. Nothing is left in folders
+//! of temporary files. A second signal does not wait for anything.
 
 use std::ffi::c_int;
 use std::io;
@@ -41,7 +42,8 @@ pub fn listen() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the process was started with this signal ignored, as shells start commands in the background: that stays so.
+/// Whether the process was started with this signal ignored, as shells start commands in the
+/// background: that stays so.
 fn is_ignored(signal: c_int) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -49,7 +51,8 @@ fn is_ignored(signal: c_int) -> bool {
     mask >> (signal - 1) & 1 != 0
 }
 
-/// Gives this process, and programs that it starts, a folder for temporary files, which goes with it. Without one they are as usual.
+/// Gives this process, and programs that it starts, a folder for temporary files, which goes with
+/// it. Without one they are as usual.
 pub fn temporary_folder() -> Option<StagingFolder> {
     let folder = StagingFolder::create_in(&std::env::temp_dir()).ok()?;
     let path = std::path::absolute(folder.path()).ok()?;

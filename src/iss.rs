@@ -13,7 +13,8 @@ use crate::reference::{registers, run_to_the_end, PacketArgs, Prepared};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Program for bare metal, alone on one hart: an ELF executable for 32-bit RISC-V without compressed instructions
+    /// Program for bare metal, alone on one hart: an ELF executable for 32-bit RISC-V without
+    /// compressed instructions
     #[arg(
         value_name = "FILE.elf",
         required_unless_present = "pcap",
@@ -25,7 +26,8 @@ pub struct Args {
     /// Stop after so many instructions; of a warp those of all lanes together count once
     #[arg(long, value_name = "N", default_value_t = 100_000_000, help_heading = "Limits")]
     max_instructions: u64,
-    /// Print every instruction and what it wrote; of a warp with the lanes that executed it, and what the lane of the packet wrote
+    /// Print every instruction and what it wrote; of a warp with the lanes that executed it, and
+    /// what the lane of the packet wrote
     #[arg(long, help_heading = "Outputs")]
     trace: bool,
     /// Print every instruction of the packet's lane and what it wrote

@@ -14,13 +14,15 @@ pub enum Command {
     Build(BuildArgs),
     /// Show entry, size, register class, stack and symbols of a kernel
     Info(InfoArgs),
-    /// Write the include files of kernels and the linker script, for editors and other build systems
+    /// Write the include files of kernels and the linker script, for editors and other build
+    /// systems
     Headers(HeadersArgs),
 }
 
 #[derive(clap::Args)]
 pub struct BuildArgs {
-    /// Sources: .S or .s (GNU as; `.include "packet.inc"`) or .c (`#include <hermes.h>`), of which one has the function `kernel`
+    /// Sources: .S or .s (GNU as; `.include "packet.inc"`) or .c (`#include <hermes.h>`), of which
+    /// one has the function `kernel`
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// ELF file to write
@@ -32,7 +34,8 @@ pub struct BuildArgs {
     /// Folder with include files, which may be given several times
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// Macro in C, symbol in assembly (its value is a number there), which may be given several times; 1 without a value
+    /// Macro in C, symbol in assembly (its value is a number there), which may be given several
+    /// times; 1 without a value
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
     defines: Vec<String>,
     /// Level of optimization of sources in C

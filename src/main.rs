@@ -1,4 +1,5 @@
-//! The `hermes` command: emits the array as Verilog, runs captures through it, builds kernels, makes traffic.
+//! The `hermes` command: emits the array as Verilog, runs captures through it, builds kernels,
+//! makes traffic.
 
 mod apps;
 mod array;
@@ -56,7 +57,8 @@ enum Command {
     Emit(emit::Args),
     /// Run a capture through the array, cycle by cycle, and print throughput and delays
     Run(Box<run::Args>),
-    /// Run a capture like `run`, and tell where the cycles of the warps go: by source line, function and reason
+    /// Run a capture like `run`, and tell where the cycles of the warps go: by source line,
+    /// function and reason
     Profile(Box<profile::Args>),
     /// Run a kernel on several arrays with network interfaces and a switch between them
     Cluster(Box<cluster::Args>),

@@ -22,7 +22,8 @@ impl std::error::Error for OutputError {}
 /// Whether an output of the command goes to standard output, by the name `-`.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Leaves standard output to a file of the command: what else would be printed there goes to standard error.
+/// Leaves standard output to a file of the command: what else would be printed there goes to
+/// standard error.
 pub fn leave_standard_output() {
     TAKEN.store(true, Ordering::Relaxed);
 }
@@ -31,7 +32,8 @@ fn is_taken() -> bool {
     TAKEN.load(Ordering::Relaxed)
 }
 
-/// Prints a line. A reader that went away (`hermes ... | head`) is an error that [`is_unread`] knows.
+/// Prints a line. A reader that went away (`hermes ... | head`) is an error that [`is_unread`]
+/// knows.
 pub fn line(text: impl fmt::Display) -> anyhow::Result<()> {
     if is_taken() {
         note(text);
@@ -85,7 +87,8 @@ pub fn note(text: impl fmt::Display) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Says on a terminal that something is under way, and for how long; hidden elsewhere and with `quiet`.
+/// Says on a terminal that something is under way, and for how long; hidden elsewhere and with
+/// `quiet`.
 pub fn spinner(quiet: bool) -> ProgressBar {
     if quiet || !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -36,7 +36,8 @@ struct ProfileArgs {
     /// Source lines and functions that are printed, those with the most warp-cycles; 0: all
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Where to look for source files, before the folders that the kernel's file names; may be given several times
+    /// Where to look for source files, before the folders that the kernel's file names; may be
+    /// given several times
     #[arg(long = "source", value_name = "DIR")]
     sources: Vec<PathBuf>,
     /// Everything as a page of HTML, which needs no other file

@@ -1,4 +1,5 @@
-//! A packet of a capture on the reference simulator: what `hermes iss --pcap` and `hermes debug` share.
+//! A packet of a capture on the reference simulator: what `hermes iss --pcap` and `hermes debug`
+//! share.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,8 @@ pub struct PacketArgs {
     /// App, with whose golden model the packet is compared; `hermes apps` lists them
     #[arg(long, value_name = "NAME", requires = "pcap", help_heading = "What to run")]
     app: Option<String>,
-    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and its golden model
+    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and
+    /// its golden model
     #[arg(long, value_name = "FILE.elf", requires = "pcap", help_heading = "What to run")]
     kernel: Option<PathBuf>,
     #[command(flatten)]
@@ -39,11 +41,13 @@ pub struct PacketArgs {
     /// Capture with the packet: pcap or pcapng, Ethernet
     #[arg(long, value_name = "IN", help_heading = "What to run")]
     pcap: Option<PathBuf>,
-    /// Number of the packet in the capture, from 0 (packetIdx). It runs in the warp that it has on the array if all warps are full: with its
-    /// neighbours, in the lane of its number modulo the lanes
+    /// Number of the packet in the capture, from 0 (packetIdx). It runs in the warp that it has on
+    /// the array if all warps are full: with its neighbours, in the lane of its number modulo the
+    /// lanes
     #[arg(long, value_name = "N", default_value_t = 0, requires = "pcap", help_heading = "What to run")]
     packet: u64,
-    /// First run the packets before those of the warp, warp by warp, for kernels that keep something from one packet to the next
+    /// First run the packets before those of the warp, warp by warp, for kernels that keep
+    /// something from one packet to the next
     #[arg(long, requires = "pcap", help_heading = "What to run")]
     replay: bool,
     #[command(flatten)]
@@ -52,7 +56,8 @@ pub struct PacketArgs {
     stack: StackArgs,
     #[command(flatten)]
     data: DataArgs,
-    /// Let the kernel load from and store to all of memory. Else an access outside of what belongs to the run is a fault, as in `hermes run`
+    /// Let the kernel load from and store to all of memory. Else an access outside of what belongs
+    /// to the run is a fault, as in `hermes run`
     #[arg(long, requires = "pcap", help_heading = "Limits")]
     open_windows: bool,
     /// Use only the first packets of the capture
@@ -96,7 +101,8 @@ impl PacketArgs {
         self.kernel.as_deref()
     }
 
-    /// The packet in its warp, in front of the kernel. A warp before it may take `most` instructions.
+    /// The packet in its warp, in front of the kernel. A warp before it may take `most`
+    /// instructions.
     ///
     /// # Errors
     /// An input cannot be used, or the capture has no such packet.
@@ -224,7 +230,8 @@ impl Rest {
     /// Tells what became of the packet, and of the warp, and writes the files.
     ///
     /// # Errors
-    /// Lanes faulted, with a kernel of the user's own; the packet is not what the golden model says; a file cannot be written.
+    /// Lanes faulted, with a kernel of the user's own; the packet is not what the golden model
+    /// says; a file cannot be written.
     pub fn finish(self, mut run: Reference) -> anyhow::Result<()> {
         let Self { program, packet, map, mut data, out, own_kernel } = self;
         let result = run.result(packet.index)?;

@@ -39,7 +39,8 @@ use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
 use wave::Wave;
 
-/// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
+/// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are
+/// written.
 pub const MEMORY_BYTES: u64 = 1 << 30;
 
 #[derive(clap::Args)]
@@ -73,8 +74,9 @@ pub struct Subject {
     data: DataArgs,
     #[command(flatten)]
     expect: ExpectArgs,
-    /// How packets come and go: the host writes them to the ring and reads them there, or they enter and leave through the packet
-    /// ports of the array (AXI4-Stream), which --packet-ports gives to an array to be emitted
+    /// How packets come and go: the host writes them to the ring and reads them there, or they
+    /// enter and leave through the packet ports of the array (AXI4-Stream), which --packet-ports
+    /// gives to an array to be emitted
     #[arg(
         long,
         value_enum,
@@ -83,16 +85,18 @@ pub struct Subject {
         help_heading = "Surroundings"
     )]
     through: Through,
-    /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times, or as fast
-    /// as the ring takes them. Delays count from then on, in the first two cases even if the packet finds the ring full
+    /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times, or as
+    /// fast as the ring takes them. Delays count from then on, in the first two cases even if the
+    /// packet finds the ring full
     #[arg(long, value_name = "GBPS|trace|max", default_value = "max", help_heading = "Surroundings")]
     line_rate: LineRate,
-    /// Clock of the array that the report is for: throughput in Gbit/s and delays in nanoseconds, and cycles between packets, with a
-    /// --line-rate. Times of the memory are cycles whatever it is
+    /// Clock of the array that the report is for: throughput in Gbit/s and delays in nanoseconds,
+    /// and cycles between packets, with a --line-rate. Times of the memory are cycles whatever it
+    /// is
     #[arg(long, value_name = "MHZ", default_value = "1000", help_heading = "Surroundings")]
     clock: Clock,
-    /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times in cycles, such as
-    /// `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
+    /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times
+    /// in cycles, such as `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
     #[arg(
         long,
         value_name = "fixed|dram[:NAME=N,...]",
@@ -113,9 +117,10 @@ pub struct Subject {
     timeline: TimelineArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Cycles without a commit, with packets in flight, after which the run ends with an error, for kernels that do not end; those of
-    /// --watchdog come on top; 0: any number. Whatever this is, a run ends with an error when no instruction was retired for
-    /// 500,000 cycles, or for 100 times --mem-latency if that is more
+    /// Cycles without a commit, with packets in flight, after which the run ends with an error, for
+    /// kernels that do not end; those of --watchdog come on top; 0: any number. Whatever this is, a
+    /// run ends with an error when no instruction was retired for 500,000 cycles, or for 100 times
+    /// --mem-latency if that is more
     #[arg(long, value_name = "CYCLES", default_value_t = RunOptions::default().commit_limit, help_heading = "Limits")]
     commit_limit: u64,
 }
@@ -156,12 +161,14 @@ struct What {
     /// App, whose results are compared with its golden model; `hermes apps` lists them
     #[arg(long, value_name = "NAME")]
     app: Option<String>,
-    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and its golden model
+    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and
+    /// its golden model
     #[arg(long, value_name = "FILE.elf")]
     kernel: Option<PathBuf>,
-    /// Firmware for the command processor, alone or beside packets: `hermes firmware build` makes it. Its console output is printed, and
-    /// the value of its `main` is the exit code. If the array has no command processor, it gets one with the harts that the firmware
-    /// needs, two channels a hart and 16 spawner slots, unless other numbers are given
+    /// Firmware for the command processor, alone or beside packets: `hermes firmware build` makes
+    /// it. Its console output is printed, and the value of its `main` is the exit code. If the
+    /// array has no command processor, it gets one with the harts that the firmware needs, two
+    /// channels a hart and 16 spawner slots, unless other numbers are given
     #[arg(long, value_name = "FILE.elf")]
     firmware: Option<PathBuf>,
 }
@@ -218,7 +225,8 @@ impl Subject {
         }
     }
 
-    /// The array, with what the other options ask of it, and with trace ports if they are needed otherwise.
+    /// The array, with what the other options ask of it, and with trace ports if they are needed
+    /// otherwise.
     fn config(&self, firmware: Option<&Firmware>, trace: bool) -> anyhow::Result<Config> {
         let mut config = self.array.config()?;
         if let Some(firmware) = firmware {
@@ -360,7 +368,8 @@ struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// Simulates it, compares what came out, and writes the files. With `tell` the report is printed.
+    /// Simulates it, compares what came out, and writes the files. With `tell` the report is
+    /// printed.
     fn complete(
         &self,
         mut data: Data,
@@ -509,8 +518,9 @@ impl Prepared<'_> {
     }
 }
 
-/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large array, so that the quarter that
-/// the host reads leaves enough for them; or fewer so that ring and egress lists fit.
+/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large
+/// array, so that the quarter that the host reads leaves enough for them; or fewer so that ring and
+/// egress lists fit.
 pub fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
     let threads = config.cores * config.lanes * config.warps;
     let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());

@@ -24,19 +24,20 @@ use crate::origin;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Traces")]
 pub struct TimelineArgs {
-    /// Every instruction of every warp and of the firmware, with its values and what it waited for, as text; this and --perfetto take a
-    /// model of their own
+    /// Every instruction of every warp and of the firmware, with its values and what it waited for,
+    /// as text; this and --perfetto take a model of their own
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Warps on cores, jobs, and functions and handlers of the firmware over time, for the Perfetto viewer or Chrome's about:tracing (JSON)
+    /// Warps on cores, jobs, and functions and handlers of the firmware over time, for the Perfetto
+    /// viewer or Chrome's about:tracing (JSON)
     #[arg(long, value_name = "FILE.json")]
     perfetto: Option<PathBuf>,
-    /// Only warps that are issued, jobs that are triggered and instructions of the firmware in these cycles since reset go to --trace and
-    /// --perfetto
+    /// Only warps that are issued, jobs that are triggered and instructions of the firmware in
+    /// these cycles since reset go to --trace and --perfetto
     #[arg(long, value_name = "FROM-TO")]
     trace_cycles: Option<CycleRange>,
-    /// Only warps that have one of these packets go to --trace and --perfetto: their numbers in the capture, from 0. Jobs and firmware
-    /// do not
+    /// Only warps that have one of these packets go to --trace and --perfetto: their numbers in the
+    /// capture, from 0. Jobs and firmware do not
     #[arg(long, value_name = "N-M")]
     trace_packets: Option<PacketNumbers>,
     /// Bytes that --trace and --perfetto have at most, each; K, M and G stand for 2^10, 2^20 and
@@ -95,8 +96,8 @@ impl TimelineArgs {
         self.trace.is_some() || self.perfetto.is_some()
     }
 
-    /// Starts the files, if any are wanted, of a run of `kernel`, of `firmware`, or of both; what the warps do is counted in `profile`, if
-    /// there is one.
+    /// Starts the files, if any are wanted, of a run of `kernel`, of `firmware`, or of both; what
+    /// the warps do is counted in `profile`, if there is one.
     pub fn create(
         &self,
         config: &Config,

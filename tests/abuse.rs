@@ -28,7 +28,8 @@ fn an_interrupted_run_leaves_no_half_written_output() {
         // Far more packets than are written before the run is killed.
         let mut run =
             start(&folder, &format!("gen-trace --kind imix --packets 50000000 --seed 1 -o {output}"));
-        // It is killed when it has begun to write: it has a file of some bytes open in the folder, whatever its name.
+        // It is killed when it has begun to write: it has a file of some bytes open in the folder,
+        // whatever its name.
         let descriptors = format!("/proc/{}/fd", run.id());
         let place = folder.path("").canonicalize().unwrap();
         let begun = || {

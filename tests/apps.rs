@@ -1,5 +1,5 @@
-//! `hermes run --app`: every app on the array, on generated tables, rules and traffic; every packet is compared with the
-//! app's golden model. One model, that of `tests/run.rs`, serves all.
+//! `hermes run --app`: every app on the array, on generated tables, rules and traffic; every packet
+//! is compared with the app's golden model. One model, that of `tests/run.rs`, serves all.
 
 mod common;
 
@@ -17,7 +17,8 @@ fn folder() -> Folder {
     folder
 }
 
-/// Runs an app on traffic that is made for its inputs; gives the verdicts, after their names in the report.
+/// Runs an app on traffic that is made for its inputs; gives the verdicts, after their names in the
+/// report.
 fn run(folder: &Folder, app: &str, inputs: &str, traffic: &str) -> Vec<(String, u64)> {
     folder.succeed(&format!("gen-trace {traffic} --seed 7 -o in.pcap"));
     let text = folder.succeed(&format!(
@@ -186,7 +187,8 @@ fn tagged(frame: &[u8], tags: &[[u8; 4]]) -> Vec<u8> {
     [&frame[..12], &tags.concat(), &frame[12..]].concat()
 }
 
-/// Frames with one tag or two are dropped as not IPv4, by every app; a kernel of the user's own finds the tags in the slot.
+/// Frames with one tag or two are dropped as not IPv4, by every app; a kernel of the user's own
+/// finds the tags in the slot.
 #[test]
 fn tags_of_vlans() {
     let folder = folder();

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use common::Folder;
 
-/// Runs a bench; gives its figures by name, after checking the form of the JSON and that the table names them all.
+/// Runs a bench; gives its figures by name, after checking the form of the JSON and that the table
+/// names them all.
 fn bench(arguments: &str) -> BTreeMap<String, f64> {
     let folder = Folder::new();
     let text = folder.succeed(&format!("bench {arguments} --json figures.json"));
@@ -191,8 +192,8 @@ fn memory() {
             "stream_limit_ratio_1ch"
         ]
     );
-    // One core is far below one channel; nothing is faster than its limit. It was 0.122 when loaded values went to the registers before all
-    // instructions, which so could not ask for more.
+    // One core is far below one channel; nothing is faster than its limit. It was 0.122 when loaded
+    // values went to the registers before all instructions, which so could not ask for more.
     let rate = figures["dec_ttl_rate_1ch"];
     assert!(
         rate <= figures["dec_ttl_l1_limit"] && rate <= figures["dec_ttl_memory_limit_1ch"],

@@ -1,4 +1,5 @@
-//! A whole board, its serial pins at a pseudo-terminal: `hermes fpga run` brings it up as if it were one.
+//! A whole board, its serial pins at a pseudo-terminal: `hermes fpga run` brings it up as if it
+//! were one.
 
 #![cfg(unix)]
 
@@ -47,7 +48,8 @@ fn folder(packets: usize) -> Folder {
     folder
 }
 
-/// Arguments for a run on this board. A simulated one is some hundred times as slow as one of hardware, so requests have time.
+/// Arguments for a run on this board. A simulated one is some hundred times as slow as one of
+/// hardware, so requests have time.
 fn run(board: &Board, options: &str) -> String {
     let device = &board.device;
     let timeout = if options.contains("--timeout") { "" } else { "--timeout 30" };
@@ -87,7 +89,8 @@ fn packets_pass_through_the_pins_of_a_board() {
         check(&folder, array);
     }
 
-    // The same over a line on which one bit in 17,000 is wrong: nothing is lost, and no push is done twice.
+    // The same over a line on which one bit in 17,000 is wrong: nothing is lost, and no push is
+    // done twice.
     let board = Board::start(&folder, &format!("{ARRAY} --bit-errors 0.00006 --seed 5 --stay"));
     let output = folder.hermes(&run(&board, &format!("{ARRAY} --timeout 2")));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -280,8 +283,8 @@ fn a_thousand_packets_through_a_ulx3s() {
     check(&folder, "--preset fpga");
 }
 
-/// After synthesis: the LUTs, flip-flops, memories and multipliers of the device do what the Verilog says. Some minutes; the slow clock makes bytes on the
-/// line short.
+/// After synthesis: the LUTs, flip-flops, memories and multipliers of the device do what the
+/// Verilog says. Some minutes; the slow clock makes bytes on the line short.
 #[test]
 #[ignore = "minutes: cargo test --test board -- --ignored"]
 fn a_hundred_packets_through_the_netlist_of_a_ulx3s() {

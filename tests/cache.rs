@@ -1,4 +1,5 @@
-//! The models that are kept: what is told while one is built, `hermes cache`, and a cache that may only be read.
+//! The models that are kept: what is told while one is built, `hermes cache`, and a cache that may
+//! only be read.
 
 #![cfg(unix)]
 

@@ -137,7 +137,8 @@ impl Peer {
     }
 }
 
-/// A program behind the socket puts into the memory of a node and is acknowledged, and the node's kernel puts into its memory.
+/// A program behind the socket puts into the memory of a node and is acknowledged, and the node's
+/// kernel puts into its memory.
 #[test]
 fn a_program_outside_puts_and_is_put_to() {
     let folder = folder();
@@ -276,7 +277,8 @@ fn bad_input() {
     assert_eq!(folder.files(), ["caps", "empty.pcap", "k.S", "k.elf"], "nothing was written");
 }
 
-/// A kernel that uses the queues of its warps, with the firmware that serves them; what it needs is said.
+/// A kernel that uses the queues of its warps, with the firmware that serves them; what it needs is
+/// said.
 #[test]
 fn a_kernel_with_queues_plays_ping_pong() {
     let folder = Folder::new();

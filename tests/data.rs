@@ -24,7 +24,8 @@ fn word(bytes: &[u8], n: usize) -> u32 {
     u32::from_le_bytes(bytes[4 * n..][..4].try_into().expect("4 bytes"))
 }
 
-/// Tables come to where their pointers say, the argument block is what was given, and what the kernel wrote is dumped.
+/// Tables come to where their pointers say, the argument block is what was given, and what the
+/// kernel wrote is dumped.
 #[test]
 fn tables_arguments_and_dumps() {
     let folder = folder(TABLES);
@@ -116,7 +117,8 @@ fn data_that_cannot_be_used() {
     assert_eq!(folder.read("sized.bin"), [3, 0, 0, 0, 4, 0, 0, 0]);
 }
 
-/// Runs that come out as expected succeed; others tell the first difference, after everything was written.
+/// Runs that come out as expected succeed; others tell the first difference, after everything was
+/// written.
 #[test]
 fn expected_packets_and_verdicts() {
     let folder = Folder::new();

@@ -12,7 +12,8 @@ use hermes_testbench::kernel::Kernel;
 
 const ARRAY: &str = "--cores 1 --lanes 4 --warps 4";
 
-/// `note` is called with 4 to 7 by the warp of packet 5; the packet's number is added to its first word.
+/// `note` is called with 4 to 7 by the warp of packet 5; the packet's number is added to its first
+/// word.
 const TEXT: &str = "#include <hermes.h>
 volatile uint32_t last;
 __attribute__((noinline)) uint32_t note(uint32_t n) { last = n; return n + 1; }
@@ -205,7 +206,8 @@ fn one_lane_alone_and_its_place() {
     );
 }
 
-/// GDB itself, if it is there: breakpoints of a lane, conditions, backtrace, variables, watchpoints, threads.
+/// GDB itself, if it is there: breakpoints of a lane, conditions, backtrace, variables,
+/// watchpoints, threads.
 #[test]
 fn gdb_debugs_it() {
     let Some(name) = installed() else {

@@ -27,7 +27,8 @@ fn verilog_and_manifest() {
     }
 }
 
-/// The template of the instance stands in a module as it is written; registers have their fields and what they are after reset.
+/// The template of the instance stands in a module as it is written; registers have their fields
+/// and what they are after reset.
 #[test]
 fn what_a_design_needs_beside_the_verilog() {
     let folder = Folder::new();
@@ -64,7 +65,8 @@ fn what_a_design_needs_beside_the_verilog() {
     }
 }
 
-/// The wrapper of the Vivado project is Verilog that fits the array, and the script names files that are there.
+/// The wrapper of the Vivado project is Verilog that fits the array, and the script names files
+/// that are there.
 #[test]
 fn vivado_project_fits_the_array() {
     let folder = Folder::new();

@@ -1,5 +1,6 @@
-//! What a command reads and what it writes are different files, and so are two files that it writes; otherwise it fails before it
-//! writes anything. Standard output and standard error that cannot be written give an exit code, and no panic.
+//! What a command reads and what it writes are different files, and so are two files that it
+//! writes; otherwise it fails before it writes anything. Standard output and standard error that
+//! cannot be written give an exit code, and no panic.
 
 #![cfg(unix)]
 
@@ -11,7 +12,8 @@ use std::process::{Command, Output, Stdio};
 
 use common::Folder;
 
-/// A folder with an input of every kind, and other names for each: a symbolic link, a link to it, a hard link.
+/// A folder with an input of every kind, and other names for each: a symbolic link, a link to it, a
+/// hard link.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.succeed("gen-trace --kind imix --packets 3 -o in.pcap");

@@ -1,4 +1,5 @@
-//! `hermes firmware` and `hermes run --firmware`: the examples on the array, what goes wrong in firmware, and what cannot be run.
+//! `hermes firmware` and `hermes run --firmware`: the examples on the array, what goes wrong in
+//! firmware, and what cannot be run.
 
 mod common;
 
@@ -82,7 +83,8 @@ fn beside_packets() {
     assert_eq!(output.status.code(), Some(changes.min(255)), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Every packet of this kernel faults. The first records may still be the host's, until the firmware takes them.
+/// Every packet of this kernel faults. The first records may still be the host's, until the
+/// firmware takes them.
 #[test]
 fn faults_are_logged() {
     let folder = examples();
@@ -101,7 +103,8 @@ fn faults_are_logged() {
     folder.succeed(&format!("run --app dec-ttl --pcap in.pcap {ARRAY} --firmware fault-log.elf"));
 }
 
-/// Kernels neither store to the firmware nor load from it: their windows are closed there, whatever the firmware does.
+/// Kernels neither store to the firmware nor load from it: their windows are closed there, whatever
+/// the firmware does.
 #[test]
 fn kernels_are_kept_out_of_firmware() {
     let folder = Folder::new();
@@ -112,7 +115,8 @@ fn kernels_are_kept_out_of_firmware() {
         "static volatile uint32_t words[64] = {1, 2, 3, 4};\n\
          int main(void) { uint32_t w[4], sum = 0; while (!mailbox_receive(w)) ; acquire(); for (int i = 0; i < 64; i++) sum += words[i]; return sum; }",
     );
-    // From the first to the last word of the firmware; the first and the last bytes outside it are open.
+    // From the first to the last word of the firmware; the first and the last bytes outside it are
+    // open.
     let info = folder.succeed("firmware info guarded.elf");
     assert!(info.contains("entry      0x00010000\n"), "{info}");
     for (access, cause) in [("sw zero, 0(t0)", "fault: store access"), ("lw t1, 0(t0)", "fault: load access")]
@@ -140,7 +144,8 @@ fn kernels_are_kept_out_of_firmware() {
     }
 }
 
-/// A reader of the output that goes away does not keep the results from their files, nor changes the exit code.
+/// A reader of the output that goes away does not keep the results from their files, nor changes
+/// the exit code.
 #[test]
 fn output_that_nobody_reads() {
     let folder = Folder::new();
@@ -160,7 +165,8 @@ fn output_that_nobody_reads() {
     assert!(folder.path("out.pcap").exists());
 }
 
-/// Threads that firmware starts on the cores and that fault are told, also if the firmware does not look.
+/// Threads that firmware starts on the cores and that fault are told, also if the firmware does not
+/// look.
 #[test]
 fn threads_that_fault_are_told() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! `hermes fpga run` against devices that are no boards, and against the simulated array behind a pseudo-terminal that speaks the
-//! protocol of `docs/fpga-link.md`.
+//! `hermes fpga run` against devices that are no boards, and against the simulated array behind a
+//! pseudo-terminal that speaks the protocol of `docs/fpga-link.md`.
 
 #![cfg(unix)]
 
@@ -51,7 +51,8 @@ struct SimulatedBoard {
 }
 
 impl SimulatedBoard {
-    /// Behind a pseudo-terminal, on a thread of its own; gives the name of the device and its other end, which keeps it alive.
+    /// Behind a pseudo-terminal, on a thread of its own; gives the name of the device and its other
+    /// end, which keeps it alive.
     fn start(hash: [u8; 8]) -> (String, TTYPort) {
         let (mut line, theirs, name) = terminal();
         spawn(move || {
@@ -217,7 +218,8 @@ fn a_board_does_what_the_simulation_does() {
         json["delay"].is_null() && json["run"]["line_rate"].is_null() && json["cycles"].as_u64() > Some(0)
     );
 
-    // A memory that is too small for what is asked names what takes how much; the board is as good as before.
+    // A memory that is too small for what is asked names what takes how much; the board is as good
+    // as before.
     let parts =
         ["no room for a ring of 4 slots of 2048 bytes: of its 131072 bytes", "stacks 524288", "verdicts 64"];
     let before = folder.files();

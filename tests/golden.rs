@@ -1,7 +1,9 @@
-//! Short runs take the cycles on record, to the cycle of every packet, and give the same verdicts and bytes.
+//! Short runs take the cycles on record, to the cycle of every packet, and give the same verdicts
+//! and bytes.
 //!
-//! The machine is deterministic, so a change of `tests/golden.txt` in either direction is a change of the hardware or of the test bench. It is made on
-//! purpose and is a line of that file, with its reason:
+//! The machine is deterministic, so a change of `tests/golden.txt` in either direction is a change
+//! of the hardware or of the test bench. It is made on purpose and is a line of that file, with its
+//! reason:
 //!
 //!     HERMES_REASON="what changed, and why" cargo test --test golden
 
@@ -113,8 +115,8 @@ fn runs_take_the_cycles_on_record() {
     );
 }
 
-/// A command processor whose harts are held, a thread spawner without jobs and a network interface without traffic cost packets no cycle, and no
-/// verdict, byte or time of a packet is another.
+/// A command processor whose harts are held, a thread spawner without jobs and a network interface
+/// without traffic cost packets no cycle, and no verdict, byte or time of a packet is another.
 #[test]
 fn parts_that_are_idle_cost_no_cycle() {
     let folder = Folder::new();

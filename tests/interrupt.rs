@@ -1,4 +1,5 @@
-//! A command that is interrupted leaves what it has written so far, and nothing else: no temporary files, no lock, no programs.
+//! A command that is interrupted leaves what it has written so far, and nothing else: no temporary
+//! files, no lock, no programs.
 
 #![cfg(target_os = "linux")]
 
@@ -28,7 +29,8 @@ impl Interrupted {
     fn start(folder: &Folder, arguments: &str, change: impl FnOnce(&mut Command)) -> Self {
         let temporary = folder.path("temporary files");
         fs::create_dir_all(&temporary).unwrap();
-        // What runs tests in the background may ignore SIGINT, which programs that are started inherit.
+        // What runs tests in the background may ignore SIGINT, which programs that are started
+        // inherit.
         let mut command = Command::new("env");
         command
             .args(["--default-signal=INT", env!("CARGO_BIN_EXE_hermes")])
@@ -131,7 +133,8 @@ fn a_waveform_is_closed() {
     std::thread::sleep(Duration::from_secs(1));
     let said = run.end("INT", 130);
     assert!(said.contains("interrupted by SIGINT: the simulation ended at cycle "), "{said}");
-    // A block of an FST file has a type and a length; the first is the header, which is not 0 only in a file that was closed.
+    // A block of an FST file has a type and a length; the first is the header, which is not 0 only
+    // in a file that was closed.
     let wave = folder.read("w.fst");
     let (mut at, mut blocks) = (0, Vec::new());
     while at < wave.len() {

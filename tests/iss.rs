@@ -87,7 +87,8 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
 }
 ";
 
-/// Verdict and frame are those of the array, with the stacks in the local window and without, and so is what is dumped.
+/// Verdict and frame are those of the array, with the stacks in the local window and without, and
+/// so is what is dumped.
 #[test]
 fn a_packet_is_what_it_is_on_the_array() {
     let folder = Folder::new();

@@ -7,7 +7,8 @@ use common::{rows, Folder};
 /// The array of these tests, which other tests have too.
 const ARRAY: &str = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
 
-/// An array of 400 bytes on a stack of 256: the compiler warns, `kernel info` tells, and the run does not begin.
+/// An array of 400 bytes on a stack of 256: the compiler warns, `kernel info` tells, and the run
+/// does not begin.
 #[test]
 fn a_stack_that_is_too_small() {
     let folder = Folder::new();
@@ -47,7 +48,8 @@ fn a_stack_that_is_too_small() {
     folder.succeed(&format!("run --kernel r.elf --pcap in.pcap {ARRAY}"));
 }
 
-/// What a kernel is built for stands in its file, and an array that lacks it says so before the run.
+/// What a kernel is built for stands in its file, and an array that lacks it says so before the
+/// run.
 #[test]
 fn extensions_that_the_array_lacks() {
     let folder = Folder::new();
@@ -77,7 +79,8 @@ fn extensions_that_the_array_lacks() {
     }
 }
 
-/// Several sources, include folders and macros; functions of `string.h`, numbers of 64 bits and with a point link and run.
+/// Several sources, include folders and macros; functions of `string.h`, numbers of 64 bits and
+/// with a point link and run.
 #[test]
 fn sources_and_libraries() {
     let folder = Folder::new();
@@ -120,7 +123,8 @@ fn sources_and_libraries() {
     folder.fail("kernel build k.c none.S -o k2.elf", &["none.S: No such file"]);
 }
 
-/// The example in Rust against the app's golden model, and a panic, which is a fault with its place.
+/// The example in Rust against the app's golden model, and a panic, which is a fault with its
+/// place.
 #[test]
 fn a_kernel_in_rust() {
     let folder = Folder::new();

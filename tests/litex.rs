@@ -95,7 +95,8 @@ fn a_soc_for_a_board_is_generated() {
     for part in ["hermes_top hermes_top(", ".m_axi_0_rdata", ".s_axil_awaddr"] {
         assert!(verilog.contains(part), "{part} is missing");
     }
-    // Yosys finds every module that the SoC names, with every port: LiteX's script, up to the synthesis.
+    // Yosys finds every module that the SoC names, with every port: LiteX's script, up to the
+    // synthesis.
     let script = folder.text("soc/gateware/radiona_ulx3s.ys");
     let reads = script.lines().filter(|line| line.starts_with("read_verilog")).collect::<Vec<_>>().join("\n");
     let cells = "read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v";

@@ -10,7 +10,8 @@ use serde_json::Value;
 /// The array of `tests/timeline.rs`: with its trace ports it is a model of its own.
 const ARRAY: &str = "--cores 2 --lanes 2 --warps 4";
 
-/// Sums a part of the packet, unless it is short: a loop, a division, a call, a comparison that HTML has to escape.
+/// Sums a part of the packet, unless it is short: a loop, a division, a call, a comparison that
+/// HTML has to escape.
 const KERNEL: &str = r#"#include <hermes.h>
 
 __attribute__((noinline)) uint32_t mix(uint32_t sum, uint32_t word)
@@ -53,8 +54,8 @@ fn sum(list: &[Value], name: &str) -> u64 {
     list.iter().map(|value| number(value, name)).sum()
 }
 
-/// Conservation: lines, functions and instructions each have all cycles that warps were on the cores, and all instructions of the
-/// cores' counters; each has its reasons.
+/// Conservation: lines, functions and instructions each have all cycles that warps were on the
+/// cores, and all instructions of the cores' counters; each has its reasons.
 fn check_conservation(folder: &Folder, what: &str) -> Value {
     let subject = format!("{what} --pcap in.pcap {ARRAY}");
     folder.succeed(&format!("run {subject} --perfetto timeline.json --json out.json --verdicts run.csv"));
@@ -210,7 +211,8 @@ fn sources_are_found_where_they_are() {
     }
 }
 
-/// What ran is told, and then that the run failed: threads that fault, verdicts that are not those expected, a kernel that does not end.
+/// What ran is told, and then that the run failed: threads that fault, verdicts that are not those
+/// expected, a kernel that does not end.
 #[test]
 fn runs_that_fail_have_a_profile() {
     let folder = folder();

@@ -17,7 +17,8 @@ fn rig(arguments: &[&str]) -> String {
     text
 }
 
-/// First the rig itself, against a peer that is no array; then the array, over a good and over a bad wire.
+/// First the rig itself, against a peer that is no array; then the array, over a good and over a
+/// bad wire.
 #[test]
 #[ignore = "minutes: downloads QEMU and a Linux kernel, and boots it"]
 fn linux_puts_into_an_array_and_is_put_to() {

@@ -1,5 +1,5 @@
-//! `hermes run`: packets through the emitted array. Models are few and small; what can vary without another
-//! model varies.
+//! `hermes run`: packets through the emitted array. Models are few and small; what can vary without
+//! another model varies.
 
 mod common;
 
@@ -76,7 +76,8 @@ fn every_preset_takes_a_local_window() {
     }
 }
 
-/// Odd packets never come to an end; the watchdog gives them their verdict. The others stand at the lower address, and go first.
+/// Odd packets never come to an end; the watchdog gives them their verdict. The others stand at the
+/// lower address, and go first.
 #[test]
 fn a_kernel_that_does_not_end_is_ended() {
     let folder = Folder::new();
@@ -115,7 +116,8 @@ fn another_clock() {
     assert_eq!((&a["cycles"], &a["delay"]), (&b["cycles"], &b["delay"]));
     let gigabits = |report: &serde_json::Value| report["throughput_gbps"].as_f64().unwrap();
     assert!((gigabits(&a) / gigabits(&b) - 20.0).abs() < 1e-6);
-    // 64 bytes, and 24 beside them on the wire: 704 bits, which take 176 ns, or 88 cycles at 500 MHz.
+    // 64 bytes, and 24 beside them on the wire: 704 bits, which take 176 ns, or 88 cycles at 500
+    // MHz.
     folder.succeed(&format!("{run} --clock 500 --line-rate 4 --verdicts out.csv"));
     let rows = rows(&folder.text("out.csv"));
     assert!(rows.windows(2).all(|pair| pair[1].arrival - pair[0].arrival == 88), "{rows:?}");
@@ -143,7 +145,8 @@ fn lanes_of_one_access_part() {
     }
 }
 
-/// Packets of one warp diverge and cores finish out of order; commits come in the order of arrival all the same.
+/// Packets of one warp diverge and cores finish out of order; commits come in the order of arrival
+/// all the same.
 #[test]
 fn commits_keep_the_order_of_arrival() {
     let folder = Folder::new();
@@ -203,7 +206,8 @@ fn kernel_in_c() {
     assert_eq!(frames(folder.path("out.pcap")), forwarded);
 }
 
-/// A fault ends its thread only: every packet is committed, in order, with the cause as its verdict.
+/// A fault ends its thread only: every packet is committed, in order, with the cause as its
+/// verdict.
 #[test]
 fn faults_lose_no_packet() {
     let folder = Folder::new();
@@ -250,7 +254,8 @@ fn unusual_frames() {
     let folder = Folder::new();
     let mut capture: Vec<u8> =
         [0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 262_144, 1_u32].iter().flat_map(|w| w.to_le_bytes()).collect();
-    // (bytes of the frame that the capture holds, bytes on the wire, byte 13: the EtherType's second)
+    // (bytes of the frame that the capture holds, bytes on the wire, byte 13: the EtherType's
+    // second)
     for (time, (bytes, wire, kind)) in
         [(60, 60, 6), (96, 1514, 0), (70_000, 70_000, 0), (0, 0, 0), (9, 60, 0)].iter().enumerate()
     {
@@ -293,7 +298,8 @@ fn packets_pass_through_the_ports() {
     let text = folder.succeed(&format!("{run} --through ports --out ports.pcap"));
     assert!(text.contains("not sent: drop or fault"), "{text}");
     assert!(folder.read("host.pcap") == folder.read("ports.pcap"), "other packets than with a host");
-    // A kernel of the user's own needs a golden model, since the ports do not tell which packet a frame was.
+    // A kernel of the user's own needs a golden model, since the ports do not tell which packet a
+    // frame was.
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels-asm/c/dec-ttl.c"), folder.path("mine.c"))
         .unwrap();
     folder.succeed("kernel build mine.c -o mine.elf --rv32e");
@@ -349,8 +355,8 @@ fn kernel_in_c_with_wide_divisions() {
     }
 }
 
-/// Threads that fault are told of, a line for each cause and PC; with a kernel of one's own they fail the run, after everything was
-/// written.
+/// Threads that fault are told of, a line for each cause and PC; with a kernel of one's own they
+/// fail the run, after everything was written.
 #[test]
 fn faults_fail_the_run_unless_they_may() {
     let folder = Folder::new();
@@ -424,12 +430,14 @@ fn faults_fail_the_run_unless_they_may() {
     let output = std::process::Command::new("sh").args(["-c", &unread]).current_dir(folder.path("")).output();
     let error = String::from_utf8_lossy(&output.expect("sh runs").stderr).into_owned();
     assert!(error.contains(&lines[0]) && error.ends_with("exit code 1\n"), "{error}");
-    // The verdicts of an app do not agree with its golden model when its kernel is another one, and that is told first.
+    // The verdicts of an app do not agree with its golden model when its kernel is another one, and
+    // that is told first.
     folder.fail(&app, &["packets differ from the golden model"]);
 }
 
-/// Records of faults are read while the run goes on, so that a place counts all of its threads, and the first of them, however many there
-/// are. Where they come faster than they can be read, what is lost is told by its cause.
+/// Records of faults are read while the run goes on, so that a place counts all of its threads, and
+/// the first of them, however many there are. Where they come faster than they can be read, what is
+/// lost is told by its cause.
 #[test]
 fn every_place_counts_its_threads() {
     let folder = Folder::new();
@@ -464,7 +472,8 @@ fn every_place_counts_its_threads() {
     assert!(error.contains(" more causes or PCs: "), "{error}");
 }
 
-/// A warp that takes longer than half a million cycles, in which nothing but instructions tells that it goes on; and one that never ends.
+/// A warp that takes longer than half a million cycles, in which nothing but instructions tells
+/// that it goes on; and one that never ends.
 #[test]
 fn long_and_endless_kernels() {
     let folder = Folder::new();
@@ -494,8 +503,8 @@ fn long_and_endless_kernels() {
     assert!(help.contains("--commit-limit <CYCLES>") && help.contains("[default: 20000000]"), "{help}");
 }
 
-/// Packets of 1,514 bytes, searched byte by byte by all warps that one core of the paper holds: more than half a million cycles
-/// from one commit to the next.
+/// Packets of 1,514 bytes, searched byte by byte by all warps that one core of the paper holds:
+/// more than half a million cycles from one commit to the next.
 #[test]
 #[ignore = "builds a core of the paper preset and simulates 2 million cycles"]
 fn large_packets_are_searched_on_one_core() {
@@ -511,7 +520,8 @@ fn large_packets_are_searched_on_one_core() {
     }
 }
 
-/// With a line rate far above what the array computes, the delay of a packet counts from when its schedule lets it come.
+/// With a line rate far above what the array computes, the delay of a packet counts from when its
+/// schedule lets it come.
 #[test]
 fn delays_under_overload_count_from_the_schedule() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! `hermes run --trace` and `--perfetto`: every warp is there, in its cycles, with all of its instructions.
+//! `hermes run --trace` and `--perfetto`: every warp is there, in its cycles, with all of its
+//! instructions.
 
 mod common;
 
@@ -165,7 +166,8 @@ fn firmware_and_its_jobs_are_told() {
         .all(|warp| warp.0["args"]["finished"] == true && warp.argument("instructions") == 5));
     assert!(warps.iter().any(|warp| warp.0["name"] == "job 0: threads 62-63"));
 
-    // A handler after each job; what hart 0 did fills its time without overlaps, and in handlers is that of handlers.
+    // A handler after each job; what hart 0 did fills its time without overlaps, and in handlers is
+    // that of handlers.
     let hart = |event: &&Event| event.0["tid"] == 100_000 && event.0["ph"] != "M";
     let (mut handler, mut handlers, mut instructions) = (None, 0, 0);
     let mut filled = 0;
@@ -295,7 +297,8 @@ fn names_and_counters_are_told() {
     assert!(names.contains(&"(boot)"), "{names:?}");
     assert!(names.iter().any(|name| name.starts_with("kernel (k.c:")), "{names:?}");
 
-    // Means of stretches of 128 cycles that differ from those before: sums of all are those of the run.
+    // Means of stretches of 128 cycles that differ from those before: sums of all are those of the
+    // run.
     let counter = |process: u64, name: &str| -> Vec<(u64, f64)> {
         let mine = |event: &&Event| {
             event.is("C", "counter") && event.0["name"] == name && event.number("pid") == process
@@ -379,7 +382,8 @@ fn the_timeline_of_a_stuck_run_is_kept() {
     assert!(!folder.files().contains(&"out.json".to_string()));
 }
 
-/// What the report says of instructions and of the L2 against what is not counted by the array: the trace of every warp, and the memory.
+/// What the report says of instructions and of the L2 against what is not counted by the array: the
+/// trace of every warp, and the memory.
 #[test]
 fn the_report_agrees_with_trace_and_memory() {
     let folder = Folder::new();

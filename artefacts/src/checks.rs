@@ -15,8 +15,9 @@ fn port<'a>(module: &'a Module, name: &str) -> Option<&'a Port> {
     module.ports.iter().find(|port| port.name == name)
 }
 
-/// The handshakes of the top: ports `..valid` and `..ready` of one bit with the same begin, and what
-/// has that begin. They are the channels of AXI4, AXI4-Lite and AXI4-Stream, of both directions.
+/// The handshakes of the top: ports `..valid` and `..ready` of one bit with the same begin, and
+/// what has that begin. They are the channels of AXI4, AXI4-Lite and AXI4-Stream, of both
+/// directions.
 fn channels(top: &Module) -> Vec<Handshake<'_>> {
     let single = |name: String| port(top, &name).filter(|port| port.width == 1);
     let prefixes = top.ports.iter().filter_map(|port| port.name.strip_suffix("valid"));
@@ -71,8 +72,9 @@ fn bind_handshake(binds: &mut String, top: &str, module: &Module, handshake: &Ha
 
 /// The assertions for `design`, to be read after its Verilog by a tool that knows `bind`:
 ///
-/// - at each channel of the top (AXI4, AXI4-Lite, AXI4-Stream), and where a module inside gives what
-///   its declaration says is held: valid holds until ready, and what goes with it does not change;
+/// - at each channel of the top (AXI4, AXI4-Lite, AXI4-Stream), and where a module inside gives
+///   what its declaration says is held: valid holds until ready, and what goes with it does not
+///   change;
 /// - the outputs that their declaration says are one-hot, such as the grants of an arbiter, have at
 ///   most one bit set.
 ///

@@ -1,7 +1,9 @@
-//! What a hardware project wants beside the Verilog: file list, FuseSoC core, Vivado project, clock constraints, register map, manifest.
+//! What a hardware project wants beside the Verilog: file list, FuseSoC core, Vivado project, clock
+//! constraints, register map, manifest.
 //!
-//! Every function returns the text of a file; [`all`] returns them with their names, each with a head that tells licence, generator and
-//! configuration. The names follow that of the top module, so that designs with different prefixes do not clash.
+//! Every function returns the text of a file; [`all`] returns them with their names, each with a
+//! head that tells licence, generator and configuration. The names follow that of the top module,
+//! so that designs with different prefixes do not clash.
 
 use std::fmt::Write as _;
 
@@ -21,9 +23,9 @@ pub use register_map::{c_header, system_rdl};
 /// The licence of everything emitted, as an SPDX expression.
 pub const LICENSE: &str = "MIT OR Apache-2.0";
 
-/// Every file for `design`: name and text. `configuration` goes into the heads and the manifest as it is; `registers` is the map of the
-/// design's register file, empty if it has none. `megahertz`: the clock of the constraints; `line_directives`: see [`verilog`]; `commit`: see
-/// [`manifest`].
+/// Every file for `design`: name and text. `configuration` goes into the heads and the manifest as
+/// it is; `registers` is the map of the design's register file, empty if it has none. `megahertz`:
+/// the clock of the constraints; `line_directives`: see [`verilog`]; `commit`: see [`manifest`].
 ///
 /// # Panics
 /// As [`manifest`].
@@ -83,8 +85,8 @@ fn head<C: Serialize>(configuration: &C, mark: &str) -> String {
     )
 }
 
-/// The Verilog with its head, in one file. `line_directives` puts a `` `line `` directive before every module
-/// ([`Design::verilog_with_lines`]).
+/// The Verilog with its head, in one file. `line_directives` puts a ``
+/// `line `` directive before every module ([`Design::verilog_with_lines`]).
 ///
 /// # Panics
 /// As [`manifest`].
@@ -130,8 +132,9 @@ pub fn xdc(megahertz: f64) -> String {
     )
 }
 
-/// A template of the instance, to be included or copied: a wire for each port but clock and reset, and the instance with them. An output of
-/// the surrounding design takes the place of a wire that is an input.
+/// A template of the instance, to be included or copied: a wire for each port but clock and reset,
+/// and the instance with them. An output of the surrounding design takes the place of a wire that
+/// is an input.
 #[must_use]
 pub fn instance(design: &Design) -> String {
     let width = |port: &Port| match port.width {
@@ -187,7 +190,8 @@ struct Manifest<'a, C> {
     registers: Vec<RegisterEntry<'a>>,
 }
 
-/// The manifest: configuration, modules, ports and registers as JSON. `commit` is the commit of this repository that wrote it, if it is known.
+/// The manifest: configuration, modules, ports and registers as JSON. `commit` is the commit of
+/// this repository that wrote it, if it is known.
 ///
 /// # Panics
 /// If `configuration` cannot be written as JSON (a map with keys that are no strings).

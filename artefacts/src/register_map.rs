@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::base_name;
 use hermes_rtl::host::registers::{Access, RegisterField, RegisterSpec};
 
-/// The register map as a C header: offsets, and masks and shifts of the fields. The names begin with that of the top module without `_top`,
-/// in upper case.
+/// The register map as a C header: offsets, and masks and shifts of the fields. The names begin
+/// with that of the top module without `_top`, in upper case.
 #[must_use]
 pub fn c_header(top: &str, registers: &[RegisterSpec]) -> String {
     let prefix = base_name(top).to_ascii_uppercase();
@@ -38,7 +38,8 @@ pub fn c_header(top: &str, registers: &[RegisterSpec]) -> String {
     text
 }
 
-/// The register map in SystemRDL 2.0. Fields are named in upper case, since their own names can be words of the language.
+/// The register map in SystemRDL 2.0. Fields are named in upper case, since their own names can be
+/// words of the language.
 #[must_use]
 pub fn system_rdl(top: &str, registers: &[RegisterSpec]) -> String {
     let mut text = format!(

@@ -1,7 +1,9 @@
-//! The emitted array through the tools of its users: lint, parse, elaborate, synthesize, and the speed of emission.
+//! The emitted array through the tools of its users: lint, parse, elaborate, synthesize, and the
+//! speed of emission.
 //!
-//! `VERILATOR` names another Verilator than the one on the search path. The ignored tests need the Python packages `fusesoc`
-//! and `systemrdl-compiler`; `HERMES_PYTHON` names the Python that has them, such as that of a virtual environment.
+//! `VERILATOR` names another Verilator than the one on the search path. The ignored tests need the
+//! Python packages `fusesoc` and `systemrdl-compiler`; `HERMES_PYTHON` names the Python that has
+//! them, such as that of a virtual environment.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -79,8 +81,9 @@ fn elaborate(folder: &Path) {
     silent(folder, "yosys", &["-q", "-p", script]);
 }
 
-/// Synthesizes for an ECP5 up to the mapping of memories and flip-flops: register files (two block RAMs a lane) and
-/// the instruction caches are block RAMs, and no memory is left over for flip-flops. Each module is mapped once, since flattening doubles the time.
+/// Synthesizes for an ECP5 up to the mapping of memories and flip-flops: register files (two block
+/// RAMs a lane) and the instruction caches are block RAMs, and no memory is left over for
+/// flip-flops. Each module is mapped once, since flattening doubles the time.
 fn synthesize(folder: &Path, lanes: usize, cores: usize) {
     let script = "read_verilog hermes_top.v; synth_ecp5 -noflatten -top hermes_top -run begin:map_gates; \
                   select -assert-none t:$mem t:$mem_v2 t:$dlatch; tee -q -o statistics.txt stat -top hermes_top";
@@ -115,7 +118,8 @@ fn fpga_preset_is_clean_and_synthesizes() {
     synthesize(folder.path(), 8, 1);
 }
 
-/// Packet ports and a network interface, each alone and with two channels; elaborated are both, with a cycle for look-ups in the L2.
+/// Packet ports and a network interface, each alone and with two channels; elaborated are both,
+/// with a cycle for look-ups in the L2.
 #[test]
 fn packet_ports_and_network_interface_are_clean() {
     for (packet_ports, network) in [(true, false), (false, true), (true, true)] {
@@ -137,7 +141,8 @@ fn packet_ports_and_network_interface_are_clean() {
     }
 }
 
-/// Command processor, user-level interrupts and thread spawner, alone and together; elaborated is all of it.
+/// Command processor, user-level interrupts and thread spawner, alone and together; elaborated is
+/// all of it.
 #[test]
 fn command_processor_and_thread_spawner_are_clean() {
     for (command_threads, uli_channels, spawn_slots) in [(1, 0, 0), (0, 0, 8), (1, 2, 16)] {
@@ -277,7 +282,8 @@ fn header_compiles_as_c() {
     silent(folder.path(), "cc", &["-std=c99", "-Wall", "-Wextra", "-pedantic", "-fsyntax-only", "use.c"]);
 }
 
-/// Synthesizes the smallest preset down to the cells of an ECP5-85F, on which it fits with its surroundings.
+/// Synthesizes the smallest preset down to the cells of an ECP5-85F, on which it fits with its
+/// surroundings.
 #[test]
 #[ignore = "long: three minutes of synthesis"]
 fn fpga_preset_maps_to_cells_of_the_board() {
@@ -300,7 +306,8 @@ fn fpga_preset_maps_to_cells_of_the_board() {
     assert!((1..208).contains(&blocks), "{blocks} block RAMs");
 }
 
-/// FuseSoC finds the core, lints it, synthesizes it to cells of no device, and makes ready to synthesize it for an ECP5.
+/// FuseSoC finds the core, lints it, synthesizes it to cells of no device, and makes ready to
+/// synthesize it for an ECP5.
 #[test]
 #[ignore = "needs the Python package fusesoc"]
 fn fusesoc_takes_the_core() {

@@ -1,5 +1,6 @@
-/* A host of the array, as a program without an operating system for the CPU of the SoC: docs/integration.md in C.
- * Every packet goes through the array once; what comes back is compared with what packets.h says. */
+/* A host of the array, as a program without an operating system for the CPU of the SoC:
+ * docs/integration.md in C. Every packet goes through the array once; what comes back is compared
+ * with what packets.h says. */
 
 #include <stdint.h>
 

@@ -1,11 +1,14 @@
-//! dec-ttl in Rust: the same verdicts and the same packets as `kernels-asm/dec-ttl.S`. README.md says how it is built.
+//! dec-ttl in Rust: the same verdicts and the same packets as `kernels-asm/dec-ttl.S`. README.md
+//! says how it is built.
 //!
-//! There is no standard library: a kernel is one function, without heap, threads or files. What panics ends its thread with a
-//! fault (cause 3, breakpoint), which `hermes run` tells with file and line.
+//! There is no standard library: a kernel is one function, without heap, threads or files. What
+//! panics ends its thread with a fault (cause 3, breakpoint), which `hermes run` tells with file
+//! and line.
 #![no_std]
 #![no_main]
 
-/// A packet in the ring: `struct packet_slot` of `hermes.h`. The frame is `length` bytes long (no FCS), in network byte order.
+/// A packet in the ring: `struct packet_slot` of `hermes.h`. The frame is `length` bytes long (no
+/// FCS), in network byte order.
 #[repr(C)]
 pub struct PacketSlot {
     /// Bytes of the frame that are in the slot.
@@ -39,7 +42,8 @@ enum Reason {
 }
 
 impl PacketSlot {
-    /// What every app asks of a packet first: an IPv4 packet with bytes for an Ethernet and an IPv4 header.
+    /// What every app asks of a packet first: an IPv4 packet with bytes for an Ethernet and an IPv4
+    /// header.
     fn require_ipv4(&self) -> Result<(), Reason> {
         let length = self.length as usize;
         if length < ETHERNET {

@@ -47,7 +47,8 @@ impl<const LANES: usize> ArrayOnBoard<LANES> {
     /// The array of `config` with `2^memory_log2` bytes of memory.
     ///
     /// # Panics
-    /// If `config` is not valid, its lanes are not `LANES`, it has other ports than registers, one memory channel and the fault output, or the size of the memory is not possible.
+    /// If `config` is not valid, its lanes are not `LANES`, it has other ports than registers, one
+    /// memory channel and the fault output, or the size of the memory is not possible.
     pub fn new(config: &Config, memory_log2: usize) -> Self {
         let plain = !config.packet_ports && !config.network && !config.trace && config.command_threads == 0;
         assert!(plain && config.channels == 1 && config.fault_output, "ArrayOnBoard: {config:?}");

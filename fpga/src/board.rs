@@ -138,7 +138,8 @@ impl Board {
     /// Settings for an array on this board.
     ///
     /// # Errors
-    /// The configuration is not possible, or has parts that a board does not connect; no clock near `megahertz`, no such rate or size.
+    /// The configuration is not possible, or has parts that a board does not connect; no clock near
+    /// `megahertz`, no such rate or size.
     pub fn settings(
         &self,
         config: Config,
@@ -240,7 +241,8 @@ fn uart_step(kilohertz: u32, baud: u32) -> u64 {
     ((u64::from(baud) << 16) + clock / 2) / clock
 }
 
-/// What tells the bitstream of one array from that of another: the first 8 bytes of the SHA-256 of the configuration as JSON, without the name of its preset.
+/// What tells the bitstream of one array from that of another: the first 8 bytes of the SHA-256 of
+/// the configuration as JSON, without the name of its preset.
 ///
 /// # Panics
 /// Never: a configuration is JSON.

@@ -40,7 +40,8 @@ fn what_cannot_be_is_refused() {
     assert!(error(board.settings(config.clone(), Some(100.0), Some(9_600), None)).contains("within 0.5 %"));
     assert!(error(board.settings(config.clone(), None, None, Some(13))).starts_with("memory: 2^13"));
     assert!(Board::find("ulx4s").unwrap_err().to_string().contains("expected one of ulx3s, ulx3s-45f"));
-    // The clock is the nearest below what is asked for, and a bit of the serial line about as long as it should be.
+    // The clock is the nearest below what is asked for, and a bit of the serial line about as long
+    // as it should be.
     let settings = board.settings(config, Some(41.0), Some(3_000_000), None).unwrap();
     let clock = settings.pll.kilohertz;
     assert!((40_000..=41_000).contains(&clock), "{clock}");

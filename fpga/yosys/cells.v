@@ -1,7 +1,9 @@
-// What the cells do for which Yosys ships no model, as far as the netlists of this flow use it: block RAMs that only port A writes, without resets and
-// output registers; multipliers without registers; a PLL whose clock is that of the oscillator, as in the simulation of the Verilog.
+// What the cells do for which Yosys ships no model, as far as the netlists of this flow use it:
+// block RAMs that only port A writes, without resets and output registers; multipliers without
+// registers; a PLL whose clock is that of the oscillator, as in the simulation of the Verilog.
 
-// Block RAM: 1,024 words of 18 bits, each two bytes of nine. With 36 bits, port A writes pairs of words, and port B reads them.
+// Block RAM: 1,024 words of 18 bits, each two bytes of nine. With 36 bits, port A writes pairs of
+// words, and port B reads them.
 module DP16KD (...);
 parameter DATA_WIDTH_A = 18;
 parameter DATA_WIDTH_B = 18;

@@ -1,7 +1,9 @@
 // Distributed memories of an ECP5 that use fewer than 16 words.
 //
-// Address bits that are never used are constants, 0 for reads and writes alike, and each is a sink that nextpnr routes to one source of zeros: 7,000 sinks
-// all over the device with 8 lanes. Here such a bit becomes a copy of one that is used. Every word keeps a place of its own, and the wire is in the tile already.
+// Address bits that are never used are constants, 0 for reads and writes alike, and each is a sink
+// that nextpnr routes to one source of zeros: 7,000 sinks all over the device with 8 lanes. Here
+// such a bit becomes a copy of one that is used. Every word keeps a place of its own, and the wire
+// is in the tile already.
 
 (* techmap_celltype = "TRELLIS_DPR16X4" *)
 module unused_address (...);

@@ -1,5 +1,6 @@
-//! What hardware is written with: a unit is a rust-hdl `LogicBlock`, and [`emit`] writes a tree of them as
-//! Verilog-2005. Nothing here belongs to a particular machine, and no other crate names rust-hdl.
+//! What hardware is written with: a unit is a rust-hdl `LogicBlock`, and [`emit`] writes a tree of
+//! them as Verilog-2005. Nothing here belongs to a particular machine, and no other crate names
+//! rust-hdl.
 //!
 //! | module | what is in it |
 //! | --- | --- |

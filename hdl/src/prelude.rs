@@ -1,5 +1,5 @@
-//! What every unit file imports: rust-hdl's prelude with `LogicBlock` and `hdl_gen` of this project in place of
-//! rust-hdl's own, `connect!`, `interface!`, and the primitives.
+//! What every unit file imports: rust-hdl's prelude with `LogicBlock` and `hdl_gen` of this project
+//! in place of rust-hdl's own, `connect!`, `interface!`, and the primitives.
 
 #[doc(hidden)]
 pub use crate::emit::unit_info;

@@ -1,4 +1,5 @@
-//! The filter of `docs/hdl.md`: natively against its formula, natively and in its Verilog alike, and through the tools.
+//! The filter of `docs/hdl.md`: natively against its formula, natively and in its Verilog alike,
+//! and through the tools.
 
 use std::collections::VecDeque;
 use std::path::Path;

@@ -1,8 +1,9 @@
 //! How a process is ended from outside, in order.
 //!
-//! A signal [requests](request) the end. Work that looks [whether it is requested](is_requested) stops, [says so](acknowledge) and returns an
-//! error, so that what it has written is closed; programs that were started by [`spawn`] or [`output`] end with all that they have
-//! started themselves.
+//! A signal [requests](request) the end. Work that looks [whether it is requested](is_requested)
+//! stops, [says so](acknowledge) and returns an error, so that what it has written is closed;
+//! programs that were started by [`spawn`] or [`output`] end with all that they have started
+//! themselves.
 
 use std::io::{self, Read as _};
 use std::ops::{Deref, DerefMut};
@@ -90,7 +91,8 @@ impl Drop for Running {
     }
 }
 
-/// Starts a program in a group of processes of its own, which ends when the end of this process is requested.
+/// Starts a program in a group of processes of its own, which ends when the end of this process is
+/// requested.
 ///
 /// # Errors
 /// It does not start, or the end is requested already ([`io::ErrorKind::Interrupted`]).

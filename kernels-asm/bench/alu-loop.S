@@ -1,6 +1,7 @@
-# alu-loop: keeps the core busy with integer instructions, to measure how many it retires a cycle. No memory but for
-# the number of turns; no divergence. A turn is 16 instructions and a branch: three values that depend on each other, with two
-# to four independent instructions between a result and its use, as a compiler schedules such code.
+# alu-loop: keeps the core busy with integer instructions, to measure how many it retires a cycle.
+# No memory but for the number of turns; no divergence. A turn is 16 instructions and a branch:
+# three values that depend on each other, with two to four independent instructions between a result
+# and its use, as a compiler schedules such code.
 #
 # Argument block: the number of turns, at least 1.
 # Verdict: forward; the port is what the loop computed, so that a wrong result shows.

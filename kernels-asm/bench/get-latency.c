@@ -1,6 +1,7 @@
-/* Cycles of a get of eight bytes from another node into registers, from the call until the value is there. For one warp of each of two nodes. The
- * kernel's own argument: rounds. Node 0 leaves sum, least and most in words 32 to 34 of its heap, without the first round, whose lines come from memory, and
- * that one in word 35. */
+/* Cycles of a get of eight bytes from another node into registers, from the call until the value is
+ * there. For one warp of each of two nodes. The kernel's own argument: rounds. Node 0 leaves sum,
+ * least and most in words 32 to 34 of its heap, without the first round, whose lines come from
+ * memory, and that one in word 35. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

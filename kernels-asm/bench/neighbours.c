@@ -1,12 +1,11 @@
-/* Warps of node 0 that do different things at the same time, so that it can be seen what one kind costs another. The kernel's own arguments: threads of a warp, then
- * how many warps
- *   1 put eight bytes at a time into node 1,
- *   2 put so into node 2, which need not be there,
- *   3 read one line after the other of the first half of the heap,
- *   4 wait for a word, polling,
- *   5 count in a loop;
- * then 6 the puts of a warp of the first kind, 7 the turns of the loop. Warps behind these end at once. Those that read or wait do so until all of the first and the last kind
- * are through. All begin together. Each warp of these leaves the cycles of its begin and its end in words 0 and 1 of its line of the second half of the heap. */
+/* Warps of node 0 that do different things at the same time, so that it can be seen what one kind
+ * costs another. The kernel's own arguments: threads of a warp, then how many warps 1 put eight
+ * bytes at a time into node 1, 2 put so into node 2, which need not be there, 3 read one line after
+ * the other of the first half of the heap, 4 wait for a word, polling, 5 count in a loop; then 6
+ * the puts of a warp of the first kind, 7 the turns of the loop. Warps behind these end at once.
+ * Those that read or wait do so until all of the first and the last kind are through. All begin
+ * together. Each warp of these leaves the cycles of its begin and its end in words 0 and 1 of its
+ * line of the second half of the heap. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

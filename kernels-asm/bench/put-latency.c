@@ -1,6 +1,8 @@
-/* Cycles from the call of a put of eight bytes on node 0 until a warp of node 1 sees it: the put carries the cycle of its call, or that in which it is fired. For one warp of each
- * of two nodes. The kernel's own arguments: rounds, and whether puts are prepared. Node 1 leaves sum, least and most in words 32 to 34 of its heap, without the first round, whose
- * lines come from memory, and that one in word 35. */
+/* Cycles from the call of a put of eight bytes on node 0 until a warp of node 1 sees it: the put
+ * carries the cycle of its call, or that in which it is fired. For one warp of each of two nodes.
+ * The kernel's own arguments: rounds, and whether puts are prepared. Node 1 leaves sum, least and
+ * most in words 32 to 34 of its heap, without the first round, whose lines come from memory, and
+ * that one in word 35. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -14,7 +16,8 @@ static inline uint32_t look(volatile uint32_t *word)
     return value;
 }
 
-/* The cycle in which the first lane of the warp sees `value`, looking as often as it can; the others wait for its return. */
+/* The cycle in which the first lane of the warp sees `value`, looking as often as it can; the
+ * others wait for its return. */
 static __attribute__((noinline)) uint32_t seen(volatile uint32_t *word, uint32_t value)
 {
     uint32_t now = 0, is;

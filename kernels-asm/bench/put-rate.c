@@ -1,5 +1,7 @@
-/* Puts of eight bytes without pause, by all warps of node 0, to a line of each warp on node 1. The kernel's own arguments: puts of a warp, threads of a warp, warps.
- * All begin together. Each warp leaves the cycles at its first call and behind its quiet in words 0 and 1 of its line of the second half of the heap. */
+/* Puts of eight bytes without pause, by all warps of node 0, to a line of each warp on node 1. The
+ * kernel's own arguments: puts of a warp, threads of a warp, warps. All begin together. Each warp
+ * leaves the cycles at its first call and behind its quiet in words 0 and 1 of its line of the
+ * second half of the heap. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

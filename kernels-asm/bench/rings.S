@@ -1,21 +1,15 @@
-# rings: some warps write commands to their rings at fixed times, the others read a buffer in lines of their own, over and over, as fast as
-# memory gives them.
+# rings: some warps write commands to their rings at fixed times, the others read a buffer in lines
+# of their own, over and over, as fast as memory gives them.
 #
-# Argument block:
-#   word 0  warps that write commands: those in the slots below
-#   word 1  address of the first ring; a ring has 64 entries of 64 bytes
-#   word 2  cycle of the first command of slot 0
-#   word 3  cycles by which the next slot is later
-#   word 4  cycles from a command of a ring to the next
-#   word 5  commands of a ring, at least 1
-#   word 6  cycle until which the others read
-#   word 7  address of their buffer
-#   word 8  its bytes, a power of two, at least 2 KiB for each of 8 slots
-#   word 9  1: the eight lanes of a warp write a command together, half of it at a time; 0: lane 0 writes it, a word at a time
-# A command is 1, its phase in bit 8 (1 in the first lap), then its number and the cycle in which it is written; the rest is zero. All of its line is
-# written, the word with the phase last.
-# Verdict: forward.
-# Registers: RV32E (x0 to x15), no stack.
+# Argument block: word 0 warps that write commands: those in the slots below word 1 address of the
+# first ring; a ring has 64 entries of 64 bytes word 2 cycle of the first command of slot 0 word 3
+# cycles by which the next slot is later word 4 cycles from a command of a ring to the next word 5
+# commands of a ring, at least 1 word 6 cycle until which the others read word 7 address of their
+# buffer word 8 its bytes, a power of two, at least 2 KiB for each of 8 slots word 9 1: the eight
+# lanes of a warp write a command together, half of it at a time; 0: lane 0 writes it, a word at a
+# time A command is 1, its phase in bit 8 (1 in the first lap), then its number and the cycle in
+# which it is written; the rest is zero. All of its line is written, the word with the phase last.
+# Verdict: forward. Registers: RV32E (x0 to x15), no stack.
 
     .include "packet.inc"
 

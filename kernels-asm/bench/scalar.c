@@ -1,5 +1,6 @@
-/* How many instructions a cycle the command processor executes: a sort of 16 words, a CRC-32 of them, 320 `switch` statements, once on hart
- * 0 and then on four harts at a time. Data is in local memory. The value of main: 0 if all harts found the same. */
+/* How many instructions a cycle the command processor executes: a sort of 16 words, a CRC-32 of
+ * them, 320 `switch` statements, once on hart 0 and then on four harts at a time. Data is in local
+ * memory. The value of main: 0 if all harts found the same. */
 #include "hermes_cp.h"
 
 FIRMWARE_HARTS(4);

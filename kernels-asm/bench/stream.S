@@ -1,11 +1,10 @@
-# stream: reads a buffer once, as fast as memory gives it. The threads take turns at the words: neighbours load neighbouring words, so
-# that a warp's load touches as few lines as it can, and all warps go through the buffer together. Four loads are under way
-# before the first result is used.
+# stream: reads a buffer once, as fast as memory gives it. The threads take turns at the words:
+# neighbours load neighbouring words, so that a warp's load touches as few lines as it can, and all
+# warps go through the buffer together. Four loads are under way before the first result is used.
 #
-# Argument block: word 0 = address of the buffer, word 1 = bytes from a thread's word to its next one, 4 * threads; word 2 = words of
-# a thread, a multiple of 4.
-# Verdict: forward; the port is the sum of the thread's words without its highest bit.
-# Registers: RV32E (x0 to x15), no stack.
+# Argument block: word 0 = address of the buffer, word 1 = bytes from a thread's word to its next
+# one, 4 * threads; word 2 = words of a thread, a multiple of 4. Verdict: forward; the port is the
+# sum of the thread's words without its highest bit. Registers: RV32E (x0 to x15), no stack.
 
     .include "packet.inc"
 

@@ -1,5 +1,6 @@
-# two-way: every turn splits each warp in two, by the lowest bit of packetIdx, and joins it again. The bench counts what
-# the core retires against the instructions of both paths, which it takes from the labels: all of them mark straight code.
+# two-way: every turn splits each warp in two, by the lowest bit of packetIdx, and joins it again.
+# The bench counts what the core retires against the instructions of both paths, which it takes from
+# the labels: all of them mark straight code.
 #
 # Argument block: the number of turns, at least 1.
 # Verdict: forward; the port is what the loop computed, so that a wrong result shows.

@@ -1,4 +1,5 @@
-/* classifier in C: the same verdicts as ../classifier.S. docs/tables.md has the layout of the rule list. */
+/* classifier in C: the same verdicts as ../classifier.S. docs/tables.md has the layout of the rule
+ * list. */
 #include <hermes.h>
 
 struct rule {

@@ -1,8 +1,11 @@
-/* A firewall whose table of flows lies in the memories of all nodes: a warp looks the flows of its packets up where they are, each lane its own, by hermes_each_lane_get64.
+/* A firewall whose table of flows lies in the memories of all nodes: a warp looks the flows of its
+ * packets up where they are, each lane its own, by hermes_each_lane_get64.
  *
- * A flow is source address, protocol and destination port. The hash of a flow says its node, and two places of eight bytes there: word 0 is the address, word 1 the port in bits
- * 31:16, the protocol in 15:8, and 7:0 what to do: 0 no flow, 1 drop, 2 + p forward to port p. Packets of no flow are dropped.
- * Own word: the logarithm of the places of a node, 1 to 28. The heap has the places, then 256 bytes for each warp slot. */
+ * A flow is source address, protocol and destination port. The hash of a flow says its node, and
+ * two places of eight bytes there: word 0 is the address, word 1 the port in bits 31:16, the
+ * protocol in 15:8, and 7:0 what to do: 0 no flow, 1 drop, 2 + p forward to port p. Packets of no
+ * flow are dropped. Own word: the logarithm of the places of a node, 1 to 28. The heap has the
+ * places, then 256 bytes for each warp slot. */
 #include <hermes.h>
 #include <hermes_collectives.h>
 
@@ -11,7 +14,8 @@ struct flow {
     uint32_t rest; /* word 1, with 0 to do */
 };
 
-/* Gives the flow of a packet, or the reason to drop it. Those without ports have port 0, later fragments too. */
+/* Gives the flow of a packet, or the reason to drop it. Those without ports have port 0, later
+ * fragments too. */
 static __attribute__((noinline)) uint32_t flow_of(const struct packet_slot *slot, struct flow *flow)
 {
     uint32_t reason = require_ipv4(slot), port = 0;
@@ -31,7 +35,8 @@ static __attribute__((noinline)) uint32_t flow_of(const struct packet_slot *slot
     return 0;
 }
 
-/* What to do with a flow, 0 if it is not in the table. Two probes at most; lanes whose first one hits are idle in the second. Adds 256 if a get fails. */
+/* What to do with a flow, 0 if it is not in the table. Two probes at most; lanes whose first one
+ * hits are idle in the second. Adds 256 if a get fails. */
 static __attribute__((noinline)) uint32_t look_up(hermes_ctx_t ctx, const struct hermes_arguments *node, const struct flow *flow)
 {
     uint32_t places_log2 = node->own[0];

@@ -1,9 +1,10 @@
-/* ipsec: ESP in tunnel mode (RFC 4303) with AES-128 in counter mode (RFC 3686) and HMAC-SHA1-96 (RFC 2404). The packet
- * becomes, in place, the payload of one from the tunnel's source to its destination. Packet n has the sequence number
- * n + 1, which is also its IV: no counter is shared.
+/* ipsec: ESP in tunnel mode (RFC 4303) with AES-128 in counter mode (RFC 3686) and HMAC-SHA1-96
+ * (RFC 2404). The packet becomes, in place, the payload of one from the tunnel's source to its
+ * destination. Packet n has the sequence number n + 1, which is also its IV: no counter is shared.
  *
- * Verdict: forward to port 0, or drop: NOT_IPV4, SHORT, VERSION, HEADER_LENGTH, TOTAL_LENGTH (also if not all of the packet
- * is in the slot), FRAGMENT (the result does not fit). docs/tables.md has the layout of the association. */
+ * Verdict: forward to port 0, or drop: NOT_IPV4, SHORT, VERSION, HEADER_LENGTH, TOTAL_LENGTH (also
+ * if not all of the packet is in the slot), FRAGMENT (the result does not fit). docs/tables.md has
+ * the layout of the association. */
 #include <hermes.h>
 
 #define IPV4_WORDS   5  /* outer header */
@@ -61,8 +62,9 @@ static void aes_encrypt(const struct association *sa, uint32_t block[4])
     block[3] = last_column(columns, d, a, b, c) ^ key[3];
 }
 
-/* One block of SHA-1 (FIPS 180-4, section 6.1.2). The rounds are unrolled so that the message schedule stays in registers:
- * on the stack, every access would be a memory line of its own for each thread, or two for all of them with a local window. */
+/* One block of SHA-1 (FIPS 180-4, section 6.1.2). The rounds are unrolled so that the message
+ * schedule stays in registers: on the stack, every access would be a memory line of its own for
+ * each thread, or two for all of them with a local window. */
 static __attribute__((noinline)) void sha1_block(uint32_t state[5], const uint32_t block[16])
 {
     uint32_t w[16];

@@ -1,5 +1,6 @@
-/* Ping and pong between two nodes (ComP-Net, figure 5): each warp puts a number into its word on the other node, and waits for the same number
- * to come back. The first word of the kernel's own arguments: rounds. The second: threads of a warp. */
+/* Ping and pong between two nodes (ComP-Net, figure 5): each warp puts a number into its word on
+ * the other node, and waits for the same number to come back. The first word of the kernel's own
+ * arguments: rounds. The second: threads of a warp. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,11 +1,15 @@
-/* Allreduce by rings: the sums of the words of all nodes, modulo 2^32, come to all of them. Warp i is ring i and has its own words; its nodes pass chunks to the next one.
+/* Allreduce by rings: the sums of the words of all nodes, modulo 2^32, come to all of them. Warp i
+ * is ring i and has its own words; its nodes pass chunks to the next one.
  *
- * Own words: threads of a warp, rings, words of a ring (not less than nodes). The heap has 64 bytes for the signal of each ring, zeroed; the words of the rings; and the landing
- * words of each ring: for each node but one the words of the longest chunk.
+ * Own words: threads of a warp, rings, words of a ring (not less than nodes). The heap has 64 bytes
+ * for the signal of each ring, zeroed; the words of the rings; and the landing words of each ring:
+ * for each node but one the words of the longest chunk.
  *
- * In the first half (reduce-scatter) each node adds what comes to its own chunk and passes that on, so that node i ends with the sum of chunk i + 1. In the second (all-gather) sums
- * go round, into the words themselves. A node may write words of the next one then which that one sent in the first half: their sum has come round through all nodes, so
- * they had arrived, and what is sent again is not written again. */
+ * In the first half (reduce-scatter) each node adds what comes to its own chunk and passes that on,
+ * so that node i ends with the sum of chunk i + 1. In the second (all-gather) sums go round, into
+ * the words themselves. A node may write words of the next one then which that one sent in the
+ * first half: their sum has come round through all nodes, so they had arrived, and what is sent
+ * again is not written again. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,4 +1,5 @@
-/* route-lookup in C: the same verdicts as ../route-lookup.S. docs/tables.md has the table's layout. */
+/* route-lookup in C: the same verdicts as ../route-lookup.S. docs/tables.md has the table's
+ * layout. */
 #include <hermes.h>
 
 #define SEGMENT 0x8000u            /* the entry leads to the second table */

@@ -1,11 +1,13 @@
 # What runs before and after main on the command processor: firmware begins and ends here.
 #
-# Each hart gets its stack at the top of local memory, 2 KB (1 KB if there are more than four harts), with a guard word at its lower
-# end, whose address is in tp. Hart 0 copies .local, clears .bss and calls main; the others sleep until hart_start (hermes_cp.h).
+# Each hart gets its stack at the top of local memory, 2 KB (1 KB if there are more than four
+# harts), with a guard word at its lower end, whose address is in tp. Hart 0 copies .local, clears
+# .bss and calls main; the others sleep until hart_start (hermes_cp.h).
 #
-# The end: the other harts are held; when the host has emptied MAILBOX_OUT, bit 6 of HOST_IRQ_RAISE, then main's value (31 bits) to MAILBOX_OUT_0. A trap that
-# nobody handles ends the firmware too: 0x80000000 | mcause to MAILBOX_OUT_0 (bit 30: an interrupt), mepc, mtval and the hart to the
-# words 1 to 3; 0x800000ff is a stack overflow.
+# The end: the other harts are held; when the host has emptied MAILBOX_OUT, bit 6 of HOST_IRQ_RAISE,
+# then main's value (31 bits) to MAILBOX_OUT_0. A trap that nobody handles ends the firmware too:
+# 0x80000000 | mcause to MAILBOX_OUT_0 (bit 30: an interrupt), mepc, mtval and the hart to the words
+# 1 to 3; 0x800000ff is a stack overflow.
 #include "hermes_registers.h"
 
     .equ    REGISTERS, 0xffffe000
@@ -101,7 +103,8 @@ firmware_end:
     j       report
     .size   firmware_end, . - firmware_end
 
-# The other harts: hart_start writes function and argument, then msip; function 0 says that it was taken.
+# The other harts: hart_start writes function and argument, then msip; function 0 says that it was
+# taken.
 sleep:
     la      s1, hart_jobs
     slli    t0, s0, 3
@@ -147,8 +150,9 @@ overflow_at:
     mv      a2, sp
     csrr    a3, mhartid
 
-# a0 to a3 to MAILBOX_OUT when the host has emptied it, and the end. Needs no stack. The other harts are held first: a message of theirs
-# would be taken for the last words. Of two that end at once one holds the other.
+# a0 to a3 to MAILBOX_OUT when the host has emptied it, and the end. Needs no stack. The other harts
+# are held first: a message of theirs would be taken for the last words. Of two that end at once one
+# holds the other.
     .globl  report
     .type   report, @function
 report:
@@ -176,7 +180,8 @@ report:
     j       2b
     .size   report, . - report
 
-# Every trap. trap_dispatch (hermes_cp.c) gets mcause, mepc, mtval and the frame of saved registers; it gives the PC to go on at.
+# Every trap. trap_dispatch (hermes_cp.c) gets mcause, mepc, mtval and the frame of saved registers;
+# it gives the PC to go on at.
     .text
     .balign 64
     .globl  trap_entry
@@ -207,7 +212,8 @@ trap_entry:
     csrr    a1, mepc
     csrr    a2, mtval
     sw      a1, 64(sp)
-    # A trap in the handler changes these: whether interrupts were on, and whether user-level interrupts were blocked (pblock).
+    # A trap in the handler changes these: whether interrupts were on, and whether user-level
+    # interrupts were blocked (pblock).
     csrr    t0, mstatus
     sw      t0, 68(sp)
     la      t1, has_channels

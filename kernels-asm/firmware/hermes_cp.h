@@ -1,5 +1,5 @@
-/* Firmware for the command processor: registers of the array, console, mailbox, timer and interrupts, harts, jobs for the cores,
- * user-level interrupts. docs/firmware.md is the guide.
+/* Firmware for the command processor: registers of the array, console, mailbox, timer and
+ * interrupts, harts, jobs for the cores, user-level interrupts. docs/firmware.md is the guide.
  *
  * A program is a function main, which hart 0 calls. Its value (31 bits) ends the firmware. */
 #ifndef HERMES_CP_H
@@ -11,11 +11,13 @@
 
 #include "hermes_registers.h" /* HERMES_<NAME>: offsets of the registers, as in docs/registers.md */
 
-/* The register of the array with this name, as in `REGISTER(CYCLE_LOW)`. Accesses are performed in the order of the program, when the
- * hart's stores to memory have been performed. A register that the array does not have is an access fault. */
+/* The register of the array with this name, as in `REGISTER(CYCLE_LOW)`. Accesses are performed in
+ * the order of the program, when the hart's stores to memory have been performed. A register that
+ * the array does not have is an access fault. */
 #define REGISTER(name) (*(volatile uint32_t *)(0xffffe000u + HERMES_##name))
 
-/* Puts a variable into local memory: 16 KB, one cycle, shared by the harts, not visible to cores and host. At most 8 KB in all. */
+/* Puts a variable into local memory: 16 KB, one cycle, shared by the harts, not visible to cores
+ * and host. At most 8 KB in all. */
 #define LOCAL __attribute__((section(".local")))
 
 /* CSRs, as in `csr_read(mhartid)`; names of user-level interrupts are below. */
@@ -37,13 +39,14 @@
         value_;                                                                                                            \
     })
 
-/* Order of memory. release: what was stored before is performed before what is stored afterwards. acquire: what is loaded afterwards
- * is not older than what was loaded before. */
+/* Order of memory. release: what was stored before is performed before what is stored afterwards.
+ * acquire: what is loaded afterwards is not older than what was loaded before. */
 static inline void release(void) { __asm__ volatile("fence rw, w" : : : "memory"); }
 static inline void acquire(void) { __asm__ volatile("fence r, rw" : : : "memory"); }
 static inline void wait_for_interrupt(void) { __asm__ volatile("wfi" : : : "memory"); }
 
-/* Says once, in one source, how many harts the program needs; without it, one. `hermes run` refuses arrays with fewer. */
+/* Says once, in one source, how many harts the program needs; without it, one. `hermes run` refuses
+ * arrays with fewer. */
 #define FIRMWARE_HARTS(count) const uint32_t firmware_harts __attribute__((used, section(".hermes.harts"))) = count
 
 /* The end. Any hart may call it. */
@@ -87,12 +90,14 @@ struct trap_frame {
     uint32_t ra, t0, t1, t2, a[8], t3, t4, t5, t6, pc;
 };
 typedef void (*interrupt_handler)(void);
-/* Gives 0 if it handled the exception: the program goes on at frame->pc, which is that of the instruction. */
+/* Gives 0 if it handled the exception: the program goes on at frame->pc, which is that of the
+ * instruction. */
 typedef int (*exception_handler)(uint32_t cause, uint32_t value, struct trap_frame *frame);
 
 /* Calls `handler` at this interrupt, on any hart, and enables it on this one; 0: disables it. */
 void interrupt_handle(uint32_t interrupt, interrupt_handler handler);
-/* Calls `handler` at an exception. Without one, or if it gives another value than 0, the firmware ends with a report. */
+/* Calls `handler` at an exception. Without one, or if it gives another value than 0, the firmware
+ * ends with a report. */
 void exception_handle(exception_handler handler);
 /* The external interrupt of this hart is pending while one of these events is. */
 void events_enable(uint32_t events);
@@ -109,8 +114,9 @@ static inline void interrupts_restore(uint32_t before) { csr_set(mstatus, before
 /* ---- Harts. */
 static inline uint32_t hart_number(void) { return csr_read(mhartid); }
 static inline uint32_t hart_count(void) { return REGISTER(CP_STATUS) >> 24 & 15; }
-/* Hart `hart`, not 0 and not this one, calls function(argument) on its own stack, and sleeps again. It sees what was stored before.
- * Waits until the hart has begun; one that still runs another function begins afterwards. */
+/* Hart `hart`, not 0 and not this one, calls function(argument) on its own stack, and sleeps again.
+ * It sees what was stored before. Waits until the hart has begun; one that still runs another
+ * function begins afterwards. */
 void hart_start(uint32_t hart, void (*function)(void *), void *argument);
 /* The software interrupt of a hart. */
 void hart_interrupt(uint32_t hart);
@@ -134,7 +140,8 @@ struct spawn_descriptor {
 #define SPAWN_FAULTED(word) ((word) >> 30 == 2)
 #define SPAWN_REJECTED(word) ((word) >> 30 == 3)
 
-/* Where the descriptors are: 8 or 16 of 64 bytes, aligned to that. 0: refused, since a job is under way or `page` is not aligned. */
+/* Where the descriptors are: 8 or 16 of 64 bytes, aligned to that. 0: refused, since a job is under
+ * way or `page` is not aligned. */
 static inline int spawn_page(struct spawn_descriptor *page)
 {
     uint32_t refused;
@@ -170,8 +177,8 @@ static inline uint32_t spawn_busy(void) { return csr_read(0x805); }
 #define ULI_WAS_ARMED (1u << 30)
 #define ULI_WAS_PENDING (1u << 29)
 
-/* Arms channel `channel` (a number that the compiler knows) with `handler`, one of ULI_HANDLER. Look once afterwards for what
- * came before. */
+/* Arms channel `channel` (a number that the compiler knows) with `handler`, one of ULI_HANDLER.
+ * Look once afterwards for what came before. */
 #define uli_arm(scenario, channel, handler, parameter)                                                                     \
     ({                                                                                                                     \
         uint32_t before_;                                                                                                  \
@@ -203,8 +210,8 @@ static inline void uli_wait(const volatile uint32_t *flag)
     uli_unblock();
 }
 
-/* The channels of a context while another one has them, as uli_save leaves them: eight at most. A state of 0 is a channel that the context
- * had not armed; else it is what EMONITOR gave. */
+/* The channels of a context while another one has them, as uli_save leaves them: eight at most. A
+ * state of 0 is a channel that the context had not armed; else it is what EMONITOR gave. */
 struct uli_saved
 {
     uint32_t context, channels;
@@ -213,15 +220,18 @@ struct uli_saved
         uint32_t handler, parameter, state;
     } channel[8];
 };
-/* Takes those of the first `channels` channels of this hart that the present context (bits 15:8 of ulictl) has armed: they are kept, with whether
- * an event is pending, and disarmed. To be called under uli_block; with more channels than the array has it is an illegal instruction. */
+/* Takes those of the first `channels` channels of this hart that the present context (bits 15:8 of
+ * ulictl) has armed: they are kept, with whether an event is pending, and disarmed. To be called
+ * under uli_block; with more channels than the array has it is an illegal instruction. */
 void uli_save(struct uli_saved *saved, uint32_t channels);
-/* Makes the context of `saved` the present one, arms its channels again, and makes pending what was. To be called under uli_block. Look once
- * afterwards for what came while the channels were not armed, as behind any uli_arm. */
+/* Makes the context of `saved` the present one, arms its channels again, and makes pending what
+ * was. To be called under uli_block. Look once afterwards for what came while the channels were not
+ * armed, as behind any uli_arm. */
 void uli_restore(const struct uli_saved *saved);
 
-/* A handler: the C function that follows, between the saving and the restoring of the registers that C functions change, and
- * ERETURN. It begins with an acquire: what was stored before the write that interrupts is seen. */
+/* A handler: the C function that follows, between the saving and the restoring of the registers
+ * that C functions change, and ERETURN. It begins with an acquire: what was stored before the write
+ * that interrupts is seen. */
 #define ULI_HANDLER(name) ULI_HANDLER_(name, "fence r, rw\n")
 /* As ULI_HANDLER, without the acquire: for what is in local memory or loaded uncached. */
 #define ULI_HANDLER_PLAIN(name) ULI_HANDLER_(name, "")

@@ -1,29 +1,34 @@
-/* The network interface for firmware: its window, and the command queues of the warps in memory. docs/shmem.md has the layouts,
- * docs/network.md the codes. */
+/* The network interface for firmware: its window, and the command queues of the warps in memory.
+ * docs/shmem.md has the layouts, docs/network.md the codes. */
 #ifndef HERMES_NET_H
 #define HERMES_NET_H
 
 #include "hermes_cp.h"
 
-/* ---- The window. Each hart has its own buffer and its own counts. Words only; what is not listed is an access fault. */
+/* ---- The window. Each hart has its own buffer and its own counts. Words only; what is not listed
+ * is an access fault. */
 #define NET_WINDOW(offset) (*(volatile uint32_t *)(0xffffc000u + (offset)))
-/* Read: takes the oldest command that the hardware fetched from a queue: NET_NEXT_... below. Waits until there is one, or an interrupt of the hart is pending
- * and enabled in mie, whatever mstatus says, or a channel of it is armed and pending: then it is NET_NEXT_NOTHING. */
+/* Read: takes the oldest command that the hardware fetched from a queue: NET_NEXT_... below. Waits
+ * until there is one, or an interrupt of the hart is pending and enabled in mie, whatever mstatus
+ * says, or a channel of it is armed and pending: then it is NET_NEXT_NOTHING. */
 #define NET_WINDOW_NEXT 0x000u
 /* The same, and waits for nothing. */
 #define NET_WINDOW_NEXT_NOW 0x00cu
 /* Write: one of NET_POST_... below. Waits until the network interface takes it, some cycles. */
 #define NET_WINDOW_POST 0x004u
-/* Read: bit 31 the last POST was not taken, since eight commands of the hart were under way; 30:16 commands under way; 15:8 commands that failed,
- * modulo 256; 7:0 code of the last of them. */
+/* Read: bit 31 the last POST was not taken, since eight commands of the hart were under way; 30:16
+ * commands under way; 15:8 commands that failed, modulo 256; 7:0 code of the last of them. */
 #define NET_WINDOW_OWN_STATUS 0x01cu
-/* Read: 15:8 commands of this context (0 to 3) that are complete, modulo 256; 7:0 code of the last. */
+/* Read: 15:8 commands of this context (0 to 3) that are complete, modulo 256; 7:0 code of the
+ * last. */
 #define NET_WINDOW_OWN_CONTEXT(context) (0x020u + 4u * (context))
-/* Read, write: a word (0 to 15) of the buffer: of the command that was taken, as it was when it was fetched, or of one that is posted. */
+/* Read, write: a word (0 to 15) of the buffer: of the command that was taken, as it was when it was
+ * fetched, or of one that is posted. */
 #define NET_WINDOW_BUFFER(word) (0x040u + 4u * (word))
 
 #define NET_OWN_NO_ROOM (1u << 31)
-/* What NEXT gives: the command goes on as it is, or the word is negative. Its bits 10:2 are then the place of its domain and node in a table of words. */
+/* What NEXT gives: the command goes on as it is, or the word is negative. Its bits 10:2 are then
+ * the place of its domain and node in a table of words. */
 #define NET_NEXT_SPECIAL (1u << 31)
 #define NET_NEXT_NOTHING (1u << 30)  /* with the bit above: there is no command */
 #define NET_NEXT_FIRMWARE (1u << 29) /* likewise: an operation 0x40 to 0x7f, which is the firmware's own; its words are in the buffer */
@@ -31,15 +36,16 @@
 #define NET_NEXT_PLACE(next) ((next) & 0x7fcu)        /* in bytes */
 #define NET_NEXT_DOMAINS 8u
 #define NET_NEXT_PES 64u
-/* What is written to NET_WINDOW_POST: the command that was taken goes to this queue pair, with this region of its local bytes. */
+/* What is written to NET_WINDOW_POST: the command that was taken goes to this queue pair, with this
+ * region of its local bytes. */
 #define NET_POST_TAKEN(pair, region) ((uint32_t)(pair) | (uint32_t)(region) << 8)
 /* The command in the buffer is posted as one of the hart's own, in this protection domain. */
 #define NET_POST_OWN(pair, region, domain) (NET_POST_TAKEN(pair, region) | 1u << 12 | (uint32_t)(domain) << 24)
 /* The command that was taken ends with this code, and is not sent. */
 #define NET_POST_COMPLETE(code) (7u << 12 | (uint32_t)(code) << 24)
 
-/* ---- Command queues. A queue area begins at a multiple of its size, a power of two: the rings of `slots` warp slots (a power of two), then
- * their control lines, then the symmetric heap. */
+/* ---- Command queues. A queue area begins at a multiple of its size, a power of two: the rings of
+ * `slots` warp slots (a power of two), then their control lines, then the symmetric heap. */
 #define NET_QUEUE_ENTRIES 64u
 
 struct net_command {

@@ -1,8 +1,9 @@
-/* Mode `paper` of the command queues (ComP-Net, section 4.2.1): the harts poll the rings of the warps, post what they find as their own
- * commands, and write how it ended into the entry. docs/shmem.md says what the host sends and what kernels see.
+/* Mode `paper` of the command queues (ComP-Net, section 4.2.1): the harts poll the rings of the
+ * warps, post what they find as their own commands, and write how it ended into the entry.
+ * docs/shmem.md says what the host sends and what kernels see.
  *
- * Hart h serves queues h, h + harts, h + 2 harts, ... A command under way has one of the four contexts of its hart: that tells which one
- * is complete. */
+ * Hart h serves queues h, h + harts, h + 2 harts, ... A command under way has one of the four
+ * contexts of its hart: that tells which one is complete. */
 #include "hermes_net.h"
 
 #define MOST_QUEUES 256u
@@ -92,8 +93,8 @@ static void complete(struct hart *hart)
     }
 }
 
-/* Takes the next command of a queue if there is one, and room for it. Each word of the entry is read once: what a kernel writes meanwhile
- * changes nothing. */
+/* Takes the next command of a queue if there is one, and room for it. Each word of the entry is
+ * read once: what a kernel writes meanwhile changes nothing. */
 static int serve(struct hart *hart, uint32_t number)
 {
     struct queue *queue = &queues[number];
@@ -139,7 +140,8 @@ static int serve(struct hart *hart, uint32_t number)
     return 1;
 }
 
-/* Serves this hart's queues until the host says that the kernels have ended, and all that they published is done. */
+/* Serves this hart's queues until the host says that the kernels have ended, and all that they
+ * published is done. */
 static void serve_queues(void *argument)
 {
     (void)argument;

@@ -1,16 +1,20 @@
-/* Mode `queues` of the command queues: hardware notices what the warps publish, fetches it, and completes it by counters. Each hart takes the next
- * command, whichever queue it is of, and says which queue pair and region it goes to. docs/shmem.md says what the host sends and what kernels see. */
+/* Mode `queues` of the command queues: hardware notices what the warps publish, fetches it, and
+ * completes it by counters. Each hart takes the next command, whichever queue it is of, and says
+ * which queue pair and region it goes to. docs/shmem.md says what the host sends and what kernels
+ * see. */
 #include "hermes_net.h"
 
 #define MOST_HARTS 8u
-/* Commands that hart 0 serves, though there are more, before it looks for a message or goes on with its own work. */
+/* Commands that hart 0 serves, though there are more, before it looks for a message or goes on with
+ * its own work. */
 #define SOME 64u
 
 /* What is written to POST for a command, by its domain and PE. */
 LOCAL static uint32_t posts[NET_NEXT_DOMAINS * NET_NEXT_PES];
 LOCAL static volatile uint32_t stopping, stopped[MOST_HARTS];
 
-/* Serves commands until there is none, or so many; 0: any number. `next`: NET_WINDOW_NEXT or NET_WINDOW_NEXT_NOW. */
+/* Serves commands until there is none, or so many; 0: any number. `next`: NET_WINDOW_NEXT or
+ * NET_WINDOW_NEXT_NOW. */
 static inline __attribute__((always_inline)) void serve(uint32_t next, uint32_t most)
 {
     for (uint32_t left = most; !most || left; left--) {
@@ -26,7 +30,8 @@ static inline __attribute__((always_inline)) void serve(uint32_t next, uint32_t 
     }
 }
 
-/* Harts other than 0: until hart 0 says that it is over. What hart_start left may end the first NEXT too. */
+/* Harts other than 0: until hart 0 says that it is over. What hart_start left may end the first
+ * NEXT too. */
 static void serve_queues(void *argument)
 {
     (void)argument;
@@ -81,8 +86,9 @@ static void empty(const struct areas *areas, uint32_t queue)
         ring[i].command = 0;
 }
 
-/* Switches queues on that are empty. It is refused while commands of them are under way, which take as long as their peers do; others are served meanwhile. Gives 0 if there are no
- * queue areas any more. */
+/* Switches queues on that are empty. It is refused while commands of them are under way, which take
+ * as long as their peers do; others are served meanwhile. Gives 0 if there are no queue areas any
+ * more. */
 static int switch_on(uint32_t first, uint32_t behind, uint32_t epoch)
 {
     release();
@@ -96,7 +102,8 @@ static int switch_on(uint32_t first, uint32_t behind, uint32_t epoch)
     return 1;
 }
 
-/* Whether all that a warp published, which has ended, is complete. A queue whose entries cannot be read is off. */
+/* Whether all that a warp published, which has ended, is complete. A queue whose entries cannot be
+ * read is off. */
 static int is_drained(const struct areas *areas, uint32_t queue)
 {
     if (queue_word(queue, NET_QUEUE_STATE) & 1) {

@@ -1,5 +1,5 @@
-# What runs before main of a program for the command processor: every register gets a value, then main is called. Its value is
-# in a0 and in the word exit_value at the ebreak that ends the program.
+# What runs before main of a program for the command processor: every register gets a value, then
+# main is called. Its value is in a0 and in the word exit_value at the ebreak that ends the program.
     .section .text.start, "ax"
     .globl _start
 _start:

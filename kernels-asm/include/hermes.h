@@ -1,13 +1,14 @@
 /* What a packet kernel in C needs: the packet slot and the verdicts.
  *
- * A kernel is one function:  uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
- * It runs once for each packet and returns the verdict. */
+ * A kernel is one function: uint32_t kernel(uint32_t packet, struct packet_slot *slot, void
+ * *arguments) It runs once for each packet and returns the verdict. */
 #ifndef HERMES_H
 #define HERMES_H
 
 #include <stdint.h>
 
-/* A packet in the ring. The frame is `length` bytes long (no FCS); fields are in network byte order. */
+/* A packet in the ring. The frame is `length` bytes long (no FCS); fields are in network byte
+ * order. */
 struct packet_slot {
     uint32_t length;     /* bytes of the frame that are in the slot */
     uint32_t port;       /* input port */
@@ -19,8 +20,8 @@ struct packet_slot {
     uint8_t ipv4[];      /* at offset 32 */
 };
 
-/* The scratchpad of the core, shared by its warps. Word n stands in bank n modulo the lanes: all lanes are served at once where
- * each uses the bank of its own number. */
+/* The scratchpad of the core, shared by its warps. Word n stands in bank n modulo the lanes: all
+ * lanes are served at once where each uses the bank of its own number. */
 #define SCRATCHPAD       ((volatile uint32_t *)0xfffe0000u)
 #define SCRATCHPAD_BYTES 16384u
 
@@ -68,8 +69,8 @@ static inline uint32_t hermes_cycle(void)
 #define DROP_FRAGMENT     11u /* larger than the MTU, and not to be fragmented: ICMP is needed */
 #define DROP_RULE    0x10000u /* by this rule: plus its number, counted from 0 */
 
-/* What every app asks of a packet first: an IPv4 packet with bytes for an Ethernet and an IPv4 header.
- * Gives 0, or the reason to drop it. */
+/* What every app asks of a packet first: an IPv4 packet with bytes for an Ethernet and an IPv4
+ * header. Gives 0, or the reason to drop it. */
 static inline uint32_t require_ipv4(const struct packet_slot *slot)
 {
     int is_ipv4 = slot->ethernet[12] == 0x08 && slot->ethernet[13] == 0x00;
@@ -88,11 +89,13 @@ static inline uint32_t swap_bytes(uint32_t word)
     return word << 24 | (word & 0xff00u) << 8 | (word >> 8 & 0xff00u) | word >> 24;
 }
 
-/* hermes_print("text %u %x", a, b): a line of `hermes run --print`, with up to four values of 32 bits. %u, %d, %x, %X, %c, %s (a text of
- * the kernel), with width and 0 or - before it. With `kernel build -D HERMES_PRINT` only; else nothing is left of it. */
+/* hermes_print("text %u %x", a, b): a line of `hermes run --print`, with up to four values of 32
+ * bits. %u, %d, %x, %X, %c, %s (a text of the kernel), with width and 0 or - before it. With
+ * `kernel build -D HERMES_PRINT` only; else nothing is left of it. */
 #ifdef HERMES_PRINT
-/* The rings in which prints wait for the host, which sets this before the run: a head of 16 words with lanes, words of a ring as a power of
- * two, records of a ring; then a ring for each thread. 0: nobody wants them. */
+/* The rings in which prints wait for the host, which sets this before the run: a head of 16 words
+ * with lanes, words of a ring as a power of two, records of a ring; then a ring for each thread. 0:
+ * nobody wants them. */
 __attribute__((weak)) volatile uint32_t *hermes_print_rings;
 
 __attribute__((noinline, unused)) static void hermes_print_record(const char *format, uint32_t a, uint32_t b, uint32_t c,

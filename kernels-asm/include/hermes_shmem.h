@@ -1,7 +1,9 @@
-/* Puts, gets and atomic operations on the memories of other nodes for packet kernels in C, after OpenSHMEM and ComP-Net (docs/shmem.md).
+/* Puts, gets and atomic operations on the memories of other nodes for packet kernels in C, after
+ * OpenSHMEM and ComP-Net (docs/shmem.md).
  *
- * All functions but my_pe and n_pes are called by the running lanes of a warp together, with the same arguments: the lowest of them acts,
- * and all return together, with the same value. Kernels need cores with atomic instructions and a network interface. */
+ * All functions but my_pe and n_pes are called by the running lanes of a warp together, with the
+ * same arguments: the lowest of them acts, and all return together, with the same value. Kernels
+ * need cores with atomic instructions and a network interface. */
 #ifndef HERMES_SHMEM_H
 #define HERMES_SHMEM_H
 
@@ -20,7 +22,8 @@ struct hermes_arguments {
     uint32_t own[];
 };
 
-/* A context: commands that are waited for together. Each warp slot has three. What hermes_ctx_create gives is for this warp slot only. */
+/* A context: commands that are waited for together. Each warp slot has three. What
+ * hermes_ctx_create gives is for this warp slot only. */
 typedef uint32_t hermes_ctx_t;
 #define HERMES_CTX_DEFAULT 0u /* its number */
 
@@ -42,19 +45,23 @@ static inline const struct hermes_arguments *hermes_arguments(void)
 static inline uint32_t hermes_my_pe(void) { return hermes_arguments()->my_pe; }
 static inline uint32_t hermes_n_pes(void) { return hermes_arguments()->n_pes; }
 
-/* Gives context `number`, 0 to 2, of the queue of this warp. Every warp begins with it. 0 or HERMES_ERROR_OFF. */
+/* Gives context `number`, 0 to 2, of the queue of this warp. Every warp begins with it. 0 or
+ * HERMES_ERROR_OFF. */
 uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number);
 
-/* Copies `bytes` bytes, 1 to 2^30, from `source` to `target`, a symmetric address, of node `pe`. Up to 16 bytes may stand anywhere; more stand in
- * the heap. Errors of what is not waited for are told by hermes_quiet.
- * put returns when the source may change: at once for 16 bytes or less; else when the bytes are visible there, with 0 or the code of the error.
- * put_nbi returns at once: more than 16 bytes may change behind hermes_quiet. 0 or HERMES_ERROR_OFF. */
+/* Copies `bytes` bytes, 1 to 2^30, from `source` to `target`, a symmetric address, of node `pe`. Up
+ * to 16 bytes may stand anywhere; more stand in the heap. Errors of what is not waited for are told
+ * by hermes_quiet. put returns when the source may change: at once for 16 bytes or less; else when
+ * the bytes are visible there, with 0 or the code of the error. put_nbi returns at once: more than
+ * 16 bytes may change behind hermes_quiet. 0 or HERMES_ERROR_OFF. */
 uint32_t hermes_put(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 uint32_t hermes_put_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 
-/* A put of 1 to 16 bytes that is written to the queue, and published later by a store or two: hermes_put_fire, or with another word as its bytes 0 to 3
- * hermes_put_fire_value. The running lanes fire together. A queue has one such put at a time: it is gone with the next call but quiet that commands in any context of the
- * warp, which takes its place, and with the end of the warp; only what was fired counts. 0, or a code, and then it must not be fired. */
+/* A put of 1 to 16 bytes that is written to the queue, and published later by a store or two:
+ * hermes_put_fire, or with another word as its bytes 0 to 3 hermes_put_fire_value. The running
+ * lanes fire together. A queue has one such put at a time: it is gone with the next call but quiet
+ * that commands in any context of the warp, which takes its place, and with the end of the warp;
+ * only what was fired counts. 0, or a code, and then it must not be fired. */
 struct hermes_prepared {
     volatile uint32_t *entry; /* in the ring */
     uint32_t command;         /* its word 0 */
@@ -86,13 +93,15 @@ static inline uint32_t hermes_p8(hermes_ctx_t ctx, uint8_t *target, uint8_t valu
 uint32_t hermes_p32(hermes_ctx_t ctx, uint32_t *target, uint32_t value, uint32_t pe);
 uint32_t hermes_p64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe);
 
-/* Copies `bytes` bytes, 1 to 2^30, from `source`, a symmetric address, of node `pe` to `target` in the heap. It sees what this warp put there before.
- * get returns when the bytes are here, with 0 or the code of the error; get_nbi returns at once, and they are here behind hermes_quiet. */
+/* Copies `bytes` bytes, 1 to 2^30, from `source`, a symmetric address, of node `pe` to `target` in
+ * the heap. It sees what this warp put there before. get returns when the bytes are here, with 0 or
+ * the code of the error; get_nbi returns at once, and they are here behind hermes_quiet. */
 uint32_t hermes_get(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 uint32_t hermes_get_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 
-/* Calls that give a value of another node wait for it. In mode queues only. hermes_value_code tells how the last such call of the warp ended: 0, or the code of
- * the error, which was its value then. */
+/* Calls that give a value of another node wait for it. In mode queues only. hermes_value_code tells
+ * how the last such call of the warp ended: 0, or the code of the error, which was its value
+ * then. */
 static inline uint32_t hermes_value_code(hermes_ctx_t ctx)
 {
     return *(const volatile uint32_t *)((ctx & -128u) + 28); /* CODE of hermes_context.inc */
@@ -111,7 +120,8 @@ static inline uint64_t hermes_g64(hermes_ctx_t ctx, const uint64_t *source, uint
     return hermes_get_value(ctx, source, sizeof *source, pe);
 }
 
-/* Atomic operations on 64 bits of node `pe`, at a multiple of 8. add and set return at once, with 0 or HERMES_ERROR_OFF; the others give what was there. */
+/* Atomic operations on 64 bits of node `pe`, at a multiple of 8. add and set return at once, with 0
+ * or HERMES_ERROR_OFF; the others give what was there. */
 uint32_t hermes_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe);
 uint64_t hermes_fetch_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe);
 uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t value);
@@ -132,7 +142,8 @@ static inline uint32_t hermes_set64(hermes_ctx_t ctx, uint64_t *target, uint64_t
     return hermes_p64(ctx, target, value, pe);
 }
 
-/* The others are loops of compare-swap: (there & keep) ^ change is written, the bits of `keep` kept. */
+/* The others are loops of compare-swap: (there & keep) ^ change is written, the bits of `keep`
+ * kept. */
 static inline uint64_t hermes_fetch_change64(hermes_ctx_t ctx, uint64_t *target, uint64_t keep, uint64_t change, uint32_t pe)
 {
     uint64_t there = hermes_fetch64(ctx, target, pe);
@@ -199,14 +210,16 @@ static inline uint32_t hermes_fetch_xor32(hermes_ctx_t ctx, uint32_t *target, ui
     return hermes_fetch_change32(ctx, target, ~0u, bits, 0, pe);
 }
 
-/* What this warp puts, adds and sets behind it is performed at a node behind what it put, added and set there before. */
+/* What this warp puts, adds and sets behind it is performed at a node behind what it put, added and
+ * set there before. */
 static inline void hermes_fence(hermes_ctx_t ctx)
 {
     (void)ctx;
     __asm__ volatile("fence rw, w" ::: "memory");
 }
 
-/* Waits until all that was put in this context is visible, and what was got is here, or failed. 0, or the code of the last that failed since the last call. */
+/* Waits until all that was put in this context is visible, and what was got is here, or failed. 0,
+ * or the code of the last that failed since the last call. */
 uint32_t hermes_quiet(hermes_ctx_t ctx);
 /* The end of a context for this warp: the same. Its number may be created again. */
 static inline uint32_t hermes_ctx_destroy(hermes_ctx_t ctx)
@@ -214,7 +227,8 @@ static inline uint32_t hermes_ctx_destroy(hermes_ctx_t ctx)
     return hermes_quiet(ctx);
 }
 
-/* Waits until a word that other nodes put compares so with `value`, as unsigned numbers; what was put before it is then seen by loads. Gives the word. */
+/* Waits until a word that other nodes put compares so with `value`, as unsigned numbers; what was
+ * put before it is then seen by loads. Gives the word. */
 #define HERMES_EQ 0u
 #define HERMES_NE 1u
 #define HERMES_GT 2u
@@ -222,21 +236,24 @@ static inline uint32_t hermes_ctx_destroy(hermes_ctx_t ctx)
 #define HERMES_LT 4u
 #define HERMES_LE 5u
 uint32_t hermes_wait_until32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
-/* The same of 64 bits. It reads high, low, high: a value that never falls is exact, others may be put together from two if the high word changes and comes back. */
+/* The same of 64 bits. It reads high, low, high: a value that never falls is exact, others may be
+ * put together from two if the high word changes and comes back. */
 uint64_t hermes_wait_until64(const volatile uint64_t *word, uint32_t comparison, uint64_t value);
 /* Whether it does now, 1 or 0. */
 uint32_t hermes_test32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
 uint32_t hermes_test64(const volatile uint64_t *word, uint32_t comparison, uint64_t value);
 
-/* The warp sleeps until the line of the word that hermes_test32 or hermes_test64 looked at last is written, by whomever; after looks at several lines, or if that time
-   passes, it goes on by itself (docs/shmem.md): so look again in a loop. */
+/* The warp sleeps until the line of the word that hermes_test32 or hermes_test64 looked at last is
+ * written, by whomever; after looks at several lines, or if that time passes, it goes on by itself
+ * (docs/shmem.md): so look again in a loop. */
 static inline void hermes_sleep(void)
 {
     __asm__ volatile(".word 0x00d00073" ::: "memory"); /* wrs.nto */
 }
 
-/* The same of `count` words, without those whose `status` is not 0; status 0: of all. any gives the number of one that compares so; HERMES_NONE if none is asked for, and test
- * also if none does now. all waits for each, one after the other; test_all tells whether all do now. */
+/* The same of `count` words, without those whose `status` is not 0; status 0: of all. any gives the
+ * number of one that compares so; HERMES_NONE if none is asked for, and test also if none does now.
+ * all waits for each, one after the other; test_all tells whether all do now. */
 #define HERMES_NONE 0xffffffffu
 #define HERMES_OF_MANY(bits)                                                                                                                                          \
     static inline uint32_t hermes_test##bits##_any(const volatile uint##bits##_t *words, uint32_t count, const int *status, uint32_t comparison, uint##bits##_t value) \
@@ -282,8 +299,9 @@ static inline uint64_t hermes_signal_wait_until(const volatile uint64_t *signal,
     return hermes_wait_until64(signal, comparison, value);
 }
 
-/* A put and then a signal to the same node: 64 bits at a multiple of 8 are set to `value`, or it is added to them. Who sees the signal sees the bytes. Calls that
- * are refused are told at once, and send neither. */
+/* A put and then a signal to the same node: 64 bits at a multiple of 8 are set to `value`, or it is
+ * added to them. Who sees the signal sees the bytes. Calls that are refused are told at once, and
+ * send neither. */
 #define HERMES_SIGNAL_SET 0u
 #define HERMES_SIGNAL_ADD 1u
 static inline uint32_t hermes_outside_heap(const volatile void *first, uint32_t bytes)
@@ -330,7 +348,8 @@ static inline hermes_ctx_t hermes_ctx_default(void)
     return (uint32_t)hermes_contexts + slot * 128 + 32;
 }
 
-/* Names of OpenSHMEM 1.5, for what is here and means the same. Those without a context take context 0, which shmem_ctx_create(0, &ctx) gives: a warp begins with it. */
+/* Names of OpenSHMEM 1.5, for what is here and means the same. Those without a context take context
+ * 0, which shmem_ctx_create(0, &ctx) gives: a warp begins with it. */
 #ifdef HERMES_OPENSHMEM_NAMES
 typedef hermes_ctx_t shmem_ctx_t;
 #define SHMEM_CTX_DEFAULT hermes_ctx_default()

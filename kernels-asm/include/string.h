@@ -1,5 +1,6 @@
-/* The functions of string.h that kernels have. The compiler also calls the first four where a kernel copies or compares structures
- * and arrays. Copies go word by word where source and destination are equally aligned; each function is linked only if it is used. */
+/* The functions of string.h that kernels have. The compiler also calls the first four where a
+ * kernel copies or compares structures and arrays. Copies go word by word where source and
+ * destination are equally aligned; each function is linked only if it is used. */
 #ifndef HERMES_STRING_H
 #define HERMES_STRING_H
 

@@ -1,7 +1,8 @@
 /* The collective calls of hermes_collectives.h. docs/collectives.md says how they are ordered.
  *
- * Branches here are the same for all lanes. Where lanes go different ways, or a different number of times through a loop, they do so in a function of its own
- * (APART): deeper calls come first, so its lanes meet again at its return. */
+ * Branches here are the same for all lanes. Where lanes go different ways, or a different number of
+ * times through a loop, they do so in a function of its own (APART): deeper calls come first, so
+ * its lanes meet again at its return. */
 #include <hermes_collectives.h>
 
 #define APART __attribute__((noinline, noclone))
@@ -12,8 +13,9 @@ static inline void fence_lanes(void)
     __asm__ volatile("fence rw, rw" ::: "memory");
 }
 
-/* A message to node `pe`: bytes, if there are any, and behind them the count of messages as the signal. Counts of a pair of nodes only grow, and its puts are performed in
- * order, so none is lost or taken for another. All lanes count: each sees its own store. */
+/* A message to node `pe`: bytes, if there are any, and behind them the count of messages as the
+ * signal. Counts of a pair of nodes only grow, and its puts are performed in order, so none is lost
+ * or taken for another. All lanes count: each sees its own store. */
 static APART uint32_t send(hermes_ctx_t ctx, struct hermes_collectives *work, uint32_t pe, void *target, const void *source, uint32_t bytes)
 {
     uint64_t count = work->sent[pe] + 1, *signal = &work->here[hermes_my_pe()];
@@ -35,7 +37,8 @@ static APART void take(struct hermes_collectives *work, uint32_t pe)
     hermes_signal_wait_until(&work->here[pe], HERMES_GE, count);
 }
 
-/* How many lanes run, and which of them this one is: its place in bits 7:0, their number in bits 15:8. There is no register for that. */
+/* How many lanes run, and which of them this one is: its place in bits 7:0, their number in bits
+ * 15:8. There is no register for that. */
 static APART uint32_t count_lanes(struct hermes_collectives *work)
 {
     uint32_t place, lanes;
@@ -92,7 +95,8 @@ static APART void combine(uint32_t *sum, const uint32_t *other, uint32_t words, 
     }
 }
 
-/* Dissemination: in round k a message goes to the node 2^k further, and one comes from the node 2^k before. */
+/* Dissemination: in round k a message goes to the node 2^k further, and one comes from the node 2^k
+ * before. */
 uint32_t hermes_sync_all(hermes_ctx_t ctx, struct hermes_collectives *work)
 {
     uint32_t me = hermes_my_pe(), nodes = hermes_n_pes(), code = nodes > HERMES_COLLECTIVES_NODES ? HERMES_ERROR_COLLECTIVE : 0;
@@ -111,7 +115,8 @@ uint32_t hermes_barrier_all(hermes_ctx_t ctx, struct hermes_collectives *work)
     return code ? code : hermes_sync_all(ctx, work);
 }
 
-/* A binomial tree: the node at a distance of d from the root has the bytes from that at d less its highest bit. */
+/* A binomial tree: the node at a distance of d from the root has the bytes from that at d less its
+ * highest bit. */
 uint32_t hermes_broadcast(hermes_ctx_t ctx, struct hermes_collectives *work, void *target, const void *source, uint32_t bytes, uint32_t root)
 {
     uint32_t me = hermes_my_pe(), nodes = hermes_n_pes(), step = 1, code = 0;
@@ -134,7 +139,8 @@ uint32_t hermes_broadcast(hermes_ctx_t ctx, struct hermes_collectives *work, voi
     return code ? code : hermes_quiet(ctx);
 }
 
-/* Each node sends to each other one, the next one first, so that no node gets all at once. Block i of the source is for node i, or there is but one (stride 0). */
+/* Each node sends to each other one, the next one first, so that no node gets all at once. Block i
+ * of the source is for node i, or there is but one (stride 0). */
 static APART uint32_t exchange(hermes_ctx_t ctx, struct hermes_collectives *work, uint8_t *target, const uint8_t *source, uint32_t bytes, uint32_t stride)
 {
     uint32_t me = hermes_my_pe(), nodes = hermes_n_pes(), code = nodes > HERMES_COLLECTIVES_NODES ? HERMES_ERROR_COLLECTIVE : bytes ? 0 : HERMES_ERROR_LENGTH;
@@ -163,7 +169,8 @@ uint32_t hermes_alltoall(hermes_ctx_t ctx, struct hermes_collectives *work, void
     return exchange(ctx, work, target, source, bytes, bytes);
 }
 
-/* One message of a reduction: the words of this node go to the landing words of `round`. They may change when it returns. */
+/* One message of a reduction: the words of this node go to the landing words of `round`. They may
+ * change when it returns. */
 static APART uint32_t send_sum(hermes_ctx_t ctx, struct hermes_collectives *work, uint32_t pe, uint32_t round)
 {
     fence_lanes();
@@ -171,15 +178,16 @@ static APART uint32_t send_sum(hermes_ctx_t ctx, struct hermes_collectives *work
     return code ? code : hermes_quiet(ctx);
 }
 
-/* Takes such a message, and combines the words with those of this node; or they become those (REPLACE). */
+/* Takes such a message, and combines the words with those of this node; or they become those
+ * (REPLACE). */
 static APART void take_sum(struct hermes_collectives *work, uint32_t pe, uint32_t round, uint32_t share, uint32_t operation)
 {
     take(work, pe);
     combine(work->sum, work->landing[work->pieces & 1][round], work->words, share, operation);
 }
 
-/* Recursive doubling among the first nodes, a power of two; each node beyond has one of those that counts for it. What all lanes know stands in the work space, since stacks are
- * small. */
+/* Recursive doubling among the first nodes, a power of two; each node beyond has one of those that
+ * counts for it. What all lanes know stands in the work space, since stacks are small. */
 static APART uint32_t reduce_piece(hermes_ctx_t ctx, struct hermes_collectives *work, uint32_t share)
 {
     uint32_t me = hermes_my_pe(), power = 1, code = 0;

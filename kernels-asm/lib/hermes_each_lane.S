@@ -1,6 +1,7 @@
-# uint32_t hermes_each_lane_get64(hermes_ctx_t ctx, uint64_t *landing, const uint64_t *source, uint32_t pe, uint64_t *value)
-# of hermes_collectives.h. The lowest running lane goes on, the others wait at 2. When it waits at 3 they come next, since their path has the lower address, and the lowest of
-# them goes on; all meet at 3. A function that is called runs to its return first.
+# uint32_t hermes_each_lane_get64(hermes_ctx_t ctx, uint64_t *landing, const uint64_t *source,
+# uint32_t pe, uint64_t *value) of hermes_collectives.h. The lowest running lane goes on, the others
+# wait at 2. When it waits at 3 they come next, since their path has the lower address, and the
+# lowest of them goes on; all meet at 3. A function that is called runs to its return first.
 
     .option norelax
     .equ    STACK_BYTES, 16

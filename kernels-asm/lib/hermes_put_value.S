@@ -1,9 +1,12 @@
-# hermes_p32 and hermes_p64: puts whose bytes are in registers, the shortest way to the wire; for kernels with 16 and with 32 registers.
+# hermes_p32 and hermes_p64: puts whose bytes are in registers, the shortest way to the wire; for
+# kernels with 16 and with 32 registers.
 
     .include "hermes_context.inc"
 
-# Publishes a put of \bytes bytes, a2 and a3, to a1 of node a4. a0: the record. Each branch takes seven cycles, that which parts the lanes fourteen, and a load and what waits for it a
-# dozen: so all lanes see together whether there is room, and the acting lane stores zeros while its loads are under way.
+# Publishes a put of \bytes bytes, a2 and a3, to a1 of node a4. a0: the record. Each branch takes
+# seven cycles, that which parts the lanes fourteen, and a load and what waits for it a dozen: so
+# all lanes see together whether there is room, and the acting lane stores zeros while its loads are
+# under way.
     .macro  put_value bytes
     andi    t0, a0, -CONTEXT_BYTES
     lw      t0, NEXT(t0)

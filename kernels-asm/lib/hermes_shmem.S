@@ -1,12 +1,13 @@
-# The calls of hermes_shmem.h that command, and those that wait for commands; for kernels with 16 and with 32 registers. docs/shmem.md has the layouts.
+# The calls of hermes_shmem.h that command, and those that wait for commands; for kernels with 16
+# and with 32 registers. docs/shmem.md has the layouts.
 #
 # They are one piece, as the lanes that do not act wait at its end, put_end_slow.
 
     .include "hermes_context.inc"
     .include "hermes_queue.inc"
 
-# uint32_t hermes_get(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe)
-# uint32_t hermes_get_nbi(the same)
+# uint32_t hermes_get(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t
+# pe) uint32_t hermes_get_nbi(the same)
     .balign 64
     .globl  hermes_get
     .type   hermes_get, @function
@@ -59,8 +60,9 @@ hermes_add64:
     j       put_end_slow
     .size   hermes_add64, . - hermes_add64
 
-# Calls that give a value: VALUE of the control line, behind a command of the context of calls that wait. Only hardware writes it. Their end is value_end, which is near: the
-# instruction cache has few lines.
+# Calls that give a value: VALUE of the control line, behind a command of the context of calls that
+# wait. Only hardware writes it. Their end is value_end, which is near: the instruction cache has
+# few lines.
     .macro  value_context
     andi    a5, a0, -CONTEXT_BYTES
     value_context_is
@@ -92,7 +94,8 @@ hermes_fetch_add64:
     j       publish_value
     .size   hermes_fetch_add64, . - hermes_fetch_add64
 
-# uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t value): without the context, which has no register of 16.
+# uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t
+# value): without the context, which has no register of 16.
     .balign 64
     .globl  hermes_compare_swap64_at
     .type   hermes_compare_swap64_at, @function
@@ -145,7 +148,8 @@ no_value:
 hermes_get_value:
     andi    a5, a0, -CONTEXT_BYTES
     lead    value_end, t0, t1
-    # With room for a command the queue is on. What is needed is loaded together, and one branch sees to all else.
+    # With room for a command the queue is on. What is needed is loaded together, and one branch
+    # sees to all else.
     lw      t0, NEXT(a5)
     lw      t1, WANTED(a5)
     lw      a4, RECORDS + BLOCKING * RECORD_BYTES + COMMAND(a5)
@@ -233,7 +237,8 @@ put_slow:
 6:  write_short
     sw      zero, RESULT(a5)
     j       put_end_slow
-    # One that is not in words: shifted, by way of the context. What is read lies in the words of its bytes.
+    # One that is not in words: shifted, by way of the context. What is read lies in the words of
+    # its bytes.
 7:  sw      a1, SAVED(a5)
     sw      a3, SAVED + 4(a5)
     sw      a4, SAVED + 8(a5)
@@ -287,8 +292,8 @@ publish_long:
     sw      t0, FIRST(a0)
     j       quiet
 
-# uint64_t hermes_put_prepare_at(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe): the entry in the low word, its word 0 in the high one; or a
-# code, and 0.
+# uint64_t hermes_put_prepare_at(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes,
+# uint32_t pe): the entry in the low word, its word 0 in the high one; or a code, and 0.
     .balign 64
     .globl  hermes_put_prepare_at
     .type   hermes_put_prepare_at, @function
@@ -323,8 +328,8 @@ hermes_put_prepare_at:
     j       put_end_slow
     .size   hermes_put_prepare_at, . - hermes_put_prepare_at
 
-# uint32_t hermes_put(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe)
-# uint32_t hermes_put_nbi(the same)
+# uint32_t hermes_put(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t
+# pe) uint32_t hermes_put_nbi(the same)
     .balign 64
     .globl  hermes_put
     .type   hermes_put, @function
@@ -333,8 +338,9 @@ hermes_put:
     bgeu    t0, a3, hermes_put_nbi
     andi    a0, a0, -CONTEXT_BYTES
     addi    a0, a0, RECORDS + BLOCKING * RECORD_BYTES
-    # Each branch takes seven cycles, each load and what waits for it a dozen. So a put of four or eight bytes from words has two branches, that of the acting lane
-    # and that to put_slow, and stores behind all loads.
+    # Each branch takes seven cycles, each load and what waits for it a dozen. So a put of four or
+    # eight bytes from words has two branches, that of the acting lane and that to put_slow, and
+    # stores behind all loads.
     .globl  hermes_put_nbi
     .type   hermes_put_nbi, @function
 hermes_put_nbi:
@@ -374,7 +380,8 @@ hermes_put_nbi:
     csrr    a5, 0xccb
     li      t0, 1
     li      t1, 0
-    # All lanes: as the branch above. If the acting lane has ended, its source could not be read, and it has put nothing.
+    # All lanes: as the branch above. If the acting lane has ended, its source could not be read,
+    # and it has put nothing.
 put_end:
     csrr    a0, 0xccb
     andi    t2, t0, ENTRIES - 1

@@ -2,7 +2,8 @@
 
     .include "hermes_context.inc"
 
-# What is looked for, a bit each: equal, above, below. From GT on that is the number of the comparison.
+# What is looked for, a bit each: equal, above, below. From GT on that is the number of the
+# comparison.
     .macro  wanted_bits rd, scratch
     li      \scratch, 2
     bgeu    \rd, \scratch, .Lbits\@
@@ -23,7 +24,8 @@
     andi    \rd, \rd, 1
     .endm
 
-# 64 bits at a0 are in t0, their high word, and t1; whether they compare so with a2 and a3 is a4. a1: what is looked for. Changes a5 and t2.
+# 64 bits at a0 are in t0, their high word, and t1; whether they compare so with a2 and a3 is a4.
+# a1: what is looked for. Changes a5 and t2.
     .macro  look64
     # The high word did not change while the low one was read.
 .Lagain\@:

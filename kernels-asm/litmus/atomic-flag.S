@@ -1,7 +1,8 @@
-# atomic-flag: message-passing with a flag that atomic operations write and read; `aq` and `rl` stand in the place of the fences.
+# atomic-flag: message-passing with a flag that atomic operations write and read; `aq` and `rl`
+# stand in the place of the fences.
 #
-# Verdict of thread 0: 0. Of thread 1: 2 * flag + data; 2, the flag without the data, is forbidden. Thread 1 has loaded the data
-# once before, so that its cache may hold the old line.
+# Verdict of thread 0: 0. Of thread 1: 2 * flag + data; 2, the flag without the data, is forbidden.
+# Thread 1 has loaded the data once before, so that its cache may hold the old line.
 
     .include "roles.inc"
     .option arch, +a

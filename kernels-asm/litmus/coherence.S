@@ -1,7 +1,8 @@
 # coherence: thread 0 stores 1 to 8 to one variable and loads it; thread 1 loads it ten times.
 #
-# Verdict of thread 0: what it loaded; anything but 8 is forbidden. Of thread 1: the last value, plus 16 for each load that gave
-# less than the one before it, which is forbidden. It holds with and without fences: each location is coherent for itself.
+# Verdict of thread 0: what it loaded; anything but 8 is forbidden. Of thread 1: the last value,
+# plus 16 for each load that gave less than the one before it, which is forbidden. It holds with and
+# without fences: each location is coherent for itself.
 
     .include "roles.inc"
 

@@ -1,7 +1,8 @@
-# message-passing: thread 0 stores data (x) and then a flag (y); thread 1 loads the flag and then the data.
+# message-passing: thread 0 stores data (x) and then a flag (y); thread 1 loads the flag and then
+# the data.
 #
-# Verdict of thread 0: 0. Of thread 1: 2 * flag + data; 2, the flag without the data, is forbidden. Thread 1 has loaded the data
-# once before, so that its cache may hold the old line.
+# Verdict of thread 0: 0. Of thread 1: 2 * flag + data; 2, the flag without the data, is forbidden.
+# Thread 1 has loaded the data once before, so that its cache may hold the old line.
 
     .include "roles.inc"
 

@@ -1,11 +1,13 @@
-# spin-lock: every thread adds 1 to one word with a load and a store, while it holds a lock. Verdict: the value before.
+# spin-lock: every thread adds 1 to one word with a load and a store, while it holds a lock.
+# Verdict: the value before.
 #
-# The lock is taken with `amoswap.w.aq` and given back with `amoswap.w.rl`. The lanes of a warp run at the lowest PC first, so a lane that does not
-# get the lock jumps forward, over the part that the lock guards, and all lanes go back together: a loop that went back at once would
-# keep the lane that has the lock from going on.
+# The lock is taken with `amoswap.w.aq` and given back with `amoswap.w.rl`. The lanes of a warp run
+# at the lowest PC first, so a lane that does not get the lock jumps forward, over the part that the
+# lock guards, and all lanes go back together: a loop that went back at once would keep the lane
+# that has the lock from going on.
 #
-# Argument block: word 0 = address of the word; the lock is in the line after it. The symbol FENCES is 1, or 0 to leave out `aq` and `rl`.
-# Registers: RV32E, no stack.
+# Argument block: word 0 = address of the word; the lock is in the line after it. The symbol FENCES
+# is 1, or 0 to leave out `aq` and `rl`. Registers: RV32E, no stack.
 
 .equ LOCK, 64
 

@@ -1,7 +1,7 @@
 # store-buffering: thread 0 stores x and loads y, thread 1 stores y and loads x.
 #
-# Verdict: what the thread loaded. That both load 0 is forbidden. Each has loaded the other's variable once before, so that
-# its cache may hold the old line.
+# Verdict: what the thread loaded. That both load 0 is forbidden. Each has loaded the other's
+# variable once before, so that its cache may hold the old line.
 
     .include "roles.inc"
 

@@ -1,7 +1,8 @@
-//! Large functions of shared modules in parts, each of which fits the processor's first cache for code.
+//! Large functions of shared modules in parts, each of which fits the processor's first cache for
+//! code.
 //!
-//! Verilator can do that as well, but before statements are brought side by side: what the loops of [`crate::loops`] are made of would
-//! be in several functions.
+//! Verilator can do that as well, but before statements are brought side by side: what the loops of
+//! [`crate::loops`] are made of would be in several functions.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -28,8 +29,9 @@ pub(crate) fn is_long(text: &str) -> bool {
     text.len() > LONGEST
 }
 
-/// Whether the function with the first line `signature` and this body is long, and all its calls in `texts` are of the kind that [`calls`]
-/// knows: an instance of a shared module's, from outside of its class.
+/// Whether the function with the first line `signature` and this body is long, and all its calls in
+/// `texts` are of the kind that [`calls`] knows: an instance of a shared module's, from outside of
+/// its class.
 pub(crate) fn is_possible<'a, T: Iterator<Item = &'a str>>(
     signature: &str,
     body: &Body,
@@ -46,8 +48,9 @@ pub(crate) fn is_possible<'a, T: Iterator<Item = &'a str>>(
     texts().all(|text| text.match_indices(&called).all(|(at, _)| is_known(text, at)))
 }
 
-/// The function with the first line `signature` and this body, in as many parts as it takes. What the parts share becomes members:
-/// their declarations are added to `members`, and their number to `cuts`.
+/// The function with the first line `signature` and this body, in as many parts as it takes. What
+/// the parts share becomes members: their declarations are added to `members`, and their number to
+/// `cuts`.
 pub(crate) fn function(signature: &str, body: &Body, members: &mut String, cuts: &mut Cuts) -> String {
     let Some(name) = name(signature) else { return whole(signature, body) };
     let parts = parts(&body.statements);
@@ -82,7 +85,8 @@ pub(crate) fn whole(signature: &str, body: &Body) -> String {
     written(signature, body.locals.iter().map(|(_, declaration)| declaration.as_str()), &body.statements)
 }
 
-/// `text` with calls and declarations of all parts in the place of those of functions that were cut.
+/// `text` with calls and declarations of all parts in the place of those of functions that were
+/// cut.
 pub(crate) fn calls(text: &str, cuts: &Cuts) -> Option<String> {
     let mut output = String::with_capacity(text.len());
     let mut found = false;

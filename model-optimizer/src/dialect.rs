@@ -1,6 +1,7 @@
 //! Differences between the C++ of the versions of Verilator.
 
-/// The reference to the instance with which functions of newer versions begin, without the spaces that differ.
+/// The reference to the instance with which functions of newer versions begin, without the spaces
+/// that differ.
 const REFERENCE: &str = "auto&vlSelfRef=std::ref(*vlSelf).get();";
 
 /// `text` as version 5.006 writes it: members of the instance behind `vlSelf->`.

@@ -1,10 +1,13 @@
-//! Makes the C++ of a model faster: the step between Verilator and the C++ compiler that [`verilator_sys`] leaves room for.
+//! Makes the C++ of a model faster: the step between Verilator and the C++ compiler that
+//! [`verilator_sys`] leaves room for.
 //!
-//! It reads what another program writes, so it knows a list of versions of Verilator and looks for what it relies on first; anything
-//! else is left as it is, and the builder compiles the model as Verilator wrote it.
+//! It reads what another program writes, so it knows a list of versions of Verilator and looks for
+//! what it relies on first; anything else is left as it is, and the builder compiles the model as
+//! Verilator wrote it.
 //!
-//! [`loops`] writes what is there once for each lane as loops over arrays, [`cut`] takes long functions apart, [`order`] calls each function
-//! for all instances in turn, and [`dialect`] undoes differences between the versions.
+//! [`loops`] writes what is there once for each lane as loops over arrays, [`cut`] takes long
+//! functions apart, [`order`] calls each function for all instances in turn, and [`dialect`] undoes
+//! differences between the versions.
 
 mod cut;
 mod dialect;
@@ -28,13 +31,14 @@ thread_local! {
 /// What the array is simulated slower without: measured, see docs/benches.md.
 const COST: &str = "simulation is slower, by 11 to 16 % for the preset `default`";
 
-/// The versions of Verilator whose C++ the units [`loops`], [`order`] and [`cut`] know. This is the only list: with another version,
-/// models are built as Verilator writes them. A version gets here when `scripts/verilators` has passed with it.
-/// The Python package 5.48.0 calls itself 5.49.
+/// The versions of Verilator whose C++ the units [`loops`], [`order`] and [`cut`] know. This is the
+/// only list: with another version, models are built as Verilator writes them. A version gets here
+/// when `scripts/verilators` has passed with it. The Python package 5.48.0 calls itself 5.49.
 const KNOWN: [Version; 4] =
     [Version::new(5, 6), Version::new(5, 30), Version::new(5, 38), Version::new(5, 49)];
 
-/// Makes loops of repeated statements, cuts long functions and orders calls, for [`verilator_sys::ModelOptions::rewriter`].
+/// Makes loops of repeated statements, cuts long functions and orders calls, for
+/// [`verilator_sys::ModelOptions::rewriter`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Optimizer;
 
@@ -96,7 +100,8 @@ fn quietly<T>(f: impl FnOnce() -> T) -> std::thread::Result<T> {
     result
 }
 
-/// The first pattern that is not in the C++ of a shared module, of those without which the units would not find what they look for.
+/// The first pattern that is not in the C++ of a shared module, of those without which the units
+/// would not find what they look for.
 fn missing_pattern(objects: &Path, shared: &[SharedModule]) -> Result<Option<String>, Error> {
     let mut files = order::sources(objects)?;
     files.iter_mut().for_each(|(_, text)| *text = dialect::older(text));

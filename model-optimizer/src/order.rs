@@ -1,16 +1,18 @@
 //! The order in which the functions of shared modules are called.
 //!
-//! Verilator calls all functions of one instance, then all of the next. The code of a large module is larger than the processor's
-//! first cache, so that every instance fetches all of it again. Called function by function, each for all instances, the code of a
-//! function serves all of them once it is fetched.
+//! Verilator calls all functions of one instance, then all of the next. The code of a large module
+//! is larger than the processor's first cache, so that every instance fetches all of it again.
+//! Called function by function, each for all instances, the code of a function serves all of them
+//! once it is fetched.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use verilator_sys::{Direction, Error, HeaderPort, SharedModule, CLASS};
 
-/// Brings the calls in the C++ files of `objects` into the order function by function. Modules whose functions do more than read
-/// inputs of the design outside their instance, so that the order might matter, keep theirs.
+/// Brings the calls in the C++ files of `objects` into the order function by function. Modules
+/// whose functions do more than read inputs of the design outside their instance, so that the order
+/// might matter, keep theirs.
 pub(crate) fn function_by_function(
     objects: &Path,
     shared: &[SharedModule],
@@ -58,7 +60,8 @@ pub(crate) fn file_name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// What the functions in `text` refer to by the table of all instances. Functions with loops have spaces between their tokens.
+/// What the functions in `text` refer to by the table of all instances. Functions with loops have
+/// spaces between their tokens.
 fn outside(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split("vlSymsp").skip(1).filter_map(|rest| {
         let (instance, rest) = identifier(rest.trim_start().strip_prefix("->")?.trim_start())?;
@@ -98,8 +101,8 @@ fn reorder(text: &str, classes: &[String]) -> Option<String> {
     moved.then_some(output)
 }
 
-/// The statement `FUNCTION((&vlSymsp->INSTANCE));` at the beginning of `text`, which may be broken into lines, and what follows.
-/// `is_wanted` tells which functions count.
+/// The statement `FUNCTION((&vlSymsp->INSTANCE));` at the beginning of `text`, which may be broken
+/// into lines, and what follows. `is_wanted` tells which functions count.
 pub(crate) fn call(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<(Call<'_>, &str)> {
     let text = text.trim_start();
     let (function, rest) = identifier(text)?;
@@ -122,7 +125,8 @@ fn identifier(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// Writes calls that follow each other: those of an instance stay in their order. Gives whether there were any.
+/// Writes calls that follow each other: those of an instance stay in their order. Gives whether
+/// there were any.
 fn write_calls(output: &mut String, calls: &[Call]) -> bool {
     for call in function_major(calls) {
         output.push_str(&format!("        {}((&vlSymsp->{}));\n", call.function, call.instance));

@@ -55,7 +55,8 @@ fn a_model_that_is_traced_is_the_same() {
     assert!(fs::metadata(&waves).unwrap().len() > 0);
 }
 
-/// A shared module with 32 lanes, whose C++ is loops over arrays, is the same as the module as Verilator writes it.
+/// A shared module with 32 lanes, whose C++ is loops over arrays, is the same as the module as
+/// Verilator writes it.
 #[test]
 fn lanes_in_loops_are_the_same() {
     let folder = tempfile::tempdir().unwrap();

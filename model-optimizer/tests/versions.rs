@@ -1,5 +1,6 @@
-//! Other versions of Verilator, and C++ that is not what is expected: the model is built as Verilator wrote it, says why, and is right.
-//! The programs of these tests say another version than the Verilator that they call, or change what it writes.
+//! Other versions of Verilator, and C++ that is not what is expected: the model is built as
+//! Verilator wrote it, says why, and is right. The programs of these tests say another version than
+//! the Verilator that they call, or change what it writes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,8 +19,8 @@ module pipe(input wire clk, input wire [15:0] d, output wire [15:0] q);
   stage second(.clk(clk), .d(between), .q(q));
 endmodule";
 
-/// Builds with a program that calls itself `version`, and changes what it wrote by `change`, a line of a shell script, if the C++ is to be
-/// rewritten.
+/// Builds with a program that calls itself `version`, and changes what it wrote by `change`, a line
+/// of a shell script, if the C++ is to be rewritten.
 fn build(folder: &Path, version: &str, change: &str, plain: bool) -> Result<ModelLibrary, Error> {
     let real = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
     let program = folder.join("verilator");

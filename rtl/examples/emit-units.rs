@@ -2,7 +2,8 @@
 //!
 //!     cargo run -p hermes-rtl --example emit-units -- FOLDER
 //!
-//! writes `FOLDER/NAME.v` for every unit; the top module of each file is called NAME. Used by `formal/run`.
+//! writes `FOLDER/NAME.v` for every unit; the top module of each file is called NAME. Used by
+//! `formal/run`.
 
 use std::fs;
 use std::path::Path;

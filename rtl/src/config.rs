@@ -3,7 +3,8 @@
 use crate::queues::MOST_QUEUES;
 use serde::{Deserialize, Serialize};
 
-/// Slots a core can address: the width of a slot index is 5 bits, as in the paper's LUT (Hermes, section 3.3.2).
+/// Slots a core can address: the width of a slot index is 5 bits, as in the paper's LUT (Hermes,
+/// section 3.3.2).
 pub const MAX_WARPS: usize = 32;
 /// Cores that the control logic can address with a 5-bit index.
 pub const MAX_CORES: usize = 32;
@@ -14,18 +15,20 @@ pub const LINE_BYTES: usize = 64;
 /// Where a thread returns to: jumping here ends it (the value of `ra` at its start).
 pub const EXIT_ADDRESS: u32 = 0xffff_fffc;
 
-/// Cause of the fault with which the lanes of a warp end that has run for too long (WATCHDOG register): the first of those that the
-/// RISC-V privileged specification leaves to platforms.
+/// Cause of the fault with which the lanes of a warp end that has run for too long (WATCHDOG
+/// register): the first of those that the RISC-V privileged specification leaves to platforms.
 pub const WATCHDOG_CAUSE: u8 = 24;
-/// With a local window, where every thread sees its stack: 2^STACK_BYTES_LOG2 bytes from here on, at most up to the scratchpad.
+/// With a local window, where every thread sees its stack: 2^STACK_BYTES_LOG2 bytes from here on,
+/// at most up to the scratchpad.
 pub const LOCAL_WINDOW_ADDRESS: u32 = 0xfffd_0000;
-/// First byte of the region of stacks, up to the scratchpad: an access there that is not on the stack is a fault, whatever the windows say.
+/// First byte of the region of stacks, up to the scratchpad: an access there that is not on the
+/// stack is a fault, whatever the windows say.
 pub const LOCAL_REGION_ADDRESS: u32 = 0xfffc_0000;
 /// First byte of the scratchpad of the core; it is `SCRATCHPAD_BYTES` long.
 pub const SCRATCHPAD_ADDRESS: u32 = 0xfffe_0000;
 
-/// Most warps that a core with `slots` warp slots can run of a kernel with `registers` registers a thread (16 or 32):
-/// its warps share the registers of the lanes.
+/// Most warps that a core with `slots` warp slots can run of a kernel with `registers` registers a
+/// thread (16 or 32): its warps share the registers of the lanes.
 #[must_use]
 pub fn most_warps(slots: u32, registers: u32) -> u32 {
     slots.min(REGISTERS_PER_LANE as u32 / registers)
@@ -46,9 +49,11 @@ pub struct Config {
     pub aes: bool,
     /// The cores have the atomic instructions of RISC-V (A), and the L2 performs them.
     pub atomics: bool,
-    /// Of the warps that can issue, a core takes the one that started first, instead of going round.
+    /// Of the warps that can issue, a core takes the one that started first, instead of going
+    /// round.
     pub oldest_first: bool,
-    /// The cores have a local window: the words of stacks are interleaved by lane, and a stack belongs to its thread alone.
+    /// The cores have a local window: the words of stacks are interleaved by lane, and a stack
+    /// belongs to its thread alone.
     #[serde(default)]
     pub local_window: bool,
     /// AXI4 channels to memory: 1, 2 or 4, and not more than banks of the L2.
@@ -59,7 +64,8 @@ pub struct Config {
     pub l2_bank_lines: usize,
     /// Ways of the L2: 1, 2 or 4.
     pub l2_ways: usize,
-    /// A bank of the L2 looks a set up in one cycle and decides in the next: two cycles a request instead of one, for a higher clock.
+    /// A bank of the L2 looks a set up in one cycle and decides in the next: two cycles a request
+    /// instead of one, for a higher clock.
     #[serde(default)]
     pub l2_look_up_cycle: bool,
     /// Lines of 64 bytes in the L1 data cache of a core: a power of two, 16 to 1024.
@@ -69,10 +75,12 @@ pub struct Config {
     /// Hardware threads (harts) of the command processor: 0, for none, 1, 2, 4 or 8.
     #[serde(default)]
     pub command_threads: usize,
-    /// Lines of 64 bytes in the data cache of each hart: a power of two, 16 to 512; 0: the command processor has no data cache.
+    /// Lines of 64 bytes in the data cache of each hart: a power of two, 16 to 512; 0: the command
+    /// processor has no data cache.
     #[serde(default)]
     pub command_cache_lines: usize,
-    /// Lines of 64 bytes in the instruction cache that the harts of the command processor share: a power of two, 16 to 1024; 0: as many as in a core's.
+    /// Lines of 64 bytes in the instruction cache that the harts of the command processor share: a
+    /// power of two, 16 to 1024; 0: as many as in a core's.
     #[serde(default)]
     pub command_instruction_cache_lines: usize,
     /// Ways of that cache: 1, 2 or 4; 0: as many as in a core's.
@@ -82,7 +90,8 @@ pub struct Config {
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
     pub instruction_cache_ways: usize,
-    /// Channels of user-level interrupts of each hart: 1, 2, 4 or 8; 0: the command processor has no such interrupts.
+    /// Channels of user-level interrupts of each hart: 1, 2, 4 or 8; 0: the command processor has
+    /// no such interrupts.
     #[serde(default)]
     pub uli_channels: usize,
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner.
@@ -91,10 +100,12 @@ pub struct Config {
     /// The array has a network interface: puts of other nodes and to them, as frames of RoCEv2.
     #[serde(default)]
     pub network: bool,
-    /// Queue areas of the network interface, one for each protection domain that kernels use: 1, 2, 4 or 8; 1 without network interface.
+    /// Queue areas of the network interface, one for each protection domain that kernels use: 1, 2,
+    /// 4 or 8; 1 without network interface.
     #[serde(default = "one")]
     pub net_domains: usize,
-    /// The top has an output that tells that a thread ended with a fault or memory answered with an error.
+    /// The top has an output that tells that a thread ended with a fault or memory answered with an
+    /// error.
     #[serde(default)]
     pub fault_output: bool,
     /// Entries of the trace buffer, which keeps what happened in the array until the host reads it:
@@ -129,8 +140,8 @@ pub struct CoreOptions {
     pub instruction_cache_ways: usize,
     /// Warps of spawned threads.
     pub spawns: bool,
-    /// What the network interface needs: the CSR 0xccb, waits for writes (`wrs.nto`, `wrs.sto`), and a `fence` without R in its successor set leaves the data cache as
-    /// it is.
+    /// What the network interface needs: the CSR 0xccb, waits for writes (`wrs.nto`, `wrs.sto`),
+    /// and a `fence` without R in its successor set leaves the data cache as it is.
     pub network: bool,
     /// Banks of the L2, whose writes end such waits.
     pub l2_banks: usize,
@@ -190,10 +201,12 @@ impl Config {
     /// Names of the presets.
     pub const PRESETS: [&'static str; 5] = ["paper", "default", "fpga", "pangaea", "node"];
 
-    /// The preset called `name`: `paper` is the configuration of the Hermes paper (8 cores, 32 lanes),
-    /// `default` a small array for quick runs, `fpga` one that fits an ECP5-85F, `pangaea` the two execution units of the Pangaea paper
-    /// (Table 1: five threads of 8 lanes each) with a command processor of four harts, user-level interrupts and the thread spawner, `node` a
-    /// node of a cluster (ComP-Net, section 5.1, scaled down): a core with a network interface and a command processor of four harts.
+    /// The preset called `name`: `paper` is the configuration of the Hermes paper (8 cores, 32
+    /// lanes), `default` a small array for quick runs, `fpga` one that fits an ECP5-85F, `pangaea`
+    /// the two execution units of the Pangaea paper (Table 1: five threads of 8 lanes each) with a
+    /// command processor of four harts, user-level interrupts and the thread spawner, `node` a node
+    /// of a cluster (ComP-Net, section 5.1, scaled down): a core with a network interface and a
+    /// command processor of four harts.
     ///
     /// # Errors
     /// [`ConfigError::UnknownPreset`].
@@ -288,14 +301,15 @@ impl Config {
         }
     }
 
-    /// The array has a requester of the L2 behind the cores: that of the command processor and the thread spawner.
+    /// The array has a requester of the L2 behind the cores: that of the command processor and the
+    /// thread spawner.
     #[must_use]
     pub const fn command_requester(&self) -> bool {
         self.command_threads > 0 || self.spawn_slots > 0
     }
 
-    /// Number of the network interface among the requesters of the L2, if there is one: behind the cores and that of the command processor and
-    /// the thread spawner.
+    /// Number of the network interface among the requesters of the L2, if there is one: behind the
+    /// cores and that of the command processor and the thread spawner.
     #[must_use]
     pub const fn network_requester(&self) -> usize {
         self.cores + self.command_requester() as usize
@@ -316,8 +330,9 @@ impl Config {
     /// Checks every field against its range, and the parts for those that they need.
     ///
     /// # Errors
-    /// [`ConfigError::Range`] for the first field outside its range, [`ConfigError::Needs`] for a network interface without
-    /// atomic operations: the L2 performs those of peers, and kernels look with them at what came.
+    /// [`ConfigError::Range`] for the first field outside its range, [`ConfigError::Needs`] for a
+    /// network interface without atomic operations: the L2 performs those of peers, and kernels
+    /// look with them at what came.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let range = |field, value, ok: bool, expected| {
             if ok {

@@ -1,4 +1,5 @@
-//! The hardware of Hermes, one unit a file, written with [`hermes_hdl`], which also writes it as Verilog-2005.
+//! The hardware of Hermes, one unit a file, written with [`hermes_hdl`], which also writes it as
+//! Verilog-2005.
 //!
 //! | folder | what is in it |
 //! | --- | --- |

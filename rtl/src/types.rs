@@ -8,8 +8,8 @@ pub type CoreIndex = Bits<5>;
 /// Warp slot of a core.
 pub type WarpSlot = Bits<5>;
 
-/// packetIdx: number of a packet since reset, modulo 2^32; in a warp of spawned threads the number of
-/// a thread in its job.
+/// packetIdx: number of a packet since reset, modulo 2^32; in a warp of spawned threads the number
+/// of a thread in its job.
 pub type PacketIndex = Bits<32>;
 
 /// Threads of a warp, 0 to 32.

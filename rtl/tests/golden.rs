@@ -1,7 +1,9 @@
-//! The Verilog of every preset is the one on record, plain and with all options, and so are the ports of its top.
+//! The Verilog of every preset is the one on record, plain and with all options, and so are the
+//! ports of its top.
 //!
-//! `golden/verilog.txt` has two hashes a configuration: of the text without comments, and of the same with runs of declarations
-//! sorted, which tells a new order of declarations from a new circuit. A change is made on purpose and is a line of that file, with its reason:
+//! `golden/verilog.txt` has two hashes a configuration: of the text without comments, and of the
+//! same with runs of declarations sorted, which tells a new order of declarations from a new
+//! circuit. A change is made on purpose and is a line of that file, with its reason:
 //!
 //!     HERMES_REASON="what changed, and why" cargo test -p hermes-rtl --test golden
 //!
@@ -25,7 +27,8 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
 }
 
-/// The presets as they are, with everything that there is but a trace buffer, and with that: no array has a thread spawner beside it.
+/// The presets as they are, with everything that there is but a trace buffer, and with that: no
+/// array has a thread spawner beside it.
 fn configurations() -> Vec<(String, Config)> {
     let mut list = Vec::new();
     for preset in Config::PRESETS {

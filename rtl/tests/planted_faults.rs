@@ -1,4 +1,5 @@
-//! The record of planted faults (`rtl/planted-faults.toml`) still fits the sources: `scripts/mutation --planted` could put each of them in.
+//! The record of planted faults (`rtl/planted-faults.toml`) still fits the sources:
+//! `scripts/mutation --planted` could put each of them in.
 
 use std::fs;
 use std::path::{Path, PathBuf};

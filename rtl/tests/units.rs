@@ -15,7 +15,8 @@ const INSTEAD: &str =
 /// The only primitive that is a default itself.
 const PRIMITIVE: &str = "hdl/src/prim/register.rs";
 
-/// Local signals that are left: vectors that more than one loop uses, and values whose fields are assigned one by one.
+/// Local signals that are left: vectors that more than one loop uses, and values whose fields are
+/// assigned one by one.
 const LOCALS: usize = 28;
 
 fn sources(folder: &Path, list: &mut Vec<PathBuf>) {

@@ -1,6 +1,7 @@
-# The kernel of the rig: packet n puts 1 + n modulo 16 bytes of value n to the peer outside, the last node, at 17 n of its memory; but each
-# eighth, n = 8 k + 7, fills 1,104 bytes at 49,152 + 1,104 k of the heap with n, and puts 1,100 of them, from the byte k modulo 4 on, at
-# 2,048 + 1,104 k. The argument block is that of `hermes cluster` (docs/cluster.md).
+# The kernel of the rig: packet n puts 1 + n modulo 16 bytes of value n to the peer outside, the
+# last node, at 17 n of its memory; but each eighth, n = 8 k + 7, fills 1,104 bytes at 49,152 +
+# 1,104 k of the heap with n, and puts 1,100 of them, from the byte k modulo 4 on, at 2,048 + 1,104
+# k. The argument block is that of `hermes cluster` (docs/cluster.md).
 
     .include "packet.inc"
 

@@ -1,5 +1,5 @@
-// What runs in the guest: a program of libibverbs (Linux rdma-core) with one reliable queue pair and one region, told what to do by lines on
-// standard input. Every command answers with one line.
+// What runs in the guest: a program of libibverbs (Linux rdma-core) with one reliable queue pair
+// and one region, told what to do by lines on standard input. Every command answers with one line.
 //
 //     connect QPN PSN IP        takes the queue pair up; QPN and PSN are the peer's          connected
 //     write ADDRESS KEY OFFSET BYTES VALUE   fills own bytes with VALUE, and puts them       done 0
@@ -8,7 +8,8 @@
 //     show OFFSET BYTES                      own bytes                                       bytes 00ff...
 //     quit
 //
-// `done` has the status of the work completion (enum ibv_wc_status); after any other than 0 the queue pair is in its error state.
+// `done` has the status of the work completion (enum ibv_wc_status); after any other than 0 the
+// queue pair is in its error state.
 
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>

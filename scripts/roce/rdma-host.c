@@ -1,11 +1,14 @@
-// A host with an RDMA device, such as Soft-RoCE on an ordinary network card, that writes into the symmetric heap of a node and reads it back: a program of libibverbs.
+// A host with an RDMA device, such as Soft-RoCE on an ordinary network card, that writes into the
+// symmetric heap of a node and reads it back: a program of libibverbs.
 //
 //     cc -o rdma-host rdma-host.c -libverbs
 //     rdma-host IP QPN PSN KEY ADDRESS TEXT
 //
-// IP: the node's IPv4 address; QPN and PSN: its queue pair for peers outside, and the first packet sequence number that comes from there; KEY and ADDRESS: of its heap.
-// `hermes cluster --net-socket` prints them. TEXT is written to ADDRESS, read from there, and compared. Before, the program prints its own queue pair and first packet sequence
-// number, which the node needs, and waits for a line. It ends with 1 and says what failed.
+// IP: the node's IPv4 address; QPN and PSN: its queue pair for peers outside, and the first packet
+// sequence number that comes from there; KEY and ADDRESS: of its heap.
+// `hermes cluster --net-socket` prints them. TEXT is written to ADDRESS, read from there, and
+// compared. Before, the program prints its own queue pair and first packet sequence number, which
+// the node needs, and waits for a line. It ends with 1 and says what failed.
 
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
@@ -62,7 +65,8 @@ static void open_device(struct host *host)
     check(host->pair != NULL, "no queue pair");
 }
 
-// IPv4 addresses stand in the table of addresses as IPv6 ones, and twice: for version 1 and, behind it, for version 2, which is UDP.
+// IPv4 addresses stand in the table of addresses as IPv6 ones, and twice: for version 1 and, behind
+// it, for version 2, which is UDP.
 static int address_index(struct ibv_context *context)
 {
     int found = -1;

@@ -1,4 +1,5 @@
-//! `hermes bench apps`: throughput of every app on tables, rules and packets that are made from a seed.
+//! `hermes bench apps`: throughput of every app on tables, rules and packets that are made from a
+//! seed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +47,8 @@ pub struct Args {
     /// Apps to measure, instead of all
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     apps: Vec<String>,
-    /// Packets of a run, instead of two for every thread that is there at the largest MCW (a quarter of that for ipsec)
+    /// Packets of a run, instead of two for every thread that is there at the largest MCW (a
+    /// quarter of that for ipsec)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(32..=262_144))]
     packets: Option<u32>,
     /// Cycles from a memory request to its response
@@ -55,7 +57,8 @@ pub struct Args {
     /// Clock that Gbit/s are told at; the limits hold at 1000 MHz and are left out with another one
     #[arg(long, value_name = "MHZ", default_value = "1000")]
     clock: Clock,
-    /// Maximally allowed concurrent warps to measure with; those that the kernel's registers do not allow are left out
+    /// Maximally allowed concurrent warps to measure with; those that the kernel's registers do not
+    /// allow are left out
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "4,8,12,16,32")]
     mcw: Vec<u32>,
 }

@@ -1,7 +1,9 @@
-//! `hermes bench core`: warp-instructions per cycle of one core on integer code, and what divergence costs.
+//! `hermes bench core`: warp-instructions per cycle of one core on integer code, and what
+//! divergence costs.
 //!
-//! Counters are those of the whole run, from the first to the last cycle with a warp on the core. The warps start within
-//! some hundred cycles of each other; with the default number of turns a run takes a hundred thousand and more.
+//! Counters are those of the whole run, from the first to the last cycle with a warp on the core.
+//! The warps start within some hundred cycles of each other; with the default number of turns a run
+//! takes a hundred thousand and more.
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
@@ -74,7 +76,8 @@ impl Bench {
     }
 }
 
-/// Warp-instructions of a warp in `two-way.S` that executes either path of each turn once, from the kernel's labels.
+/// Warp-instructions of a warp in `two-way.S` that executes either path of each turn once, from the
+/// kernel's labels.
 fn instructions_of_the_paths(kernel: &Kernel, turns: u32) -> anyhow::Result<u64> {
     let address = |name: &str| {
         let found = kernel.symbol(name).map(|symbol| u64::from(symbol.address));

@@ -1,7 +1,8 @@
-//! `hermes bench cost`: what one core, or the command processor, takes of an ECP5, by Yosys, and its clock, by nextpnr.
+//! `hermes bench cost`: what one core, or the command processor, takes of an ECP5, by Yosys, and
+//! its clock, by nextpnr.
 //!
-//! It stands alone, without the memory path and the control of the array. For the clock its ports, of which it
-//! has more than the device has pins, are behind shift registers.
+//! It stands alone, without the memory path and the control of the array. For the clock its ports,
+//! of which it has more than the device has pins, are behind shift registers.
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,8 @@ pub struct Args {
     /// Lanes of the cores to synthesize
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [4, 8, 32])]
     lanes: Vec<usize>,
-    /// Measure command processors with so many hardware threads instead, as in the preset `pangaea`: 1, 2, 4 or 8
+    /// Measure command processors with so many hardware threads instead, as in the preset
+    /// `pangaea`: 1, 2, 4 or 8
     #[arg(long, value_name = "N,N", value_delimiter = ',', conflicts_with_all = ["lanes", "clock_lanes"])]
     command_threads: Vec<usize>,
     /// Lanes of the core whose clock is estimated
@@ -152,7 +154,8 @@ fn cost(part: &Part, cells: &Cells) -> Vec<Figure> {
     figures
 }
 
-/// The clock in MHz that nextpnr finds for a part: with wires as long as the placement makes them, or as routed.
+/// The clock in MHz that nextpnr finds for a part: with wires as long as the placement makes them,
+/// or as routed.
 fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::Result<f64> {
     let folder = temporary_folder("hermes-")?;
     flow::synthesize(yosys, folder.path(), &(design.verilog() + &pins(design)), PINS)?;

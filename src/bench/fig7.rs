@@ -1,8 +1,10 @@
-//! `hermes bench fig7`: what of the commands that wait for the network interface the L2 still has when they are read, beside warps that stream, with
-//! the line lock and without (ComP-Net, figure 7).
+//! `hermes bench fig7`: what of the commands that wait for the network interface the L2 still has
+//! when they are read, beside warps that stream, with the line lock and without (ComP-Net, figure
+//! 7).
 //!
-//! Some warps of a node write commands to their rings at fixed times. The host posts, `service` cycles later, a put whose bytes are the entry: the
-//! network interface reads its line, and nothing else, so its hits are those of the commands. What was put must be what the kernel wrote.
+//! Some warps of a node write commands to their rings at fixed times. The host posts, `service`
+//! cycles later, a put whose bytes are the entry: the network interface reads its line, and nothing
+//! else, so its hits are those of the commands. What was put must be what the kernel wrote.
 
 use anyhow::{ensure, Context as _};
 use hermes_rtl::config::Config;
@@ -35,7 +37,8 @@ const AREA_LOG2: u32 = 16;
 const WARM_UP: u64 = 6_000;
 /// Commands that have room in the network interface.
 const ROOM: u32 = PLACES as u32;
-/// Cycles that a warp needs for a command beside others that stream, and for its first one, which has no instructions in the cache.
+/// Cycles that a warp needs for a command beside others that stream, and for its first one, which
+/// has no instructions in the cache.
 const WRITE: u32 = 500;
 const FIRST: u32 = 1_500;
 /// Cycles that the last puts may take, and the kernel to end.
@@ -43,13 +46,15 @@ const END: u64 = 100_000;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Lines of a bank of the L2, of which the node has two: a power of two; a quarter of all lines are sets
+    /// Lines of a bank of the L2, of which the node has two: a power of two; a quarter of all lines
+    /// are sets
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "128,256,512")]
     l2_lines: Vec<usize>,
     /// Cycles from a command to its service
     #[arg(long, value_name = "CYCLES,...", value_delimiter = ',', default_value = "500,1000,2000,4000")]
     service: Vec<u32>,
-    /// Commands of a ring that wait for their service; not more than one for each 500 cycles of it, since a warp needs so many for one
+    /// Commands of a ring that wait for their service; not more than one for each 500 cycles of it,
+    /// since a warp needs so many for one
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,4")]
     waiting: Vec<u32>,
     /// Warps that write commands, of 8; the others stream

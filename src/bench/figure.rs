@@ -3,7 +3,8 @@
 use rustix::time::{clock_gettime, ClockId};
 use serde::{Serialize, Serializer};
 
-/// Processor time of this thread in seconds: other work on the machine counts less than by the wall clock.
+/// Processor time of this thread in seconds: other work on the machine counts less than by the wall
+/// clock.
 pub fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9

@@ -1,8 +1,9 @@
-//! `hermes bench interrupts`: how quickly the command processor reacts to a write, and what waiting for it costs: polling and user-level interrupts
-//! side by side.
+//! `hermes bench interrupts`: how quickly the command processor reacts to a write, and what waiting
+//! for it costs: polling and user-level interrupts side by side.
 //!
-//! The writes are completion words of jobs of one thread, which the host starts at random times, so that the command processor has no part in
-//! them. The time begins when a bank of the L2 accepts the write, and ends when the first instruction that runs because of it is in stage X.
+//! The writes are completion words of jobs of one thread, which the host starts at random times, so
+//! that the command processor has no part in them. The time begins when a bank of the L2 accepts
+//! the write, and ends when the first instruction that runs because of it is in stage X.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -137,7 +138,8 @@ impl Measured {
             let mut seen = seen.borrow_mut();
             let completes = |event: &Event| matches!(event, Event::Spawn(SpawnEvent::Complete(_)));
             if events.iter().any(|(_, event)| completes(event)) {
-                // A completion word that the L2 has is acknowledged two cycles after its acceptance, and the job is complete.
+                // A completion word that the L2 has is acknowledged two cycles after its
+                // acceptance, and the job is complete.
                 seen.accepted.push(cycle - 2);
             }
             if let Some(retired) = ports.sample(model) {

@@ -1,8 +1,10 @@
-//! `hermes bench memory`: how close header kernels come to what the memory can carry, and what latency costs.
+//! `hermes bench memory`: how close header kernels come to what the memory can carry, and what
+//! latency costs.
 //!
-//! The physical limit of dec-ttl: of each packet one line must be read and written back, and 4 bytes of verdict be written. A channel
-//! carries one line a cycle each way. Inside, each core serves one line a cycle, and every load and store of a thread is a line
-//! of its own, since threads have packets of their own.
+//! The physical limit of dec-ttl: of each packet one line must be read and written back, and 4
+//! bytes of verdict be written. A channel carries one line a cycle each way. Inside, each core
+//! serves one line a cycle, and every load and store of a thread is a line of its own, since
+//! threads have packets of their own.
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::{most_warps, Config, LINE_BYTES};
@@ -24,7 +26,8 @@ const PACKET_BYTES: usize = 64;
 const SLOT_BYTES_LOG2: u32 = 7;
 /// Bytes of a verdict.
 const VERDICT_BYTES: f64 = 4.0;
-/// Words that a thread loads from its packet's line in dec-ttl: length, EtherType, version, time to live.
+/// Words that a thread loads from its packet's line in dec-ttl: length, EtherType, version, time to
+/// live.
 const LOADS: f64 = 4.0;
 /// Warps of a core in the sweep of the latency, as in the paper on Pangaea.
 const SWEEP_WARPS: u32 = 16;
@@ -40,13 +43,15 @@ const SEED: u64 = 1;
 pub struct Args {
     #[command(flatten)]
     array: ArrayArgs,
-    /// Packets of a run of dec-ttl; all but the first quarter and the last sixteenth of them are measured
+    /// Packets of a run of dec-ttl; all but the first quarter and the last sixteenth of them are
+    /// measured
     #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(256..=262_144))]
     packets: u32,
     /// Cycles from a memory request to its response, except in the sweep
     #[arg(long, value_name = "CYCLES", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     latency: u32,
-    /// Maximally allowed concurrent warps per core, except in the sweep; more than their L1 has lines for evict each other's
+    /// Maximally allowed concurrent warps per core, except in the sweep; more than their L1 has
+    /// lines for evict each other's
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=32))]
     mcw: u32,
     /// Numbers of channels to measure dec-ttl with
@@ -148,7 +153,8 @@ impl Bench {
         let result = self.0.run(load(&kernel, frames, latency, most), |_, _| Ok(()))?;
         check(app.as_ref(), &packets, &result)?;
 
-        // Commits are in order and come in bursts behind a slow warp, so the ends of the warps tell the rate.
+        // Commits are in order and come in bursts behind a slow warp, so the ends of the warps tell
+        // the rate.
         let mut ends: Vec<u64> = result.packets.iter().map(|packet| packet.times.finish).collect();
         ends.sort_unstable();
         let (first, last) = (packets.len() / 4, packets.len() - packets.len() / 16);
@@ -166,7 +172,8 @@ impl Bench {
         })
     }
 
-    /// The share of one channel's bandwidth with which a buffer is read, from the first warp's start to the last one's end.
+    /// The share of one channel's bandwidth with which a buffer is read, from the first warp's
+    /// start to the last one's end.
     fn stream(&self, latency: u32) -> anyhow::Result<Figure> {
         let folder = temporary_folder("hermes-")?;
         let path = folder.path().join("kernel.elf");

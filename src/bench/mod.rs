@@ -29,7 +29,8 @@ use figure::{table, Figure};
 pub struct Args {
     #[command(subcommand)]
     command: Command,
-    /// Write the figures as JSON: `figures`, an array of {name, value, unit, limit, goal}, and the configurations and the seed that they are of
+    /// Write the figures as JSON: `figures`, an array of {name, value, unit, limit, goal}, and the
+    /// configurations and the seed that they are of
     #[arg(
         short = 'o',
         visible_alias = "output",
@@ -51,17 +52,21 @@ enum Command {
     Cost(cost::Args),
     /// Instructions per cycle of a core on integer code, and what divergence costs
     Core(core::Args),
-    /// Throughput of dec-ttl beside the limit that the memory sets, bandwidth of a stream, and what latency costs
+    /// Throughput of dec-ttl beside the limit that the memory sets, bandwidth of a stream, and what
+    /// latency costs
     Memory(memory::Args),
     /// Throughput of every app with 64-byte and IMIX packets, and what a packet costs
     Apps(apps::Args),
     /// How quickly a job of the thread spawner starts, alone and beside packets
     Spawn(spawn::Args),
-    /// How quickly the command processor reacts to a write: polling and user-level interrupts side by side
+    /// How quickly the command processor reacts to a write: polling and user-level interrupts side
+    /// by side
     Interrupts(interrupts::Args),
-    /// What two nodes put into each other's memory a second, beside what the wire carries, without loss and with it
+    /// What two nodes put into each other's memory a second, beside what the wire carries, without
+    /// loss and with it
     Net(net::Args),
-    /// What of the commands that wait for the network interface the L2 still has, beside warps that stream: with the line lock and without
+    /// What of the commands that wait for the network interface the L2 still has, beside warps that
+    /// stream: with the line lock and without
     Fig7(fig7::Args),
 }
 

@@ -19,8 +19,8 @@ use crate::print;
 /// Bytes of the shared memory; pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
 
-/// Cycles without a commit after which a run is given up: warps of 1,518-byte packets that are searched or ciphered byte by byte, among
-/// 32 of their kind, take a good part of it.
+/// Cycles without a commit after which a run is given up: warps of 1,518-byte packets that are
+/// searched or ciphered byte by byte, among 32 of their kind, take a good part of it.
 const COMMIT_LIMIT: u64 = 100_000_000;
 
 /// An array to measure on.
@@ -50,7 +50,8 @@ impl PacketRun {
         Ok(Self { library: array::library(&config, false, quiet, |_| {})?, config, quiet })
     }
 
-    /// Runs `load`. `prepare` writes to the memory what the kernel needs and sets its argument block.
+    /// Runs `load`. `prepare` writes to the memory what the kernel needs and sets its argument
+    /// block.
     pub fn run(
         &self,
         load: Load,
@@ -60,7 +61,8 @@ impl PacketRun {
         let mut host = Host::new(Simulation::new(self.library.instantiate()?, MEMORY_BYTES, memory)?)?;
         host.load_kernel(&KernelImage::from(load.kernel))?;
         let mut setup = ArraySetup {
-            // A quarter of the ring holds all packets, so that the caches are not cleaned before the end.
+            // A quarter of the ring holds all packets, so that the caches are not cleaned before
+            // the end.
             ring_slots_log2: (4 * load.frames.len()).next_power_of_two().ilog2(),
             slot_bytes_log2: load.slot_bytes_log2,
             mcw: host.most_warps().min(load.most_warps),

@@ -1,4 +1,5 @@
-//! `hermes bench sim`: how fast the array is simulated with every warp slot busy, and how long its model takes to build.
+//! `hermes bench sim`: how fast the array is simulated with every warp slot busy, and how long its
+//! model takes to build.
 
 use anyhow::ensure;
 use hermes_rtl::config::most_warps;
@@ -9,8 +10,9 @@ use super::workload::ALU_LOOP;
 use super::Subject;
 use crate::array::{self, ArrayArgs};
 
-/// Lane-cycles a second at which 8 cores of 32 lanes, every warp slot busy, can retire the 10 million lane-instructions a second
-/// that are asked for: less is out of reach at any number of instructions a cycle.
+/// Lane-cycles a second at which 8 cores of 32 lanes, every warp slot busy, can retire the 10
+/// million lane-instructions a second that are asked for: less is out of reach at any number of
+/// instructions a cycle.
 const LANE_CYCLES: f64 = 10e6;
 
 #[derive(clap::Args)]

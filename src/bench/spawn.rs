@@ -1,8 +1,9 @@
 //! `hermes bench spawn`: how quickly a job of the thread spawner starts, alone and beside packets.
 //!
-//! Paper: Pangaea, Table 5: 26 cycles from the write of the CPU to the first instruction fetch. Here the time begins when the write of ENTRY
-//! reaches the spawner, a cycle after the command processor's store is in stage W, and ends at the first lookup of the entry in the
-//! instruction cache of a core, which the trace shows.
+//! Paper: Pangaea, Table 5: 26 cycles from the write of the CPU to the first instruction fetch.
+//! Here the time begins when the write of ENTRY reaches the spawner, a cycle after the command
+//! processor's store is in stage W, and ends at the first lookup of the entry in the instruction
+//! cache of a core, which the trace shows.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -89,7 +90,8 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
 #[derive(Default)]
 struct Watch {
     triggered: Option<u64>,
-    /// Warps of spawned threads that have not looked up their entry, and the triggers of their jobs.
+    /// Warps of spawned threads that have not looked up their entry, and the triggers of their
+    /// jobs.
     starting: HashMap<WarpSlot, u64>,
     times: Vec<u64>,
 }
@@ -173,7 +175,8 @@ impl Bench {
         Ok(Self { host, layout, packets, app, job, watch })
     }
 
-    /// Starts `jobs` jobs one after the other, while packets are there if the array has an app; their times.
+    /// Starts `jobs` jobs one after the other, while packets are there if the array has an app;
+    /// their times.
     fn run(mut self, jobs: u32) -> anyhow::Result<Vec<u64>> {
         let total = self.packets.len() as u32;
         if total > 0 {

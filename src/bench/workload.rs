@@ -27,7 +27,8 @@ pub struct Run {
     pub seconds: f64,
 }
 
-/// A kernel of the benches: it runs a number of turns from its argument block and returns what it computed.
+/// A kernel of the benches: it runs a number of turns from its argument block and returns what it
+/// computed.
 pub struct Workload {
     name: &'static str,
     source: &'static str,
@@ -88,8 +89,8 @@ impl Workload {
         Ok(Kernel::read(&output)?)
     }
 
-    /// Runs `warps` warps at once on every core, one packet a thread, all from the start. The result of every thread is
-    /// checked.
+    /// Runs `warps` warps at once on every core, one packet a thread, all from the start. The
+    /// result of every thread is checked.
     pub fn run(
         &self,
         library: &ModelLibrary,

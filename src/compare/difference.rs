@@ -32,7 +32,8 @@ impl fmt::Display for Part {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub part: Part,
-    /// Path, value of the first, value of the second, second less first, that in percent of the first.
+    /// Path, value of the first, value of the second, second less first, that in percent of the
+    /// first.
     cells: [String; 5],
 }
 
@@ -56,7 +57,8 @@ impl Difference {
     }
 }
 
-/// Widths of the columns: those of the numbers follow the figures alone, since other values can be long.
+/// Widths of the columns: those of the numbers follow the figures alone, since other values can be
+/// long.
 pub fn widths(all: &[Difference]) -> Widths {
     let mut widths = [0; 5];
     for Difference { part, cells } in all {
@@ -74,7 +76,8 @@ pub fn between(first: &Document, second: &Document, tolerance: f64) -> Vec<Diffe
     let keys: BTreeSet<_> = first.values.keys().chain(second.values.keys()).collect();
     let difference = |key: &&super::document::Key| {
         let (a, b) = (first.values.get(key), second.values.get(key));
-        // What is no regular file has no digest, and may hold the same; its path tells that it is another one.
+        // What is no regular file has no digest, and may hold the same; its path tells that it is
+        // another one.
         let not_known = |value: Option<&Value>| value.is_none_or(Value::is_null);
         if a == b || key.path.ends_with(".sha256") && (not_known(a) || not_known(b)) {
             return None;

@@ -105,8 +105,8 @@ impl Kind {
     }
 }
 
-/// The name of an entry of a list, which it keeps when others come before it: figures, inputs; source lines, instructions and functions of
-/// a profile, which are in the order of their cost.
+/// The name of an entry of a list, which it keeps when others come before it: figures, inputs;
+/// source lines, instructions and functions of a profile, which are in the order of their cost.
 fn name_of(entry: &Value) -> Option<String> {
     let text = |field: &str| entry[field].as_str();
     if let Some(name) = text("name").or(text("option")) {

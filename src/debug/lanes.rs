@@ -1,5 +1,6 @@
-//! The lanes of a warp on the reference simulator as the threads of GDB: lane n is thread n + 1 of the protocol. GDB itself counts the lane of the
-//! packet as its thread 1, since it is told of that one first.
+//! The lanes of a warp on the reference simulator as the threads of GDB: lane n is thread n + 1 of
+//! the protocol. GDB itself counts the lane of the packet as its thread 1, since it is told of that
+//! one first.
 
 use gdbstub::common::{Signal, Tid};
 use gdbstub::stub::MultiThreadStopReason;
@@ -103,7 +104,8 @@ impl Lanes {
         format!("packet {packet}, lane {lane}, {what}")
     }
 
-    /// What GDB is told at the end: 0 if the packet is forwarded, 1 if it is dropped, 2 if its thread faulted.
+    /// What GDB is told at the end: 0 if the packet is forwarded, 1 if it is dropped, 2 if its
+    /// thread faulted.
     fn exit_code(&self) -> u8 {
         let verdict = Verdict(self.debugger.run().threads()[self.lane].hart.x[10]);
         match (verdict.is_forward(), verdict.is_fault()) {

@@ -17,10 +17,12 @@ use crate::print;
 pub struct Args {
     #[command(flatten)]
     target: TargetArgs,
-    /// Folder to write to; made if it does not exist: Verilog of the board's top, pins, nextpnr's log, bitstream
+    /// Folder to write to; made if it does not exist: Verilog of the board's top, pins, nextpnr's
+    /// log, bitstream
     #[arg(short, long, value_name = "DIR", help_heading = "Outputs")]
     output: PathBuf,
-    /// Seeds of the placer, in the order in which they are tried: the first that meets the clock wins
+    /// Seeds of the placer, in the order in which they are tried: the first that meets the clock
+    /// wins
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1, 2, 3, 4], help_heading = "Placing and routing")]
     seeds: Vec<u32>,
     /// Seeds that are tried at once
@@ -29,8 +31,9 @@ pub struct Args {
     /// Minutes after which placing and routing are given up
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Placing and routing")]
     limit: u32,
-    /// Place with nextpnr's HeAP, which weighs timing so many times as much as the length of wires (its own default is 10), and route long paths first; without
-    /// it the static placer places, and wires are to be short
+    /// Place with nextpnr's HeAP, which weighs timing so many times as much as the length of wires
+    /// (its own default is 10), and route long paths first; without it the static placer places,
+    /// and wires are to be short
     #[arg(long, value_name = "N", help_heading = "Placing and routing")]
     timing_weight: Option<u32>,
     /// Write Verilog and pins only, for tools of one's own
@@ -45,7 +48,8 @@ impl Args {
     }
 }
 
-/// Rounds of the router without progress after which a seed is given up. The last wires can take hundreds of rounds, each of which is short then.
+/// Rounds of the router without progress after which a seed is given up. The last wires can take
+/// hundreds of rounds, each of which is short then.
 const PATIENCE: usize = 400;
 
 /// What a build made, for people and programs.

@@ -21,7 +21,8 @@ use crate::run::outcome::{both, compare, core_work, counted, fault_causes, recor
 use crate::run::outputs::Outputs;
 use crate::run::program::{in_the_ring, seconds, InputArgs, LimitArgs, Program, StackArgs};
 
-/// Slots of the largest ring, as a power of two: a batch of so many packets keeps the serial line busy for seconds.
+/// Slots of the largest ring, as a power of two: a batch of so many packets keeps the serial line
+/// busy for seconds.
 const MOST_RING_SLOTS_LOG2: u32 = 10;
 
 #[derive(clap::Args)]
@@ -53,14 +54,16 @@ pub struct Args {
     /// Report as JSON
     #[arg(long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
-    /// Verdict of every packet as CSV, in commit order; the columns of the times are empty, since a board does not see them
+    /// Verdict of every packet as CSV, in commit order; the columns of the times are empty, since a
+    /// board does not see them
     #[arg(long, value_name = "FILE.csv", help_heading = "Outputs")]
     verdicts: Option<PathBuf>,
     #[command(flatten)]
     trace: TraceArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// How much longer than its bytes take on the line the board may take to answer before a request is sent again
+    /// How much longer than its bytes take on the line the board may take to answer before a
+    /// request is sent again
     #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds, help_heading = "Limits")]
     timeout: Duration,
     /// How long packets may be on the board without a commit before the run ends with an error
@@ -75,7 +78,8 @@ struct What {
     /// App, whose results are compared with its golden model; `hermes apps` lists them
     #[arg(long, value_name = "NAME")]
     app: Option<String>,
-    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and its golden model
+    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and
+    /// its golden model
     #[arg(long, value_name = "FILE.elf")]
     kernel: Option<PathBuf>,
 }
@@ -243,7 +247,8 @@ fn process(
     })
 }
 
-/// Slots of the largest ring that fits into the memory beside the kernel, which is loaded, and all else; as a power of two.
+/// Slots of the largest ring that fits into the memory beside the kernel, which is loaded, and all
+/// else; as a power of two.
 fn ring_slots_log2<D: Device>(host: &Host<D>, program: &Program, setup: &ArraySetup) -> anyhow::Result<u32> {
     let app = program.app.as_deref();
     let areas = |ring_slots_log2| host.areas(app, &ArraySetup { ring_slots_log2, ..setup.clone() });

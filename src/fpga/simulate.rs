@@ -34,7 +34,8 @@ pub struct Args {
     /// Go on when the terminal was closed, and wait for the next who opens it
     #[arg(long)]
     stay: bool,
-    /// Simulate what Yosys makes of the Verilog for the board's device: its LUTs, flip-flops, memories and multipliers
+    /// Simulate what Yosys makes of the Verilog for the board's device: its LUTs, flip-flops,
+    /// memories and multipliers
     #[arg(long)]
     netlist: bool,
 }
@@ -123,7 +124,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut buffer = [0; 4096];
     loop {
         ensure!(!hermes_interrupt::is_requested(), "the simulation ended");
-        // Nobody is there before the terminal is opened for the first time, either: then reading says that there is nothing.
+        // Nobody is there before the terminal is opened for the first time, either: then reading
+        // says that there is nothing.
         match terminal.read(&mut buffer)? {
             Some(0) if !opened => std::thread::sleep(Duration::from_millis(5)),
             Some(count) => {

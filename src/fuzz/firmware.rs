@@ -1,4 +1,5 @@
-//! `hermes fuzz --firmware`: random programs in machine mode on the command processor, in lock-step with the reference simulator.
+//! `hermes fuzz --firmware`: random programs in machine mode on the command processor, in lock-step
+//! with the reference simulator.
 
 use std::time::Instant;
 
@@ -30,7 +31,8 @@ const INSTRUCTIONS: u64 = 100_000;
 /// Channels of a hart, unless given.
 const CHANNELS: usize = 2;
 
-/// The array: that of the options, with a command processor that has all it can have unless an option says less, and its trace.
+/// The array: that of the options, with a command processor that has all it can have unless an
+/// option says less, and its trace.
 fn config(args: &Args) -> anyhow::Result<Config> {
     let mut config = args.array.config()?;
     config.command_threads = config.command_threads.max(1);

@@ -11,7 +11,8 @@ use crate::run::program::Program;
 /// Bytes of a frame that are shown, of those that the kernel changed.
 const MOST_BYTES: usize = 16;
 
-/// The verdict, what the kernel changed, the instructions that it took, and the registers. `agrees`: the golden model says the same, if there is one.
+/// The verdict, what the kernel changed, the instructions that it took, and the registers.
+/// `agrees`: the golden model says the same, if there is one.
 pub fn of(
     program: &Program,
     packet: &Subject,

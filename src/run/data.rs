@@ -1,4 +1,5 @@
-//! Data of the user's own: tables and an argument block before the run, parts of the memory after it.
+//! Data of the user's own: tables and an argument block before the run, parts of the memory after
+//! it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,8 @@ use crate::files::Files;
 const MAX_TABLE_BYTES: u64 = 256 << 20;
 /// The most bytes of an argument block.
 const MAX_ARGUMENT_BYTES: u64 = 64 << 10;
-/// Names that are offered in place of one that is not known, and how like it they are at least (Jaro-Winkler, up to 1).
+/// Names that are offered in place of one that is not known, and how like it they are at least
+/// (Jaro-Winkler, up to 1).
 const MOST_NEAR: usize = 3;
 const NEAR: f64 = 0.8;
 
@@ -29,15 +31,16 @@ const WORDS: &str = "words below 2^32, decimal or 0x..., with commas between the
 #[derive(clap::Args)]
 #[command(next_help_heading = "Data of your own")]
 pub struct DataArgs {
-    /// Table of your own, which may be given several times: the bytes of FILE are placed in memory, at a multiple of 64. The pointer
-    /// variable NAME of the kernel (4 bytes, not static, not const) gets their address, and the variable NAME_bytes their number, if there is one
+    /// Table of your own, which may be given several times: the bytes of FILE are placed in memory,
+    /// at a multiple of 64. The pointer variable NAME of the kernel (4 bytes, not static, not
+    /// const) gets their address, and the variable NAME_bytes their number, if there is one
     #[arg(long = "table", value_name = "NAME=FILE", requires = "pcap")]
     tables: Vec<TableArg>,
     /// The kernel's argument block (a2): the bytes of a file, or 32-bit words, such as `1,0x20,3`
     #[arg(long, value_name = "FILE|WORDS", requires = "pcap")]
     argument: Option<ArgumentArg>,
-    /// Part of the memory to write after the run, which may be given several times: the bytes of a symbol of the kernel, those of a --table by its
-    /// NAME, or LENGTH bytes from ADDRESS on
+    /// Part of the memory to write after the run, which may be given several times: the bytes of a
+    /// symbol of the kernel, those of a --table by its NAME, or LENGTH bytes from ADDRESS on
     #[arg(long = "dump", value_name = "SYMBOL=FILE|ADDRESS:LENGTH=FILE", requires = "pcap")]
     dumps: Vec<DumpArg>,
     #[command(flatten)]
@@ -264,8 +267,8 @@ struct Dump {
 }
 
 impl Data {
-    /// Writes the tables to the memory of an array whose kernel is loaded and which does not run yet, and puts the argument block into
-    /// `setup`.
+    /// Writes the tables to the memory of an array whose kernel is loaded and which does not run
+    /// yet, and puts the argument block into `setup`.
     ///
     /// # Errors
     /// There is no room, or what is to be dumped is outside the memory.

@@ -1,4 +1,5 @@
-//! What the user expects of a run: packets, verdicts, or what a golden model of the user's own tells.
+//! What the user expects of a run: packets, verdicts, or what a golden model of the user's own
+//! tells.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,15 +21,19 @@ use crate::files::Files;
 #[derive(clap::Args)]
 #[command(next_help_heading = "What is expected")]
 pub struct ExpectArgs {
-    /// Capture that the forwarded packets must equal, byte by byte and in order; its times do not matter
+    /// Capture that the forwarded packets must equal, byte by byte and in order; its times do not
+    /// matter
     #[arg(long, value_name = "OUT.pcap", requires = "pcap")]
     expect: Option<PathBuf>,
-    /// Verdicts that the packets must have, as --verdicts writes them; only the columns packetIdx and verdict are compared
+    /// Verdicts that the packets must have, as --verdicts writes them; only the columns packetIdx
+    /// and verdict are compared
     #[arg(long, value_name = "FILE.csv", requires = "pcap")]
     expect_verdicts: Option<PathBuf>,
-    /// Golden model of your own: a command of the shell that reads a pcap file on standard input and writes one with a frame for each
-    /// packet, as the kernel must leave it, to standard output, and lines `packetIdx,verdict` to the file that the environment variable
-    /// HERMES_VERDICTS names (docs/kernels.md has an example). With --app it takes the place of the app's golden model
+    /// Golden model of your own: a command of the shell that reads a pcap file on standard input
+    /// and writes one with a frame for each packet, as the kernel must leave it, to standard
+    /// output, and lines `packetIdx,verdict` to the file that the environment variable
+    /// HERMES_VERDICTS names (docs/kernels.md has an example). With --app it takes the place of the
+    /// app's golden model
     #[arg(long, value_name = "COMMAND", requires = "pcap")]
     golden: Option<String>,
     /// Time that it has; then it is ended with all that it has started, and the run fails
@@ -49,8 +54,8 @@ impl ExpectArgs {
         self.golden.is_some()
     }
 
-    /// Reads what is expected, and asks the golden model what must come out for `packets`, the frames of a capture in slots with room for
-    /// `capacity` bytes.
+    /// Reads what is expected, and asks the golden model what must come out for `packets`, the
+    /// frames of a capture in slots with room for `capacity` bytes.
     ///
     /// # Errors
     /// A file cannot be used, or the golden model fails or does not tell of every packet.
@@ -99,8 +104,8 @@ impl Expected {
         self.golden.as_deref()
     }
 
-    /// Compares what came out with the golden model, which `report` tells of, and with the files; with the files only if what left was
-    /// compared with the golden model already (`checked`).
+    /// Compares what came out with the golden model, which `report` tells of, and with the files;
+    /// with the files only if what left was compared with the golden model already (`checked`).
     ///
     /// # Errors
     /// How many packets differ, with the first in full.
@@ -191,7 +196,8 @@ fn sent(packet: &PacketResult) -> Vec<(u64, Golden)> {
     frames.into_iter().map(|frame| (packet.index, Golden { verdict, frame })).collect()
 }
 
-/// Packets that came out otherwise than expected: how many of all that were compared, and the first.
+/// Packets that came out otherwise than expected: how many of all that were compared, and the
+/// first.
 struct Differences {
     count: usize,
     compared: usize,

@@ -29,18 +29,20 @@ const SPAWN_SLOTS: usize = 16;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Firmware")]
 pub struct FirmwareArgs {
-    /// Cycles that firmware may run, beside packets after the last one, before the command ends with an error; 0: any number
+    /// Cycles that firmware may run, beside packets after the last one, before the command ends
+    /// with an error; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = 20_000_000, requires = "firmware")]
     firmware_timeout: u64,
-    /// Before the first instruction, wait on this port of localhost for GDB (`target remote localhost:PORT`), which then debugs the harts
-    /// as threads; 0: any free port, which is printed. While it debugs, --firmware-timeout does not hold
+    /// Before the first instruction, wait on this port of localhost for GDB
+    /// (`target remote localhost:PORT`), which then debugs the harts as threads; 0: any free port,
+    /// which is printed. While it debugs, --firmware-timeout does not hold
     #[arg(long, value_name = "PORT", requires = "firmware", conflicts_with = "pcap")]
     gdb: Option<u16>,
     /// What the firmware reads from its console
     #[arg(long, value_name = "FILE", requires = "firmware")]
     firmware_input: Option<PathBuf>,
-    /// Tell where the cycles of each hart went, without packets: from its first read of `mcycle` to its last, if it reads it. The model
-    /// with trace ports is built apart
+    /// Tell where the cycles of each hart went, without packets: from its first read of `mcycle` to
+    /// its last, if it reads it. The model with trace ports is built apart
     #[arg(long, requires = "firmware", conflicts_with_all = ["pcap", "trace", "perfetto"])]
     firmware_profile: bool,
 }
@@ -109,7 +111,8 @@ pub fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
     print::bytes(&output)
 }
 
-/// Waits until the firmware ends; prints its console output. Output that cannot be printed does not end it.
+/// Waits until the firmware ends; prints its console output. Output that cannot be printed does not
+/// end it.
 fn wait(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
     let start = host.device_mut().cycle();
     let limit = match args.firmware_args.firmware_timeout {
@@ -139,7 +142,8 @@ fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
     (0..harts).map(|hart| Ok((hart, FirmwareLink::pc(host, hart)?))).collect()
 }
 
-/// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their number, and waits for its end.
+/// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their
+/// number, and waits for its end.
 pub fn finish(args: &Subject, host: &mut Host<Simulation>, packets: usize) -> anyhow::Result<Ended> {
     if let Some(link) = host.firmware_mut() {
         link.send([0, packets as u32, 0, 0]);
@@ -251,8 +255,8 @@ pub fn run_alone(
     tell(firmware, ended)
 }
 
-/// Says how the firmware ended; an error if not by its `main`, which gives the exit code. Otherwise an error if its output could not
-/// be printed.
+/// Says how the firmware ended; an error if not by its `main`, which gives the exit code. Otherwise
+/// an error if its output could not be printed.
 pub fn tell(firmware: &Firmware, ended: Ended) -> anyhow::Result<()> {
     match ended.end {
         Some(FirmwareEnd::Value(value)) => {

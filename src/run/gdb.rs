@@ -1,4 +1,5 @@
-//! The debugger's side of `hermes run --gdb`: the remote serial protocol of GDB, with the harts as threads.
+//! The debugger's side of `hermes run --gdb`: the remote serial protocol of GDB, with the harts as
+//! threads.
 
 use std::net::TcpListener;
 
@@ -89,8 +90,8 @@ pub fn listen(port: u16) -> anyhow::Result<TcpListener> {
     gdb::listen(OPTION, port)
 }
 
-/// Waits for a debugger, and does what it says until the firmware ends or the debugger goes. The harts are stopped before their
-/// first instruction.
+/// Waits for a debugger, and does what it says until the firmware ends or the debugger goes. The
+/// harts are stopped before their first instruction.
 pub fn debug(
     listener: TcpListener,
     host: &mut Host<Simulation>,

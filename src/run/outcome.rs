@@ -1,5 +1,5 @@
-//! What is made of the result of a run: the times of the packets, the comparison with the golden model, the work of the
-//! cores, and what threads faulted of.
+//! What is made of the result of a run: the times of the packets, the comparison with the golden
+//! model, the work of the cores, and what threads faulted of.
 
 use anyhow::{bail, ensure};
 use hermes_testbench::apps::App;
@@ -33,7 +33,8 @@ pub fn fault_causes(
     causes
 }
 
-/// Tells what threads faulted of, a line for each cause and instruction, and what memory has refused; with `fail` that is an error.
+/// Tells what threads faulted of, a line for each cause and instruction, and what memory has
+/// refused; with `fail` that is an error.
 pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
     let refused = report.bus_errors.lines();
     let lines: Vec<_> = fault_lines(report).into_iter().chain(refused).collect();
@@ -76,7 +77,8 @@ fn fault_lines(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The verdict of every packet, and its times if they were seen. Checks that every packet was committed once, in the order of arrival.
+/// The verdict of every packet, and its times if they were seen. Checks that every packet was
+/// committed once, in the order of arrival.
 pub fn records(
     results: &[PacketResult],
     times: Option<&[PacketTimes]>,

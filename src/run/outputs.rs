@@ -38,8 +38,8 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Makes sure that the files can be written: the capture of what is forwarded, the report as JSON, the verdicts as CSV. `files` are
-    /// those of the run, which the report names.
+    /// Makes sure that the files can be written: the capture of what is forwarded, the report as
+    /// JSON, the verdicts as CSV. `files` are those of the run, which the report names.
     pub fn create(
         out: Option<&Path>,
         json: Option<&Path>,

@@ -1,8 +1,11 @@
-//! What kernels print with `hermes_print`: a ring for each thread in the shared memory, which is read at the end of a run.
+//! What kernels print with `hermes_print`: a ring for each thread in the shared memory, which is
+//! read at the end of a run.
 //!
-//! The rings begin with a line for the kernel: lanes of the array, words of a ring as a power of two, records of a ring. Rings follow
-//! by core, warp slot (32 a core) and lane. A ring has records of 8 words; the first is the number of prints, also of those that found no
-//! room, the others are address of the format, packetIdx, values. No atomic operation is needed: a ring belongs to one thread at a time.
+//! The rings begin with a line for the kernel: lanes of the array, words of a ring as a power of
+//! two, records of a ring. Rings follow by core, warp slot (32 a core) and lane. A ring has records
+//! of 8 words; the first is the number of prints, also of those that found no room, the others are
+//! address of the format, packetIdx, values. No atomic operation is needed: a ring belongs to one
+//! thread at a time.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -29,10 +32,12 @@ const MOST_FORMAT_BYTES: u32 = 1024;
 /// Prints of kernels.
 #[derive(clap::Args)]
 pub struct PrintArgs {
-    /// Print what the kernel says with `hermes_print`, in the order of the packets, or write it to FILE. Build the kernel with `-D HERMES_PRINT`
+    /// Print what the kernel says with `hermes_print`, in the order of the packets, or write it to
+    /// FILE. Build the kernel with `-D HERMES_PRINT`
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, requires = "pcap")]
     print: Option<Option<PathBuf>>,
-    /// Prints that a thread keeps until the end of the run, as a power of two less one: 1 to 65535. It keeps the first
+    /// Prints that a thread keeps until the end of the run, as a power of two less one: 1 to 65535.
+    /// It keeps the first
     #[arg(long, value_name = "N", default_value_t = 127, value_parser = room, requires = "print")]
     print_room: u32,
 }
@@ -50,7 +55,8 @@ impl PrintArgs {
         Files::default().output("--print=", self.print.as_ref().and_then(|path| path.as_deref()))
     }
 
-    /// Makes sure that the file can be written; `pointer` finds the variable of the kernel that gets the address.
+    /// Makes sure that the file can be written; `pointer` finds the variable of the kernel that
+    /// gets the address.
     ///
     /// # Errors
     /// The file cannot be written, or the kernel has no such variable.
@@ -186,8 +192,8 @@ impl Prints {
     }
 }
 
-/// `format` with `values` for its conversions: %u, %d, %x, %X, %c, %s (a text of the kernel), %%, with width and `0`, `-` as in C. What is
-/// none of them stays as it is.
+/// `format` with `values` for its conversions: %u, %d, %x, %X, %c, %s (a text of the kernel), %%,
+/// with width and `0`, `-` as in C. What is none of them stays as it is.
 fn formatted(format: &str, values: &[u32], text_at: impl Fn(u32) -> String) -> String {
     let mut values = values.iter().copied();
     let (mut text, mut rest) = (String::new(), format);

@@ -63,16 +63,17 @@ impl InputArgs {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
-    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a kernel that does not end still gives
-    /// every packet a verdict; 0: any number
+    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a
+    /// kernel that does not end still gives every packet a verdict; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
     pub watchdog: u32,
-    /// Fail, after everything was written, if threads ended with a fault: by default with --kernel, and not with the kernel of
-    /// an app. What they faulted of is told either way
+    /// Fail, after everything was written, if threads ended with a fault: by default with --kernel,
+    /// and not with the kernel of an app. What they faulted of is told either way
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     fail_on_fault: Option<bool>,
-    /// Let the kernel load from and store to all of memory. Else an access outside of what belongs to the run is a fault: its code and
-    /// data, packets, tables, stacks, argument block; and so is a store to its code. Beside firmware all is open but the firmware
+    /// Let the kernel load from and store to all of memory. Else an access outside of what belongs
+    /// to the run is a fault: its code and data, packets, tables, stacks, argument block; and so is
+    /// a store to its code. Beside firmware all is open but the firmware
     #[arg(long)]
     pub open_windows: bool,
     /// Process only the first packets of the capture
@@ -91,8 +92,9 @@ impl LimitArgs {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub struct StackArgs {
-    /// Stack bytes of a thread, a power of two, 16 to 65536; by default 256, or what the app needs. `hermes kernel info` tells what a
-    /// kernel needs. Smaller stacks leave more of a board's memory to packets
+    /// Stack bytes of a thread, a power of two, 16 to 65536; by default 256, or what the app needs.
+    /// `hermes kernel info` tells what a kernel needs. Smaller stacks leave more of a board's
+    /// memory to packets
     #[arg(long, value_name = "N", value_parser = stack_bytes_log2)]
     stack_bytes: Option<u32>,
 }
@@ -142,8 +144,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The app called `app` with its inputs and its kernel, or that in the file `own`; or a kernel alone. The cores are those of
-    /// `config`.
+    /// The app called `app` with its inputs and its kernel, or that in the file `own`; or a kernel
+    /// alone. The cores are those of `config`.
     ///
     /// # Errors
     /// An input cannot be used, or the kernel is built for what the cores do not have.

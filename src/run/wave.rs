@@ -15,7 +15,8 @@ pub struct Wave {
 }
 
 impl Wave {
-    /// A waveform that will be the file `path`, if there is one, and that ends when it has `limit` bytes.
+    /// A waveform that will be the file `path`, if there is one, and that ends when it has `limit`
+    /// bytes.
     ///
     /// # Errors
     /// The file cannot be written.

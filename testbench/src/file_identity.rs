@@ -1,4 +1,5 @@
-//! Whether two paths stand for one file: through symbolic links, hard links and relative parts, whether it is there or not.
+//! Whether two paths stand for one file: through symbolic links, hard links and relative parts,
+//! whether it is there or not.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::path::{Path, PathBuf};
 pub struct FileIdentity {
     /// The file itself; `None` if there is none.
     file: Option<File>,
-    /// Its path without links. Empty if it is no regular file: what a device or a pipe is given twice, it gets twice.
+    /// Its path without links. Empty if it is no regular file: what a device or a pipe is given
+    /// twice, it gets twice.
     path: PathBuf,
 }
 
@@ -29,7 +31,8 @@ impl FileIdentity {
         }
     }
 
-    /// Whether both paths stand for one file. Devices and pipes are never equal: what they are given twice, they get twice.
+    /// Whether both paths stand for one file. Devices and pipes are never equal: what they are
+    /// given twice, they get twice.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         let same_file = self.file.is_some() && self.file == other.file;
@@ -51,7 +54,8 @@ fn number(_: &std::fs::Metadata) -> Option<File> {
 /// Links that are followed one after the other; more of them are a circle.
 const MOST_LINKS: usize = 40;
 
-/// The path of a file without links and dots, as far as it exists. The file need not exist: a link may point to nothing yet.
+/// The path of a file without links and dots, as far as it exists. The file need not exist: a link
+/// may point to nothing yet.
 fn real(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {

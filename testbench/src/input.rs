@@ -1,4 +1,5 @@
-//! Files that are read: standard input by the name `-`, and no file beyond a size that it never has.
+//! Files that are read: standard input by the name `-`, and no file beyond a size that it never
+//! has.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -39,7 +40,8 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(File::open(path)?))
 }
 
-/// The bytes of `path`, or of standard input: at most `most`, and at most [`MOST_STREAM_BYTES`] of what is no regular file.
+/// The bytes of `path`, or of standard input: at most `most`, and at most [`MOST_STREAM_BYTES`] of
+/// what is no regular file.
 ///
 /// # Errors
 /// Any of the file system; there are more bytes.

@@ -54,7 +54,8 @@ pub mod traffic;
 pub mod verdict;
 pub mod words;
 
-/// The seed of a random test, of this crate or of another: that of `HERMES_SEED`, or 1; printed for the reader of a failure.
+/// The seed of a random test, of this crate or of another: that of `HERMES_SEED`, or 1; printed for
+/// the reader of a failure.
 #[must_use]
 pub fn test_seed() -> u64 {
     let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);

@@ -3,10 +3,12 @@
 use hermes_hdl::emit::{Design, Direction, Module};
 use verilator_sys::{Error, Model, ModelLibrary, ModelOptions, SharedModule};
 
-/// Modules with several instances in an array that are worth to be compiled only once, by the beginning of their name.
+/// Modules with several instances in an array that are worth to be compiled only once, by the
+/// beginning of their name.
 const SHARED: [&str; 2] = ["shader_core", "l2_bank"];
 
-/// Options for a model of the array `design`, in which the cores share their code, and the banks of the L2, and are made faster.
+/// Options for a model of the array `design`, in which the cores share their code, and the banks of
+/// the L2, and are made faster.
 #[must_use]
 pub fn options(design: &Design) -> ModelOptions {
     let has_instances = |module: &&Module| SHARED.iter().any(|name| module.name.starts_with(name));
@@ -14,8 +16,8 @@ pub fn options(design: &Design) -> ModelOptions {
     ModelOptions { shared, rewriter: Some(&model_optimizer::Optimizer), ..ModelOptions::new(&design.top) }
 }
 
-/// A model of the array `design` with the assertions of [`hermes_artefacts::checks`], as tests run it: one that fails ends the run
-/// with an error.
+/// A model of the array `design` with the assertions of [`hermes_artefacts::checks`], as tests run
+/// it: one that fails ends the run with an error.
 ///
 /// # Errors
 /// As [`Model::build`].

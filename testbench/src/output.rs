@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::input::is_standard;
 use crate::staging::StagedFile;
 
-/// A file being written: it gets its name when [`OutputFile::commit`] succeeds; dropped before, or if the process is
-/// killed, it leaves nothing.
+/// A file being written: it gets its name when [`OutputFile::commit`] succeeds; dropped before, or
+/// if the process is killed, it leaves nothing.
 ///
-/// A path that is no regular file (a pipe, a terminal) is written straight; so is standard output, whose name is `-`.
+/// A path that is no regular file (a pipe, a terminal) is written straight; so is standard output,
+/// whose name is `-`.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -28,7 +29,8 @@ impl OutputFile {
     /// Starts a file that will be called `path`.
     ///
     /// # Errors
-    /// If its folder does not exist or may not be written, or the file is there and read-only; the message names the path.
+    /// If its folder does not exist or may not be written, or the file is there and read-only; the
+    /// message names the path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let named = |error| named(path, error);
         if is_standard(path) {

@@ -1,5 +1,5 @@
-//! The packet slot in shared memory: a descriptor of 16 bytes, 2 bytes of padding, the Ethernet frame.
-//! The padding puts the IPv4 header at a multiple of 4.
+//! The packet slot in shared memory: a descriptor of 16 bytes, 2 bytes of padding, the Ethernet
+//! frame. The padding puts the IPv4 header at a multiple of 4.
 
 use crate::traffic::Frame;
 
@@ -7,7 +7,8 @@ use crate::traffic::Frame;
 pub const FRAME_OFFSET: usize = 18;
 /// Smallest slot, as a power of two: 128 bytes.
 pub const MIN_BYTES_LOG2: u32 = 7;
-/// Largest slot, as a power of two: 64 KiB, enough for what a sender's segmentation offload hands over. Larger frames are cut.
+/// Largest slot, as a power of two: 64 KiB, enough for what a sender's segmentation offload hands
+/// over. Larger frames are cut.
 pub const MAX_BYTES_LOG2: u32 = 16;
 
 /// Bytes of a frame that fit in a slot of `1 << bytes_log2` bytes.
@@ -15,8 +16,8 @@ pub const fn capacity(bytes_log2: u32) -> usize {
     (1 << bytes_log2) - FRAME_OFFSET
 }
 
-/// The slot size, as a power of two, that holds every frame whole, if the largest slot does; at least
-/// [`MIN_BYTES_LOG2`]. Frames may grow by `growth` bytes.
+/// The slot size, as a power of two, that holds every frame whole, if the largest slot does; at
+/// least [`MIN_BYTES_LOG2`]. Frames may grow by `growth` bytes.
 pub fn bytes_log2_for(frames: &[Frame], growth: usize) -> u32 {
     let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0) + growth;
     (MIN_BYTES_LOG2..MAX_BYTES_LOG2).find(|log2| capacity(*log2) >= longest).unwrap_or(MAX_BYTES_LOG2)
@@ -27,7 +28,8 @@ pub fn bytes_log2_for(frames: &[Frame], growth: usize) -> u32 {
 pub struct SlotPacket {
     /// The bytes of the frame that the slot holds.
     pub frame: Vec<u8>,
-    /// Bytes missing at the frame's end: cut by the capture's snap length or by the slot's size. At most 65535.
+    /// Bytes missing at the frame's end: cut by the capture's snap length or by the slot's size. At
+    /// most 65535.
     pub cut: u16,
     /// Input port.
     pub port: u32,
@@ -47,7 +49,8 @@ impl SlotPacket {
         self.frame.len() + usize::from(self.cut)
     }
 
-    /// The descriptor's words: length, input port, flags (bits 15:0 the cut bytes), arrival in cycles.
+    /// The descriptor's words: length, input port, flags (bits 15:0 the cut bytes), arrival in
+    /// cycles.
     pub fn descriptor(&self, arrival: u32) -> [u32; 4] {
         let length = u32::try_from(self.frame.len()).unwrap_or(u32::MAX);
         [length, self.port, u32::from(self.cut), arrival]

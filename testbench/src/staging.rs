@@ -29,7 +29,8 @@ pub fn remove_all() {
 /// A folder for temporary files, which goes when it is dropped; its name begins with `prefix`.
 ///
 /// # Errors
-/// The folder of temporary files (`TMPDIR`) is not there or may not be written; the message names it.
+/// The folder of temporary files (`TMPDIR`) is not there or may not be written; the message names
+/// it.
 pub fn temporary_folder(prefix: &str) -> io::Result<TempDir> {
     let made = Builder::new().prefix(prefix).tempdir();
     made.map_err(|error| {
@@ -49,8 +50,8 @@ fn without_path(error: io::Error) -> io::Error {
 
 /// A file without its name yet.
 ///
-/// Where the system can (on Linux, with most file systems), it has no name at all, so that nothing is left of it if the process is
-/// killed; elsewhere it has a hidden one.
+/// Where the system can (on Linux, with most file systems), it has no name at all, so that nothing
+/// is left of it if the process is killed; elsewhere it has a hidden one.
 #[derive(Debug)]
 pub enum StagedFile {
     /// No name, and the folder for which it is meant.
@@ -151,8 +152,8 @@ mod unnamed {
     }
 }
 
-/// A hidden folder for files that must have a name while they are written. It goes when it is dropped; what killed processes left of
-/// such folders goes when the next one is made beside it.
+/// A hidden folder for files that must have a name while they are written. It goes when it is
+/// dropped; what killed processes left of such folders goes when the next one is made beside it.
 #[derive(Debug)]
 pub struct StagingFolder {
     /// `None` when it is gone.

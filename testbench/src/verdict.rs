@@ -6,8 +6,8 @@ use hermes_rtl::config::WATCHDOG_CAUSE;
 
 /// A verdict: forward to a port, drop for a reason, or fault with a cause.
 ///
-/// Bits 31:30 tell which: `0x` forward (bits 30:0 are the port), `10` drop (bits 29:0 the reason), `11` fault
-/// (bits 29:0 the cause of the RISC-V privileged specification).
+/// Bits 31:30 tell which: `0x` forward (bits 30:0 are the port), `10` drop (bits 29:0 the reason),
+/// `11` fault (bits 29:0 the cause of the RISC-V privileged specification).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Verdict(pub u32);
 
@@ -64,7 +64,8 @@ impl Reason {
     ];
 }
 
-/// Causes of a fault (RISC-V privileged specification, `mcause` of exceptions), and that of the watchdog.
+/// Causes of a fault (RISC-V privileged specification, `mcause` of exceptions), and that of the
+/// watchdog.
 const CAUSES: [(u32, &str); 10] = [
     (0, "instruction address misaligned"),
     (1, "instruction access"),

@@ -1,5 +1,5 @@
-//! The real array behind a memory that answers late, out of order and with back-pressure: what comes out must not
-//! depend on it. `HERMES_SEED` repeats a run.
+//! The real array behind a memory that answers late, out of order and with back-pressure: what
+//! comes out must not depend on it. `HERMES_SEED` repeats a run.
 
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{App, AppEntry, Inputs};

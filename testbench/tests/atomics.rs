@@ -1,5 +1,6 @@
-//! The array with atomic instructions: litmus tests, and random programs in lock-step with the reference.
-//! `HERMES_SEED` repeats a run. All arrays and memories take long: `cargo test -p hermes-testbench --test atomics -- --ignored`.
+//! The array with atomic instructions: litmus tests, and random programs in lock-step with the
+//! reference. `HERMES_SEED` repeats a run. All arrays and memories take long:
+//! `cargo test -p hermes-testbench --test atomics -- --ignored`.
 
 mod grid;
 
@@ -13,7 +14,8 @@ use hermes_testbench::litmus::{ContentionTrial, Trial, ATOMIC_FLAG, CONTENTIONS}
 use hermes_testbench::test_seed;
 use verilator_sys::ModelLibrary;
 
-/// Two cores with the smallest caches that there are, in two banks, as an array with a network interface has them.
+/// Two cores with the smallest caches that there are, in two banks, as an array with a network
+/// interface has them.
 fn array() -> &'static (Config, ModelLibrary) {
     static ARRAY: OnceLock<(Config, ModelLibrary)> = OnceLock::new();
     ARRAY.get_or_init(|| {
@@ -29,11 +31,13 @@ fn quick_trials() -> [(MemoryOptions, u32); 2] {
     [(slow, 1), (quick, 4)]
 }
 
-/// However all threads of the array add to one word, no addition is lost; of a lock without `aq` and `rl`, some are.
+/// However all threads of the array add to one word, no addition is lost; of a lock without `aq`
+/// and `rl`, some are.
 fn additions(library: &ModelLibrary, threads: usize, trials: &[(MemoryOptions, u32)]) {
     for contention in CONTENTIONS {
         let mut lost = 0;
-        // With several warps on a core that spin, those that had their turn must wait for the one with the lock.
+        // With several warps on a core that spin, those that had their turn must wait for the one
+        // with the lock.
         for (memory, mcw) in trials {
             let trial =
                 ContentionTrial { order: true, threads, mcw: *mcw, failing: false, memory: memory.clone() };

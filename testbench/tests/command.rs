@@ -1,5 +1,5 @@
-//! Programs on the command processor of a Verilated array: self-checking ones in assembly, one in C, and random ones, all in
-//! lock-step with the reference simulator. `HERMES_SEED` repeats a run.
+//! Programs on the command processor of a Verilated array: self-checking ones in assembly, one in
+//! C, and random ones, all in lock-step with the reference simulator. `HERMES_SEED` repeats a run.
 
 // Of the grid only how an array is built.
 #[allow(dead_code)]
@@ -200,8 +200,9 @@ fn random_programs_on_harts(harts: u32) {
     assert!(total.conditional > 100 && total.refused < 20, "{total:?}");
 }
 
-/// Programs of eight harts whose code lies in the same sets of a direct-mapped instruction cache. Once, harts that were refused a device fetched without
-/// pause, and kept the hart whose turn it was from its line for ever, with these seeds: lines were fetched in no order.
+/// Programs of eight harts whose code lies in the same sets of a direct-mapped instruction cache.
+/// Once, harts that were refused a device fetched without pause, and kept the hart whose turn it
+/// was from its line for ever, with these seeds: lines were fetched in no order.
 #[test]
 fn harts_that_are_refused_a_device_let_others_fetch() {
     let config = Config {
@@ -227,8 +228,8 @@ fn harts_that_are_refused_a_device_let_others_fetch() {
     }
 }
 
-/// A debugger stops harts at random, steps them, looks at their registers and lets them go on: each instruction is that of the reference, and
-/// so are the registers after a step.
+/// A debugger stops harts at random, steps them, looks at their registers and lets them go on: each
+/// instruction is that of the reference, and so are the registers after a step.
 #[test]
 fn a_debugger_changes_nothing() {
     let seed = test_seed();
@@ -255,7 +256,8 @@ fn a_debugger_changes_nothing() {
     assert!(total.interrupts > 30 && total.user_interrupts > 30, "{total:?}");
 }
 
-/// Random programs in machine mode, which end by a lock-up: exceptions, CSRs, `mret`, user-level interrupts.
+/// Random programs in machine mode, which end by a lock-up: exceptions, CSRs, `mret`, user-level
+/// interrupts.
 #[test]
 fn random_programs_in_machine_mode() {
     let seed = test_seed();

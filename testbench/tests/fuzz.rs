@@ -1,5 +1,5 @@
-//! Random programs on the real array: they agree with the reference, and a fault of the array's surroundings is found and
-//! shrunk. `HERMES_SEED` repeats a run.
+//! Random programs on the real array: they agree with the reference, and a fault of the array's
+//! surroundings is found and shrunk. `HERMES_SEED` repeats a run.
 
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{Latency, MemoryOptions};
@@ -64,7 +64,8 @@ fn waits_for_writes_agree_with_the_reference() {
     }
 }
 
-/// The bus answers fetches of one line of code with errors: its threads fault, which the reference does not expect.
+/// The bus answers fetches of one line of code with errors: its threads fault, which the reference
+/// does not expect.
 #[test]
 fn a_difference_is_found_and_shrunk() {
     let failing = vec![(0xc0, 0xff)];

@@ -1,5 +1,5 @@
-//! Host and command processor of a Verilated array: mailbox, console, doorbell, events and the output `irq`, as far as the host
-//! alone shows them, and with a program that stops.
+//! Host and command processor of a Verilated array: mailbox, console, doorbell, events and the
+//! output `irq`, as far as the host alone shows them, and with a program that stops.
 
 // Of the grid only how an array is built.
 #[allow(dead_code)]
@@ -93,7 +93,8 @@ fn a_hart_that_stops_raises_irq() {
     assert!(!host.wait_for_interrupt(100).unwrap(), "it is stopped still, and was told once");
 }
 
-/// A watermark that COMMITTED_PACKETS has reached counts when it is written; events that are not enabled raise nothing.
+/// A watermark that COMMITTED_PACKETS has reached counts when it is written; events that are not
+/// enabled raise nothing.
 #[test]
 fn a_watermark_is_an_event_of_both() {
     let mut host = host();

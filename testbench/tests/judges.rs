@@ -1,8 +1,10 @@
-//! Programs of others on the command processor: tests that end by a store to the symbol `tohost` (1: passed) and may leave a
-//! signature in memory. `HERMES_JUDGES` names a folder with their ELF files, at any depth; other files there are passed over. The
-//! signature of FILE.elf is compared with FILE.signature beside it, 32-bit words in hexadecimal, one a line; without that
-//! file, an architecture test (symbol `rvtest_entry_point`) is compared with what Spike (`spike`) leaves of the same ELF file. Each
-//! program runs in lock-step with the reference simulator too. See docs/judges.md.
+//! Programs of others on the command processor: tests that end by a store to the symbol `tohost`
+//! (1: passed) and may leave a signature in memory. `HERMES_JUDGES` names a folder with their ELF
+//! files, at any depth; other files there are passed over. The signature of FILE.elf is compared
+//! with FILE.signature beside it, 32-bit words in hexadecimal, one a line; without that file, an
+//! architecture test (symbol `rvtest_entry_point`) is compared with what Spike (`spike`) leaves of
+//! the same ELF file. Each program runs in lock-step with the reference simulator too. See
+//! docs/judges.md.
 //!
 //!     scripts/judges FOLDER
 
@@ -29,9 +31,11 @@ const LIMIT: u64 = 5_000_000;
 const MEMORY_BYTES: u64 = 1 << 32;
 /// What a program stores to `tohost` if it has passed.
 const PASSED: u32 = 1;
-/// A region of a signature is aligned, so it may end with so many words that the file does not have.
+/// A region of a signature is aligned, so it may end with so many words that the file does not
+/// have.
 const PADDING_WORDS: usize = 3;
-/// Lowest byte of `e_flags` in an ELF file of 32 bits, and its bit that says that there are compressed instructions.
+/// Lowest byte of `e_flags` in an ELF file of 32 bits, and its bit that says that there are
+/// compressed instructions.
 const E_FLAGS: usize = 0x24;
 const COMPRESSED: u8 = 1;
 
@@ -42,7 +46,8 @@ const EXCEPTIONS: [(&str, &str); 3] = [
     ("rv32ui-p-ma_data", "wants loads and stores that are not aligned; they are exceptions"),
 ];
 
-/// The arrays: one hart whose loads go to the L2, and four with all options, three of which load and store meanwhile.
+/// The arrays: one hart whose loads go to the L2, and four with all options, three of which load
+/// and store meanwhile.
 fn arrays() -> [(&'static str, Config); 2] {
     let one = Config {
         cores: 1,
@@ -80,7 +85,8 @@ fn symbol(program: &Executable, name: &str) -> Option<u32> {
     program.symbol(name).map(|symbol| symbol.address)
 }
 
-/// Reads a program. One may have compressed instructions behind a look at `misa`, so that the file says that it has some.
+/// Reads a program. One may have compressed instructions behind a look at `misa`, so that the file
+/// says that it has some.
 fn read(path: &Path) -> Result<Executable, String> {
     let mut bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     if let Some(flags) = bytes.get_mut(E_FLAGS) {
@@ -93,7 +99,8 @@ fn read(path: &Path) -> Result<Executable, String> {
 
 /// What a hart does beside the program: it adds to a word of its own, for ever.
 fn beside(hart: u32) -> Executable {
-    // lui x6, 0x20 + hart; 1: lw x5, 0(x6); addi x5, x5, 1; mul x7, x5, x5; sw x7, 4(x6); sw x5, 0(x6); j 1b
+    // lui x6, 0x20 + hart; 1: lw x5, 0(x6); addi x5, x5, 1; mul x7, x5, x5; sw x7, 4(x6); sw x5,
+    // 0(x6); j 1b
     let words = [
         (0x20 + hart) << 12 | 0x337,
         0x0003_2283,
@@ -225,7 +232,8 @@ fn programs_of_others() {
     assert_eq!(failed, 0, "programs failed");
 }
 
-/// A program that leaves `word` as signature and stores `result` to `tohost`; the file beside it says that the signature is 0x1234.
+/// A program that leaves `word` as signature and stores `result` to `tohost`; the file beside it
+/// says that the signature is 0x1234.
 fn small_program(folder: &Path, name: &str, word: u32, result: u32) -> PathBuf {
     let (source, path) = (folder.join("small.S"), folder.join(name));
     let text = format!(

@@ -1,5 +1,6 @@
-//! The reference of a hart in machine mode beside QEMU's machine `virt`: registers and CSRs after every instruction of random
-//! programs. Needs `qemu-system-riscv32` (Debian: qemu-system-misc). `HERMES_SEED` repeats a run.
+//! The reference of a hart in machine mode beside QEMU's machine `virt`: registers and CSRs after
+//! every instruction of random programs. Needs `qemu-system-riscv32` (Debian: qemu-system-misc).
+//! `HERMES_SEED` repeats a run.
 //!
 //!     cargo test -p hermes-testbench --test machine_qemu -- --ignored --nocapture
 
@@ -110,7 +111,8 @@ fn the_reference_equals_qemu() {
             let mut trap = None;
             assert_eq!(system.run(1, |_, retired| trap = retired.trap), SystemEnd::Limit);
             traps += u32::from(trap.is_some());
-            // At `ebreak` mtval is the PC, as the privileged specification allows, or 0 as QEMU has it.
+            // At `ebreak` mtval is the PC, as the privileged specification allows, or 0 as QEMU has
+            // it.
             if trap.is_some_and(|fault| fault.cause == Cause::Breakpoint) {
                 system.harts[0].csrs.value = 0;
             }

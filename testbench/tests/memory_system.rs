@@ -1,6 +1,7 @@
-//! The whole array with its caches, on a grid of cache sizes, channels and memory timings: apps give what their golden models say,
-//! random programs agree with the reference instruction by instruction, and the litmus tests keep to the memory model.
-//! `HERMES_SEED` repeats a run. The whole grid takes long: `cargo test -p hermes-testbench --test memory_system -- --ignored`.
+//! The whole array with its caches, on a grid of cache sizes, channels and memory timings: apps
+//! give what their golden models say, random programs agree with the reference instruction by
+//! instruction, and the litmus tests keep to the memory model. `HERMES_SEED` repeats a run. The
+//! whole grid takes long: `cargo test -p hermes-testbench --test memory_system -- --ignored`.
 
 mod grid;
 
@@ -29,7 +30,8 @@ const SLOT_BYTES_LOG2: u32 = 11;
 const RING_SLOTS: u32 = 32;
 /// Room for the table of route-lookup.
 const MEMORY_BYTES: u64 = 128 << 20;
-/// One that stores to its packets, one that reads a large table, one that writes lists beside the packets.
+/// One that stores to its packets, one that reads a large table, one that writes lists beside the
+/// packets.
 const APPS: [&str; 3] = ["dec-ttl", "route-lookup", "fragment"];
 
 /// The smallest caches that there are, behind two channels.
@@ -117,7 +119,8 @@ fn check(config: &Config, library: &ModelLibrary, memory: &MemoryOptions, packet
     }
 }
 
-/// A line that cannot be read is a fault of the threads that wanted it, one that cannot be written is counted; nothing hangs.
+/// A line that cannot be read is a fault of the threads that wanted it, one that cannot be written
+/// is counted; nothing hangs.
 #[test]
 fn bus_errors_fault_or_are_counted() {
     let (_, library) = tiny();
@@ -169,8 +172,8 @@ fn litmus_tests_hold_and_need_their_fences() {
     litmus(library, config.cores, 200, &[(memories[0].clone(), 1), (memories[1].clone(), 4)]);
 }
 
-/// Runs every litmus test with these memories and warps at once on a core, with and without fences. With several cores the
-/// tests that need fences must fail without.
+/// Runs every litmus test with these memories and warps at once on a core, with and without fences.
+/// With several cores the tests that need fences must fail without.
 fn litmus(library: &ModelLibrary, cores: usize, instances: usize, trials: &[(MemoryOptions, u32)]) {
     for test in TESTS {
         let (mut broken, mut met) = (0, false);

@@ -1,5 +1,6 @@
-//! The network interface as Verilog against the golden model of RoCEv2 frames: what it sends byte by byte, and how it judges random frames that
-//! were changed at random. `HERMES_SEED` repeats a run.
+//! The network interface as Verilog against the golden model of RoCEv2 frames: what it sends byte
+//! by byte, and how it judges random frames that were changed at random. `HERMES_SEED` repeats a
+//! run.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -204,7 +205,8 @@ impl Interface {
         self.model.rise(self.clock).unwrap();
     }
 
-    /// A cycle with a beat at the input: its bytes, TKEEP, TLAST and TUSER; what is not said is anything.
+    /// A cycle with a beat at the input: its bytes, TKEEP, TLAST and TUSER; what is not said is
+    /// anything.
     fn beat(&mut self, beat: Option<(&[u8], u64, bool, u32)>) {
         let (part, keep, last, user) = beat.unwrap_or((&[], self.rng.gen(), self.rng.gen(), self.rng.gen()));
         let mut bytes: [u8; 64] = std::array::from_fn(|_| self.rng.gen());
@@ -234,7 +236,8 @@ impl Interface {
         self.get("control_table_answer", 32) & 15 != state::UP
     }
 
-    /// Takes the queue pair up again, which a NAK took down: with the sequence number that it expects.
+    /// Takes the queue pair up again, which a NAK took down: with the sequence number that it
+    /// expects.
     fn reopen(&mut self) {
         for new_state in [state::RESET, state::UP] {
             let mut waited = 0;
@@ -469,8 +472,9 @@ fn frames_are_judged_as_the_golden_model_does() {
     }
 }
 
-/// Frames without a pause between them, damaged ones, some that are too long for the buffer, with a memory that stops now and then, and `enable` low for
-/// some of them: what has room is judged as the golden model does, in the order in which it came, and nothing else is written.
+/// Frames without a pause between them, damaged ones, some that are too long for the buffer, with a
+/// memory that stops now and then, and `enable` low for some of them: what has room is judged as
+/// the golden model does, in the order in which it came, and nothing else is written.
 #[test]
 fn a_stream_of_frames_with_overflows() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());

@@ -1,6 +1,7 @@
-//! The array with packet ports: frames of random sizes in, with random gaps, through the caches and a memory that answers late and out of
-//! order, and out again. Order, bytes and ports must be those of the golden model. `HERMES_SEED` repeats a run. 100,000 frames
-//! take some minutes: `cargo test -p hermes-testbench --test packet_ports -- --ignored`.
+//! The array with packet ports: frames of random sizes in, with random gaps, through the caches and
+//! a memory that answers late and out of order, and out again. Order, bytes and ports must be those
+//! of the golden model. `HERMES_SEED` repeats a run. 100,000 frames take some minutes:
+//! `cargo test -p hermes-testbench --test packet_ports -- --ignored`.
 
 use std::sync::OnceLock;
 

@@ -1,8 +1,10 @@
-//! Every parser of a file that a user gives: whatever is in the file, the parser gives a result or an error. It does not panic,
-//! does not hang, and takes no more memory than a file of that size deserves.
+//! Every parser of a file that a user gives: whatever is in the file, the parser gives a result or
+//! an error. It does not panic, does not hang, and takes no more memory than a file of that size
+//! deserves.
 //!
-//! Good files are changed at random: bytes, numbers, pieces that move or repeat, words that have a meaning. A failure is
-//! shrunk to the fewest changes. `HERMES_SEED` repeats a run, `HERMES_FUZZ_CASES` says how many files each parser gets.
+//! Good files are changed at random: bytes, numbers, pieces that move or repeat, words that have a
+//! meaning. A failure is shrunk to the fewest changes. `HERMES_SEED` repeats a run,
+//! `HERMES_FUZZ_CASES` says how many files each parser gets.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -143,7 +145,8 @@ fn cases() -> u32 {
     std::env::var("HERMES_FUZZ_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(250)
 }
 
-/// Gives `parser` the `good` files, which it has to take, and changed ones, of which it may make what it likes.
+/// Gives `parser` the `good` files, which it has to take, and changed ones, of which it may make
+/// what it likes.
 fn fuzz<T, E: Debug>(name: &str, good: &[Vec<u8>], parser: impl Fn(&Path) -> Result<T, E>) {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
-//! The model whose C++ is rewritten (`verilator-sys`: loops, order of calls, functions in parts) beside the one that Verilator wrote:
-//! the same inputs, and all outputs the same in all cycles. `HERMES_SEED` repeats a run.
+//! The model whose C++ is rewritten (`verilator-sys`: loops, order of calls, functions in parts)
+//! beside the one that Verilator wrote: the same inputs, and all outputs the same in all cycles.
+//! `HERMES_SEED` repeats a run.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -21,7 +22,8 @@ use rand_chacha::ChaCha8Rng;
 use verilator_sys::{Direction, Input, Model, ModelLibrary, ModelOptions, Output};
 
 const SLOT_BYTES_LOG2: u32 = 11;
-/// Cycles of reset, as many as [`Simulation`] takes: registers without a reset go on with what they have then.
+/// Cycles of reset, as many as [`Simulation`] takes: registers without a reset go on with what they
+/// have then.
 const RESET_CYCLES: usize = 4;
 
 /// Two cores of eight lanes, and two banks of the L2, rewritten and plain.
@@ -70,7 +72,8 @@ impl Shadow {
         self.model.set_u64(self.reset, 0);
     }
 
-    /// One cycle with the inputs of `first`, whose clock is low; an error names the first output that differs.
+    /// One cycle with the inputs of `first`, whose clock is low; an error names the first output
+    /// that differs.
     fn cycle(&mut self, first: &Model) -> Result<(), String> {
         self.cycles += 1;
         let [words, own] = &mut self.words;
@@ -92,8 +95,8 @@ impl Shadow {
     }
 }
 
-/// Runs `packets` packets through the app `name` on the rewritten model, the plain one beside it; gives the rewritten one with its host,
-/// and the plain one.
+/// Runs `packets` packets through the app `name` on the rewritten model, the plain one beside it;
+/// gives the rewritten one with its host, and the plain one.
 fn run_beside(
     name: &str,
     packets: usize,
@@ -126,7 +129,8 @@ fn run_beside(
     (host, shadow)
 }
 
-/// Packets through a kernel that changes them and through one that reads them, behind a memory that is late.
+/// Packets through a kernel that changes them and through one that reads them, behind a memory that
+/// is late.
 #[test]
 fn apps_run_cycle_by_cycle_as_in_the_plain_model() {
     let seed = test_seed();
@@ -138,8 +142,8 @@ fn apps_run_cycle_by_cycle_as_in_the_plain_model() {
     }
 }
 
-/// Behind a short run all inputs are random in every cycle, whatever the protocols say, and most writes start threads: states that no
-/// program reaches.
+/// Behind a short run all inputs are random in every cycle, whatever the protocols say, and most
+/// writes start threads: states that no program reaches.
 #[test]
 fn random_inputs_do_the_same_in_both() {
     let seed = test_seed();

@@ -1,7 +1,8 @@
-//! The same packets with several Verilators: verdicts, bytes and cycle counts must not depend on the simulator, nor on whether its C++ is
-//! rewritten.
+//! The same packets with several Verilators: verdicts, bytes and cycle counts must not depend on
+//! the simulator, nor on whether its C++ is rewritten.
 //!
-//! `HERMES_VERILATORS` lists programs, separated by colons; `scripts/verilators` installs some and runs this. `HERMES_SEED` repeats a run.
+//! `HERMES_VERILATORS` lists programs, separated by colons; `scripts/verilators` installs some and
+//! runs this. `HERMES_SEED` repeats a run.
 
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{AppEntry, Inputs};

@@ -5,8 +5,8 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
 
-/// Starts `hermes` with a command that waits for a debugger; the port that it chose, and what it writes to standard error behind that
-/// line.
+/// Starts `hermes` with a command that waits for a debugger; the port that it chose, and what it
+/// writes to standard error behind that line.
 pub fn launch(mut command: Command) -> (Child, BufReader<ChildStderr>, u16) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("hermes runs");
     let mut error = BufReader::new(child.stderr.take().expect("standard error"));

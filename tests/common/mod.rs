@@ -37,7 +37,8 @@ impl Folder {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
-    /// A report in JSON, without where it comes from: the command line names other files in other runs.
+    /// A report in JSON, without where it comes from: the command line names other files in other
+    /// runs.
     pub fn report(&self, name: &str) -> serde_json::Value {
         let mut report: serde_json::Value = serde_json::from_str(&self.text(name)).expect("JSON");
         report.as_object_mut().and_then(|report| report.remove("origin")).expect("tells where it comes from");
@@ -83,7 +84,8 @@ impl Folder {
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    /// Runs `hermes`, which must fail with exit code 1 and an error that contains every one of `parts`.
+    /// Runs `hermes`, which must fail with exit code 1 and an error that contains every one of
+    /// `parts`.
     pub fn fail(&self, arguments: &str, parts: &[&str]) {
         let output = self.hermes(arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,5 +1,5 @@
-# Work that depends on the packet: as many rounds as the last byte of its source address says, doubled for odd ones by
-# a nested loop. The verdict is the sum of the rounds as a port.
+# Work that depends on the packet: as many rounds as the last byte of its source address says,
+# doubled for odd ones by a nested loop. The verdict is the sum of the rounds as a port.
 
     .include "packet.inc"
 

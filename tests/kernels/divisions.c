@@ -1,6 +1,6 @@
-/* Quotients and remainders of 64 bits, for which the compiler calls its library: of the first 8 bytes of the frame by the next 8, with
- * and without sign, each number shifted right by the packet's number so that they are of all sizes. The verdict is the XOR of the
- * results' words. */
+/* Quotients and remainders of 64 bits, for which the compiler calls its library: of the first 8
+ * bytes of the frame by the next 8, with and without sign, each number shifted right by the
+ * packet's number so that they are of all sizes. The verdict is the XOR of the results' words. */
 #include <hermes.h>
 
 static uint64_t number(const uint8_t *bytes)

@@ -1,5 +1,5 @@
-# Faults in three ways, by the last byte of the packet's source address: 1 in 4 packets each; the rest is forwarded to
-# port 9.
+# Faults in three ways, by the last byte of the packet's source address: 1 in 4 packets each; the
+# rest is forwarded to port 9.
 
     .include "packet.inc"
 

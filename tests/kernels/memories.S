@@ -1,6 +1,6 @@
-# The lanes of one load or store take different ways: even lanes go to the packet's slot and odd ones to the scratchpad; then by the
-# lane modulo 4, 1 is misaligned, 2 is outside the windows that the array has after reset, 0 and 3 go on.
-# Verdict: 3 * packetIdx + 7.
+# The lanes of one load or store take different ways: even lanes go to the packet's slot and odd
+# ones to the scratchpad; then by the lane modulo 4, 1 is misaligned, 2 is outside the windows that
+# the array has after reset, 0 and 3 go on. Verdict: 3 * packetIdx + 7.
 
     .include "packet.inc"
 

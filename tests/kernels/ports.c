@@ -1,4 +1,5 @@
-/* Spreads flows over eight ports by a hash of the addresses; recursion and a table exercise stack and data. */
+/* Spreads flows over eight ports by a hash of the addresses; recursion and a table exercise stack
+ * and data. */
 #include <hermes.h>
 
 static const uint8_t rotation[4] = {3, 5, 7, 11};

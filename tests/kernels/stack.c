@@ -1,4 +1,5 @@
-/* Keeps eight words on the stack and forwards to port packetIdx if they are there still. Packet 7 stores below its stack. */
+/* Keeps eight words on the stack and forwards to port packetIdx if they are there still. Packet 7
+ * stores below its stack. */
 #include <hermes.h>
 
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)

@@ -1,4 +1,5 @@
-/* The verdict is an element of a table, scaled and moved by the argument block, and the last byte of another table. */
+/* The verdict is an element of a table, scaled and moved by the argument block, and the last byte
+ * of another table. */
 #include <hermes.h>
 
 uint32_t *squares;

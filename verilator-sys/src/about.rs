@@ -54,7 +54,8 @@ impl About {
 /// Seconds that a byte of Verilog takes on a machine of which nothing is known: two cores of 2023.
 const USUAL_SECONDS_PER_BYTE: f64 = 25e-6;
 
-/// How long a build of `verilog_bytes` takes: as the one of those in `known` that is nearest in size, in proportion.
+/// How long a build of `verilog_bytes` takes: as the one of those in `known` that is nearest in
+/// size, in proportion.
 pub(crate) fn estimate(known: impl Iterator<Item = About>, verilog_bytes: usize, trace: bool) -> Duration {
     let usable = |about: &About| about.trace == trace && about.verilog_bytes > 0 && about.seconds > 0.0;
     let nearest = known.filter(usable).min_by_key(|about| about.verilog_bytes.abs_diff(verilog_bytes));

@@ -1,4 +1,5 @@
-//! The build cache: files named by a hash of everything that went into them, each with a checksum beside it.
+//! The build cache: files named by a hash of everything that went into them, each with a checksum
+//! beside it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,9 +15,10 @@ use crate::error::Error;
 
 /// A folder of built files.
 ///
-/// An entry is `NAME` and `NAME.sha256`, and for people `NAME.about`. They are written beside and renamed, so that a reader never sees
-/// half a file; a file that does not match its checksum counts as damaged. `NAME.lock` is held while an entry is checked or made; its time is
-/// that of the latest use.
+/// An entry is `NAME` and `NAME.sha256`, and for people `NAME.about`. They are written beside and
+/// renamed, so that a reader never sees half a file; a file that does not match its checksum counts
+/// as damaged. `NAME.lock` is held while an entry is checked or made; its time is that of the
+/// latest use.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
@@ -105,8 +107,8 @@ impl Cache {
         self.folder.join(name)
     }
 
-    /// Waits until no other thread or process holds the entry; calls `waiting` if that is not at once. In a cache that may only be
-    /// read there is nothing to wait for.
+    /// Waits until no other thread or process holds the entry; calls `waiting` if that is not at
+    /// once. In a cache that may only be read there is nothing to wait for.
     pub(crate) fn lock(&self, name: &str, waiting: impl FnOnce()) -> Result<EntryLock, Error> {
         let path = self.path(&format!("{name}.lock"));
         let mut waiting = Some(waiting);
@@ -166,7 +168,8 @@ impl Cache {
         let _ = self.place(&mut about.to_text().as_bytes(), &format!("{name}.about"));
     }
 
-    /// Names of all entries: built files, by their checksums; and those of which only the lock is there.
+    /// Names of all entries: built files, by their checksums; and those of which only the lock is
+    /// there.
     pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
         let entries = fs::read_dir(&self.folder).map_err(Error::io(&self.folder))?;
         let names = entries.flatten().filter_map(|entry| {
@@ -178,7 +181,8 @@ impl Cache {
         Ok(names.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    /// How long the model of `verilog_bytes` takes to build, as the models that were built here tell, if there are any.
+    /// How long the model of `verilog_bytes` takes to build, as the models that were built here
+    /// tell, if there are any.
     pub(crate) fn estimate(&self, verilog_bytes: usize, trace: bool) -> Duration {
         let names = self.names().unwrap_or_default();
         about::estimate(names.iter().map(|name| self.about(name)), verilog_bytes, trace)
@@ -210,7 +214,8 @@ impl Cache {
     }
 }
 
-/// A name for content: the SHA-256 of `parts`, each preceded by its length so that no two lists look alike.
+/// A name for content: the SHA-256 of `parts`, each preceded by its length so that no two lists
+/// look alike.
 pub(crate) fn key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hash = Sha256::new();
     for part in parts {

@@ -15,7 +15,8 @@ use crate::run::{first_line, missing, output, run};
 use crate::version::{self, Verilator};
 use crate::wrapper::{self, CLASS, WRAPPER_VERSION};
 
-/// Always given to Verilator: speed over simulated X, and warnings that do not stop the build (linting is another step).
+/// Always given to Verilator: speed over simulated X, and warnings that do not stop the build
+/// (linting is another step).
 const VERILATOR_FLAGS: &[&str] = &[
     "--cc",
     "-O3",
@@ -27,18 +28,19 @@ const VERILATOR_FLAGS: &[&str] = &[
     "-Wno-fatal",
     "+1364-2005ext+v",
 ];
-/// Given to Verilator for shared modules: the variables of its tables have a number in their name, which would make functions of
-/// several instances differ.
+/// Given to Verilator for shared modules: the variables of its tables have a number in their name,
+/// which would make functions of several instances differ.
 const SHARING_FLAGS: &[&str] = &["-fno-table"];
 /// For all C++ files.
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle, with those for the machine.
 const FAST_FLAGS: &str = "-O2";
-/// For code that uses all of the processor that it is compiled on: the first that the compiler accepts. How wide the vectors are is left
-/// to the compiler: with the widest that there are, models are slower by a fifth.
+/// For code that uses all of the processor that it is compiled on: the first that the compiler
+/// accepts. How wide the vectors are is left to the compiler: with the widest that there are,
+/// models are slower by a fifth.
 const MACHINE_FLAGS: [&str; 2] = ["-march=native", "-mcpu=native"];
-/// For constructors and waveform set-up: run once, but about as large as the rest, so optimising them would double
-/// the time of a build.
+/// For constructors and waveform set-up: run once, but about as large as the rest, so optimising
+/// them would double the time of a build.
 const SLOW_FLAGS: &str = "-O0";
 /// For Verilator's run-time library.
 const RUNTIME_FLAGS: &str = "-O2";
@@ -94,7 +96,8 @@ impl Tools {
 
     fn runtime_key(&self, options: &ModelOptions, classes: &str) -> String {
         let mut parts = vec![self.verilator.name.as_str(), &self.compiler, CXX_FLAGS, RUNTIME_FLAGS];
-        // The list of run-time files and the macros they are compiled with depend on Verilator's options.
+        // The list of run-time files and the macros they are compiled with depend on Verilator's
+        // options.
         let relevant =
             |line: &&str| line.starts_with("VM_T") || line.starts_with("VM_COV") || line.starts_with("VM_SC");
         parts.extend(classes.lines().filter(relevant));
@@ -106,8 +109,8 @@ impl Tools {
 
 /// Builds the shared library of a model in the empty folder `work` and returns its path.
 ///
-/// The C++ is rewritten if it can be; where it cannot, or where what comes of it is not accepted by the compiler, the model is built
-/// once more as Verilator writes it.
+/// The C++ is rewritten if it can be; where it cannot, or where what comes of it is not accepted by
+/// the compiler, the model is built once more as Verilator writes it.
 pub(crate) fn build(
     work: &Path,
     verilog: &str,
@@ -197,8 +200,8 @@ impl Build<'_> {
     }
 }
 
-/// Verilator's configuration for shared modules. It makes one function of equal functions, and those of a module's instances
-/// are equal if they name nothing outside the instance.
+/// Verilator's configuration for shared modules. It makes one function of equal functions, and
+/// those of a module's instances are equal if they name nothing outside the instance.
 fn shared_modules(options: &ModelOptions) -> String {
     let mut text = String::from("`verilator_config\n");
     for SharedModule { name, inputs } in &options.shared {
@@ -251,8 +254,9 @@ struct TranslationUnits {
 /// Files of C++ up to which a design is small: in one unit, the slow ones with the others.
 const SMALL: usize = 12;
 
-/// Writes files that include those of Verilator and the wrapper, about as much in each: as many as run at once, and one for all that is not to
-/// be fast; a small design has one. The headers of a model take the compiler longer than most of its files.
+/// Writes files that include those of Verilator and the wrapper, about as much in each: as many as
+/// run at once, and one for all that is not to be fast; a small design has one. The headers of a
+/// model take the compiler longer than most of its files.
 fn translation_units(objects: &Path, jobs: usize) -> Result<TranslationUnits, Error> {
     let path = objects.join(format!("{CLASS}_classes.mk"));
     let classes = fs::read_to_string(&path).map_err(Error::io(&path))?;
@@ -333,7 +337,8 @@ fn runtime_library(
     cache.publish(&name, &objects.join(RUNTIME))
 }
 
-/// The files of Verilator's run-time library that a model needs: the values of two variables of its makefile.
+/// The files of Verilator's run-time library that a model needs: the values of two variables of its
+/// makefile.
 fn runtime_sources(classes: &str) -> impl Iterator<Item = &str> {
     classes.split("\nVM_").filter(|part| part.starts_with("GLOBAL_")).flat_map(entries)
 }
@@ -343,7 +348,8 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
     command.current_dir(objects).env_remove("MAKEFLAGS").env_remove("MFLAGS");
     command.arg(format!("-j{}", options.jobs.max(1)));
     command.arg(format!("CXX={}", options.compiler)).arg(format!("LINK={}", options.compiler));
-    // Verilator's makefile refuses folders whose path has a space, but all names in it are relative.
+    // Verilator's makefile refuses folders whose path has a space, but all names in it are
+    // relative.
     command.arg("CURDIR=.");
     // Empty: a compiler cache in front of the compiler would only repeat this one.
     command.arg("OBJCACHE=");

@@ -98,7 +98,8 @@ pub enum Error {
         /// The top module.
         top: String,
     },
-    /// The model stopped by itself: `$stop`, a combinational loop that does not settle, and the like.
+    /// The model stopped by itself: `$stop`, a combinational loop that does not settle, and the
+    /// like.
     #[error("the model of `{top}` stopped at time {time}: {message}")]
     Model {
         /// The top module.

@@ -12,8 +12,8 @@ pub struct HeaderPort {
     pub member: String,
 }
 
-/// The ports declared in `header`, in its order: lines such as `VL_IN8(&enable,0,0);` or `VL_OUTW(&q,511,0,16);`,
-/// the numbers being the most and the least significant bit.
+/// The ports declared in `header`, in its order: lines such as `VL_IN8(&enable,0,0);` or
+/// `VL_OUTW(&q,511,0,16);`, the numbers being the most and the least significant bit.
 pub(crate) fn ports(header: &str) -> Vec<HeaderPort> {
     header.lines().filter_map(port).collect()
 }
@@ -37,7 +37,8 @@ fn port(line: &str) -> Option<HeaderPort> {
     Some(HeaderPort { port, member })
 }
 
-/// Undoes what Verilator does to names that C++ would not take: `__SYM__class` and `a___05Fb` (a__b).
+/// Undoes what Verilator does to names that C++ would not take: `__SYM__class` and `a___05Fb`
+/// (a__b).
 fn plain_name(member: &str) -> String {
     member.trim_start_matches("__SYM__").replace("___05F", "__")
 }

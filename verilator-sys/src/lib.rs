@@ -1,14 +1,16 @@
-//! Verilated models from Rust: Verilog text goes in, a loaded model whose ports are read and written directly
-//! comes out.
+//! Verilated models from Rust: Verilog text goes in, a loaded model whose ports are read and
+//! written directly comes out.
 //!
-//! [`Model::build`] runs Verilator and the C++ compiler, or finds the result in a cache keyed by content, and loads it
-//! as a shared library; [`ModelLibrary::instantiate`] makes as many independent instances as wanted.
+//! [`Model::build`] runs Verilator and the C++ compiler, or finds the result in a cache keyed by
+//! content, and loads it as a shared library; [`ModelLibrary::instantiate`] makes as many
+//! independent instances as wanted.
 //!
 //! ```no_run
 //! use verilator_sys::{Direction, Model, ModelOptions, Port};
 //!
 //! # fn main() -> Result<(), verilator_sys::Error> {
-//! let verilog = "module counter(input wire clk, output reg [7:0] q); always @(posedge clk) q <= q + 1; endmodule";
+//! let verilog = "module counter(input wire clk, output reg [7:0] q);
+//!     always @(posedge clk) q <= q + 1; endmodule";
 //! let options = ModelOptions {
 //!     ports: vec![Port::new("clk", Direction::Input, 1), Port::new("q", Direction::Output, 8)],
 //!     ..ModelOptions::new("counter")
@@ -23,14 +25,15 @@
 //! # }
 //! ```
 //!
-//! A model is compiled for the processor of the machine: another machine that shares the cache builds its own, unless its compiler would
-//! use the same instructions.
+//! A model is compiled for the processor of the machine: another machine that shares the cache
+//! builds its own, unless its compiler would use the same instructions.
 //!
-//! Timing of one cycle: set the inputs, [`Model::fall`] (clock low: combinational outputs settle), read the outputs,
-//! [`Model::rise`] (the edge at which registers take their inputs). [`Model::tick`] is both.
+//! Timing of one cycle: set the inputs, [`Model::fall`] (clock low: combinational outputs settle),
+//! read the outputs, [`Model::rise`] (the edge at which registers take their inputs).
+//! [`Model::tick`] is both.
 //!
-//! A [`Rewriter`] may change the C++ of shared modules so that the model is faster; where it cannot, the model is compiled as Verilator
-//! wrote it, and a warning says so once.
+//! A [`Rewriter`] may change the C++ of shared modules so that the model is faster; where it
+//! cannot, the model is compiled as Verilator wrote it, and a warning says so once.
 //!
 //! Needed at run time: Verilator 5, GNU make, a C++ compiler and, for waveforms, zlib's headers.
 

@@ -77,8 +77,8 @@ impl Model {
     /// Builds `verilog` (Verilog-2005 text) into a loaded model, or finds it in the cache.
     ///
     /// # Errors
-    /// A tool is missing or too old, the design or an option is not accepted, a port of `options.ports` is missing or
-    /// different, or the cache folder cannot be used.
+    /// A tool is missing or too old, the design or an option is not accepted, a port of
+    /// `options.ports` is missing or different, or the cache folder cannot be used.
     pub fn build(verilog: &str, options: &ModelOptions) -> Result<ModelLibrary, Error> {
         Self::build_with_progress(verilog, options, &mut |_| {})
     }
@@ -97,7 +97,8 @@ impl Model {
         let tools = Tools::find(options)?;
         let cache = Cache::open(options.cache.as_deref())?;
         let name = format!("model-{}.so", tools.model_key(verilog, options));
-        // Held until the library is loaded: nobody can replace the file between the check and the use.
+        // Held until the library is loaded: nobody can replace the file between the check and the
+        // use.
         let lock = cache.lock(&name, || step(BuildStep::Waiting))?;
         let found = match cache.lookup(&name)? {
             Entry::Good => Shared::load(&cache.path(&name), &options.top).ok(),
@@ -169,10 +170,11 @@ impl Shared {
     /// The library at `path`, and why it was not rewritten, if that is said there.
     fn load(path: &Path, top: &str) -> Result<(Self, Option<String>), Error> {
         let error = |reason| Error::Load { path: path.to_path_buf(), reason };
-        // SAFETY: the file was made by this crate (its checksum matches), and loading it runs no more than the
-        // constructors of Verilator's run-time library.
+        // SAFETY: the file was made by this crate (its checksum matches), and loading it runs no
+        // more than the constructors of Verilator's run-time library.
         let library = unsafe { Library::new(path) }.map_err(error)?;
-        // SAFETY: names and types are those of the generated wrapper, whose version is part of the file's name.
+        // SAFETY: names and types are those of the generated wrapper, whose version is part of the
+        // file's name.
         let functions = unsafe {
             macro_rules! function {
                 ($name:literal) => {

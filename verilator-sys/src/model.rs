@@ -38,13 +38,15 @@ enum Storage {
 #[derive(Clone, Copy)]
 struct Slot {
     storage: Storage,
-    /// Ones in the bits of the topmost unit (the whole value up to 64 bits, the last word above) that exist.
+    /// Ones in the bits of the topmost unit (the whole value up to 64 bits, the last word above)
+    /// that exist.
     mask: u64,
 }
 
 /// One instance of a Verilated design.
 ///
-/// Handles belong to the model that made them, and to other instances of the same [`crate::ModelLibrary`].
+/// Handles belong to the model that made them, and to other instances of the same
+/// [`crate::ModelLibrary`].
 pub struct Model {
     instance: NonNull<Instance>,
     shared: Arc<Shared>,
@@ -60,8 +62,9 @@ pub struct Model {
 /// Half cycles between two looks at the size of a waveform, a power of two.
 const TRACE_LOOKS: u64 = 1 << 13;
 
-// SAFETY: an instance has its own context and is touched through `&mut self` or `&self` of one `Model` only; Verilator's
-// run-time library keeps no thread-bound state between calls that an instance relies on.
+// SAFETY: an instance has its own context and is touched through `&mut self` or `&self` of one
+// `Model` only; Verilator's run-time library keeps no thread-bound state between calls that an
+// instance relies on.
 unsafe impl Send for Model {}
 
 impl Model {
@@ -160,14 +163,16 @@ impl Model {
         self.get_u64(port) & 1 != 0
     }
 
-    /// Sets an input to `value`: bits above the port's width are dropped, bits above 63 become zero.
+    /// Sets an input to `value`: bits above the port's width are dropped, bits above 63 become
+    /// zero.
     ///
     /// # Panics
     /// As [`Model::get_u64`].
     #[inline]
     pub fn set_u64(&mut self, port: Input, value: u64) {
         let &Slot { storage, mask } = &self.slots[port.0 as usize];
-        // SAFETY: as in `get_u64`; nothing else accesses the storage meanwhile, since `self` is borrowed mutably.
+        // SAFETY: as in `get_u64`; nothing else accesses the storage meanwhile, since `self` is
+        // borrowed mutably.
         unsafe {
             match storage {
                 Storage::Bits8(p) => p.write((value & mask) as u8),
@@ -186,19 +191,21 @@ impl Model {
     /// The value of a port wider than 64 bits, in place: 32-bit words, the lowest first.
     ///
     /// # Panics
-    /// If the port is narrower ([`Model::read_words`] serves every width), and as [`Model::get_u64`].
+    /// If the port is narrower ([`Model::read_words`] serves every width), and as
+    /// [`Model::get_u64`].
     #[inline]
     pub fn get_words(&self, port: impl Into<Output>) -> &[u32] {
         let index = port.into().0 as usize;
         match self.slots[index].storage {
-            // SAFETY: so many words live as long as the instance, and cannot change while `self` is borrowed.
+            // SAFETY: so many words live as long as the instance, and cannot change while `self` is
+            // borrowed.
             Storage::Wide(p, words) => unsafe { std::slice::from_raw_parts(p.as_ptr(), words) },
             _ => panic!("port `{}` has at most 64 bits: use get_u64 or read_words", self.ports()[index].name),
         }
     }
 
-    /// Copies the value of a port of any width to `words`, the lowest word first; words that the port does not have
-    /// become zero, words that `words` does not have are left out.
+    /// Copies the value of a port of any width to `words`, the lowest word first; words that the
+    /// port does not have become zero, words that `words` does not have are left out.
     ///
     /// # Panics
     /// As [`Model::get_u64`].
@@ -217,7 +224,8 @@ impl Model {
         }
     }
 
-    /// Sets an input of any width, the lowest word first; missing words are zero, bits beyond the width are dropped.
+    /// Sets an input of any width, the lowest word first; missing words are zero, bits beyond the
+    /// width are dropped.
     ///
     /// # Panics
     /// As [`Model::get_u64`].
@@ -261,7 +269,8 @@ impl Model {
         }
     }
 
-    /// First half of a cycle: clock low. Combinational outputs then answer the present inputs. Time advances by 1.
+    /// First half of a cycle: clock low. Combinational outputs then answer the present inputs. Time
+    /// advances by 1.
     ///
     /// # Errors
     /// As [`Model::eval`].
@@ -270,7 +279,8 @@ impl Model {
         self.half_cycle(clock, 0)
     }
 
-    /// Second half of a cycle: the rising edge, at which registers take their inputs. Time advances by 1.
+    /// Second half of a cycle: the rising edge, at which registers take their inputs. Time advances
+    /// by 1.
     ///
     /// # Errors
     /// As [`Model::eval`].
@@ -294,7 +304,8 @@ impl Model {
         Ok(())
     }
 
-    /// One cycle: [`Model::fall`], then [`Model::rise`]. Afterwards the outputs are those after the rising edge.
+    /// One cycle: [`Model::fall`], then [`Model::rise`]. Afterwards the outputs are those after the
+    /// rising edge.
     ///
     /// # Errors
     /// As [`Model::eval`].
@@ -326,7 +337,8 @@ impl Model {
         if self.tracing {
             return Err(io("the model already writes a waveform"));
         }
-        // SAFETY: the instance is alive; without a name the function only tells whether the model can trace.
+        // SAFETY: the instance is alive; without a name the function only tells whether the model
+        // can trace.
         if unsafe { (self.shared.functions.trace_open)(self.instance.as_ptr(), std::ptr::null()) } == 2 {
             return Err(Error::NoTrace { top: self.shared.top.clone() });
         }

@@ -48,8 +48,9 @@ impl Port {
 pub struct SharedModule {
     /// Its name.
     pub name: String,
-    /// Its inputs, except those that are connected to the same signal in all instances, such as the clock: those named here
-    /// stay variables of the instance, where Verilator would put the signals outside in their place.
+    /// Its inputs, except those that are connected to the same signal in all instances, such as the
+    /// clock: those named here stay variables of the instance, where Verilator would put the
+    /// signals outside in their place.
     pub inputs: Vec<String>,
 }
 
@@ -58,15 +59,16 @@ pub struct SharedModule {
 pub struct ModelOptions {
     /// Name of the top module.
     pub top: String,
-    /// Ports that the caller relies on; each must exist with this direction and width. The model has all ports of the
-    /// design, whether listed here or not.
+    /// Ports that the caller relies on; each must exist with this direction and width. The model
+    /// has all ports of the design, whether listed here or not.
     pub ports: Vec<Port>,
     /// Whether [`crate::Model::trace`] can write waveforms (FST). Costs build time and some speed.
     pub trace: bool,
-    /// Modules whose instances share their code. Worth it for large modules with several instances: the model is built
-    /// sooner, and its code fits the processor's caches better.
+    /// Modules whose instances share their code. Worth it for large modules with several instances:
+    /// the model is built sooner, and its code fits the processor's caches better.
     pub shared: Vec<SharedModule>,
-    /// What makes the C++ of [`ModelOptions::shared`] faster; without it, the model is compiled as Verilator writes it.
+    /// What makes the C++ of [`ModelOptions::shared`] faster; without it, the model is compiled as
+    /// Verilator writes it.
     pub rewriter: Option<&'static dyn Rewriter>,
     /// Further arguments for Verilator.
     pub verilator_flags: Vec<String>,
@@ -78,16 +80,18 @@ pub struct ModelOptions {
     pub verilator: String,
     /// The C++ compiler.
     pub compiler: String,
-    /// What the model is of, in words; it stands beside the model in the cache, for people. Not part of the cache key.
+    /// What the model is of, in words; it stands beside the model in the cache, for people. Not
+    /// part of the cache key.
     pub about: String,
-    /// Folder of the build cache; by default `$HERMES_CACHE`, `$XDG_CACHE_HOME/hermes` or `~/.cache/hermes`.
+    /// Folder of the build cache; by default `$HERMES_CACHE`, `$XDG_CACHE_HOME/hermes` or
+    /// `~/.cache/hermes`.
     pub cache: Option<PathBuf>,
 }
 
 impl ModelOptions {
-    /// Options for the module `top`: no tracing, one flat model, as many compiler processes as the machine has
-    /// processors, `verilator` from the search path (or `$VERILATOR`), and of the compilers there the newest `clang++-NUMBER`, else
-    /// `clang++`, else `g++` (or `$CXX`).
+    /// Options for the module `top`: no tracing, one flat model, as many compiler processes as the
+    /// machine has processors, `verilator` from the search path (or `$VERILATOR`), and of the
+    /// compilers there the newest `clang++-NUMBER`, else `clang++`, else `g++` (or `$CXX`).
     pub fn new(top: impl Into<String>) -> Self {
         let program =
             |variable, default: fn() -> String| std::env::var(variable).unwrap_or_else(|_| default());
@@ -132,14 +136,16 @@ impl ModelOptions {
     }
 }
 
-/// The newest Clang by the number in its name, `clang++` without one, or `g++`: Clang's models are faster than GCC's by a quarter, and it
-/// compiles them in half the time; those of Clang 19 and newer are faster than those of 14 by another quarter.
+/// The newest Clang by the number in its name, `clang++` without one, or `g++`: Clang's models are
+/// faster than GCC's by a quarter, and it compiles them in half the time; those of Clang 19 and
+/// newer are faster than those of 14 by another quarter.
 fn usual_compiler() -> String {
     newest_program("clang++").unwrap_or_else(|| "g++".to_string())
 }
 
-/// The program `name` of the search path that has the highest number behind its name, such as `clang-22` for `clang`; `name` itself if
-/// there is none with a number; `None` if there is neither.
+/// The program `name` of the search path that has the highest number behind its name, such as
+/// `clang-22` for `clang`; `name` itself if there is none with a number; `None` if there is
+/// neither.
 #[must_use]
 pub fn newest_program(name: &str) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -10,8 +10,9 @@ use crate::header::HeaderPort;
 use crate::options::SharedModule;
 use crate::version::Version;
 
-/// What changes the C++ of shared modules before it is compiled, so that the model is faster and does the same. Where it cannot, the
-/// model is compiled as Verilator wrote it, and a warning says so once.
+/// What changes the C++ of shared modules before it is compiled, so that the model is faster and
+/// does the same. Where it cannot, the model is compiled as Verilator wrote it, and a warning says
+/// so once.
 pub trait Rewriter: fmt::Debug + Sync {
     /// What tells its versions apart; part of the cache key of a model.
     fn version(&self) -> &str;
@@ -22,8 +23,8 @@ pub trait Rewriter: fmt::Debug + Sync {
     /// Whether it knows the C++ of this version of Verilator.
     fn knows(&self, verilator: Version) -> bool;
 
-    /// Rewrites the files in `objects`, which are those of a design with the ports `ports` and one shared module at least; gives what stands against it, in which case
-    /// the files are of no use.
+    /// Rewrites the files in `objects`, which are those of a design with the ports `ports` and one
+    /// shared module at least; gives what stands against it, in which case the files are of no use.
     ///
     /// # Errors
     /// A file cannot be read or written.
@@ -34,7 +35,8 @@ pub trait Rewriter: fmt::Debug + Sync {
         ports: &[HeaderPort],
     ) -> Result<Option<String>, Error>;
 
-    /// What a model costs that was not rewritten, and what would help: the second half of the warning.
+    /// What a model costs that was not rewritten, and what would help: the second half of the
+    /// warning.
     fn without(&self) -> String;
 }
 

@@ -34,7 +34,8 @@ pub struct Cleaned {
     pub in_use: Vec<Stored>,
 }
 
-/// The folder of the cache (that of the environment, unless `folder` is given), and the models and run-time libraries in it, that used last first.
+/// The folder of the cache (that of the environment, unless `folder` is given), and the models and
+/// run-time libraries in it, that used last first.
 ///
 /// # Errors
 /// The folder cannot be made or read.
@@ -45,7 +46,8 @@ pub fn list(folder: Option<&Path>) -> Result<(PathBuf, Vec<Stored>), Error> {
     Ok((cache.folder().to_path_buf(), all))
 }
 
-/// Removes what was not used for `unused`. An entry that another process checks or builds stays; one that is loaded goes on to work there.
+/// Removes what was not used for `unused`. An entry that another process checks or builds stays;
+/// one that is loaded goes on to work there.
 ///
 /// # Errors
 /// The folder cannot be read, or a file not removed.
@@ -105,7 +107,8 @@ mod tests {
     use super::*;
     use crate::about::About;
 
-    /// A cache with two models, of which the first was not used for ten days, and a run-time library.
+    /// A cache with two models, of which the first was not used for ten days, and a run-time
+    /// library.
     fn cache() -> (tempfile::TempDir, Cache) {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(Some(folder.path())).unwrap();

@@ -10,10 +10,12 @@ use crate::run::{first_line, run};
 
 /// The oldest that builds models.
 const OLDEST: Version = Version::new(5, 6);
-/// From this version on, Verilator's graph of the data flow is left out. It puts signals outside of a shared module in the place of its
-/// inputs (seen with 5.038), and takes `always` blocks apart, so that the code of a core grows to five times its size (seen with 5.049).
+/// From this version on, Verilator's graph of the data flow is left out. It puts signals outside of
+/// a shared module in the place of its inputs (seen with 5.038), and takes `always` blocks apart,
+/// so that the code of a core grows to five times its size (seen with 5.049).
 const WITHOUT_GRAPH: Version = Version::new(5, 31);
-/// Verilator's own record of its version, in its folder: packages that are not built from a release say no version.
+/// Verilator's own record of its version, in its folder: packages that are not built from a release
+/// say no version.
 const HEADER: &str = "include/verilated_config.h";
 
 /// A version of Verilator: 5.006 and 5.6 are the same.
@@ -53,7 +55,8 @@ impl Version {
         match (self >= WITHOUT_GRAPH, shared) {
             (false, _) => &[],
             (true, false) => &["-fno-dfg"],
-            // Parts of an `always` block come in an order that differs between instances: they would not share their functions.
+            // Parts of an `always` block come in an order that differs between instances: they
+            // would not share their functions.
             (true, true) => &["-fno-dfg", "-fno-split"],
         }
     }
@@ -69,7 +72,8 @@ impl fmt::Display for Version {
 /// A Verilator program that was asked for its version.
 #[derive(Clone, Debug)]
 pub(crate) struct Verilator {
-    /// What it calls itself and its version: different for different versions, also where its answer is not.
+    /// What it calls itself and its version: different for different versions, also where its
+    /// answer is not.
     pub(crate) name: String,
     pub(crate) version: Version,
 }
@@ -78,7 +82,8 @@ impl Verilator {
     /// Asks `program`.
     ///
     /// # Errors
-    /// There is no such program, neither its answer nor its header names a version, or the version is too old.
+    /// There is no such program, neither its answer nor its header names a version, or the version
+    /// is too old.
     pub(crate) fn ask(program: &str) -> Result<Self, Error> {
         let answer = first_line(&run(Command::new(program).arg("--version"), program)?);
         let version = match Version::of_answer(&answer) {

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::header::HeaderPort;
 use crate::options::Direction;
 
-/// Changes whenever the functions below, the order of calls (`order`), the loops (`loops`) or the parts of functions (`cut`) change; part of the cache key.
+/// Changes whenever the functions below, the order of calls (`order`), the loops (`loops`) or the
+/// parts of functions (`cut`) change; part of the cache key.
 pub(crate) const WRAPPER_VERSION: u32 = 9;
 
 /// Name of the class that Verilator generates.
@@ -13,9 +14,10 @@ pub const CLASS: &str = "Vmodel";
 
 /// One C++ file: the port table, and functions to make, evaluate, trace and delete an instance.
 ///
-/// `vl_fatal` and `vl_stop` of Verilator's run-time library end the process; the library is therefore compiled without
-/// them and they are defined here to throw, so that a model that stops becomes an error value of `hermes_model_eval`.
-/// `because` is why the C++ was not rewritten, if it was to be; else it is empty.
+/// `vl_fatal` and `vl_stop` of Verilator's run-time library end the process; the library is
+/// therefore compiled without them and they are defined here to throw, so that a model that stops
+/// becomes an error value of `hermes_model_eval`. `because` is why the C++ was not rewritten, if it
+/// was to be; else it is empty.
 pub(crate) fn generate(ports: &[HeaderPort], trace: bool, because: &str) -> String {
     let mut text = String::new();
     let trace_flag = u8::from(trace);
@@ -114,7 +116,8 @@ HERMES_API void* hermes_model_port(Instance* instance, uint32_t index, uint32_t*
 // 0: evaluated. 1: the model stopped, see hermes_model_error.
 HERMES_API int32_t hermes_model_eval(Instance* instance) {
     try {
-        // What the run-time library reports goes to the context of the thread, which another instance may have set.
+        // What the run-time library reports goes to the context of the thread, which another
+        // instance may have set.
         Verilated::threadContextp(&instance->context);
         instance->top->eval();
         return 0;
@@ -179,7 +182,8 @@ HERMES_API void hermes_model_trace_close(Instance* instance) {
 
 HERMES_API void hermes_model_delete(Instance* instance) {
     hermes_model_trace_close(instance);
-    // The model's scopes leave the context of the thread, which may be that of an instance that is gone.
+    // The model's scopes leave the context of the thread, which may be that of an instance that is
+    // gone.
     Verilated::threadContextp(&instance->context);
     try {
         instance->top->final();

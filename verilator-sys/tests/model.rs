@@ -1,5 +1,5 @@
-//! Small designs, built and run. Every test has its own cache, but shares Verilator's run-time library through
-//! a copy of the entries that begin with `runtime-`.
+//! Small designs, built and run. Every test has its own cache, but shares Verilator's run-time
+//! library through a copy of the entries that begin with `runtime-`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -337,7 +337,8 @@ fn instances_share_their_code() {
     }
 }
 
-/// `$display` with `%m` gives the model a scope, which the run-time library keeps in the context of the thread.
+/// `$display` with `%m` gives the model a scope, which the run-time library keeps in the context of
+/// the thread.
 #[test]
 fn instances_end_in_any_order() {
     let cache = tempfile::tempdir().unwrap();

@@ -8,7 +8,8 @@ use crate::system::BoardSystem;
 
 /// Pins of a ULX3S with an LFE5U-85F. Their names are those of the board's schematics.
 ///
-/// LED 0 beats, LED 1 is on while packets are in the array, LED 2 if a thread ended with a fault or memory answered with an error.
+/// LED 0 beats, LED 1 is on while packets are in the array, LED 2 if a thread ended with a fault or
+/// memory answered with an error.
 #[derive(LogicBlock)]
 #[new(settings: &Settings)]
 pub struct Ulx3s<const LANES: usize> {

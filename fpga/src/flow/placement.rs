@@ -23,10 +23,11 @@ pub struct Device {
 /// How nextpnr places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placer {
-    /// By solving for the shortest wires and spreading again and again, with this many times as much weight as by default (10) on timing.
+    /// By solving for the shortest wires and spreading again and again, with this many times as
+    /// much weight as by default (10) on timing.
     Heap(u32),
-    /// By forces that spread the cells while they shorten the wires: it leaves a fifth less wire than the other where memories and
-    /// carry chains are many.
+    /// By forces that spread the cells while they shorten the wires: it leaves a fifth less wire
+    /// than the other where memories and carry chains are many.
     Static,
 }
 
@@ -37,8 +38,10 @@ pub struct Effort {
     pub placer: Placer,
     /// The router is the second one, which negotiates over congested wires.
     pub router2: bool,
-    /// Long paths go before short ones, in placing and in routing. The second router then lets a net of a long path keep a wire that is used twice for a
-    /// twentieth of what it costs another net: where most paths are too long, such wires remain. Without it, the weight of a conflict is the same in all rounds.
+    /// Long paths go before short ones, in placing and in routing. The second router then lets a
+    /// net of a long path keep a wire that is used twice for a twentieth of what it costs another
+    /// net: where most paths are too long, such wires remain. Without it, the weight of a conflict
+    /// is the same in all rounds.
     pub timing: bool,
 }
 
@@ -67,7 +70,8 @@ pub struct Placement<'a> {
 }
 
 impl Placement<'_> {
-    /// Starts an attempt with one seed; it leaves `seed-N.log` and, if it comes to an end, `seed-N.config` in the folder.
+    /// Starts an attempt with one seed; it leaves `seed-N.log` and, if it comes to an end,
+    /// `seed-N.config` in the folder.
     ///
     /// # Errors
     /// nextpnr does not start, or the log cannot be written.
@@ -136,8 +140,8 @@ impl Placement<'_> {
     }
 }
 
-/// The clock in what nextpnr says, `Max frequency for clock 'clk': 80.10 MHz (PASS at 75.00 MHz)`: that of the slowest net, and of
-/// each net what was said last.
+/// The clock in what nextpnr says, `Max frequency for clock 'clk': 80.10 MHz (PASS at 75.00
+/// MHz)`: that of the slowest net, and of each net what was said last.
 #[must_use]
 pub fn clock(log: &str) -> Option<f64> {
     let said = log.lines().filter_map(|line| {
@@ -148,7 +152,8 @@ pub fn clock(log: &str) -> Option<f64> {
     clocks.into_values().reduce(f64::min)
 }
 
-/// How many wires were used more than once, in each round of the second router: `iter=3 wires=120 overused=7 ..`.
+/// How many wires were used more than once, in each round of the second router:
+/// `iter=3 wires=120 overused=7 ..`.
 #[must_use]
 pub fn overused(log: &str) -> Vec<u64> {
     let of_line = |line: &str| line.split_once(" overused=")?.1.split_whitespace().next()?.parse().ok();

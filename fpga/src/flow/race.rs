@@ -39,7 +39,8 @@ pub struct Winner {
     pub seed: u32,
     /// The clock of the routed design in MHz.
     pub megahertz: f64,
-    /// Name of the text configuration that it left in the folder. ecppack gets it as it is: as WebAssembly it sees its own folder, and not all others.
+    /// Name of the text configuration that it left in the folder. ecppack gets it as it is: as
+    /// WebAssembly it sees its own folder, and not all others.
     pub config: String,
     /// The seeds that were given up or slower, and what became of them.
     pub others: Vec<(u32, String)>,
@@ -60,7 +61,8 @@ fn is_stuck(rounds: &[u64], patience: usize) -> bool {
     }
 }
 
-/// Places and routes with one seed after the other, `jobs` at once, until one meets the clock; otherwise gives the fastest of those that were routed.
+/// Places and routes with one seed after the other, `jobs` at once, until one meets the clock;
+/// otherwise gives the fastest of those that were routed.
 ///
 /// # Errors
 /// nextpnr does not start, or no seed was routed within the limit.

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use super::tools::{read, write, FlowError, Tool};
 
-/// LUTs of an ECP5 behind the cells that Yosys counts: a carry cell takes two, a memory of 16 x 4 bits four.
+/// LUTs of an ECP5 behind the cells that Yosys counts: a carry cell takes two, a memory of 16 x 4
+/// bits four.
 const LUTS: [(&str, usize); 3] = [("LUT4", 1), ("CCU2C", 2), ("TRELLIS_DPR16X4", 4)];
-/// Options of `synth_ecp5`, for cost and clock alike. Left alone it counts a function of seven inputs, which takes
-/// eight LUTs and their multiplexers, as one, and so trades many LUTs for a level of logic.
+/// Options of `synth_ecp5`, for cost and clock alike. Left alone it counts a function of seven
+/// inputs, which takes eight LUTs and their multiplexers, as one, and so trades many LUTs for a
+/// level of logic.
 const OPTIONS: &str = "-nowidelut";
 
 /// What is mapped once more behind that.
@@ -73,7 +75,8 @@ impl Cells {
     }
 }
 
-/// Maps `top` of a Verilog text to the cells of an ECP5. Leaves `netlist.json`, `design.v` and `statistics.txt` in `folder`.
+/// Maps `top` of a Verilog text to the cells of an ECP5. Leaves `netlist.json`, `design.v` and
+/// `statistics.txt` in `folder`.
 ///
 /// # Errors
 /// Yosys does not start or fails, or a file cannot be written.
@@ -109,7 +112,8 @@ mod tests {
         );
     }
 
-    /// A memory of 8 words: the address bit that is never used is a copy of one that is, and no constant.
+    /// A memory of 8 words: the address bit that is never used is a copy of one that is, and no
+    /// constant.
     #[test]
     fn unused_address_bits_of_memories_are_copies() {
         let folder = tempfile::tempdir().unwrap();

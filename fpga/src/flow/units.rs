@@ -26,15 +26,18 @@ struct Cell {
     kind: String,
 }
 
-/// The cells of the units of a flattened netlist: each unit, by its path of instance names, with those cells that are in it and in none of the others.
+/// The cells of the units of a flattened netlist: each unit, by its path of instance names, with
+/// those cells that are in it and in none of the others.
 ///
-/// Yosys names a cell by the path of the unit that it came from, or by a signal in it. Logic that it merged across units counts for the one whose
-/// name it kept, so that shares of small units are rough; sums are exact.
+/// Yosys names a cell by the path of the unit that it came from, or by a signal in it. Logic that
+/// it merged across units counts for the one whose name it kept, so that shares of small units are
+/// rough; sums are exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Units(BTreeMap<String, Cells>);
 
 impl Units {
-    /// Reads `netlist.json` in `folder`: the units of `top`. Those deeper than `depth` count for the one that they are in.
+    /// Reads `netlist.json` in `folder`: the units of `top`. Those deeper than `depth` count for
+    /// the one that they are in.
     ///
     /// # Errors
     /// The file cannot be read, or is no netlist with this module.

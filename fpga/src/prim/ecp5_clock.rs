@@ -3,7 +3,8 @@
 use hermes_hdl::emit::unit_info::HandWritten;
 use hermes_hdl::prelude::*;
 
-/// Dividers of the PLL of an ECP5 (EHXPLLL, Lattice FPGA-TN-02200): the output has `input / reference * feedback`, and the oscillator `output` times that.
+/// Dividers of the PLL of an ECP5 (EHXPLLL, Lattice FPGA-TN-02200): the output has
+/// `input / reference * feedback`, and the oscillator `output` times that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ecp5Pll {
     /// CLKI_DIV: 1 to 128.
@@ -17,8 +18,8 @@ pub struct Ecp5Pll {
 }
 
 impl Ecp5Pll {
-    /// The dividers that make `kilohertz` of `input` kHz, or what is nearest below it. The oscillator runs at 400 to 800 MHz, the phase detector at 3.125 to
-    /// 400 MHz.
+    /// The dividers that make `kilohertz` of `input` kHz, or what is nearest below it. The
+    /// oscillator runs at 400 to 800 MHz, the phase detector at 3.125 to 400 MHz.
     ///
     /// `None` if there are none within a sixth.
     #[must_use]
@@ -39,9 +40,10 @@ impl Ecp5Pll {
 
 /// The clock of the array from that of the board, and its reset.
 ///
-/// 1. `clock_out` is what the PLL makes. In simulation, and wherever `SYNTHESIS` is not defined, it is `clock_in` itself.
-/// 2. `reset_out` is high until the PLL is locked, and while `button` is, which may come at any time; it falls synchronously to `clock_out`, 16 cycles
-///    after that or later.
+/// 1. `clock_out` is what the PLL makes. In simulation, and wherever `SYNTHESIS` is not defined, it
+///    is `clock_in` itself.
+/// 2. `reset_out` is high until the PLL is locked, and while `button` is, which may come at any
+///    time; it falls synchronously to `clock_out`, 16 cycles after that or later.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(pll: Ecp5Pll)]
 pub struct Ecp5Clock {

@@ -3,11 +3,11 @@
 use hermes_hdl::emit::unit_info::HandWritten;
 use hermes_hdl::prelude::*;
 
-/// Carries a signal of thousands of sinks, such as a reset, on the global network of an ECP5 (DCCA, Lattice FPGA-TN-02200): it takes no wires of those
-/// that all other signals share.
+/// Carries a signal of thousands of sinks, such as a reset, on the global network of an ECP5 (DCCA,
+/// Lattice FPGA-TN-02200): it takes no wires of those that all other signals share.
 ///
-/// Combinational: `signal_out` is `signal_in`, in simulation and wherever `SYNTHESIS` is not defined without the buffer. The way to the middle of the device and
-/// back takes some nanoseconds.
+/// Combinational: `signal_out` is `signal_in`, in simulation and wherever `SYNTHESIS` is not
+/// defined without the buffer. The way to the middle of the device and back takes some nanoseconds.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Ecp5Global {
     /// The signal.

@@ -1,4 +1,5 @@
-//! A filter with a finite impulse response (FIR): a small design with a port group, memories, registers and a state machine.
+//! A filter with a finite impulse response (FIR): a small design with a port group, memories,
+//! registers and a state machine.
 
 use hermes_hdl::prelude::*;
 
@@ -24,9 +25,11 @@ pub enum Step {
     Offer,
 }
 
-/// FIR filter with `2^A` taps and one multiplier: `y[n] = sum of c[k] * x[n - k]`, exact with up to 256 taps.
+/// FIR filter with `2^A` taps and one multiplier: `y[n] = sum of c[k] * x[n - k]`, exact with up to
+/// 256 taps.
 ///
-/// 1. `filtered` offers `y[n]` `2^A + 1` cycles after `x[n]` was taken; the next sample is taken after that.
+/// 1. `filtered` offers `y[n]` `2^A + 1` cycles after `x[n]` was taken; the next sample is taken
+///    after that.
 /// 2. Samples before the first one after reset count as 0.
 /// 3. A coefficient must be loaded before it is used, and changes while no sum is under way.
 #[derive(LogicBlock, Default)]

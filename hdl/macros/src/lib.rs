@@ -33,8 +33,8 @@ use proc_macro::TokenStream;
 ///   default elements, and every other field has its default. Without `#[new]`, a struct with such
 ///   a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
-/// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`, and
-///   the payload with it. `#[one_hot]` at an output: at most one bit is set. `emit` notes it
+/// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`,
+///   and the payload with it. `#[one_hot]` at an output: at most one bit is set. `emit` notes it
 ///   ([`Promise`](../hermes_hdl/emit/enum.Promise.html)), and assertions are made of it.
 #[proc_macro_derive(LogicBlock, attributes(new, init, count, held, one_hot))]
 pub fn logic_block(input: TokenStream) -> TokenStream {

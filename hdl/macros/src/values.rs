@@ -1,4 +1,5 @@
-//! `#[derive(LogicStruct)]` and `#[derive(LogicState)]`: types of values with parts, and with names.
+//! `#[derive(LogicStruct)]` and `#[derive(LogicState)]`: types of values with parts, and with
+//! names.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -3,14 +3,15 @@
 use crate::prim::Register;
 use rust_hdl::prelude::{Atom, Block, Constant, Direction, In, Local, Logic, Out, Signal, Synth};
 
-/// What can tell whether it changed in the last pass of the native simulation, so that `update` of a unit need not run in a
-/// pass in which nothing that it reads is other than in its last run. `#[derive(LogicBlock)]` and `#[derive(Ports)]`
-/// implement it.
+/// What can tell whether it changed in the last pass of the native simulation, so that `update` of
+/// a unit need not run in a pass in which nothing that it reads is other than in its last run.
+/// `#[derive(LogicBlock)]` and `#[derive(Ports)]` implement it.
 ///
-/// rust-hdl repeats passes over the whole design until no signal changes, a level of the hierarchy a pass, and each calls
-/// `update` of every unit. What `update` computes follows from the unit's own signals, the outputs of its children, and `d`
-/// and `q` of its registers alone (primitives remember words, but change them at a clock edge only, which is a change of
-/// their clock). So passes, values and their order are those of rust-hdl; only runs without effect are left out.
+/// rust-hdl repeats passes over the whole design until no signal changes, a level of the hierarchy
+/// a pass, and each calls `update` of every unit. What `update` computes follows from the unit's
+/// own signals, the outputs of its children, and `d` and `q` of its registers alone (primitives
+/// remember words, but change them at a clock edge only, which is a change of their clock). So
+/// passes, values and their order are those of rust-hdl; only runs without effect are left out.
 pub trait Activity: Block {
     /// As the owner sees it: one of its signals changed, of a unit one of its outputs.
     fn changed(&self) -> bool;
@@ -20,7 +21,8 @@ pub trait Activity: Block {
     }
     /// A pass in which neither `update` of the owner runs nor an input of it was set.
     fn settle(&mut self);
-    /// A pass in which `update` of the owner does not run: its inputs may still have come from outside.
+    /// A pass in which `update` of the owner does not run: its inputs may still have come from
+    /// outside.
     fn poll(&mut self) {
         self.settle();
     }
@@ -34,8 +36,8 @@ pub trait Unit: Activity {
     fn act(&mut self);
 }
 
-/// Whether a unit never ran, and notes that it does: at its first signal, in rust-hdl's mark "connected", which nothing else
-/// here reads.
+/// Whether a unit never ran, and notes that it does: at its first signal, in rust-hdl's mark
+/// "connected", which nothing else here reads.
 pub fn is_first<D: Direction, T: Synth>(signal: &mut Signal<D, T>) -> bool {
     let first = !signal.connected();
     signal.connect();

@@ -112,8 +112,8 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The characters of the mark that makes `text` an item of a list, and of the space behind it: `- `,
-/// `* `, `12. ` or `12) `.
+/// The characters of the mark that makes `text` an item of a list, and of the space behind it:
+/// `- `, `* `, `12. ` or `12) `.
 fn mark(text: &str) -> usize {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_item = match digits {

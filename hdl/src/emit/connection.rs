@@ -1,12 +1,13 @@
-//! What passes between a unit and its children without a line of its own for each signal: clock and reset, and ports
-//! that are connected by `connect!`.
+//! What passes between a unit and its children without a line of its own for each signal: clock and
+//! reset, and ports that are connected by `connect!`.
 
 use rust_hdl::prelude::ast::{VerilogLink, VerilogLinkDetails};
 use rust_hdl::prelude::{Clock, In, Out, Signal, Synth};
 
 /// A unit that takes clock and reset from its owner; `#[derive(LogicBlock)]` implements it.
 pub trait Clocked {
-    /// Sets the inputs `clock` and `reset`, if they are there; a register's next value becomes its present one.
+    /// Sets the inputs `clock` and `reset`, if they are there; a register's next value becomes its
+    /// present one.
     fn take_clock(&mut self, clock: Clock, reset: Option<bool>);
 }
 
@@ -18,8 +19,9 @@ impl<T: Clocked> Clocked for Vec<T> {
 
 /// Ports that `connect!` joins, signal by signal.
 ///
-/// Two ports of one direction are those of a unit, which stands first, and of its child: an input is passed on to the
-/// child, an output comes from it. Ports of opposite directions belong to two children.
+/// Two ports of one direction are those of a unit, which stands first, and of its child: an input
+/// is passed on to the child, an output comes from it. Ports of opposite directions belong to two
+/// children.
 pub trait Connect<Other = Self> {
     /// Drives the receiving signals in the native simulation.
     fn connect(&mut self, other: &mut Other);
@@ -130,7 +132,8 @@ impl<A: Connect<B>, B> Connect<Vec<B>> for Vec<A> {
     }
 }
 
-/// Connects two ports or port groups in a kernel: `connect!(self.port, self.child.port)`. See [`Connect`].
+/// Connects two ports or port groups in a kernel: `connect!(self.port, self.child.port)`. See
+/// [`Connect`].
 ///
 /// The signals answer in the same cycle: it is wiring.
 #[macro_export]

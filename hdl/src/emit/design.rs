@@ -86,7 +86,8 @@ struct Library {
     known: HashMap<String, usize>,
     /// Fingerprint of each definition.
     keys: Vec<String>,
-    /// Modules whose outputs must not change, even for a moment, with inputs that do not decide them.
+    /// Modules whose outputs must not change, even for a moment, with inputs that do not decide
+    /// them.
     precise: BTreeSet<String>,
 }
 
@@ -95,13 +96,15 @@ struct Library {
 /// The unit needs no preparation. Equal units become one module.
 ///
 /// # Errors
-/// [`EmitError`] with the path of the signal for anything in the design that has no Verilog meaning.
+/// [`EmitError`] with the path of the signal for anything in the design that has no Verilog
+/// meaning.
 pub fn emit<B: Block>(unit: &B, top_name: &str) -> Result<Design, EmitError> {
     emit_prefixed(unit, top_name, "")
 }
 
-/// As [`emit`]; the names of all modules, the top included, begin with `prefix`, so that several designs stand in one without a
-/// clash. `prefix` must be one with which a Verilog identifier can begin, or empty.
+/// As [`emit`]; the names of all modules, the top included, begin with `prefix`, so that several
+/// designs stand in one without a clash. `prefix` must be one with which a Verilog identifier can
+/// begin, or empty.
 ///
 /// # Errors
 /// As [`emit`].
@@ -160,7 +163,8 @@ impl Library {
         Ok(index)
     }
 
-    /// Plans and writes the module of `unit`. It is planned again, with more variables or blocks, until no block wakes itself.
+    /// Plans and writes the module of `unit`. It is planned again, with more variables or blocks,
+    /// until no block wakes itself.
     fn write(&mut self, mut unit: Unit, scope: &Scope, precise: bool) -> Result<Definition, EmitError> {
         let mut apart = BTreeSet::new();
         loop {

@@ -1,15 +1,17 @@
 //! Makes each element of a vector a variable of its own.
 //!
-//! A simulator wakes an `always @*` block on any change of a vector that the block reads elements of. Where that would wake a block by
-//! what it drives itself ([`super::wakes`]), or where several blocks drive elements of the vector, the elements become variables, and
-//! the vector is their concatenation.
+//! A simulator wakes an `always @*` block on any change of a vector that the block reads elements
+//! of. Where that would wake a block by what it drives itself ([`super::wakes`]), or where several
+//! blocks drive elements of the vector, the elements become variables, and the vector is their
+//! concatenation.
 
 use super::node::{concat, slice, Node, VarId};
 use super::unit::{Assign, Role, Stmt, Unit, Var};
 
-/// Replaces the elements of `var` by variables of their own in all statements of `unit`. The new variables stand behind
-/// all others, so that the numbers of the others stay. `var` itself stays where it is a port, an input of a child or
-/// a `Pack`: the elements are assigned to it, or it to the elements.
+/// Replaces the elements of `var` by variables of their own in all statements of `unit`. The new
+/// variables stand behind all others, so that the numbers of the others stay. `var` itself stays
+/// where it is a port, an input of a child or a `Pack`: the elements are assigned to it, or it to
+/// the elements.
 pub fn split(unit: &mut Unit, var: VarId) {
     let first = unit.vars.len();
     let Var { path, role, count, width, fields } = unit.vars[var].clone();
@@ -50,7 +52,8 @@ struct Elements {
 }
 
 impl Elements {
-    /// The elements that hold `width` bits of the vector from `lsb` on, lowest first: variable, lowest bit in it, bits.
+    /// The elements that hold `width` bits of the vector from `lsb` on, lowest first: variable,
+    /// lowest bit in it, bits.
     fn parts(&self, lsb: usize, width: usize) -> Vec<(VarId, usize, usize)> {
         let mut parts = Vec::new();
         let mut at = lsb;

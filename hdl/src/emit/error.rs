@@ -1,6 +1,7 @@
 //! What can be wrong with a design.
 
-/// Why a design cannot be written as Verilog. Every variant names the signal or unit by its path from the top.
+/// Why a design cannot be written as Verilog. Every variant names the signal or unit by its path
+/// from the top.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmitError {
     /// The block handed to the back end is not a unit.
@@ -41,7 +42,8 @@ pub enum EmitError {
         /// The signals of the loop, the first one again at the end.
         path: Vec<String>,
     },
-    /// A simulator would run statements of the unit again and again: each run changes, if only for a moment, what they read.
+    /// A simulator would run statements of the unit again and again: each run changes, if only for
+    /// a moment, what they read.
     #[error(
         "{path}: statements would wake themselves in a simulator, through {signal}: a signal that is assigned again after others \
          have read it ties them together; use two signals"

@@ -169,8 +169,8 @@ impl Kernel<'_> {
         Ok((self.bits(value, what)?, signed))
     }
 
-    /// A bit position in a vector of `width` bits. A position outside the vector makes the Rust model panic, so that
-    /// the bits dropped here are zero.
+    /// A bit position in a vector of `width` bits. A position outside the vector makes the Rust
+    /// model panic, so that the bits dropped here are zero.
     fn index(&self, index: Value, width: usize, what: &str) -> Result<Node> {
         match index {
             Value::Integer(v) => match usize::try_from(&v) {

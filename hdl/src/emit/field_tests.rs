@@ -1,4 +1,5 @@
-//! Struct fields and computed part-selects: their text, their meaning, and what lint tools say to them.
+//! Struct fields and computed part-selects: their text, their meaning, and what lint tools say to
+//! them.
 
 use std::process::Command;
 
@@ -114,7 +115,8 @@ fn fields_have_named_offsets() {
     }
 }
 
-/// A part-select gives X where Rust gives zeros beyond the end, so it stands only where that cannot be.
+/// A part-select gives X where Rust gives zeros beyond the end, so it stands only where that cannot
+/// be.
 #[test]
 fn computed_part_selects_stand_where_they_cannot_leave_the_vector() {
     let text = text();

@@ -57,7 +57,8 @@ pub struct Piece<'a> {
     pub width: usize,
 }
 
-/// Splits bits of a vector where fields begin, most significant first. `element` is the width of one struct.
+/// Splits bits of a vector where fields begin, most significant first. `element` is the width of
+/// one struct.
 pub fn pieces(fields: &[Field], element: usize, lsb: usize, width: usize) -> Vec<Piece<'_>> {
     if fields.is_empty() || (lsb % element == 0 && width % element == 0) {
         return vec![Piece { field: None, lsb, width }];

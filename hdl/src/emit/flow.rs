@@ -1,4 +1,5 @@
-//! Which assignments reach which reads: finds latches, reads before assignment and combinational loops.
+//! Which assignments reach which reads: finds latches, reads before assignment and combinational
+//! loops.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -335,7 +336,8 @@ fn loop_error(analysis: &Analysis, graph: &[Vec<usize>], component: &[usize]) ->
     EmitError::CombinationalLoop { path }
 }
 
-/// For each output slot, the input slots that `graph` leads to from it. Its first nodes are the slots; edges lead to what decides a node.
+/// For each output slot, the input slots that `graph` leads to from it. Its first nodes are the
+/// slots; edges lead to what decides a node.
 pub fn through(unit: &Unit, slots: &Slots, graph: &[Vec<usize>]) -> HashMap<Slot, BTreeSet<Slot>> {
     let mut result = HashMap::new();
     let role = |slot: Slot| unit.vars[slots.var(slot)].role;
@@ -359,7 +361,8 @@ pub fn through(unit: &Unit, slots: &Slots, graph: &[Vec<usize>]) -> HashMap<Slot
 
 /// Strongly connected components of a graph of adjacency lists, each in ascending order.
 pub fn components(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    // Tarjan's algorithm with an explicit stack: kernels with long chains would overflow the call stack.
+    // Tarjan's algorithm with an explicit stack: kernels with long chains would overflow the call
+    // stack.
     const NONE: usize = usize::MAX;
     let (mut index, mut low) = (vec![NONE; graph.len()], vec![0; graph.len()]);
     let mut on_stack = vec![false; graph.len()];

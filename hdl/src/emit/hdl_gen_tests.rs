@@ -1,4 +1,5 @@
-//! The project's `#[hdl_gen]` against rust-hdl's: the same syntax tree of the same kernel, and what only ours knows.
+//! The project's `#[hdl_gen]` against rust-hdl's: the same syntax tree of the same kernel, and what
+//! only ours knows.
 
 use crate::prelude::*;
 use crate::testing::check;

@@ -68,7 +68,8 @@ impl Kernel<'_> {
         pairs.into_iter().map(hold).collect()
     }
 
-    /// Registers and children without an assignment to their `clock` or `reset` (`name`) get the unit's own.
+    /// Registers and children without an assignment to their `clock` or `reset` (`name`) get the
+    /// unit's own.
     fn connect_port(&mut self, name: &str) {
         let Some(Target::Bits { var: own, .. }) = self.unit.targets.get(name).cloned() else { return };
         if self.unit.vars[own].role != Role::Input {

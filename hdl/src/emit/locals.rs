@@ -1,7 +1,7 @@
 //! The `let`s of a kernel: names, and types as the compiler finds them.
 //!
-//! `#[hdl_gen]` writes calls to the functions of this module. None of them runs a closure that it is given: it is
-//! there for its type.
+//! `#[hdl_gen]` writes calls to the functions of this module. None of them runs a closure that it
+//! is given: it is there for its type.
 
 use std::ops::Range;
 
@@ -90,7 +90,8 @@ impl Local {
 pub struct Locals(Vec<Local>);
 
 impl Locals {
-    /// Notes a `let`, one element for each turn of the loops around it (`counts`, the outermost first), and returns a value of its type.
+    /// Notes a `let`, one element for each turn of the loops around it (`counts`, the outermost
+    /// first), and returns a value of its type.
     pub fn declare<T: HardwareValue>(&mut self, name: &str, counts: &[usize]) -> T {
         self.note(name, counts, T::BITS, T::descriptor);
         T::default()

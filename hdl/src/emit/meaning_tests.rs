@@ -1,5 +1,5 @@
-//! Where Verilog's rules differ from Rust's: each unit here means something else if its kernel is copied word by word.
-//! The Rust values come from rust-hdl itself.
+//! Where Verilog's rules differ from Rust's: each unit here means something else if its kernel is
+//! copied word by word. The Rust values come from rust-hdl itself.
 
 use crate::prelude::*;
 use crate::testing::{check, check_with};
@@ -32,7 +32,8 @@ pub struct Widths {
     pub amount: Signal<In, Bits<6>>,
     pub bit: Signal<In, Bit>,
     pub index: Signal<In, Bits<3>>,
-    /// A carry must not survive in a wider context (5.4.1: context-determined operands are extended first).
+    /// A carry must not survive in a wider context (5.4.1: context-determined operands are extended
+    /// first).
     pub wrapped: Signal<Out, Bits<33>>,
     /// A carry that is wanted.
     pub carried: Signal<Out, Bits<33>>,
@@ -267,7 +268,8 @@ impl Logic for Increment {
     }
 }
 
-/// One `if` drives a child and takes its answer: one block for both would be a loop for a simulator.
+/// One `if` drives a child and takes its answer: one block for both would be a loop for a
+/// simulator.
 #[derive(LogicBlock, Default)]
 pub struct Around {
     pub go: Signal<In, Bit>,
@@ -400,7 +402,8 @@ impl Logic for Steps {
     }
 }
 
-/// Verilator orders blocks by whole vectors, and is silent where it takes what a block reads for what the block drives.
+/// Verilator orders blocks by whole vectors, and is silent where it takes what a block reads for
+/// what the block drives.
 #[test]
 fn blocks_that_read_their_own_vector_are_one() {
     let text = super::emit(&Steps::default(), "steps").unwrap().verilog();

@@ -1,8 +1,10 @@
-//! The Verilog back end: writes a tree of rust-hdl units as Verilog-2005 with the meaning that the Rust has.
+//! The Verilog back end: writes a tree of rust-hdl units as Verilog-2005 with the meaning that the
+//! Rust has.
 //!
-//! [`scope`] reads the units, [`kernel`] and [`expression`] translate their kernels to statements over variables
-//! with a width at every node, [`flow`] finds latches and loops, [`plan`] shares the statements out over
-//! `assign`s and blocks, [`wakes`] sees to it that no block wakes itself, [`module`] and [`text`] write them. See `docs/verilog.md`.
+//! [`scope`] reads the units, [`kernel`] and [`expression`] translate their kernels to statements
+//! over variables with a width at every node, [`flow`] finds latches and loops, [`plan`] shares the
+//! statements out over `assign`s and blocks, [`wakes`] sees to it that no block wakes itself,
+//! [`module`] and [`text`] write them. See `docs/verilog.md`.
 
 mod activity;
 mod comment;

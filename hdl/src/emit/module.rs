@@ -63,7 +63,8 @@ pub struct Definition {
     pub body: String,
     /// For each output, the inputs that reach it combinationally.
     pub through: Vec<(PortElement, Vec<PortElement>)>,
-    /// For each output, the inputs at whose change it may change for a moment: those above, and others that wake the same block.
+    /// For each output, the inputs at whose change it may change for a moment: those above, and
+    /// others that wake the same block.
     pub wakes: Vec<(PortElement, Vec<PortElement>)>,
     pub promises: Vec<Promise>,
 }
@@ -153,7 +154,8 @@ struct Builder<'a> {
     unit: &'a Unit,
     /// Values of child inputs that go into the port connection.
     connections: HashMap<VarId, Node>,
-    /// What `always @*` blocks read: as a part of another variable it would wake them with all of that.
+    /// What `always @*` blocks read: as a part of another variable it would wake them with all of
+    /// that.
     read_by_blocks: HashSet<VarId>,
 }
 
@@ -199,7 +201,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Connects child outputs to outputs and locals, and simple values to child inputs, without a net between.
+    /// Connects child outputs to outputs and locals, and simple values to child inputs, without a
+    /// net between.
     fn connect_directly(&mut self, drivers: &mut Vec<Driver>) {
         let mut rest = Vec::new();
         for driver in drivers.drain(..) {
@@ -220,7 +223,8 @@ impl Builder<'_> {
         *drivers = rest;
     }
 
-    /// Removes the parts of `value` that are a whole child output, which then drives that part of `var`.
+    /// Removes the parts of `value` that are a whole child output, which then drives that part of
+    /// `var`.
     fn take_aliases(&mut self, var: VarId, value: &Node) -> Vec<Driver> {
         let parts = match &value.ex {
             Ex::Concat(parts) => parts.clone(),

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// Reserved words of Verilog-2005 and SystemVerilog-2017 (IEEE 1364-2005 annex B, IEEE 1800-2017 annex B).
+/// Reserved words of Verilog-2005 and SystemVerilog-2017 (IEEE 1364-2005 annex B, IEEE 1800-2017
+/// annex B).
 const KEYWORDS: &str = "accept_on alias always always_comb always_ff always_latch and assert assign assume automatic \
 before begin bind bins binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class \
 clocking cmos config const constraint context continue cover covergroup coverpoint cross deassign default \

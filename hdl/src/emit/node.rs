@@ -1,8 +1,9 @@
 //! Expressions with a width at every node, and the functions that build and simplify them.
 //!
-//! Every node means a vector of exactly `width` bits. The operands of an arithmetic or bitwise operator have the
-//! width of its result and nothing widens or narrows implicitly, so that Verilog's rules for the width of
-//! an expression (IEEE 1364-2005, section 5.4) cannot change its meaning.
+//! Every node means a vector of exactly `width` bits. The operands of an arithmetic or bitwise
+//! operator have the width of its result and nothing widens or narrows implicitly, so that
+//! Verilog's rules for the width of an expression (IEEE 1364-2005, section 5.4) cannot change its
+//! meaning.
 
 use num_bigint::BigUint;
 use rust_hdl::prelude::clog2;
@@ -10,7 +11,8 @@ use rust_hdl::prelude::clog2;
 /// Index of a variable in its module.
 pub type VarId = usize;
 
-/// Two-operand operators whose operands and result have the same width, except for the shift amounts.
+/// Two-operand operators whose operands and result have the same width, except for the shift
+/// amounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinOp {
     Add,
@@ -169,7 +171,8 @@ impl Node {
     }
 }
 
-/// Concatenation, most significant first; joins neighbours that are one constant or one range of a variable.
+/// Concatenation, most significant first; joins neighbours that are one constant or one range of a
+/// variable.
 pub fn concat(parts: Vec<Node>) -> Node {
     let mut flat: Vec<Node> = Vec::new();
     let mut add = |part: Node| {
@@ -329,8 +332,8 @@ pub fn binary(op: BinOp, a: Node, b: Node) -> Node {
     Node::new(width, Ex::Bin(op, Box::new(a), Box::new(b)))
 }
 
-/// `a | b` as a concatenation, if at every bit one of them is a constant zero: this is how rust-hdl, which has no
-/// concatenation, puts vectors together.
+/// `a | b` as a concatenation, if at every bit one of them is a constant zero: this is how
+/// rust-hdl, which has no concatenation, puts vectors together.
 fn interleave(a: &Node, b: &Node) -> Option<Node> {
     let segments = |n: &Node| -> Vec<Node> {
         match &n.ex {
@@ -346,7 +349,8 @@ fn interleave(a: &Node, b: &Node) -> Option<Node> {
     let (mut left, mut right) = (x.next()?, y.next()?);
     let mut parts = Vec::new();
     loop {
-        // The longer of the two segments must be the zero where they differ in length, or be cut at the other's end.
+        // The longer of the two segments must be the zero where they differ in length, or be cut at
+        // the other's end.
         let width = left.width.min(right.width);
         let top = |n: &Node| slice(n, n.width - width, width);
         let whole = |n: &Node| n.width == width || n.as_const().is_some();
@@ -474,7 +478,8 @@ fn lies_inside(a: &Node, offset: &Node, width: usize) -> bool {
     maximum(offset) + BigUint::from(width) <= BigUint::from(a.width)
 }
 
-/// A position in a vector of `width` bits, as wide as such a position is: lint tools report other widths.
+/// A position in a vector of `width` bits, as wide as such a position is: lint tools report other
+/// widths.
 pub fn position(index: &Node, width: usize) -> Node {
     resize(index, clog2(width).max(1))
 }

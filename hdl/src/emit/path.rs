@@ -1,4 +1,5 @@
-//! The paths and index expressions in rust-hdl's kernels, which it keeps as text: `lane[2*i+1]$x$next`.
+//! The paths and index expressions in rust-hdl's kernels, which it keeps as text:
+//! `lane[2*i+1]$x$next`.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -9,8 +10,8 @@ use num_bigint::BigInt;
 /// Values of loop variables, `_fields`, const parameters and constants.
 pub type Environment = HashMap<String, BigInt>;
 
-/// Replaces every index expression by its value: `lane[2*i+1]$x` is `lane$7$x` for `i` = 3, the form in which
-/// rust-hdl names the elements of a `Vec`.
+/// Replaces every index expression by its value: `lane[2*i+1]$x` is `lane$7$x` for `i` = 3, the
+/// form in which rust-hdl names the elements of a `Vec`.
 pub fn resolve(path: &str, environment: &Environment) -> Result<String, String> {
     let mut text = String::new();
     let mut rest = path;

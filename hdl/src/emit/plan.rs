@@ -1,4 +1,5 @@
-//! Decides how the statements of a kernel are shared out over `assign`s, `always @*` blocks and the clocked block.
+//! Decides how the statements of a kernel are shared out over `assign`s, `always @*` blocks and the
+//! clocked block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,8 @@ pub struct Plan {
     pub procedural: BTreeSet<VarId>,
     /// Slots that are read or leave the unit.
     pub live: BTreeSet<Slot>,
-    /// Registers whose next value is computed by a driver; the others are assigned in the clocked block.
+    /// Registers whose next value is computed by a driver; the others are assigned in the clocked
+    /// block.
     pub next_nets: BTreeSet<usize>,
     /// Statements of the clocked block.
     pub clocked: Vec<Stmt>,
@@ -49,7 +51,8 @@ impl UnionFind {
     }
 }
 
-/// The statements without the assignments that `keep` refuses, and without branches that then do nothing.
+/// The statements without the assignments that `keep` refuses, and without branches that then do
+/// nothing.
 pub fn keep_assigns(statements: &[Stmt], keep: &dyn Fn(&Assign) -> bool) -> Vec<Stmt> {
     let mut out = Vec::new();
     for statement in statements {
@@ -120,7 +123,8 @@ impl Planner<'_> {
         let mut stack: Vec<Slot> = (0..self.slots.len()).filter(leaves).collect();
         while !stack.is_empty() {
             self.grow_live(&mut stack)?;
-            // A vector is driven as a whole: elements that nobody reads are driven too if they have a driver.
+            // A vector is driven as a whole: elements that nobody reads are driven too if they have
+            // a driver.
             for var in 0..self.unit.vars.len() {
                 if self.slots.of_var(var).any(|s| self.live.contains(&s)) {
                     let missing = |s: &Slot| self.flow.last_write[*s].is_some() && !self.live.contains(s);
@@ -163,8 +167,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Registers go to the clocked block unless someone reads their next value or they need a value from the
-    /// middle of a block.
+    /// Registers go to the clocked block unless someone reads their next value or they need a value
+    /// from the middle of a block.
     fn choose_next_nets(&mut self) {
         let mut groups: BTreeMap<usize, usize> = BTreeMap::new();
         for slot in 0..self.slots.len() {
@@ -186,7 +190,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The value of a slot that is assigned outside of `if`s only, as one expression over final values.
+    /// The value of a slot that is assigned outside of `if`s only, as one expression over final
+    /// values.
     fn straight_line(&mut self) {
         const LIMIT: usize = 64;
         let mut top: BTreeMap<Slot, Vec<&Assign>> = BTreeMap::new();
@@ -244,8 +249,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Groups the slots that share an `always @*` block. `split` holds slots that must not be joined with others
-    /// only because they stand in the same `if`.
+    /// Groups the slots that share an `always @*` block. `split` holds slots that must not be
+    /// joined with others only because they stand in the same `if`.
     fn groups(&mut self, split: &BTreeSet<Slot>) -> BTreeMap<usize, BTreeSet<Slot>> {
         let mut sets = UnionFind(self.bound.0.clone());
         let in_block =
@@ -272,8 +277,9 @@ impl Planner<'_> {
         groups
     }
 
-    /// Joins a block that drives elements of a vector and reads others of it with the blocks that drive these. Verilator orders
-    /// blocks by whole vectors: it takes the block to read what it drives itself, and may run it too early, without a warning.
+    /// Joins a block that drives elements of a vector and reads others of it with the blocks that
+    /// drive these. Verilator orders blocks by whole vectors: it takes the block to read what it
+    /// drives itself, and may run it too early, without a warning.
     fn join_readers_of_own_vectors(&self, slots: &[Slot], sets: &mut UnionFind) {
         let of_block: BTreeSet<Slot> = slots.iter().copied().collect();
         loop {

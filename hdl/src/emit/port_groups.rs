@@ -7,7 +7,8 @@ use rust_hdl::prelude::{Block, In, Out, Signal, Synth};
 use super::unit::split_element;
 use super::unit_info::Description;
 
-/// A port or a group of ports that can be seen from the other end; `#[derive(Ports)]` implements it.
+/// A port or a group of ports that can be seen from the other end; `#[derive(Ports)]` implements
+/// it.
 pub trait PortGroup {
     /// The same with inputs and outputs exchanged.
     type Flipped: PortGroup;
@@ -30,8 +31,9 @@ impl<G: PortGroup> PortGroup for Vec<G> {
 
 /// The groups around a signal while a probe goes through a unit.
 ///
-/// A `Vec` of groups becomes one port for each signal, as a `Vec` of signals does: the elements of `start: Vec<WarpStart>` are
-/// named `start$0$valid`, `start$1$valid`, ..., and their port `start$valid`.
+/// A `Vec` of groups becomes one port for each signal, as a `Vec` of signals does: the elements of
+/// `start: Vec<WarpStart>` are named `start$0$valid`, `start$1$valid`, ..., and their port
+/// `start$valid`.
 #[derive(Debug, Default)]
 pub struct GroupNames {
     namespace: Vec<String>,
@@ -39,7 +41,8 @@ pub struct GroupNames {
 }
 
 impl GroupNames {
-    /// A namespace begins. Whether an element of a `Vec` is a group, or another bundle of signals, is read from its description.
+    /// A namespace begins. Whether an element of a `Vec` is a group, or another bundle of signals,
+    /// is read from its description.
     pub fn start(&mut self, name: &str, node: &dyn Block) {
         if let (base, Some(_)) = split_element(name) {
             let vector = self.qualified(base);

@@ -12,7 +12,8 @@ use super::unit_info::{Description, Primitive};
 /// A signal or constant of a unit.
 #[derive(Clone, Debug)]
 pub struct AtomInfo {
-    /// Field name; `field$3` for an element of a `Vec`, `bus$valid` for a field of an interface or of a port group.
+    /// Field name; `field$3` for an element of a `Vec`, `bus$valid` for a field of an interface or
+    /// of a port group.
     pub name: String,
     pub kind: AtomKind,
     pub width: usize,

@@ -140,7 +140,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Texts that together are bits of a variable, most significant first: one, or one for each field of a struct.
+    /// Texts that together are bits of a variable, most significant first: one, or one for each
+    /// field of a struct.
     pub fn parts(&mut self, var: VarId, lsb: usize, width: usize) -> Vec<String> {
         let (var, lsb) = self.source(var, lsb);
         let info = &self.unit.vars[var];

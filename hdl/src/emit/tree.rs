@@ -1,8 +1,8 @@
 //! Makes the syntax tree of a kernel, step by step.
 //!
-//! `#[hdl_gen]` writes one call for each node, operands first. That compiles fast: the code of a kernel holds nothing
-//! that it would have to move or drop. The functions are never copied to where they are called, because a kernel
-//! runs once.
+//! `#[hdl_gen]` writes one call for each node, operands first. That compiles fast: the code of a
+//! kernel holds nothing that it would have to move or drop. The functions are never copied to where
+//! they are called, because a kernel runs once.
 
 use rust_hdl::prelude::ast::{
     Verilog, VerilogBlock, VerilogBlockOrConditional, VerilogCase, VerilogConditional, VerilogExpression,
@@ -166,7 +166,8 @@ impl Tree {
         self.conditional(VerilogBlockOrConditional::Block(otherwise));
     }
 
-    /// `if` with `else if`: the condition, then two blocks, of which the second has the other `if` alone.
+    /// `if` with `else if`: the condition, then two blocks, of which the second has the other `if`
+    /// alone.
     #[inline(never)]
     pub fn when_else_if(&mut self) {
         let inner = self.close().pop().expect("the second block has a statement");

@@ -29,7 +29,8 @@ pub enum Role {
     Next(usize),
     /// Concatenation of the elements of a `Pack`.
     Packed,
-    /// Element of a vector that is a variable of its own (see `elements`), with the value that it has at the end of the kernel.
+    /// Element of a vector that is a variable of its own (see `elements`), with the value that it
+    /// has at the end of the kernel.
     Element,
 }
 
@@ -39,7 +40,8 @@ impl Role {
         !matches!(self, Role::Input | Role::ChildOutput(_) | Role::Register(_))
     }
 
-    /// Reading it in the kernel gives what was assigned so far; otherwise the value at the end of the kernel.
+    /// Reading it in the kernel gives what was assigned so far; otherwise the value at the end of
+    /// the kernel.
     pub fn sequential(self) -> bool {
         matches!(self, Role::Local | Role::Output)
     }
@@ -160,8 +162,8 @@ pub fn rust_path(name: &str) -> String {
     text
 }
 
-/// Groups the elements of every `Vec` of signals, and the signals of every `Vec` of port groups: name of the port, and its
-/// elements in order.
+/// Groups the elements of every `Vec` of signals, and the signals of every `Vec` of port groups:
+/// name of the port, and its elements in order.
 pub fn group_elements(scope: &Scope) -> Vec<(String, Vec<&AtomInfo>)> {
     let mut groups: Vec<(String, Vec<&AtomInfo>)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -226,8 +228,8 @@ impl Unit {
         }
     }
 
-    /// The variables, registers and children of `scope`, without its statements. `module` gives the index of a
-    /// child's module.
+    /// The variables, registers and children of `scope`, without its statements. `module` gives the
+    /// index of a child's module.
     pub fn declare(
         scope: &Scope,
         path: &str,

@@ -1,7 +1,7 @@
 //! What a unit tells the back end about itself, beyond its signals and kernel.
 //!
-//! A `&dyn Block` shows neither type name nor doc comment, so this crate's `LogicBlock` and `hdl_gen` send
-//! them through `Logic::timing`, which the units do not use otherwise.
+//! A `&dyn Block` shows neither type name nor doc comment, so this crate's `LogicBlock` and
+//! `hdl_gen` send them through `Logic::timing`, which the units do not use otherwise.
 
 use num_bigint::{BigInt, BigUint};
 use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
@@ -278,7 +278,8 @@ pub fn defaults<T: Default>(count: usize) -> Vec<T> {
     list
 }
 
-/// Types that a random input can have; the derive macros `LogicStruct` and `LogicState` implement it.
+/// Types that a random input can have; the derive macros `LogicStruct` and `LogicState` implement
+/// it.
 pub trait RandomValue: Synth {
     /// A value from 64-bit random numbers: any, but also often all zeros, all ones or few ones.
     fn random(random: &mut dyn FnMut() -> u64) -> Self;
@@ -319,7 +320,8 @@ pub trait Drive: Block {
     fn set_clock(&mut self, level: bool) -> bool;
 }
 
-/// An input or a port group that can have random values, or a `Vec` of them; the derive macro `Ports` implements it.
+/// An input or a port group that can have random values, or a `Vec` of them; the derive macro
+/// `Ports` implements it.
 pub trait RandomPort {
     /// Sets it, of a group the inputs.
     fn set_random(&mut self, random: &mut dyn FnMut() -> u64);
@@ -343,8 +345,8 @@ pub trait RandomInput {
     fn randomize(self, random: &mut dyn FnMut() -> u64);
 }
 
-/// Leaves a public field as it is that is no port: a unit, or a bundle of rust-hdl. Method lookup comes here if [`RandomInput`] does not
-/// apply, because it has one reference less.
+/// Leaves a public field as it is that is no port: a unit, or a bundle of rust-hdl. Method lookup
+/// comes here if [`RandomInput`] does not apply, because it has one reference less.
 pub trait KeepInput {
     /// Does nothing.
     fn randomize(self, random: &mut dyn FnMut() -> u64);

@@ -1,11 +1,14 @@
 //! What wakes an `always @*` block in an event-driven simulator.
 //!
-//! A simulator runs such a block again at every change of a variable that the block reads, and looks at the whole of the variable, not at the
-//! element that is read (IEEE 1364-2005, section 9.7.5, leaves no choice for `@*`). A block may change what it drives several times before
-//! it has the final value. So a block that is woken by a change that it made itself, through others, may wake itself for ever.
+//! A simulator runs such a block again at every change of a variable that the block reads, and
+//! looks at the whole of the variable, not at the element that is read (IEEE 1364-2005, section
+//! 9.7.5, leaves no choice for `@*`). A block may change what it drives several times before it has
+//! the final value. So a block that is woken by a change that it made itself, through others, may
+//! wake itself for ever.
 //!
-//! Here stands what keeps that out: no block of an emitted design is woken by what it drives, and no variable is driven by two blocks.
-//! `assign`s are no blocks: what they drive changes only if its value does, bit by bit, so that they settle whatever they read.
+//! Here stands what keeps that out: no block of an emitted design is woken by what it drives, and
+//! no variable is driven by two blocks. `assign`s are no blocks: what they drive changes only if
+//! its value does, bit by bit, so that they settle whatever they read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,17 +22,20 @@ use super::unit::{Role, Stmt, Unit};
 pub enum Remedy {
     /// The elements of these vectors become variables.
     Split(BTreeSet<VarId>),
-    /// These elements no longer share a block only because they are assigned in the same `if` or `match`.
+    /// These elements no longer share a block only because they are assigned in the same `if` or
+    /// `match`.
     Apart(BTreeSet<Slot>),
-    /// The children with these indices must be woken by no input but those that decide them. If they already are, nothing helps:
-    /// the element wakes what drives it, or, if there is none, only the outputs of this module are not as precise as asked for.
+    /// The children with these indices must be woken by no input but those that decide them. If
+    /// they already are, nothing helps: the element wakes what drives it, or, if there is none,
+    /// only the outputs of this module are not as precise as asked for.
     Children(BTreeSet<usize>, Option<Slot>, Wakes),
 }
 
 /// For each output element, the inputs at whose change it may change, even if only for a moment.
 pub type Wakes = HashMap<Slot, BTreeSet<Slot>>;
 
-/// A graph of the elements of the variables and, behind them, the blocks; edges lead to what wakes or decides a node.
+/// A graph of the elements of the variables and, behind them, the blocks; edges lead to what wakes
+/// or decides a node.
 struct Graph<'a> {
     unit: &'a Unit,
     slots: &'a Slots,
@@ -135,8 +141,8 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Looks at a planned module. `apart` are the elements that already are on their own; `precise` asks that each output be woken by
-/// no input but those that decide it.
+/// Looks at a planned module. `apart` are the elements that already are on their own; `precise`
+/// asks that each output be woken by no input but those that decide it.
 ///
 /// # Errors
 /// What has to be done first.

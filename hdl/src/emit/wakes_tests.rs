@@ -1,10 +1,12 @@
-//! Units in which a block could wake itself in an event-driven simulator, and what the back end does about them.
+//! Units in which a block could wake itself in an event-driven simulator, and what the back end
+//! does about them.
 
 use super::{emit, EmitError};
 use crate::prelude::*;
 use crate::testing::check_events;
 
-/// Two groups of elements of one vector: the second is made from what the first group's block computes.
+/// Two groups of elements of one vector: the second is made from what the first group's block
+/// computes.
 #[derive(LogicBlock)]
 pub struct Groups {
     pub go: Signal<In, Bit>,
@@ -159,7 +161,8 @@ impl Logic for Adder {
     }
 }
 
-/// Outputs of children that are parts of one port; a block that drives the second child reads the first.
+/// Outputs of children that are parts of one port; a block that drives the second child reads the
+/// first.
 #[derive(LogicBlock)]
 pub struct Parts {
     pub invert: Signal<In, Bit>,

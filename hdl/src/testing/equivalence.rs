@@ -1,4 +1,5 @@
-//! Runs a unit in rust-hdl's simulator and its Verilog under Verilator with the same inputs, and compares all outputs.
+//! Runs a unit in rust-hdl's simulator and its Verilog under Verilator with the same inputs, and
+//! compares all outputs.
 
 use std::collections::BTreeMap;
 
@@ -78,8 +79,8 @@ fn identifier(name: &str) -> String {
     word(port_name(name))
 }
 
-/// The design inside a module `bench` whose ports are called `io_` and the port's name: some names of ports are also names of
-/// functions of every Verilated class.
+/// The design inside a module `bench` whose ports are called `io_` and the port's name: some names
+/// of ports are also names of functions of every Verilated class.
 fn wrapped(design: &Design) -> String {
     let list = |f: &dyn Fn(&Port) -> String| design.ports.iter().map(f).collect::<Vec<_>>().join(", ");
     let ports = list(&|p| {
@@ -102,16 +103,17 @@ pub fn check<U: Drive>(unit: U) {
     check_with(unit, 10_000, |_, _, _| {});
 }
 
-/// Drives `unit` and its Verilated module with the same inputs for `cycles` cycles and compares all outputs: with the
-/// clock low after the inputs settled, and again after the rising edge.
+/// Drives `unit` and its Verilated module with the same inputs for `cycles` cycles and compares all
+/// outputs: with the clock low after the inputs settled, and again after the rising edge.
 ///
-/// In every cycle the inputs get random values and the reset is high in the first two cycles and rarely
-/// afterwards; then `adjust` may change them (it gets the unit, a source of 64 random bits and the cycle). The seed is
-/// printed and taken from `HERMES_SEED`. With `HERMES_EVENT_DRIVEN=N` the first `N` evaluations are played to an event-driven
-/// simulator too.
+/// In every cycle the inputs get random values and the reset is high in the first two cycles and
+/// rarely afterwards; then `adjust` may change them (it gets the unit, a source of 64 random bits
+/// and the cycle). The seed is printed and taken from `HERMES_SEED`. With `HERMES_EVENT_DRIVEN=N`
+/// the first `N` evaluations are played to an event-driven simulator too.
 ///
 /// # Panics
-/// If they differ, with the cycle, the output and both values; or if the Verilog cannot be made or built.
+/// If they differ, with the cycle, the output and both values; or if the Verilog cannot be made or
+/// built.
 pub fn check_with<U: Drive>(unit: U, cycles: u64, adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64)) {
     compare(unit, cycles, &[], event_driven::wanted(), adjust);
 }
@@ -124,7 +126,8 @@ pub fn check_events<U: Drive>(unit: U) {
     compare(unit, 10_000, &[], Some(1_000), |_, _, _| {});
 }
 
-/// As [`check_with`], and all evaluations in an event-driven simulator too; returns what it compared there.
+/// As [`check_with`], and all evaluations in an event-driven simulator too; returns what it
+/// compared there.
 ///
 /// # Panics
 /// As [`check_with`].
@@ -136,8 +139,8 @@ pub fn check_events_with<U: Drive>(
     compare(unit, cycles, &[], Some(usize::MAX), adjust).expect("an event-driven simulation was asked for")
 }
 
-/// As [`check_with`], with the text that synthesis tools read: that of some memories differs. It gives anything for a word that is
-/// read while it is written.
+/// As [`check_with`], with the text that synthesis tools read: that of some memories differs. It
+/// gives anything for a word that is read while it is written.
 ///
 /// # Panics
 /// As [`check_with`].

@@ -1,5 +1,6 @@
-//! Plays the recorded inputs of a test to the Verilog in an event-driven, four-state simulator (Icarus Verilog), where memories and
-//! registers are X until reset or written, and compares the outputs with those of the Rust.
+//! Plays the recorded inputs of a test to the Verilog in an event-driven, four-state simulator
+//! (Icarus Verilog), where memories and registers are X until reset or written, and compares the
+//! outputs with those of the Rust.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,8 +13,8 @@ use crate::emit::{Design, Direction};
 /// Seconds; a simulation that takes longer is taken to be stuck in one moment of simulated time.
 const LIMIT: &str = "300";
 
-/// Whether `HERMES_EVENT_DRIVEN` asks the equivalence tests to play their inputs to Icarus Verilog too; its value is the number of
-/// evaluations.
+/// Whether `HERMES_EVENT_DRIVEN` asks the equivalence tests to play their inputs to Icarus Verilog
+/// too; its value is the number of evaluations.
 pub(crate) fn wanted() -> Option<usize> {
     let text = std::env::var("HERMES_EVENT_DRIVEN").ok()?;
     Some(
@@ -27,7 +28,8 @@ pub(crate) fn wanted() -> Option<usize> {
 pub struct Played {
     /// Output bits that were compared.
     pub compared: usize,
-    /// Of these, bits that are X in the simulator. The Rust, which has two states, has a value for them.
+    /// Of these, bits that are X in the simulator. The Rust, which has two states, has a value for
+    /// them.
     pub unknown: usize,
 }
 

@@ -1,8 +1,10 @@
-//! What tests of units share: random numbers, a clock cycle, and a unit natively against its Verilog.
+//! What tests of units share: random numbers, a clock cycle, and a unit natively against its
+//! Verilog.
 //!
-//! [`check`] and its like run the native simulation and the Verilated Verilog with the same random inputs and compare all
-//! outputs. `HERMES_EVENT_DRIVEN` plays the same inputs to Icarus Verilog, `HERMES_MUTATIONS` measures how many single faults in
-//! the Verilog they notice; `docs/verilog.md` and `docs/verification.md` say how.
+//! [`check`] and its like run the native simulation and the Verilated Verilog with the same random
+//! inputs and compare all outputs. `HERMES_EVENT_DRIVEN` plays the same inputs to Icarus Verilog,
+//! `HERMES_MUTATIONS` measures how many single faults in the Verilog they notice; `docs/verilog.md`
+//! and `docs/verification.md` say how.
 
 mod equivalence;
 pub(crate) mod event_driven;
@@ -15,7 +17,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::{simulate, Block};
 
-/// The seed of a random test: that of `HERMES_SEED`, or a fixed one; printed for the reader of a failure.
+/// The seed of a random test: that of `HERMES_SEED`, or a fixed one; printed for the reader of a
+/// failure.
 ///
 /// # Panics
 /// If `HERMES_SEED` is not a number.
@@ -28,7 +31,8 @@ pub fn seed() -> u64 {
     seed
 }
 
-/// One in `part` of the cases of a test that goes through all of them, from a random one on; all of them if `HERMES_ALL` is 1.
+/// One in `part` of the cases of a test that goes through all of them, from a random one on; all of
+/// them if `HERMES_ALL` is 1.
 pub fn one_in<I: Iterator>(part: usize, cases: I) -> impl Iterator<Item = I::Item> {
     use rand::Rng;
     let all = std::env::var("HERMES_ALL").is_ok_and(|value| value == "1");

@@ -1,9 +1,10 @@
 //! How many single faults in a unit's Verilog its equivalence test notices.
 //!
-//! With `HERMES_MUTATIONS=N` an equivalence test keeps its inputs and the outputs of rust-hdl's simulation. Afterwards Yosys
-//! puts `N` faults into the flattened Verilog, of which the new port `mutsel` chooses one; the inputs are played to each, and a
-//! fault is noticed if an output differs from the recorded one, that is, if the test would have failed. What came out is
-//! written to the folder `HERMES_MUTATION_REPORT`. `scripts/mutation` runs it for the control units.
+//! With `HERMES_MUTATIONS=N` an equivalence test keeps its inputs and the outputs of rust-hdl's
+//! simulation. Afterwards Yosys puts `N` faults into the flattened Verilog, of which the new port
+//! `mutsel` chooses one; the inputs are played to each, and a fault is noticed if an output differs
+//! from the recorded one, that is, if the test would have failed. What came out is written to the
+//! folder `HERMES_MUTATION_REPORT`. `scripts/mutation` runs it for the control units.
 
 use std::fs;
 use std::path::Path;
@@ -131,7 +132,8 @@ fn named(fault: &str, cell: &str) -> String {
     kept.map(|option| format!("{option} {}", value(option))).collect::<Vec<_>>().join(" ")
 }
 
-/// The faulty design in a module whose ports are called `io_` and the port's name, as the equivalence tests have it.
+/// The faulty design in a module whose ports are called `io_` and the port's name, as the
+/// equivalence tests have it.
 fn wrapped(verilog: &str, design: &Design) -> String {
     let mut ports = vec![format!("input wire [{}:0] io_mutsel", SELECT_BITS - 1)];
     let mut connections = vec![".mutsel(io_mutsel)".to_string()];
@@ -148,7 +150,8 @@ fn wrapped(verilog: &str, design: &Design) -> String {
     )
 }
 
-/// Plays the recording to the fault `number`; returns the first evaluation whose outputs differ, or that fails.
+/// Plays the recording to the fault `number`; returns the first evaluation whose outputs differ, or
+/// that fails.
 fn play(model: &mut Model, recording: &Recording, number: usize) -> Option<usize> {
     let select = model.input("io_mutsel", SELECT_BITS).unwrap_or_else(|e| panic!("{e}"));
     let inputs: Vec<Input> = recording
@@ -188,8 +191,8 @@ fn play(model: &mut Model, recording: &Recording, number: usize) -> Option<usize
     None
 }
 
-/// Measures a recording of a test and writes what came out to the folder `HERMES_MUTATION_REPORT`: a line for each fault, with
-/// a mark, the evaluation and the fault.
+/// Measures a recording of a test and writes what came out to the folder `HERMES_MUTATION_REPORT`:
+/// a line for each fault, with a mark, the evaluation and the fault.
 pub(crate) fn report(design: &Design, recording: &Recording, count: usize) {
     let faults = measure(design, recording, count);
     let noticed = faults.iter().filter(|f| f.noticed.is_some()).count();
@@ -217,8 +220,8 @@ mod tests {
     use crate::emit::example::Debounce;
     use crate::emit::Port;
 
-    /// The example with a recording of a quiet input: its outputs stay 0, as they must, and no fault in what follows a change
-    /// of the input is noticed; an input that moves finds some.
+    /// The example with a recording of a quiet input: its outputs stay 0, as they must, and no
+    /// fault in what follows a change of the input is noticed; an input that moves finds some.
     #[test]
     fn a_poor_test_notices_less() {
         let unit = Debounce::<2>::default();

@@ -1,8 +1,10 @@
-# `hermes bench interrupts`: ways for the command processor to notice that somebody wrote to the word `completion`. `way` says which one, `events` how
-# many writes to react to; then main gives 0. Each way has a label REACTION at the first instruction that runs because of the write.
+# `hermes bench interrupts`: ways for the command processor to notice that somebody wrote to the
+# word `completion`. `way` says which one, `events` how many writes to react to; then main gives 0.
+# Each way has a label REACTION at the first instruction that runs because of the write.
 #
-# s0 completion, s1 handler, s2 writes still to come. EMONITOR rd, rs1, rs2 is `.insn r 0x0b, 0, scenario << 3 | channel, rd, rs1, rs2`, ERETURN
-# `.word 0x100b`; CSR 0x801 is ulictl (bit 0: nothing is delivered), 0x802 ulipend.
+# s0 completion, s1 handler, s2 writes still to come. EMONITOR rd, rs1, rs2 is
+# `.insn r 0x0b, 0, scenario << 3 | channel, rd, rs1, rs2`, ERETURN `.word 0x100b`; CSR 0x801 is
+# ulictl (bit 0: nothing is delivered), 0x802 ulipend.
 
     .text
     .globl  main
@@ -23,7 +25,8 @@ main:
     beq     t0, t1, interrupt_loads
     j       sleep
 
-# The word is loaded until it is not 0. CSR 0x7c0, muncached: each load of it is a read of the L2, beside a data cache.
+# The word is loaded until it is not 0. CSR 0x7c0, muncached: each load of it is a read of the L2,
+# beside a data cache.
     .balign 64
 load_poll:
     csrw    0x7c0, s0

@@ -1,5 +1,6 @@
-/* Console and mailbox: says what is typed in capitals, and answers each message with its words in the other order plus 1. The byte 4
- * (end of transmission), or a message whose word 0 is 0, ends the program with the number of lines. */
+/* Console and mailbox: says what is typed in capitals, and answers each message with its words in
+ * the other order plus 1. The byte 4 (end of transmission), or a message whose word 0 is 0, ends
+ * the program with the number of lines. */
 #include "hermes_cp.h"
 
 static volatile uint32_t events;
@@ -8,7 +9,8 @@ static void on_event(void)
 {
     uint32_t pending = REGISTER(CP_IRQ_PENDING);
     events |= pending & (EVENT_MAILBOX | EVENT_CONSOLE);
-    /* Bit 4 stands as long as the mailbox is full: the main program empties it, and enables it again. */
+    /* Bit 4 stands as long as the mailbox is full: the main program empties it, and enables it
+     * again. */
     REGISTER(CP_IRQ_PENDING) = EVENT_CONSOLE;
     if (pending & EVENT_MAILBOX)
         events_enable(EVENT_CONSOLE);

@@ -1,5 +1,6 @@
-/* Faults of kernels: logs each fault record on the console, and reopens the first write window for all of memory after the first store
- * that it refused. CP_CONTROL bit 10 makes FAULT_POP the firmware's. Ends when the host sends a message; the value is the number of faults. */
+/* Faults of kernels: logs each fault record on the console, and reopens the first write window for
+ * all of memory after the first store that it refused. CP_CONTROL bit 10 makes FAULT_POP the
+ * firmware's. Ends when the host sends a message; the value is the number of faults. */
 #include "hermes_cp.h"
 
 #define FIRMWARE_TAKES_FAULTS (1u << 10)

@@ -1,12 +1,14 @@
-/* Figure 3 of the paper on Pangaea: arm a channel on the completion word of a job, start its threads on the cores with one store, work
- * on; the last thread's end interrupts the program in user level. The value of main: jobs whose results are wrong. */
+/* Figure 3 of the paper on Pangaea: arm a channel on the completion word of a job, start its
+ * threads on the cores with one store, work on; the last thread's end interrupts the program in
+ * user level. The value of main: jobs whose results are wrong. */
 #include "hermes_cp.h"
 
 #define THREADS 64u
 #define JOBS 4u
 
-/* The kernel of the jobs, for the cores: thread n stores n + argument1 to word n of the array at argument0. It is assembly, since the
- * firmware's compiler flags are those of the command processor. */
+/* The kernel of the jobs, for the cores: thread n stores n + argument1 to word n of the array at
+ * argument0. It is assembly, since the firmware's compiler flags are those of the command
+ * processor. */
 __asm__(".pushsection .text.thread, \"ax\"\n"
         ".balign 64\n.globl thread\nthread:\n"
         "slli t0, a0, 2\nadd t0, t0, a1\nadd t1, a0, a2\nsw t1, 0(t0)\nret\n"

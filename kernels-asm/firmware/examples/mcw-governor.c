@@ -1,5 +1,6 @@
-/* The most warps a core may run (MCW), set by the load: from LEAST up at once as packets pile up, a warp for each THREADS that wait, and down by one
- * a look when they are gone. A timer interrupt every PERIOD cycles looks at BACKLOG, packets that wait for a warp. Ends when the host sends a
+/* The most warps a core may run (MCW), set by the load: from LEAST up at once as packets pile up, a
+ * warp for each THREADS that wait, and down by one a look when they are gone. A timer interrupt
+ * every PERIOD cycles looks at BACKLOG, packets that wait for a warp. Ends when the host sends a
  * message; the value is the number of changes. */
 #include "hermes_cp.h"
 

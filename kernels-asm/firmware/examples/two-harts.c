@@ -1,4 +1,5 @@
-/* A queue between two harts in local memory: hart 1 makes numbers, hart 0 adds them up. The value of main: 0 if the sum is right. */
+/* A queue between two harts in local memory: hart 1 makes numbers, hart 0 adds them up. The value
+ * of main: 0 if the sum is right. */
 #include "hermes_cp.h"
 
 FIRMWARE_HARTS(2);

@@ -1,4 +1,5 @@
-/* Sorts numbers, looks them up, adds up products: calls, arrays, structs, the compiler's multiplication. */
+/* Sorts numbers, looks them up, adds up products: calls, arrays, structs, the compiler's
+ * multiplication. */
 #include <stdint.h>
 
 struct entry {

@@ -1,14 +1,15 @@
-//! The first and the last of some repetitions, which Verilator has simplified: a shift by 0 is left out, and so is a mask behind a shift
-//! that leaves one bit.
+//! The first and the last of some repetitions, which Verilator has simplified: a shift by 0 is left
+//! out, and so is a mask behind a shift that leaves one bit.
 
 use std::ops::Range;
 
 use super::columns::Token;
 use super::operands::close;
 
-/// `tokens` in the form of `model`, another repetition, with what was left out: like `(1U & (x >> 1U))`, `(1U & x)` is
-/// `(1U & (x >> 0U))`, and `(x >> 31U)` is `(1U & (x >> 31U))`, if `x` has 32 bits: `is_word` says whether the token at a place is such
-/// a variable. None if they do not repeat each other with that either.
+/// `tokens` in the form of `model`, another repetition, with what was left out: like
+/// `(1U & (x >> 1U))`, `(1U & x)` is `(1U & (x >> 0U))`, and `(x >> 31U)` is `(1U & (x >> 31U))`,
+/// if `x` has 32 bits: `is_word` says whether the token at a place is such a variable. None if they
+/// do not repeat each other with that either.
 pub(super) fn like<'a>(
     tokens: &[Token<'a>],
     model: &[Token<'a>],
@@ -27,7 +28,8 @@ struct Alignment<'t, 'a> {
 }
 
 impl Alignment<'_, '_> {
-    /// Brings the tokens from `at` on into the form of the model in `range`, and gives where they end.
+    /// Brings the tokens from `at` on into the form of the model in `range`, and gives where they
+    /// end.
     fn range(&mut self, mut at: usize, range: Range<usize>) -> Option<usize> {
         let mut place = range.start;
         while place < range.end {
@@ -63,8 +65,9 @@ impl Alignment<'_, '_> {
         Some(at)
     }
 
-    /// Whether a condition that is a mask in the model, `if ((4U & x))`, is a shift in the tokens, `if ((x >> 31U))`: the mask for these,
-    /// the place of the `x` in the model, and where the expression is closed.
+    /// Whether a condition that is a mask in the model, `if ((4U & x))`, is a shift in the tokens,
+    /// `if ((x >> 31U))`: the mask for these, the place of the `x` in the model, and where the
+    /// expression is closed.
     fn tested(&self, at: usize, place: usize) -> Option<(Token<'static>, Range<usize>, usize)> {
         let condition = place >= 2 && is(self.model, place - 2, "if") && is(self.model, place - 1, "(");
         let mask =
@@ -124,7 +127,8 @@ fn is(tokens: &[Token], at: usize, text: &str) -> bool {
 /// What is in an expression, and where it is closed.
 type Found = (Range<usize>, usize);
 
-/// The expression at `place` of the model, if `find` does not find one at `at` of the tokens as well.
+/// The expression at `place` of the model, if `find` does not find one at `at` of the tokens as
+/// well.
 fn left_out(
     find: fn(&[Token], usize) -> Option<Found>,
     tokens: &[Token],

@@ -1,7 +1,9 @@
-//! The order of statements: those that repeat each other side by side, in the order of their numbers.
+//! The order of statements: those that repeat each other side by side, in the order of their
+//! numbers.
 //!
-//! Verilator writes the statements of the lanes in an order in which they can be computed, which may be any: a lane whose number is a
-//! power of two has simpler statements and comes at another place. The loops of [`super::repeats`] need them one after the other.
+//! Verilator writes the statements of the lanes in an order in which they can be computed, which
+//! may be any: a lane whose number is a power of two has simpler statements and comes at another
+//! place. The loops of [`super::repeats`] need them one after the other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -79,8 +81,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What it does under its condition in parts, if that is for several numbers and the condition stays the same meanwhile: one by
-    /// one, or with an `else`, number by number.
+    /// What it does under its condition in parts, if that is for several numbers and the condition
+    /// stays the same meanwhile: one by one, or with an `else`, number by number.
     fn split(self, names: &Names<'a>) -> Vec<Self> {
         let Node::If { condition, then, otherwise } = self else { return vec![self] };
         let inner =
@@ -116,7 +118,8 @@ impl<'a> Node<'a> {
     }
 }
 
-/// `nodes` by the number whose elements they write; none if one writes those of several or of none, or if they depend on those of another.
+/// `nodes` by the number whose elements they write; none if one writes those of several or of none,
+/// or if they depend on those of another.
 fn numbers<'a>(nodes: &[Node<'a>], names: &Names<'a>) -> Option<BTreeMap<u64, Vec<Node<'a>>>> {
     let mut found: BTreeMap<u64, Vec<Node>> = BTreeMap::new();
     let mut effects = Vec::with_capacity(nodes.len());
@@ -198,14 +201,16 @@ fn changes<'a>(found: &Effects<'a>, condition: &[&'a str], names: &Names<'a>) ->
 /// Names of variables, and whether each is a member, in the order in which a statement writes them.
 type Targets<'a> = Vec<(&'a str, bool)>;
 
-/// Statements that write the same variables for the numbers of a family, the `time`th ones to do so.
+/// Statements that write the same variables for the numbers of a family, the `time`th ones to do
+/// so.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Group<'a> {
     targets: Targets<'a>,
     time: usize,
 }
 
-/// The number whose elements `effects` write, and their variables; none for those of several numbers or of none.
+/// The number whose elements `effects` write, and their variables; none for those of several
+/// numbers or of none.
 fn number<'a>(effects: &Effects<'a>) -> Option<(u64, Targets<'a>)> {
     let number = effects.writes.first()?.index?;
     let mut targets: Vec<_> = effects.writes.iter().map(|write| (write.name, write.member)).collect();
@@ -213,7 +218,8 @@ fn number<'a>(effects: &Effects<'a>) -> Option<(u64, Targets<'a>)> {
     effects.writes.iter().all(|write| write.index == Some(number)).then_some((number, targets))
 }
 
-/// The nodes in an order in which each comes behind those that it depends on, and groups are together if possible.
+/// The nodes in an order in which each comes behind those that it depends on, and groups are
+/// together if possible.
 fn in_order<'a>(nodes: Vec<(Node<'a>, Effects<'a>)>) -> Vec<Node<'a>> {
     let mut times: HashMap<(Targets, u64), usize> = HashMap::new();
     let mut groups: BTreeMap<Group, Vec<(u64, usize)>> = BTreeMap::new();
@@ -242,7 +248,8 @@ mod tests {
     use super::super::tokens::{statements, tokens};
     use super::*;
 
-    /// Calls `run` with the names of members `a_0` to `a_7` and `b_0` to `b_7`, and of locals `c_0` to `c_7`.
+    /// Calls `run` with the names of members `a_0` to `a_7` and `b_0` to `b_7`, and of locals `c_0`
+    /// to `c_7`.
     fn with_names<T>(run: impl FnOnce(&Names) -> T) -> T {
         let family = |letter: char| (0..8).map(move |i| format!("{letter}_{i}"));
         let members: Vec<String> = family('a').chain(family('b')).collect();

@@ -18,15 +18,16 @@ pub(super) struct Arrays {
     elements: HashMap<String, Element>,
     /// Type and length of each.
     arrays: BTreeMap<String, (String, usize)>,
-    /// Arrays of memories whose words of one address lie side by side: the address comes before the index.
+    /// Arrays of memories whose words of one address lie side by side: the address comes before the
+    /// index.
     by_address: BTreeSet<String>,
     /// Bytes of all variables that are numbers, in arrays or not.
     sizes: HashMap<String, usize>,
 }
 
 impl Arrays {
-    /// Makes arrays of `variables`, given as type and name: those of one type, whose numbers may have
-    /// gaps: Verilator may do without a variable of a lane whose statements are simpler.
+    /// Makes arrays of `variables`, given as type and name: those of one type, whose numbers may
+    /// have gaps: Verilator may do without a variable of a lane whose statements are simpler.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut families: BTreeMap<String, BTreeMap<usize, (&str, &str)>> = BTreeMap::new();
         let mut arrays = Self::default();
@@ -81,9 +82,10 @@ impl Arrays {
         self.sizes.get(name).is_some_and(|size| *size <= 4)
     }
 
-    /// Puts the words of one address side by side in the arrays of memories, except those of which `whole` says that an element is
-    /// used without an address. The lanes mostly access theirs at the same address: then that is a row, not a word in each of many
-    /// distant lines of the processor's cache.
+    /// Puts the words of one address side by side in the arrays of memories, except those of which
+    /// `whole` says that an element is used without an address. The lanes mostly access theirs at
+    /// the same address: then that is a row, not a word in each of many distant lines of the
+    /// processor's cache.
     pub fn order_by_address(&mut self, whole: impl Fn(&str) -> bool) {
         let kept: BTreeSet<&String> =
             self.elements.iter().filter(|(name, _)| whole(name)).map(|(_, element)| &element.array).collect();
@@ -97,7 +99,8 @@ impl Arrays {
         self.by_address.contains(array)
     }
 
-    /// Bytes of an element of `array`, or of a word of it if it is a memory or has many words; 0 if there is no such array.
+    /// Bytes of an element of `array`, or of a word of it if it is a memory or has many words; 0 if
+    /// there is no such array.
     pub fn bytes(&self, array: &str) -> usize {
         self.arrays.get(array).map_or(0, |(kind, _)| {
             let word = memory(kind).map_or(kind.as_str(), |(word, _)| word);
@@ -142,7 +145,8 @@ fn memory(kind: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The name of the array that a variable may be in, and its number: the first of the numbers between underscores.
+/// The name of the array that a variable may be in, and its number: the first of the numbers
+/// between underscores.
 fn family(name: &str) -> Option<(String, usize)> {
     let mut begin = 0;
     for part in name.split('_') {

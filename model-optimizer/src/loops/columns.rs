@@ -1,4 +1,5 @@
-//! Tokens of statements that repeat each other, and how each goes on from one repetition to the next.
+//! Tokens of statements that repeat each other, and how each goes on from one repetition to the
+//! next.
 
 use std::fmt::Write as _;
 

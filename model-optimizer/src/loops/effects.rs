@@ -57,8 +57,9 @@ impl<'a> Effects<'a> {
     }
 }
 
-/// Whether Verilator has made the variable `name` for the value or an address of a write to a memory, which comes later: under the
-/// condition of another variable if this one is set under a condition.
+/// Whether Verilator has made the variable `name` for the value or an address of a write to a
+/// memory, which comes later: under the condition of another variable if this one is set under a
+/// condition.
 pub(super) fn is_for_later(name: &str) -> bool {
     // The second of each are the names of newer versions.
     ["__Vdlyvval__", "__VdlyVal__", "__Vdlyvdim", "__VdlyDim"].iter().any(|prefix| name.starts_with(prefix))
@@ -123,7 +124,8 @@ mod tests {
     use super::super::tokens::tokens;
     use super::*;
 
-    /// The names and indices that an assignment reads and writes; none if it is not only an assignment.
+    /// The names and indices that an assignment reads and writes; none if it is not only an
+    /// assignment.
     fn found(text: &str) -> Option<[Vec<String>; 2]> {
         let names: Vec<String> = (0..4).map(|i| format!("a_{i}")).collect();
         let members = Arrays::of(names.iter().map(|name| ("IData", name.as_str())));

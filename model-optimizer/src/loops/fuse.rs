@@ -1,4 +1,5 @@
-//! Loops that follow each other as one: what one writes and the next one reads stays in the processor's registers.
+//! Loops that follow each other as one: what one writes and the next one reads stays in the
+//! processor's registers.
 
 use std::fmt::Write as _;
 
@@ -36,7 +37,8 @@ pub(super) struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    /// Whether the loops are the same as one with both bodies: no repetition writes what another one accesses.
+    /// Whether the loops are the same as one with both bodies: no repetition writes what another
+    /// one accesses.
     fn fits(&self, next: &Self) -> bool {
         let apart = |writes: &[Access], accesses: &[Access]| {
             writes.iter().all(|write| {

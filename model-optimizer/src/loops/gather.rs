@@ -1,4 +1,5 @@
-//! Expressions that put bits of all lanes together, `(x[3] << 3U) | ((x[2] << 2U) | ...)`, as loops.
+//! Expressions that put bits of all lanes together, `(x[3] << 3U) | ((x[2] << 2U) | ...)`, as
+//! loops.
 
 use std::fmt::Write as _;
 
@@ -9,8 +10,8 @@ use super::{fuse, independent, operands};
 /// Fewer terms stay as they are.
 const LEAST: usize = 8;
 
-/// The assignment `tokens` with a loop over most terms of its value, if that is an or of terms that repeat each other.
-/// With `narrow`, the variable that it is assigned to has 32 bits or fewer.
+/// The assignment `tokens` with a loop over most terms of its value, if that is an or of terms that
+/// repeat each other. With `narrow`, the variable that it is assigned to has 32 bits or fewer.
 pub(super) fn assignment(
     tokens: &[Token],
     narrow: bool,

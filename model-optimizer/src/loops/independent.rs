@@ -1,8 +1,10 @@
-//! Loops whose repetitions do not depend on each other, in a form that the compiler makes vectors of.
+//! Loops whose repetitions do not depend on each other, in a form that the compiler makes vectors
+//! of.
 //!
-//! Compilers give up vectors for two reasons here: they cannot tell that an element which is written is not read by another repetition,
-//! since elements of different sizes lie in one object; and a statement under a condition might not be allowed without it. Both are
-//! known here. The loop says the first, and in the place of conditional statements it computes values and selects.
+//! Compilers give up vectors for two reasons here: they cannot tell that an element which is
+//! written is not read by another repetition, since elements of different sizes lie in one object;
+//! and a statement under a condition might not be allowed without it. Both are known here. The loop
+//! says the first, and in the place of conditional statements it computes values and selects.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -15,7 +17,8 @@ use super::{effects, operands};
 
 /// Fewer repetitions stay as they are.
 const LEAST: usize = 8;
-/// Statements under a condition that is the same in all repetitions are left out by a jump if they have more tokens.
+/// Statements under a condition that is the same in all repetitions are left out by a jump if they
+/// have more tokens.
 const LONG: usize = 60;
 
 /// What the files with the loops need.
@@ -84,7 +87,8 @@ impl<'r, 'a> Body<'r, 'a> {
             })
     }
 
-    /// Adds what `statements` write to `written`; gives whether each repetition writes elements of its own.
+    /// Adds what `statements` write to `written`; gives whether each repetition writes elements of
+    /// its own.
     fn targets(&self, statements: &[Statement], written: &mut Vec<Access<'a>>) -> bool {
         statements.iter().all(|statement| match &statement.parts {
             Parts::If { then, otherwise, .. } => {
@@ -162,7 +166,8 @@ impl<'r, 'a> Body<'r, 'a> {
         Loop { count: self.repeats.count, width, body, reads, writes }
     }
 
-    /// What has to be met for `statement` to have an effect in any repetition, if a jump past it pays.
+    /// What has to be met for `statement` to have an effect in any repetition, if a jump past it
+    /// pays.
     fn guard(&self, statement: &Statement) -> Option<String> {
         let Parts::If { condition_end, otherwise: None, .. } = &statement.parts else { return None };
         if self.form(statement) == Form::Single {
@@ -178,7 +183,8 @@ impl<'r, 'a> Body<'r, 'a> {
         (long && !uniform.is_empty()).then(|| uniform.join(" && "))
     }
 
-    /// The condition of `statement`, if it is the same in all repetitions and a jump past the statement pays.
+    /// The condition of `statement`, if it is the same in all repetitions and a jump past the
+    /// statement pays.
     fn jump(&self, statement: &Statement) -> Option<&'r [Column<'a>]> {
         let Parts::If { condition_end, .. } = &statement.parts else { return None };
         let condition = self.columns(statement.begin + 1..*condition_end);
@@ -241,7 +247,8 @@ impl<'r, 'a> Body<'r, 'a> {
                 let condition = text(self.columns(statement.begin + 1..*condition_end));
                 let _ = match met {
                     None => writeln!(output, "const bool {name} = (bool){condition};"),
-                    // Selected as well: what the inner condition is does not count then, not even where it is undefined.
+                    // Selected as well: what the inner condition is does not count then, not even
+                    // where it is undefined.
                     Some(met) => writeln!(
                         output,
                         "const bool own_{name} = (bool){condition}; const bool {name} = {met} ? own_{name} : false;"
@@ -275,8 +282,8 @@ pub(super) fn reads_only(columns: &[Column]) -> bool {
     without_effects(columns) && addresses(columns) != Addresses::Different
 }
 
-/// Whether the statement `columns` sets a value or address for a write that comes later, and only if another variable says so: then it
-/// may have any other value as well.
+/// Whether the statement `columns` sets a value or address for a write that comes later, and only
+/// if another variable says so: then it may have any other value as well.
 fn is_for_later(columns: &[Column]) -> bool {
     columns.iter().find_map(|column| match column {
         Column::Element { array, .. } => Some(effects::is_for_later(array)),
@@ -366,7 +373,8 @@ pub(super) fn assignment(columns: &[Column]) -> Option<usize> {
         .then_some(at)
 }
 
-/// Whether `name` before a parenthesis does not call anything with an effect, or that must not be called without its condition.
+/// Whether `name` before a parenthesis does not call anything with an effect, or that must not be
+/// called without its condition.
 pub(super) fn is_allowed(name: &str) -> bool {
     name == "if"
         || ["VL_EXTENDS_", "VL_LTS_", "VL_GTS_", "VL_LTES_", "VL_GTES_", "VL_MULS_", "VL_SHIFTRS_"]
@@ -384,7 +392,8 @@ pub(super) mod tests {
     use super::super::repeats;
     use super::super::tokens::{statements, tokens};
 
-    /// Eight statements like `one`, with the numbers 0 to 7 in the place of `#`, as they are written.
+    /// Eight statements like `one`, with the numbers 0 to 7 in the place of `#`, as they are
+    /// written.
     pub fn written(one: &str) -> String {
         let names: Vec<(&str, String)> = (0..8)
             .flat_map(|i| {
@@ -428,7 +437,8 @@ pub(super) mod tests {
         assert_eq!(text, expected.join(" "));
     }
 
-    /// The part of a condition that is the same in all repetitions is asked before the loop, if much depends on it.
+    /// The part of a condition that is the same in all repetitions is asked before the loop, if
+    /// much depends on it.
     #[test]
     fn a_factor_of_all_is_left_outside() {
         let sum = vec!["s->b_#"; 20].join(" + ");
@@ -443,7 +453,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Values for a write that comes later are set without a condition: only the condition of the write counts.
+    /// Values for a write that comes later are set without a condition: only the condition of the
+    /// write counts.
     #[test]
     fn values_for_later_have_no_condition() {
         let text = written("if ((s->b_#)) { __Vdlyvval__x_# = s->a_#; __Vdlyvset__x_# = 1U; }");

@@ -1,12 +1,15 @@
-//! Loops in the place of statements that repeat each other, in the C++ of shared modules and of what is around them.
+//! Loops in the place of statements that repeat each other, in the C++ of shared modules and of
+//! what is around them.
 //!
-//! Verilator writes the statements of every instance of a module one after the other, each with variables of its own. Thirty-two
-//! lanes are a quarter of a million bytes of code, which the processor fetches once a simulated cycle from beyond its first cache;
-//! as loops over arrays they are a fraction of that. Statements that do not depend on each other are brought side by side before
-//! ([`arrange`]), and loops whose repetitions do not depend on each other are written so that the compiler makes vectors of them
-//! ([`independent`]). What is left is mostly the traffic between the processor and its first cache, which 8 cores in turn do not fit:
-//! loops that follow each other become one ([`fuse`]), bits of all lanes are put together in a loop ([`gather`]), lanes write to their
-//! memories by rows ([`rows`]), and what no lane wants is not computed.
+//! Verilator writes the statements of every instance of a module one after the other, each with
+//! variables of its own. Thirty-two lanes are a quarter of a million bytes of code, which the
+//! processor fetches once a simulated cycle from beyond its first cache; as loops over arrays they
+//! are a fraction of that. Statements that do not depend on each other are brought side by side
+//! before ([`arrange`]), and loops whose repetitions do not depend on each other are written so
+//! that the compiler makes vectors of them ([`independent`]). What is left is mostly the traffic
+//! between the processor and its first cache, which 8 cores in turn do not fit: loops that follow
+//! each other become one ([`fuse`]), bits of all lanes are put together in a loop ([`gather`]),
+//! lanes write to their memories by rows ([`rows`]), and what no lane wants is not computed.
 
 mod align;
 mod arrange;
@@ -137,7 +140,8 @@ fn header_with(text: &str, members: &Arrays) -> String {
     output
 }
 
-/// A source file with loops, and arrays in the place of variables; `function` gives the text of a function with its first line and body.
+/// A source file with loops, and arrays in the place of variables; `function` gives the text of a
+/// function with its first line and body.
 fn source_with(text: &str, members: &Arrays, function: &mut dyn FnMut(&str, &Body) -> String) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
@@ -180,8 +184,9 @@ fn body_with(text: &str, members: &Arrays) -> Body {
     }
 }
 
-/// Which of `statements` set one of `variables` to 0 before another one sets it without a condition: Verilator does that with all that
-/// are local, and for arrays the compiler does not see it.
+/// Which of `statements` set one of `variables` to 0 before another one sets it without a
+/// condition: Verilator does that with all that are local, and for arrays the compiler does not see
+/// it.
 fn unused_zeros(tokens: &[&str], statements: &[&Statement], variables: &[(String, &str)]) -> HashSet<usize> {
     let names: HashSet<&str> = variables.iter().map(|(_, name)| *name).collect();
     let mut zeros: HashMap<&str, usize> = HashMap::new();
@@ -298,7 +303,8 @@ mod tests {
         assert!(plain(&source).ends_with(expected), "{source}");
     }
 
-    /// Declarations of variables that are in arrays do not come into a loop with the statements around them.
+    /// Declarations of variables that are in arrays do not come into a loop with the statements
+    /// around them.
     #[test]
     fn declarations_are_in_no_loop() {
         let lines = "    SData part_#;\n    part_# = 1;\n    SData other_#;\n    other_# = 1;\n";
@@ -309,7 +315,8 @@ mod tests {
         assert!(plain(&source).ends_with(expected), "{source}");
     }
 
-    /// Zeros that another value takes the place of are left out, if no condition is around it and they are not read.
+    /// Zeros that another value takes the place of are left out, if no condition is around it and
+    /// they are not read.
     #[test]
     fn zeros_that_are_not_used_are_left_out() {
         let unused = |text: &str| {

@@ -2,7 +2,8 @@
 
 use super::columns::{Column, Token};
 
-/// Operators between operands. Verilator puts brackets around each of several, so that these are not mixed with another one.
+/// Operators between operands. Verilator puts brackets around each of several, so that these are
+/// not mixed with another one.
 const OPERATORS: [&str; 15] =
     ["?", "|", "&", "^", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "+", "-", ":"];
 
@@ -60,7 +61,8 @@ pub(super) fn without_brackets<T: Part>(mut expression: &[T]) -> &[T] {
     expression
 }
 
-/// Adds the operands that `operator` connects to `expression`, also within brackets; all of it, if it does not.
+/// Adds the operands that `operator` connects to `expression`, also within brackets; all of it, if
+/// it does not.
 pub(super) fn add<'t, T: Part>(expression: &'t [T], operator: &str, operands: &mut Vec<&'t [T]>) {
     let inner = without_brackets(expression);
     let mut cuts = Vec::new();

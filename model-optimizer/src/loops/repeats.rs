@@ -21,7 +21,8 @@ pub(super) struct Repeats<'a> {
     pub columns: Vec<Column<'a>>,
 }
 
-/// The text of `statements` of `tokens`, with loops for those that repeat each other: one by one, and each loop by itself.
+/// The text of `statements` of `tokens`, with loops for those that repeat each other: one by one,
+/// and each loop by itself.
 pub(super) fn texts(tokens: &[&str], statements: &[Statement], names: &Names) -> Vec<String> {
     let tokens = classify(tokens, names);
     Writer { tokens: &tokens, names }.block(statements)
@@ -43,7 +44,8 @@ impl<'a> Writer<'a> {
                 at += 1;
                 continue;
             };
-            // A repetition may begin before `at`: then these are the end of one and the beginning of the next, and depend on each other.
+            // A repetition may begin before `at`: then these are the end of one and the beginning
+            // of the next, and depend on each other.
             let shifted = || {
                 let mut later = (1..repeats.statements.len()).filter_map(|by| {
                     let repeats = self.repeats(&statements[at + by..], &shapes[at + by..])?;
@@ -147,7 +149,8 @@ impl<'a> Writer<'a> {
             let repetitions = &repetitions[..count];
             (0..repetitions[0].len()).map(|at| column(repetitions, at)).collect::<Vec<_>>()
         };
-        // As many as go on evenly in all tokens; with fewer, a token may turn out to go on in another way.
+        // As many as go on evenly in all tokens; with fewer, a token may turn out to go on in
+        // another way.
         let count = repetitions.len();
         let even = columns(count).iter().map(|(_, count)| *count).min().unwrap_or(0).min(count);
         if even < LEAST || even * length <= covered {

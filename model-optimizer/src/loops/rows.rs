@@ -1,7 +1,7 @@
 //! Writes of lanes to memories, at the address that each has for itself.
 //!
-//! Compilers make no vectors of these: the addresses might differ. Mostly no lane writes, or all have the same address: then their words
-//! are a row of a memory that is ordered by address.
+//! Compilers make no vectors of these: the addresses might differ. Mostly no lane writes, or all
+//! have the same address: then their words are a row of a memory that is ordered by address.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,9 @@ use super::independent::{addresses, assignment, Addresses, Body};
 use super::tokens::{is_name, Parts, Statement};
 
 impl Body<'_, '_> {
-    /// The statement `if (CONDITION) { MEMORY[ADDRESS] = VALUE; }` as a write to a row of the memory, if the address is the same in all
-    /// repetitions when it is executed. None if it is not such a statement. The condition must be met in one repetition.
+    /// The statement `if (CONDITION) { MEMORY[ADDRESS] = VALUE; }` as a write to a row of the
+    /// memory, if the address is the same in all repetitions when it is executed. None if it is not
+    /// such a statement. The condition must be met in one repetition.
     pub fn write_of_row(&self, statement: &Statement) -> Option<String> {
         let Parts::If { condition_end, then, otherwise: None } = &statement.parts else { return None };
         let [Statement { begin, end, parts: Parts::Plain }] = then[..] else { return None };
@@ -40,7 +41,8 @@ impl Body<'_, '_> {
         Some(output)
     }
 
-    /// Whether any repetition meets the condition of `statement`, as an expression, if the condition is an element of an array.
+    /// Whether any repetition meets the condition of `statement`, as an expression, if the
+    /// condition is an element of an array.
     pub fn some(&self, statement: &Statement) -> Option<String> {
         let Parts::If { condition_end, .. } = statement.parts else { return None };
         let [Column::Fixed("("), condition @ .., Column::Fixed(")")] =
@@ -65,7 +67,8 @@ fn elements(columns: &[Column]) -> Option<[String; 2]> {
 mod tests {
     use super::super::independent::tests::written;
 
-    /// Behind the question whether any lane writes, one loop for lanes whose addresses differ, and one for a row.
+    /// Behind the question whether any lane writes, one loop for lanes whose addresses differ, and
+    /// one for a row.
     #[test]
     fn lanes_with_the_same_address_write_a_row() {
         let text = written("if (s->b_#) { s->m_#[s->a_#] = (s->a_# + 1U); }");

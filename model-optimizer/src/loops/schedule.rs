@@ -1,4 +1,5 @@
-//! An order of statements in which each comes behind those that it depends on, and groups of them are together if possible.
+//! An order of statements in which each comes behind those that it depends on, and groups of them
+//! are together if possible.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

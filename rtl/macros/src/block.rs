@@ -41,7 +41,8 @@ impl Parse for Arguments {
     }
 }
 
-/// The ports of a register, as the hardware has them: what it shows goes out, what the host writes comes in.
+/// The ports of a register, as the hardware has them: what it shows goes out, what the host writes
+/// comes in.
 fn ports(entry: &Entry) -> Vec<TokenStream> {
     let port = |bits: &Bits, out: bool| {
         let (name, ty, text) = (&bits.port, bits.ty(), entry.port_doc(bits));

@@ -20,8 +20,8 @@ pub enum Kind {
     Fixed,
     /// A write is an event, in the cycle after the access.
     WriteOnly,
-    /// A write is an event, in the cycle of the access, which the hardware may delay or refuse; reads show its
-    /// state, if it has one.
+    /// A write is an event, in the cycle of the access, which the hardware may delay or refuse;
+    /// reads show its state, if it has one.
     Strobe,
     /// A write is an event, in the cycle after the access; reads show a value of the hardware.
     Command,

@@ -17,8 +17,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// A block of registers of the register file from one declaration: `#[register_block(Unit, ..)]` at a struct, whose fields are the
-/// registers.
+/// A block of registers of the register file from one declaration: `#[register_block(Unit, ..)]` at
+/// a struct, whose fields are the registers.
 ///
 /// ```ignore
 /// /// The packet ports.
@@ -43,12 +43,15 @@ use proc_macro::TokenStream;
 /// several ports of a register; `#[on_read(name)]` adds one that is high while the host reads it.
 ///
 /// It makes
-/// - the struct a port group with a port for each register, as the hardware has it: what it shows goes out, what the host
-///   writes comes in;
-/// - `Unit`, which decodes the registers, with the ports `request`, `answer` and `hardware: Flipped<..>`. With `selected`
-///   `hardware` is a `Vec`, of which the input `select` chooses one: for registers that every core has;
-/// - the entries of the register table (`RegisterBlock`), with the `part` of the array that they belong to;
-/// - with `values = Values` a plain struct of the registers that are read only, and how software reads it.
+/// - the struct a port group with a port for each register, as the hardware has it: what it shows
+///   goes out, what the host writes comes in;
+/// - `Unit`, which decodes the registers, with the ports `request`, `answer` and
+///   `hardware: Flipped<..>`. With `selected` `hardware` is a `Vec`, of which the input `select`
+///   chooses one: for registers that every core has;
+/// - the entries of the register table (`RegisterBlock`), with the `part` of the array that they
+///   belong to;
+/// - with `values = Values` a plain struct of the registers that are read only, and how software
+///   reads it.
 #[proc_macro_attribute]
 pub fn register_block(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = syn::parse_macro_input!(attribute as block::Arguments);
@@ -56,12 +59,13 @@ pub fn register_block(attribute: TokenStream, item: TokenStream) -> TokenStream 
     block::expand(&arguments, &input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
-/// The register file from the list of its blocks: `#[register_file(core_select = block.port)]` at a struct, whose fields are
-/// their port groups. `Optional<Group>` is there with the part of the array that it belongs to only, `PerCore<Group>` once for each core, of
-/// which `core_select` chooses the one that is shown.
+/// The register file from the list of its blocks: `#[register_file(core_select = block.port)]` at a
+/// struct, whose fields are their port groups. `Optional<Group>` is there with the part of the
+/// array that it belongs to only, `PerCore<Group>` once for each core, of which `core_select`
+/// chooses the one that is shown.
 ///
-/// The unit has the AXI4-Lite port `axil`, the ports of every block, the units of the blocks behind an `AxiLiteSlave`, and
-/// `BLOCKS`, the entries of the register table.
+/// The unit has the AXI4-Lite port `axil`, the ports of every block, the units of the blocks behind
+/// an `AxiLiteSlave`, and `BLOCKS`, the entries of the register table.
 #[proc_macro_attribute]
 pub fn register_file(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = syn::parse_macro_input!(attribute as file::Arguments);

@@ -122,7 +122,8 @@ fn register_files_that_cannot_be_are_refused() {
     assert_eq!(error.to_string(), "a register file is a struct with named fields");
 }
 
-/// A block that belongs to a part is not there in every array: the file that lists it as if it were does not compile.
+/// A block that belongs to a part is not there in every array: the file that lists it as if it were
+/// does not compile.
 #[test]
 fn the_file_checks_that_parts_are_optional() {
     let input: DeriveInput = parse_str("pub struct Registers { pub spawn: SpawnControl }").unwrap();

@@ -159,7 +159,8 @@ fn parts(entry: &Entry, selected: bool) -> Parts {
     parts
 }
 
-/// The unit `name` of the block with the port group `group`; `selected` shows the group of one of several, at a time.
+/// The unit `name` of the block with the port group `group`; `selected` shows the group of one of
+/// several, at a time.
 pub fn expand(
     name: &Ident,
     group: &Ident,
@@ -224,7 +225,8 @@ pub fn expand(
         let read = entries.iter().map(|e| &e.field);
         (
             quote! {
-                /// The group whose registers are shown; those of a group that is not there read as zero.
+                /// The group whose registers are shown; those of a group that is not there read as
+                /// zero.
                 pub select: Signal<In, Bits<5>>,
                 /// The hardware.
                 #[count(count)]

@@ -59,12 +59,16 @@ pub enum LinkState {
     Give,
 }
 
-/// Does what the frames of the host ask, one after the other, and answers each (`docs/fpga-link.md`).
+/// Does what the frames of the host ask, one after the other, and answers each
+/// (`docs/fpga-link.md`).
 ///
-/// 1. `enable` is high while a request is awaited; a frame that comes while another is worked on or answered is lost.
-/// 2. A write whose operation and sequence number are those of the last one is not done again. IDENTIFY forgets the last one.
-/// 3. Registers have 65,536 cycles to answer, and so has the memory for the bytes of a write, and for each byte of a read. After that the access is given up, with status 3, or, of
-///    a read of memory whose answer has begun, with an abort. The array needs a reset then.
+/// 1. `enable` is high while a request is awaited; a frame that comes while another is worked on or
+///    answered is lost.
+/// 2. A write whose operation and sequence number are those of the last one is not done again.
+///    IDENTIFY forgets the last one.
+/// 3. Registers have 65,536 cycles to answer, and so has the memory for the bytes of a write, and
+///    for each byte of a read. After that the access is given up, with status 3, or, of a read of
+///    memory whose answer has begun, with an abort. The array needs a reset then.
 /// 4. Bytes from [`TRACE_ADDRESS`] on are those of the trace buffer, if the array has one.
 /// 5. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array
 ///    has had time to start.

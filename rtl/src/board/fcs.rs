@@ -5,8 +5,9 @@ use hermes_hdl::prelude::*;
 
 /// The FCS of RFC 1662, 32 bits (appendix C.3), which is the CRC-32 of Ethernet, a byte a cycle.
 ///
-/// `clear` starts a frame at this edge; `take` takes `byte`. `value` is the register behind the bytes that were taken: the FCS is its complement, sent least
-/// significant byte first, and behind that the register is [`RESIDUE`](crate::net::RESIDUE).
+/// `clear` starts a frame at this edge; `take` takes `byte`. `value` is the register behind the
+/// bytes that were taken: the FCS is its complement, sent least significant byte first, and behind
+/// that the register is [`RESIDUE`](crate::net::RESIDUE).
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Fcs {
     /// Rising-edge clock.

@@ -6,10 +6,14 @@ use hermes_hdl::prelude::*;
 
 /// Takes frames out of a stream of bytes: asynchronous framing of RFC 1662, FCS of 32 bits.
 ///
-/// 1. Each byte of a frame, those of the FCS included, is given in the cycle in which its last byte on the line comes (`byte_valid`), with its number in the frame.
-/// 2. The flag behind it ends the frame: `end` is high for one cycle, `length` says how many bytes it had without FCS, and `damaged` that its FCS is wrong, a stop bit
-///    was missing, it was aborted, or it has more than [`MOST_BYTES`]. Less than four bytes without such an error are no frame: no `end`.
-/// 3. While `enable` is low, and behind a reset, bytes are ignored; afterwards up to the next flag, which begins a frame: that of a frame of which only the end was heard.
+/// 1. Each byte of a frame, those of the FCS included, is given in the cycle in which its last byte
+///    on the line comes (`byte_valid`), with its number in the frame.
+/// 2. The flag behind it ends the frame: `end` is high for one cycle, `length` says how many bytes
+///    it had without FCS, and `damaged` that its FCS is wrong, a stop bit was missing, it was
+///    aborted, or it has more than [`MOST_BYTES`]. Less than four bytes without such an error are
+///    no frame: no `end`.
+/// 3. While `enable` is low, and behind a reset, bytes are ignored; afterwards up to the next flag,
+///    which begins a frame: that of a frame of which only the end was heard.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameReceiver {
     /// Rising-edge clock.

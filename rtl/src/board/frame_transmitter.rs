@@ -20,9 +20,11 @@ pub enum Sending {
 
 /// Sends frames as bytes: asynchronous framing of RFC 1662, FCS of 32 bits.
 ///
-/// 1. A frame is its bytes in their order, with `last` at the last one; a byte is taken with `valid` and `ready`, and does not change between. Between the bytes of a frame
-///    `valid` may be low for as long as it likes: the line is idle then.
-/// 2. `abort`, high for one cycle between two bytes of a frame while `valid` is low, ends it as one that is not whole.
+/// 1. A frame is its bytes in their order, with `last` at the last one; a byte is taken with
+///    `valid` and `ready`, and does not change between. Between the bytes of a frame `valid` may be
+///    low for as long as it likes: the line is idle then.
+/// 2. `abort`, high for one cycle between two bytes of a frame while `valid` is low, ends it as one
+///    that is not whole.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FrameTransmitter {
     /// Rising-edge clock.

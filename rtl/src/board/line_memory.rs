@@ -20,14 +20,17 @@ pub enum LineAccess {
 
 /// A memory of lines of 64 bytes in block RAM: AXI4 for the array, and single bytes for the host.
 ///
-/// The RAM is 16 bytes wide, and one line passes it after the other, so that the wires of 512 bits end here: on an FPGA of modest size they are what
-/// cannot be routed.
+/// The RAM is 16 bytes wide, and one line passes it after the other, so that the wires of 512 bits
+/// end here: on an FPGA of modest size they are what cannot be routed.
 ///
-/// 1. RVALID is high 6 cycles after ARVALID, and lines that are read back to back take 7 cycles each; BVALID is high 5 cycles after AWVALID and WVALID, and lines that are written
-///    back to back take 6 each. Requests are answered in the order in which they are taken; reads
-///    and writes take turns. AWREADY and WREADY are high together, when both are offered.
-/// 2. Beyond the memory AXI4 accesses are answered with DECERR and do nothing. The host is not to go there.
-/// 3. A byte goes first when the memory is idle. It is written at the edge with `byte.valid` and `byte.ready`; a byte that was read is given with `byte.answer` in the cycle after that.
+/// 1. RVALID is high 6 cycles after ARVALID, and lines that are read back to back take 7 cycles
+///    each; BVALID is high 5 cycles after AWVALID and WVALID, and lines that are written back to
+///    back take 6 each. Requests are answered in the order in which they are taken; reads and
+///    writes take turns. AWREADY and WREADY are high together, when both are offered.
+/// 2. Beyond the memory AXI4 accesses are answered with DECERR and do nothing. The host is not to
+///    go there.
+/// 3. A byte goes first when the memory is idle. It is written at the edge with `byte.valid` and
+///    `byte.ready`; a byte that was read is given with `byte.answer` in the cycle after that.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize)]
 pub struct LineMemory {

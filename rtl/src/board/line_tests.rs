@@ -15,7 +15,8 @@ pub(super) fn framed(contents: &[u8]) -> Vec<u8> {
     std::iter::once(0x7e).chain(escaped).chain([0x7e]).collect()
 }
 
-/// What the receiver makes of the bytes of a line: contents without FCS, or nothing for a damaged frame. The second of a pair is a missing stop bit.
+/// What the receiver makes of the bytes of a line: contents without FCS, or nothing for a damaged
+/// frame. The second of a pair is a missing stop bit.
 fn received(line: &[(u8, bool)], rng: &mut impl Rng) -> Vec<Option<Vec<u8>>> {
     let mut uut = FrameReceiver::default();
     reset!(uut);
@@ -181,7 +182,8 @@ fn an_aborted_frame_is_told_and_the_next_one_is_whole() {
     assert_eq!(received(&without_error(&line), &mut rng), [None, Some(good.to_vec())]);
 }
 
-/// Sends bytes at one rate and receives them at another; gives what came, and how many stop bits were missing.
+/// Sends bytes at one rate and receives them at another; gives what came, and how many stop bits
+/// were missing.
 fn over_the_line(bytes: &[u8], sends: u64, receives: u64, rng: &mut impl Rng) -> (Vec<u8>, usize) {
     let (mut sender, mut receiver) = (UartTransmitter::new(sends), UartReceiver::new(receives));
     reset!(sender);
@@ -225,7 +227,8 @@ fn bytes_pass_at_every_rate() {
     }
 }
 
-/// Gives the receiver one level for so many cycles; gives the bytes that came, with whether their stop bit was missing.
+/// Gives the receiver one level for so many cycles; gives the bytes that came, with whether their
+/// stop bit was missing.
 fn levels(levels: &[(bool, u32)]) -> Vec<(u8, bool)> {
     let mut uut = UartReceiver::new(65_536 / 16);
     uut.rx.next = true;

@@ -1,4 +1,5 @@
-//! Every operation of the link, with requests that are repeated, wrong or damaged, registers that refuse or hang.
+//! Every operation of the link, with requests that are repeated, wrong or damaged, registers that
+//! refuse or hang.
 
 use super::line_tests::framed;
 use super::*;

@@ -1,4 +1,5 @@
-//! The packet memory against a model: random lines and bytes, answers that wait, addresses beyond it; and the run timer.
+//! The packet memory against a model: random lines and bytes, answers that wait, addresses beyond
+//! it; and the run timer.
 
 use super::*;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, Line};

@@ -1,4 +1,5 @@
-//! What stands around the array on a board: the serial line to the host, the packet memory, the LEDs.
+//! What stands around the array on a board: the serial line to the host, the packet memory, the
+//! LEDs.
 //!
 //! | unit | what it does |
 //! | --- | --- |

@@ -2,9 +2,11 @@
 
 use hermes_hdl::prelude::*;
 
-/// Counts the cycles in which packets are between the issue of their warp and its commit, and drives the LEDs of a board.
+/// Counts the cycles in which packets are between the issue of their warp and its commit, and
+/// drives the LEDs of a board.
 ///
-/// A warp counts from the cycle behind its issue up to that of its commit. The LEDs change in the cycle after what they show.
+/// A warp counts from the cycle behind its issue up to that of its commit. The LEDs change in the
+/// cycle after what they show.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(heartbeat: usize)]
 pub struct RunTimer {

@@ -2,13 +2,16 @@
 
 use hermes_hdl::prelude::*;
 
-/// Takes bytes from a serial line: 8 data bits, the least significant first, no parity, one stop bit.
+/// Takes bytes from a serial line: 8 data bits, the least significant first, no parity, one stop
+/// bit.
 ///
 /// 1. `rx` may change at any time: it passes two flip-flops first.
-/// 2. A falling edge of the idle line begins a byte. Each bit is sampled in its middle; times run from that edge on, in steps of `2^-16` of a
-///    bit, so that any rate up to a quarter of the clock will do.
-/// 3. `valid` is high for one cycle, in the middle of the stop bit, with the byte, and `error` if the stop bit is low. After that the line has to be
-///    high before it can fall again: a line that stays low gives one byte with an error.
+/// 2. A falling edge of the idle line begins a byte. Each bit is sampled in its middle; times run
+///    from that edge on, in steps of `2^-16` of a bit, so that any rate up to a quarter of the
+///    clock will do.
+/// 3. `valid` is high for one cycle, in the middle of the stop bit, with the byte, and `error` if
+///    the stop bit is low. After that the line has to be high before it can fall again: a line that
+///    stays low gives one byte with an error.
 /// 4. A start bit that is over by its middle is noise and is ignored.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(step: u64)]

@@ -4,8 +4,9 @@ use hermes_hdl::prelude::*;
 
 /// Sends bytes on a serial line: 8 data bits, the least significant first, no parity, one stop bit.
 ///
-/// A byte is taken with `valid` and `ready`, and its start bit begins in the next cycle; `ready` is high again when its stop bit has lasted a whole bit. Times run in
-/// steps of `2^-16` of a bit: edges are at most one clock cycle late, and their mean is exact.
+/// A byte is taken with `valid` and `ready`, and its start bit begins in the next cycle; `ready` is
+/// high again when its stop bit has lasted a whole bit. Times run in steps of `2^-16` of a bit:
+/// edges are at most one clock cycle late, and their mean is exact.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(step: u64)]
 pub struct UartTransmitter {

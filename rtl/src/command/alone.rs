@@ -21,8 +21,9 @@ impl CommandProcessor {
     }
 }
 
-/// The Verilog of the command processor of `config`, which is the top module `command_processor`: to estimate its cost. Of the array it has
-/// the pipeline of all harts, their caches, local memories, CSRs, timer and channels of user-level interrupts, not the registers of the host and
+/// The Verilog of the command processor of `config`, which is the top module `command_processor`:
+/// to estimate its cost. Of the array it has the pipeline of all harts, their caches, local
+/// memories, CSRs, timer and channels of user-level interrupts, not the registers of the host and
 /// no share of the L2.
 ///
 /// # Errors

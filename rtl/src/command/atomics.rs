@@ -3,16 +3,16 @@
 use crate::ports::{AtomicAnswer, LineWrite};
 use hermes_hdl::prelude::*;
 
-/// Sends the atomic operations of the harts to the L2, one at a time for all harts, on the port for writes that they share with the
-/// stores.
+/// Sends the atomic operations of the harts to the L2, one at a time for all harts, on the port for
+/// writes that they share with the stores.
 ///
-/// 1. `start_valid` in stage W starts an operation; it must not come while `busy` is high. `busy` is high from the next cycle on until
-///    the answer is taken.
-/// 2. It is on offer from the next cycle on, unless a store is on offer that was not accepted; then behind
-///    that. Stores wait while it is on offer; what is on offer stays. Its tag is 0x20 + hart, and
-///    its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with warp number 0xffff, so
-///    each hart has a reservation of its own. A hart that is reset has none: `sc.w` of a hart that has not sent `lr.w` since it was
-///    held has warp number 0xfffe, and fails.
+/// 1. `start_valid` in stage W starts an operation; it must not come while `busy` is high. `busy`
+///    is high from the next cycle on until the answer is taken.
+/// 2. It is on offer from the next cycle on, unless a store is on offer that was not accepted; then
+///    behind that. Stores wait while it is on offer; what is on offer stays. Its tag is 0x20 +
+///    hart, and its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with warp number
+///    0xffff, so each hart has a reservation of its own. A hart that is reset has none: `sc.w` of a
+///    hart that has not sent `lr.w` since it was held has warp number 0xfffe, and fails.
 /// 3. From the cycle of `write.written.valid` with its tag on `answer_valid` is high, until the
 ///    edge with `answer_ready`: `answer_value` is what goes to the register, `answer_error` says
 ///    that the line could not be read.
@@ -147,7 +147,8 @@ mod tests {
     use rand::Rng;
     use std::collections::VecDeque;
 
-    /// Operations and stores at random: each passes once, what is on offer stays, and answers come back.
+    /// Operations and stores at random: each passes once, what is on offer stays, and answers come
+    /// back.
     #[test]
     fn operations_pass_between_stores() {
         let mut random = random();
@@ -155,7 +156,8 @@ mod tests {
         reset!(unit);
         let mut stores: VecDeque<u64> = VecDeque::new();
         let mut next = 0u64;
-        // The operation under way: hart, word, address, operand, number of the warp; whether it was sent, when it is answered.
+        // The operation under way: hart, word, address, operand, number of the warp; whether it was
+        // sent, when it is answered.
         let mut operation: Option<(u64, u64, u64, u64, u64)> = None;
         let mut reserves = 0u64;
         let mut sent: Option<(u64, u32, bool)> = None;

@@ -7,23 +7,26 @@ use hermes_hdl::prelude::*;
 /// Lines whose valid bits stand in one register.
 const GROUP: usize = 16;
 
-/// Data cache with a part for each hart, of as many lines of 64 bytes each, direct-mapped. A hart finds only
-/// what its own fills and stores put into its part, so harts are to each other what cores are (decision
-/// D10, rules C4 to C6).
+/// Data cache with a part for each hart, of as many lines of 64 bytes each, direct-mapped. A hart
+/// finds only what its own fills and stores put into its part, so harts are to each other what
+/// cores are (decision D10, rules C4 to C6).
 ///
-/// 1. `look_enable` in stage X looks an address up. In the next cycle, stage W, `hit` tells whether the part of the
-///    hart has its line, and `word` is the word, with the bytes of a store right before it.
-/// 2. The other inputs of stage W are about that address. `store` writes bytes into the word, if it hits; else nothing is
-///    written and no line is fetched. `remove` drops the line.
+/// 1. `look_enable` in stage X looks an address up. In the next cycle, stage W, `hit` tells whether
+///    the part of the hart has its line, and `word` is the word, with the bytes of a store right
+///    before it.
+/// 2. The other inputs of stage W are about that address. `store` writes bytes into the word, if it
+///    hits; else nothing is written and no line is fetched. `remove` drops the line.
 /// 3. `drop` empties the parts of harts at the edge. It goes before all else.
-/// 4. `fill_valid` brings a line for the part of a hart. It is put into the line buffer, which is one for all harts: if it
-///    is in use, or with `fill_error`, nothing is installed. From the next cycle on `filling` of the hart is high
-///    until the last of the sixteen words is written; that of a cycle is not if a store hits. The line is valid with the
-///    last word. `drop` of the hart ends the fill.
+/// 4. `fill_valid` brings a line for the part of a hart. It is put into the line buffer, which is
+///    one for all harts: if it is in use, or with `fill_error`, nothing is installed. From the next
+///    cycle on `filling` of the hart is high until the last of the sixteen words is written; that
+///    of a cycle is not if a store hits. The line is valid with the last word. `drop` of the hart
+///    ends the fill.
 /// 5. A lookup of a hart misses while its line is filled: it waits for its load then.
 ///
-/// The memory has words as wide as a store: a store writes the whole word with its bytes changed, which the load behind it
-/// needs in any case, since it reads the memory in the cycle in which the store writes it.
+/// The memory has words as wide as a store: a store writes the whole word with its bytes changed,
+/// which the load behind it needs in any case, since it reads the memory in the cycle in which the
+/// store writes it.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize, lines: usize, lines_log2: usize, harts_log2: usize)]
 pub struct CommandCache {
@@ -210,8 +213,9 @@ impl Logic for CommandCache {
         self.tags.write_address.next = buffer_entry;
         self.tags.write_data.next = self.buffer_line.q.val();
 
-        // Which lines are there. What stood at the place of a fill is still marked while its words go: no lookup of the hart finds it,
-        // and the fill ends with its last word or with a drop of the part.
+        // Which lines are there. What stood at the place of a fill is still marked while its words
+        // go: no lookup of the hart finds it, and the fill ends with its last word or with a drop
+        // of the part.
         let one = bits::<GROUP>(1);
         for g in 0..self._groups {
             let mut there = self.valid[g].q.val();

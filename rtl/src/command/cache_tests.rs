@@ -64,7 +64,8 @@ fn against_the_model(harts: usize) {
             _ => 0,
         };
         unit.drop.next = drop.into();
-        // The line of a hart that waits comes, or it could not be read, or was not asked for this cache.
+        // The line of a hart that waits comes, or it could not be read, or was not asked for this
+        // cache.
         let comes = (0..harts).find(|&h| waits[h].is_some_and(|until| until <= cycle));
         let error = random.gen_bool(0.05);
         let line = Line { address: address(&mut random) >> 6, words: random.gen() };

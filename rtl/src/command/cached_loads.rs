@@ -8,17 +8,20 @@ use hermes_hdl::prelude::*;
 
 /// The data cache in the pipeline ([`CommandCache`]), and CSR `muncached` of each hart.
 ///
-/// 1. `look_enable` in stage X looks up what a load, store or atomic operation addresses. In the next cycle, stage W, `hit`
-///    tells that the part of the hart has it and that it is not in the uncached range, and `value` is what a load gives.
+/// 1. `look_enable` in stage X looks up what a load, store or atomic operation addresses. In the
+///    next cycle, stage W, `hit` tells that the part of the hart has it and that it is not in the
+///    uncached range, and `value` is what a load gives.
 /// 2. A store that retires (`outcome`) writes into the line, if the part has it.
-/// 3. A line that comes for a load goes into the part of its hart. `filling` of the hart is high from the next cycle on
-///    until the line is there. Nothing is installed if the line could not be read, if the load is
-///    in the uncached range, or if the part was emptied after the load started.
+/// 3. A line that comes for a load goes into the part of its hart. `filling` of the hart is high
+///    from the next cycle on until the line is there. Nothing is installed if the line could not be
+///    read, if the load is in the uncached range, or if the part was emptied after the load
+///    started.
 /// 4. An atomic operation that retires removes the line (rule C4).
-/// 5. The part of a hart is emptied when `fence` with reads after it, `fence.i`, an atomic operation with `aq` or a write of `muncached`
-///    retires, while the hart is held, and by `invalidate` (C6).
-/// 6. `muncached` is a range of addresses whose loads go to the L2: 0 for none; bits 1:0 = 11: 2^(k+1) bytes, k the number of
-///    trailing ones; else the word. It is 0 while the hart is held.
+/// 5. The part of a hart is emptied when `fence` with reads after it, `fence.i`, an atomic
+///    operation with `aq` or a write of `muncached` retires, while the hart is held, and by
+///    `invalidate` (C6).
+/// 6. `muncached` is a range of addresses whose loads go to the L2: 0 for none; bits 1:0 = 11:
+///    2^(k+1) bytes, k the number of trailing ones; else the word. It is 0 while the hart is held.
 #[derive(LogicBlock)]
 #[new(harts: usize, lines: usize)]
 pub struct CachedLoads {
@@ -59,7 +62,8 @@ pub struct CachedLoads {
     wanted: Register<Bits<8>>,
     #[count(harts)]
     range: Vec<Register<Bits<32>>>,
-    /// Which bits of an address do not count there, a cycle later: a hart is fetched again behind a write of its range.
+    /// Which bits of an address do not count there, a cycle later: a hart is fetched again behind a
+    /// write of its range.
     #[count(harts)]
     ignored: Vec<Register<Bits<32>>>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]

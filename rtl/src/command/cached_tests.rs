@@ -1,4 +1,5 @@
-//! The data cache and atomic operations in the pipeline: what loads see, rules C3 to C6, hold in any cycle, exceptions.
+//! The data cache and atomic operations in the pipeline: what loads see, rules C3 to C6, hold in
+//! any cycle, exceptions.
 
 use super::testing::{atomic, csr, load, telling_handler, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY};
 use super::CommandParts;
@@ -39,7 +40,8 @@ fn a_line_is_read_once() {
     }
 }
 
-/// What a load of DATA gives, after `setup`, a first load, and, when others have written 2 over the 1 there, `body`.
+/// What a load of DATA gives, after `setup`, a first load, and, when others have written 2 over the
+/// 1 there, `body`.
 fn second_load(setup: &[u32], body: &[u32], invalidate: bool) -> u32 {
     let mut program = Program::default();
     program.lui(A1, DATA >> 12).lui(A3, (DATA >> 12) + 1);
@@ -68,7 +70,8 @@ fn second_load(setup: &[u32], body: &[u32], invalidate: bool) -> u32 {
     bench.value_of(A2)
 }
 
-/// What others write is seen behind what rules C4 and C6 name, and, so that the test can fail, not behind the rest.
+/// What others write is seen behind what rules C4 and C6 name, and, so that the test can fail, not
+/// behind the rest.
 #[test]
 fn what_others_wrote_is_seen_behind_an_acquire() {
     // Writes a constant to `muncached`.
@@ -255,8 +258,8 @@ fn a_line_with_a_bus_error_is_not_installed() {
     assert_eq!((bench.value_of(A3), bench.memory.loads), (3, 3));
 }
 
-/// Held in any cycle, so under a fill and an atomic operation too, for one cycle or until it is quiet; others write meanwhile, and
-/// the program from its beginning sees that.
+/// Held in any cycle, so under a fill and an atomic operation too, for one cycle or until it is
+/// quiet; others write meanwhile, and the program from its beginning sees that.
 #[test]
 fn a_hart_can_be_held_in_any_cycle() {
     let mut random = hermes_hdl::testing::random();
@@ -294,7 +297,8 @@ fn a_hart_can_be_held_in_any_cycle() {
     assert!(under_a_fill > 2 && under_an_atomic > 0, "{under_a_fill} {under_an_atomic}");
 }
 
-/// Random loads, stores, atomic operations, fences and uncached ranges: the same values with and without a data cache.
+/// Random loads, stores, atomic operations, fences and uncached ranges: the same values with and
+/// without a data cache.
 #[test]
 fn random_programs_are_as_without_a_cache() {
     let mut random = hermes_hdl::testing::random();

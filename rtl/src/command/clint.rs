@@ -130,7 +130,8 @@ mod tests {
     use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Accesses to all kinds of addresses, doorbells, and time that passes, jumps and wraps, against a model.
+    /// Accesses to all kinds of addresses, doorbells, and time that passes, jumps and wraps,
+    /// against a model.
     #[test]
     fn follows_the_memory_map() {
         let mut random = random();

@@ -4,10 +4,11 @@ use hermes_hdl::prelude::*;
 
 /// Says of the number of a CSR whether the command processor has it, and whether it is read-only.
 ///
-/// Combinational. There are those of machine mode (privileged specification 1.12) that docs/command-processor.md lists,
-/// `cycle`, `time` and `instret` with their high halves, and with channels those of user-level
-/// interrupts, 0x800 to 0x805 and 0x810 to 0x83f, the latter as far as there are channels; with a data cache `muncached`, 0x7c0; for
-/// the host's instructions CP_DATA, 0x7b2.
+/// Combinational. There are those of machine mode (privileged specification 1.12) that
+/// docs/command-processor.md lists, `cycle`, `time` and `instret` with their high halves, and with
+/// channels those of user-level interrupts, 0x800 to 0x805 and 0x810 to 0x83f, the latter as far as
+/// there are channels; with a data cache `muncached`, 0x7c0; for the host's instructions CP_DATA,
+/// 0x7b2.
 #[derive(LogicBlock, Default)]
 pub struct CsrMap {
     /// Number of the CSR.

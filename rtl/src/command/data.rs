@@ -7,10 +7,10 @@ use hermes_hdl::prelude::*;
 /// The loads of all harts, each of which reads its line from the L2, and the answers of all long
 /// operations. A hart has one operation outstanding, and one register for its answer.
 ///
-/// 1. `start_valid` in stage W starts a long operation; with `load_valid` it is a load, whose line is on
-///    offer from the next cycle on. `loading` of its hart is high from then until the answer is
-///    here, and then `answered`, until an instruction of the hart is in stage W (`used`) or the hart
-///    is held (`hold`).
+/// 1. `start_valid` in stage W starts a long operation; with `load_valid` it is a load, whose line
+///    is on offer from the next cycle on. `loading` of its hart is high from then until the answer
+///    is here, and then `answered`, until an instruction of the hart is in stage W (`used`) or the
+///    hart is held (`hold`).
 /// 2. `lookup_hart` in stage X gives the answer of that hart, and the word of the instruction that
 ///    asked for it: another one must not take it. The answer stands there from two cycles after
 ///    `answered` rose.

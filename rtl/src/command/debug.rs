@@ -1,21 +1,26 @@
-//! Debugging of the harts from the host: stop, step, resume, and words that a stopped hart executes.
+//! Debugging of the harts from the host: stop, step, resume, and words that a stopped hart
+//! executes.
 
 use crate::host::registers::debug::DebugControl;
 use hermes_hdl::prelude::*;
 
 /// Stops and resumes harts as the registers CP_STEP and CP_EXECUTE say, and holds CP_DATA.
 ///
-/// 1. `stop`, for one cycle, stops a hart at this edge: at the first boundary between two instructions after it was asked for. An interrupt that is due there
-///    stays pending (`closed` from the cycle after the request on). A hart that is held stops before its first instruction. The request
-///    ends when the hart is stopped or its hold begins.
-/// 2. `resume`, for one cycle, lets a stopped hart go on. For a step `closed` stays high until the hart stops again: behind the one instruction that
-///    retires, or at the trap handler that this instruction enters.
-/// 3. CP_EXECUTE: from the next cycle on `execute` has the bit of the hart until it fetches (`issue`) `word`, and again if the
-///    instruction is replayed. `busy` is high until the word retires, raises an exception, or its hart is held.
-/// 4. `error`: the word raised an exception; or CP_EXECUTE was written while the hart was not stopped or `busy` was high. Until the next
-///    write of CP_EXECUTE.
+/// 1. `stop`, for one cycle, stops a hart at this edge: at the first boundary between two
+///    instructions after it was asked for. An interrupt that is due there stays pending (`closed`
+///    from the cycle after the request on). A hart that is held stops before its first instruction.
+///    The request ends when the hart is stopped or its hold begins.
+/// 2. `resume`, for one cycle, lets a stopped hart go on. For a step `closed` stays high until the
+///    hart stops again: behind the one instruction that retires, or at the trap handler that this
+///    instruction enters.
+/// 3. CP_EXECUTE: from the next cycle on `execute` has the bit of the hart until it fetches
+///    (`issue`) `word`, and again if the instruction is replayed. `busy` is high until the word
+///    retires, raises an exception, or its hart is held.
+/// 4. `error`: the word raised an exception; or CP_EXECUTE was written while the hart was not
+///    stopped or `busy` was high. Until the next write of CP_EXECUTE.
 ///
-/// `stop` and `resume` answer the inputs in the same cycle, the other outputs are registers' values.
+/// `stop` and `resume` answer the inputs in the same cycle, the other outputs are registers'
+/// values.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct CommandDebug {
     /// Rising-edge clock.
@@ -97,7 +102,8 @@ impl Logic for CommandDebug {
             | (self.steps.q.val() & self.trap.val());
         self.stop.next = stops;
         self.closed.next = self.wanted.q.val() | self.steps.q.val();
-        // A step over an instruction behind which there is no boundary in its cycle ends in the next one.
+        // A step over an instruction behind which there is no boundary in its cycle ends in the
+        // next one.
         self.ran.d.next = self.run.val();
         self.wanted.d.next = (self.wanted.q.val() | self.registers.stop.val() | stepped)
             & !stops

@@ -1,4 +1,5 @@
-//! Harts that the host stops, steps, resumes and has execute words: the pipeline with a memory that answers in any order.
+//! Harts that the host stops, steps, resumes and has execute words: the pipeline with a memory that
+//! answers in any order.
 
 use super::testing::{
     atomic, csr, load, m, telling_handler, AnyOrder, Bench, Retired, ALL_PARTS, DATA, EBREAK, ENTRY, MRET,
@@ -121,8 +122,8 @@ pub(super) fn one(p: impl Fn(&mut Program) -> &mut Program) -> u32 {
     program.assemble()[0]
 }
 
-/// A loop of loads, stores, divisions, products, accesses to a device, atomic operations, branches, calls, CSRs and `wfi`, that
-/// interrupts end.
+/// A loop of loads, stores, divisions, products, accesses to a device, atomic operations, branches,
+/// calls, CSRs and `wfi`, that interrupts end.
 fn mixed() -> Program {
     let mut p = Program::default();
     p.lui(A1, DATA >> 12).lui(A3, 0xffffe).lui(8, 0xfffe0).lui(9, 0xfff00).addi(T0, ZERO, 8);
@@ -336,7 +337,8 @@ fn a_breakpoint_in_code_that_the_cache_holds() {
 
 #[test]
 fn a_hold_ends_everything() {
-    // While stopped, in each cycle of a step over a division, in each cycle of a word: the hart starts anew and runs.
+    // While stopped, in each cycle of a step over a division, in each cycle of a word: the hart
+    // starts anew and runs.
     let mut program = Program::default();
     program.addi(A0, ZERO, 100).addi(A1, ZERO, 7).word(m(4, A2, A0, A1)).add(A3, A2, A2).word(EBREAK);
     for kind in 0..4 {

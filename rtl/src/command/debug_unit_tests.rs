@@ -24,14 +24,16 @@ fn follows_the_rules() {
     let mut unit = CommandDebug::default();
     reset!(unit);
     let mut harts = [Hart::default(); HARTS];
-    // The hart that executes a word, the word, whether it is to be fetched, whether it is in the pipeline.
+    // The hart that executes a word, the word, whether it is to be fetched, whether it is in the
+    // pipeline.
     let mut word: Option<(usize, u32)> = None;
     let (mut fetches, mut inside) = (false, false);
     let (mut error, mut data) = (false, 0u32);
     let (mut stops, mut steps, mut trapped, mut late, mut words, mut errors, mut held) =
         (0, 0, 0, 0, 0, 0, 0);
     for cycle in 0..60_000 {
-        // The event in stage W: hart, retires, exception; else it is replayed. Only what runs is there.
+        // The event in stage W: hart, retires, exception; else it is replayed. Only what runs is
+        // there.
         let mut run = 0u64;
         for (h, hart) in harts.iter_mut().enumerate() {
             let holds = random.gen_bool(if hart.run { 0.003 } else { 0.7 });

@@ -1,10 +1,12 @@
-//! Words that a stopped hart executes for the host: of all kinds, with exceptions, at the wrong time.
+//! Words that a stopped hart executes for the host: of all kinds, with exceptions, at the wrong
+//! time.
 
 use super::debug_tests::{bench, one, DATA_CSR, FENCE_I};
 use super::testing::{atomic, csr, load, m, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY, WFI};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
 
-/// A stopped hart whose PC is ENTRY: a1 is DATA, a2 a place that cannot be read, a3 the registers, local memory at x8.
+/// A stopped hart whose PC is ENTRY: a1 is DATA, a2 a place that cannot be read, a3 the registers,
+/// local memory at x8.
 fn stopped_hart() -> Bench<AnyOrder> {
     let mut bench = bench(1);
     bench.registers.words.insert(16, 3);

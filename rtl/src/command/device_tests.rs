@@ -1,4 +1,5 @@
-//! Accesses to devices, products and divisions, the local memory: the pipeline with a memory that answers in any order.
+//! Accesses to devices, products and divisions, the local memory: the pipeline with a memory that
+//! answers in any order.
 
 use super::testing::{
     atomic, load, m, telling_handler, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY, WFI, WINDOW,
@@ -13,7 +14,8 @@ fn bench(latency: (u64, u64)) -> Bench<AnyOrder> {
 
 #[test]
 fn registers_are_read_and_written_in_order() {
-    // Stores to memory before an access are acknowledged first; a read and a write with an effect happen once.
+    // Stores to memory before an access are acknowledged first; a read and a write with an effect
+    // happen once.
     let mut p = Program::default();
     p.lui(A1, DATA >> 12).lui(A3, 0xffffe).store(2, A1, A1, 0).load(2, A0, A3, 0x7c).addi(A0, A0, 1);
     p.store(2, A0, A3, 0x80).store(2, A0, A1, 4).load(2, A2, A3, 0x7c).store(2, A2, A3, 0x7fc);
@@ -83,7 +85,8 @@ fn what_is_no_device_is_an_access_fault() {
     }
 }
 
-/// With a network interface its window is a device: words only, strongly ordered, and each hart is told from the others.
+/// With a network interface its window is a device: words only, strongly ordered, and each hart is
+/// told from the others.
 #[test]
 fn the_window_of_the_network_interface() {
     let mut p = Program::default();
@@ -196,8 +199,9 @@ fn local_memory_holds_bytes_and_words() {
     assert!(bench.memory.written.is_empty() && bench.memory.loads == 0);
 }
 
-/// Held in every cycle around accesses, a division and a sleep, for one cycle or until it is quiet: nothing is performed from then on, and
-/// the program runs from its beginning as if nothing had been.
+/// Held in every cycle around accesses, a division and a sleep, for one cycle or until it is quiet:
+/// nothing is performed from then on, and the program runs from its beginning as if nothing had
+/// been.
 #[test]
 fn a_hart_is_held_in_any_of_these() {
     let mut random = hermes_hdl::testing::random();

@@ -4,15 +4,17 @@ use super::Clint;
 use crate::ports::{RegisterAccess, WindowSelect};
 use hermes_hdl::prelude::*;
 
-/// Accesses of the harts to devices, one at a time for all harts: to the [`Clint`] and, by `access`,
-/// to the registers of the array; with `windows` 1 also to the window of the network interface.
+/// Accesses of the harts to devices, one at a time for all harts: to the [`Clint`] and, by
+/// `access`, to the registers of the array; with `windows` 1 also to the window of the network
+/// interface.
 ///
-/// 1. `start_valid` in stage W starts an access; it must not come while `busy` is high. `busy` is high
-///    from the next cycle on until the answer is taken.
+/// 1. `start_valid` in stage W starts an access; it must not come while `busy` is high. `busy` is
+///    high from the next cycle on until the answer is taken.
 /// 2. The access is performed once: an access to the CLINT in the cycle after its start, one to the
 ///    registers at the edge with `access.done`. From that cycle on `answer_valid` is high, with its
 ///    value, until the edge with `answer_ready`. `answer_error`: there is no such register.
-/// 3. An access to the window that cannot be answered yet (`window.parks`) ends without an answer: `withdrawn` and `parks` have the bit of its hart, which repeats it.
+/// 3. An access to the window that cannot be answered yet (`window.parks`) ends without an answer:
+///    `withdrawn` and `parks` have the bit of its hart, which repeats it.
 /// 4. When its hart is held the access is withdrawn, in the same cycle, and if it was performed its
 ///    answer is dropped: `withdrawn` has the bit of the hart.
 #[derive(LogicBlock)]
@@ -28,7 +30,8 @@ pub struct CommandDevices {
     pub start_hart: Signal<In, Bits<3>>,
     /// It is a store.
     pub start_write: Signal<In, Bit>,
-    /// Its address, a multiple of 4: bit 19 set is a register of the array, or with bit 13 clear in the window.
+    /// Its address, a multiple of 4: bit 19 set is a register of the array, or with bit 13 clear in
+    /// the window.
     pub start_address: Signal<In, Bits<32>>,
     /// The word to store.
     pub start_data: Signal<In, Bits<32>>,
@@ -51,7 +54,8 @@ pub struct CommandDevices {
     /// Harts whose access to the window is to be repeated (one element with a window).
     #[count(windows)]
     pub parks: Vec<Signal<Out, Bits<8>>>,
-    /// Harts that are to wake: their accesses to the window are answered (one element with a window).
+    /// Harts that are to wake: their accesses to the window are answered (one element with a
+    /// window).
     #[count(windows)]
     pub wake: Vec<Signal<In, Bits<8>>>,
     /// There is something for accesses that are to be repeated (one element with a window).
@@ -92,7 +96,8 @@ pub struct CommandDevices {
 }
 
 impl CommandDevices {
-    /// The devices of `harts` harts, with a window of a network interface (`windows` 1) or without (0).
+    /// The devices of `harts` harts, with a window of a network interface (`windows` 1) or without
+    /// (0).
     ///
     /// # Panics
     /// As [`Clint::new`].
@@ -186,7 +191,8 @@ mod tests {
     use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Accesses to both devices, held at any time, with registers that take their time: each is performed once or withdrawn.
+    /// Accesses to both devices, held at any time, with registers that take their time: each is
+    /// performed once or withdrawn.
     #[test]
     fn accesses_are_performed_once() {
         let mut random = random();

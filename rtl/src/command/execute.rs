@@ -5,22 +5,25 @@ use crate::core::{BitCount, LaneAlu, Multiplier, OperandSource};
 use crate::memory::StoreAlign;
 use hermes_hdl::prelude::*;
 
-/// Reads the registers of an instruction in stage R and executes it in stage X; holds it in stage W.
+/// Reads the registers of an instruction in stage R and executes it in stage X; holds it in stage
+/// W.
 ///
 /// 1. An instruction in stage D (`decode_valid`) is in stage R a cycle later, in X after another
 ///    one, and then on `result` in stage W, unless its hart is dropped meanwhile.
 /// 2. In stage X a `jalr`, and a branch that goes another way than stage D predicted, redirects its
 ///    hart.
-/// 3. A load from the L2 or a device, an atomic operation and a division takes its value from the answer of its hart
-///    (`answer`), if that belongs to the word of the instruction (`answered`); whether an answer is
-///    there is known in stage W. So does a store to a device, which has no value.
-/// 4. Products and loads from the local memory or the data cache (`cached`) have their `write_value` in stage W only: `late_use` is high
-///    while the instruction in stage D needs the result of a load or a product in stage R. It must
-///    not leave stage D then.
+/// 3. A load from the L2 or a device, an atomic operation and a division takes its value from the
+///    answer of its hart (`answer`), if that belongs to the word of the instruction (`answered`);
+///    whether an answer is there is known in stage W. So does a store to a device, which has no
+///    value.
+/// 4. Products and loads from the local memory or the data cache (`cached`) have their
+///    `write_value` in stage W only: `late_use` is high while the instruction in stage D needs the
+///    result of a load or a product in stage R. It must not leave stage D then.
 /// 5. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
 ///    and loads and stores from 0xfff0_0000 on where there is neither local memory nor a device.
-///    Devices take words only, and only shared memory has atomic operations. A word of CP_EXECUTE has no devices. With `windows` 1
-///    0xffff_c000 to 0xffff_cfff is a device too, the window of the network interface.
+///    Devices take words only, and only shared memory has atomic operations. A word of CP_EXECUTE
+///    has no devices. With `windows` 1 0xffff_c000 to 0xffff_cfff is a device too, the window of
+///    the network interface.
 /// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
 #[derive(LogicBlock)]
 #[new(windows: usize)]
@@ -43,8 +46,8 @@ pub struct CommandExecute {
     pub drop_read: Signal<In, Bits<8>>,
     /// Harts whose instruction in stage X is dropped.
     pub drop_executed: Signal<In, Bits<8>>,
-    /// Harts whose next PC is not certain: with a jump or branch in stage R or X, or an instruction in X that may be replayed for its
-    /// answer.
+    /// Harts whose next PC is not certain: with a jump or branch in stage R or X, or an instruction
+    /// in X that may be replayed for its answer.
     pub open: Signal<Out, Bits<8>>,
     /// Stage X: the hart of the instruction; that of the redirection as well.
     pub execute_hart: Signal<Out, Bits<3>>,
@@ -249,8 +252,8 @@ impl Logic for CommandExecute {
             moves & above & (in_clint | in_registers) & size.get_bit(1) & plain & !instruction.debug;
         let outside = above & !to_local & !to_device;
         let astray = jumps & target.get_bit(0);
-        // EMONITOR: a handler that is not aligned, a parameter of another form, or an address where there is no
-        // memory. ERETURN outside a handler.
+        // EMONITOR: a handler that is not aligned, a parameter of another form, or an address where
+        // there is no memory. ERETURN outside a handler.
         let arms = instruction.monitor & instruction.word.get_bits::<4>(28).any();
         let bad_range = (self.registers.operand_2.val().get_bit(0)
             != self.registers.operand_2.val().get_bit(1))

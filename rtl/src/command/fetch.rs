@@ -16,8 +16,8 @@ use hermes_hdl::prelude::*;
 /// 4. With `issue_debug` nothing is looked up either: the instruction is `debug_word`, which must
 ///    stand in the cycle after.
 /// 5. One line is fetched at a time. Harts take turns (`HartTurns`): one that had a line is refused
-///    another while a hart waits that was turned away. Else two harts whose lines share a set of the
-///    cache could keep a third one out for ever. The miss of a refused hart starts no fill.
+///    another while a hart waits that was turned away. Else two harts whose lines share a set of
+///    the cache could keep a third one out for ever. The miss of a refused hart starts no fill.
 /// 6. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
 #[derive(LogicBlock)]
 #[new(lines: usize, ways: usize)]
@@ -49,7 +49,8 @@ pub struct CommandFetch {
     pub flush: Signal<In, Bit>,
     /// Stage D holds an instruction.
     pub decode_valid: Signal<Out, Bit>,
-    /// The same before it is known whether the instruction leaves: early, for the choice of stage F.
+    /// The same before it is known whether the instruction leaves: early, for the choice of stage
+    /// F.
     pub decode_holds: Signal<Out, Bit>,
     /// As `miss_valid`, as early.
     pub miss_holds: Signal<Out, Bit>,
@@ -199,8 +200,10 @@ mod tests {
     use super::*;
     use crate::testing::{reset, settle, tick};
 
-    /// Eight harts, each of which goes on to another line with each instruction, all of one set of the cache. Hart 0 fetches before hart 1, that before
-    /// hart 2 and so on, so that the last is always last at the cache. Before a hart goes on each other one goes on three times at most: with a line that it had, and with two more.
+    /// Eight harts, each of which goes on to another line with each instruction, all of one set of
+    /// the cache. Hart 0 fetches before hart 1, that before hart 2 and so on, so that the last is
+    /// always last at the cache. Before a hart goes on each other one goes on three times at most:
+    /// with a line that it had, and with two more.
     #[test]
     fn harts_take_turns_at_lines() {
         let mut unit = CommandFetch::new(16, 1);

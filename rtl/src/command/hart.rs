@@ -7,15 +7,16 @@ use hermes_hdl::prelude::*;
 ///
 /// It picks from what happens in the stages what is about the hart `number`.
 ///
-/// 1. `take_valid` makes the hart go on at `take_pc`, if it is not a trap that is entered: it is legal
-///    while `boundary` is high.
+/// 1. `take_valid` makes the hart go on at `take_pc`, if it is not a trap that is entered: it is
+///    legal while `boundary` is high.
 /// 2. A machine interrupt that is to be taken keeps `boundary` low and is taken at this boundary
 ///    itself.
 /// 3. `goes` is high when the hart goes on elsewhere at this edge, by `take_valid` or a trap: its
 ///    younger instructions leave.
-/// 4. `debug_stop` stops the hart at this edge: it is legal while `between` is high, or with a trap. While `closed` is high neither an interrupt
-///    nor `take_valid` comes between two instructions. The word that the host has executed (`execute`) counts as no instruction: no trap, no sleep,
-///    not in `minstret`.
+/// 4. `debug_stop` stops the hart at this edge: it is legal while `between` is high, or with a
+///    trap. While `closed` is high neither an interrupt nor `take_valid` comes between two
+///    instructions. The word that the host has executed (`execute`) counts as no instruction: no
+///    trap, no sleep, not in `minstret`.
 #[derive(LogicBlock)]
 #[new(windows: usize)]
 pub struct CommandHart {
@@ -106,7 +107,8 @@ pub struct CommandHart {
     pub boundary: Signal<Out, Bit>,
     /// Architectural PC at the end of this cycle, if no exception, bits 31:2.
     pub boundary_pc: Signal<Out, Bits<30>>,
-    /// The hart is at an instruction boundary at the end of this cycle; also if it must not be made to go on elsewhere.
+    /// The hart is at an instruction boundary at the end of this cycle; also if it must not be made
+    /// to go on elsewhere.
     pub between: Signal<Out, Bit>,
     /// Architectural PC, bits 31:2.
     pub pc: Signal<Out, Bits<30>>,

@@ -105,7 +105,8 @@ mod tests {
         writes: bool,
     }
 
-    /// Where a reader in stage D finds the register: the writers before it are in stages R, X and W.
+    /// Where a reader in stage D finds the register: the writers before it are in stages R, X and
+    /// W.
     fn source(before: &[Writer; 3], address: u64) -> OperandSource {
         let kinds = [OperandSource::Result, OperandSource::Written, OperandSource::JustWritten];
         if address % 32 == 0 {
@@ -126,7 +127,8 @@ mod tests {
         };
         let mut values = [0u64; 256];
         let mut known = [false; 256];
-        // Writers in stages R, X and W; the readers with their sources and values in stages R and X.
+        // Writers in stages R, X and W; the readers with their sources and values in stages R and
+        // X.
         let mut writers = [Writer::default(); 3];
         let mut in_read = [(OperandSource::Zero, None); 2];
         let mut in_execute: [Option<u64>; 2] = [None; 2];

@@ -5,12 +5,15 @@ use hermes_hdl::prelude::*;
 
 /// Chooses the hart that fetches in a cycle, among those that may.
 ///
-/// 1. `valid` and `hart` answer `ready` and `open` in the same cycle; a hart that is chosen fetches.
-/// 2. First comes, once, a hart that was made to go on elsewhere (`redirected`, an interrupt, a trap, `mret`) in an earlier
-///    cycle; of several the lowest.
-/// 3. Then those take turns whose next PC is certain; then those with a jump or branch in the pipeline that is not resolved
-///    (`open`), whose fetch may be in vain. So four harts that run lose no slot to a wrong path.
-/// 4. While a hart may fetch and is not open, each other hart fetches once at most, but for what 2 lets go first.
+/// 1. `valid` and `hart` answer `ready` and `open` in the same cycle; a hart that is chosen
+///    fetches.
+/// 2. First comes, once, a hart that was made to go on elsewhere (`redirected`, an interrupt, a
+///    trap, `mret`) in an earlier cycle; of several the lowest.
+/// 3. Then those take turns whose next PC is certain; then those with a jump or branch in the
+///    pipeline that is not resolved (`open`), whose fetch may be in vain. So four harts that run
+///    lose no slot to a wrong path.
+/// 4. While a hart may fetch and is not open, each other hart fetches once at most, but for what 2
+///    lets go first.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct HartScheduler {
     /// Rising-edge clock.

@@ -4,8 +4,8 @@ use hermes_hdl::prelude::*;
 
 /// The two PCs of one hart, and whether it may fetch.
 ///
-/// `fetch_pc` is the next to fetch, `pc`, the architectural one, the next to retire. The events of a
-/// cycle take effect at its end; those of a later stage go before those of an earlier one, and
+/// `fetch_pc` is the next to fetch, `pc`, the architectural one, the next to retire. The events of
+/// a cycle take effect at its end; those of a later stage go before those of an earlier one, and
 /// `take_valid` before all but `run`. The owner drops the younger instructions of the hart.
 ///
 /// 1. While `run` is low the hart is held: nothing of it is in the pipeline from the next cycle on.
@@ -14,11 +14,13 @@ use hermes_hdl::prelude::*;
 /// 2. A replayed instruction is fetched again when its cause is gone: no store outstanding
 ///    (`wait_stores`), a place for a store (`wait_place`), no access to a device (`wait_device`) or
 ///    division (`wait_divide`) of any hart under way, no operation of its own (`loading`).
-/// 3. `stop` stops the hart with its PC behind what retires in this cycle, or at the target of a trap that is entered,
-///    until it is held, or until `resume`. What is younger is dropped by the owner.
-/// 4. `take_valid` is legal while `boundary` is high: between two instructions. `boundary_pc` is the
-///    PC of the one that has not been executed.
-/// 5. With `execute` a stopped hart may fetch: a word of the host (`executed` when it is in stage W). It stays stopped.
+/// 3. `stop` stops the hart with its PC behind what retires in this cycle, or at the target of a
+///    trap that is entered, until it is held, or until `resume`. What is younger is dropped by the
+///    owner.
+/// 4. `take_valid` is legal while `boundary` is high: between two instructions. `boundary_pc` is
+///    the PC of the one that has not been executed.
+/// 5. With `execute` a stopped hart may fetch: a word of the host (`executed` when it is in stage
+///    W). It stays stopped.
 #[derive(LogicBlock, Default)]
 pub struct HartState {
     /// Rising-edge clock.

@@ -24,8 +24,9 @@ fn dispatch() -> Program {
     p
 }
 
-/// A program with a loop over all kinds of instructions, in any order: arithmetic, products, divisions, branches, calls, loads and
-/// stores of a part of memory of its own, local memory, `mtimecmp` of its own, a CSR, traps. It can be started anew at any time.
+/// A program with a loop over all kinds of instructions, in any order: arithmetic, products,
+/// divisions, branches, calls, loads and stores of a part of memory of its own, local memory,
+/// `mtimecmp` of its own, a CSR, traps. It can be started anew at any time.
 fn some_program(random: &mut ChaCha8Rng, hart: u32, rounds: i32) -> Program {
     let mut p = Program::default();
     p.lui(A1, (DATA + hart * SPACE) >> 12).lui(A4, 0xfffe0).addi(A4, A4, 256 * hart as i32);
@@ -126,8 +127,8 @@ fn harts_do_what_each_does_alone() {
     }
 }
 
-/// Seven harts read one register without pause, one adds: those that wait for their turn at the register do not fetch meanwhile, and leave the cycles to the
-/// one that has something to do.
+/// Seven harts read one register without pause, one adds: those that wait for their turn at the
+/// register do not fetch meanwhile, and leave the cycles to the one that has something to do.
 #[test]
 fn harts_that_wait_for_a_device_leave_the_cycles_to_others() {
     let mut programs = vec![];
@@ -159,7 +160,8 @@ fn harts_that_wait_for_a_device_leave_the_cycles_to_others() {
     assert!(counts[1..].iter().all(|count| (34..=42).contains(count)), "{counts:?}");
 }
 
-/// A hart that is held and started anew in any cycle, while others run: they do not notice, and it begins anew.
+/// A hart that is held and started anew in any cycle, while others run: they do not notice, and it
+/// begins anew.
 #[test]
 fn a_hart_is_held_and_started_while_others_run() {
     let mut random = hermes_hdl::testing::random();
@@ -256,7 +258,8 @@ fn harts_share_devices_and_the_divider() {
     }
 }
 
-/// Stores of each hart leave in order, and as many are outstanding as there are numbers: the last hart has one fewer.
+/// Stores of each hart leave in order, and as many are outstanding as there are numbers: the last
+/// hart has one fewer.
 #[test]
 fn each_hart_has_its_stores() {
     for (harts, most) in [(1, 8), (2, 16), (4, 31), (8, 31)] {
@@ -288,7 +291,8 @@ fn each_hart_has_its_stores() {
     }
 }
 
-/// Half of the instructions are jumps and branches that are not foreseen: of four harts mostly one has a next PC that is certain.
+/// Half of the instructions are jumps and branches that are not foreseen: of four harts mostly one
+/// has a next PC that is certain.
 #[test]
 fn four_harts_fill_the_pipeline() {
     for (harts, limit) in [(1u64, 0.0), (4, 0.9)] {

@@ -2,15 +2,19 @@
 
 use hermes_hdl::prelude::*;
 
-/// Turns of the harts at an operation of which one is under way for all of them: without it a hart that comes back again and again, as
-/// one that waits in a loop for a lock, could keep another one out for ever.
+/// Turns of the harts at an operation of which one is under way for all of them: without it a hart
+/// that comes back again and again, as one that waits in a loop for a lock, could keep another one
+/// out for ever.
 ///
-/// 1. `turned_away` in stage W: the operation of `hart` does not start, it will be replayed. The hart is owed one, until the next
-///    instruction of it in stage W (`live`), or until it goes on elsewhere, is held or stopped (`gone`).
-/// 2. A hart that had an operation (`starts`) is `refused` another one until each hart that is owed one has had it, or wants it no
-///    more. So between two operations of a hart that waits each other hart has two at most.
-/// 3. `refused` depends on registers and on `hart` only, `held_back`, which has the bit of every hart that is, on registers. Unless an operation
-///    started in the cycle before, whom `held_back` did not have then is not refused now.
+/// 1. `turned_away` in stage W: the operation of `hart` does not start, it will be replayed. The
+///    hart is owed one, until the next instruction of it in stage W (`live`), or until it goes on
+///    elsewhere, is held or stopped (`gone`).
+/// 2. A hart that had an operation (`starts`) is `refused` another one until each hart that is owed
+///    one has had it, or wants it no more. So between two operations of a hart that waits each
+///    other hart has two at most.
+/// 3. `refused` depends on registers and on `hart` only, `held_back`, which has the bit of every
+///    hart that is, on registers. Unless an operation started in the cycle before, whom `held_back`
+///    did not have then is not refused now.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct HartTurns {
     /// Rising-edge clock.
@@ -21,7 +25,8 @@ pub struct HartTurns {
     pub hart: Signal<In, Bits<3>>,
     /// Stage W holds an instruction.
     pub live: Signal<In, Bit>,
-    /// Stage W: its operation is turned away: one is under way, or `refused` is high. Only with `live`, as the next.
+    /// Stage W: its operation is turned away: one is under way, or `refused` is high. Only with
+    /// `live`, as the next.
     pub turned_away: Signal<In, Bit>,
     /// Stage W: its operation starts.
     pub starts: Signal<In, Bit>,
@@ -74,8 +79,9 @@ mod tests {
     use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Harts that come back at once, and others that come seldom; some go elsewhere while they wait: who waits waits for two operations of
-    /// each other hart at most, and an operation is refused only for one that waits.
+    /// Harts that come back at once, and others that come seldom; some go elsewhere while they
+    /// wait: who waits waits for two operations of each other hart at most, and an operation is
+    /// refused only for one that waits.
     #[test]
     fn who_waits_gets_its_turn() {
         let mut random = random();

@@ -2,11 +2,14 @@
 
 use hermes_hdl::prelude::*;
 
-/// Harts whose read of the network interface's window is to be repeated: they do not fetch until there is a command, or they are to wake (Pangaea's rules U22 and U27, docs/network.md).
+/// Harts whose read of the network interface's window is to be repeated: they do not fetch until
+/// there is a command, or they are to wake (Pangaea's rules U22 and U27, docs/network.md).
 ///
-/// 1. `held` of a hart is high from the cycle after `parks` on, until the cycle after one in which its bit of `wake` or `gone` is high, or `here` or `soon` is and no hart with a
-///    lower number is held: a command frees one hart, and if that comes too late the next one.
-/// 2. A hart in `held` stands between two instructions, before its read: an interrupt or a stop comes there, and the read is executed again behind it.
+/// 1. `held` of a hart is high from the cycle after `parks` on, until the cycle after one in which
+///    its bit of `wake` or `gone` is high, or `here` or `soon` is and no hart with a lower number
+///    is held: a command frees one hart, and if that comes too late the next one.
+/// 2. A hart in `held` stands between two instructions, before its read: an interrupt or a stop
+///    comes there, and the read is executed again behind it.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct HeldReads {
     /// Rising-edge clock.

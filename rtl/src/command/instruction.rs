@@ -12,7 +12,8 @@ pub struct CommandInstruction {
     pub pc: Bits<30>,
     /// Its word.
     pub word: Bits<32>,
-    /// The word is one of CP_EXECUTE: the PC stays where it is but for a jump, and an exception enters no trap.
+    /// The word is one of CP_EXECUTE: the PC stays where it is but for a jump, and an exception
+    /// enters no trap.
     pub debug: Bit,
     /// Destination register, 0 for none.
     pub rd: Bits<5>,
@@ -47,8 +48,8 @@ pub struct CommandInstruction {
     /// It waits until the stores of the hart are acknowledged: `fence` with stores before it,
     /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Bit,
-    /// Later loads must see what others wrote before: `fence` with reads after it, `fence.i`, an atomic operation with
-    /// `aq`.
+    /// Later loads must see what others wrote before: `fence` with reads after it, `fence.i`, an
+    /// atomic operation with `aq`.
     pub acquire: Bit,
     /// `fence.i`: the instructions behind it are fetched again.
     pub refetch: Bit,
@@ -89,8 +90,8 @@ pub struct CommandResult {
     pub rd: Bits<5>,
     /// Value for it, but for products and loads from the local memory or the data cache.
     pub value: Bits<32>,
-    /// Address of a load, store or atomic operation; dividend; operand of CSR instructions; handler of EMONITOR, page of
-    /// SIGNAL.RANGE; target of a jump that is not aligned.
+    /// Address of a load, store or atomic operation; dividend; operand of CSR instructions; handler
+    /// of EMONITOR, page of SIGNAL.RANGE; target of a jump that is not aligned.
     pub address: Bits<32>,
     /// Bytes of the word that a store writes.
     pub strobe: Bits<4>,
@@ -100,13 +101,15 @@ pub struct CommandResult {
     pub load: Bit,
     /// Load or store of a device.
     pub device: Bit,
-    /// Store to a device, or atomic operation other than `lr.w`: if it fails, that is the failure of a store.
+    /// Store to a device, or atomic operation other than `lr.w`: if it fails, that is the failure
+    /// of a store.
     pub device_write: Bit,
     /// Atomic operation in the L2.
     pub atomic: Bit,
     /// Division or remainder: `address` by `data`.
     pub divide: Bit,
-    /// The word is that of the load, access, atomic operation or division whose answer waits: `value` is that answer.
+    /// The word is that of the load, access, atomic operation or division whose answer waits:
+    /// `value` is that answer.
     pub answered: Bit,
     /// The access failed.
     pub failed: Bit,
@@ -169,7 +172,8 @@ pub struct CommandOutcome {
     pub wait_device: Bit,
     /// It is replayed when no division is under way.
     pub wait_divide: Bit,
-    /// A load, an access, an atomic operation or a division starts; it is replayed when the answer is here.
+    /// A load, an access, an atomic operation or a division starts; it is replayed when the answer
+    /// is here.
     pub starts: Bit,
     /// It is a load from the L2.
     pub load: Bit,

@@ -1,5 +1,6 @@
-//! A hart that waits for a command of the network interface in a read that is withdrawn and repeated (U22, U27): interrupts, stops and holds in any
-//! cycle of the wait come in front of the read, which is executed again, and take no command with them.
+//! A hart that waits for a command of the network interface in a read that is withdrawn and
+//! repeated (U22, U27): interrupts, stops and holds in any cycle of the wait come in front of the
+//! read, which is executed again, and take no command with them.
 
 use super::testing::{csr, load, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY, MRET, WINDOW};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
@@ -11,7 +12,8 @@ const COMMANDS: [u32; 2] = [0x111, 0x222];
 /// Cycles behind the start at which they come.
 const TIMES: [u64; 2] = [260, 330];
 
-/// Takes two commands, with `mstatus.MIE` as given, and stores them. Handlers count in a4, with `mepc` in a1.
+/// Takes two commands, with `mstatus.MIE` as given, and stores them. Handlers count in a4, with
+/// `mepc` in a1.
 fn program(interrupts: bool) -> Program {
     let mut p = Program::default();
     p.lui(T0, HANDLER >> 12).word(csr(1, ZERO, 0x305, T0)).addi(T0, ZERO, 0x80).op_imm(1, T0, T0, 4);
@@ -45,7 +47,8 @@ fn bench(interrupts: bool, delay: u64) -> Bench<AnyOrder> {
     bench
 }
 
-/// Runs until the hart stops at its `ebreak`; `events` sees each cycle, counted from the start, before.
+/// Runs until the hart stops at its `ebreak`; `events` sees each cycle, counted from the start,
+/// before.
 fn run(bench: &mut Bench<AnyOrder>, mut events: impl FnMut(&mut Bench<AnyOrder>, u64)) {
     let start = bench.cycle;
     while bench.retired.last().is_none_or(|r| r.word != EBREAK) {
@@ -116,7 +119,8 @@ fn a_pending_interrupt_ends_the_wait_with_nothing() {
             }
         });
         let (time, value) = first.unwrap();
-        // Pending in the next cycle, then as long as an access to a device takes: fetched, started, fetched again.
+        // Pending in the next cycle, then as long as an access to a device takes: fetched, started,
+        // fetched again.
         assert!(value == 0 && (1..=24).contains(&(time - when)), "{when}: {value:#x} at {time}");
         assert_eq!(results(&bench), (COMMANDS, COMMANDS.to_vec()), "{when}");
         assert!(!bench.retired.iter().any(|r| r.intr));

@@ -21,21 +21,24 @@ pub struct CommandParts {
     pub window: bool,
 }
 
-/// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs up to eight harts, in six stages that never stall.
+/// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs up to eight harts, in six
+/// stages that never stall.
 ///
 /// What cannot complete in stage W is replayed: it leaves without effect, the younger instructions
 /// of its hart leave too, and it is fetched again when the cause is gone. Exceptions and machine
 /// interrupts enter a trap precisely, as [`TrapUnit`](super::TrapUnit) says.
 ///
 /// 1. To memory it is what a core is: reads and writes of lines by tags. Read tag 0x40 is a fetch,
-///    0 to 7 the load of a hart; write tags are those of [`StoreBuffer`] and [`CommandAtomics`]. Answers are always taken.
+///    0 to 7 the load of a hart; write tags are those of [`StoreBuffer`] and [`CommandAtomics`].
+///    Answers are always taken.
 /// 2. `take_valid` makes hart `take_hart` go on at `take_pc`. It is legal while `boundary` has the
 ///    bit of the hart; the instruction in stage W still does what it does, younger ones leave, and
 ///    `boundary_pc`, combinational from `take_hart`, is the PC of the first that has not been
 ///    executed.
 /// 3. The run bits hold and start harts as [`HartState`](super::HartState) says.
-/// 4. The host stops harts and lets them go on as [`CommandDebug`] says. A word that it has a stopped hart execute enters in stage I in the place of
-///    a fetched one; it is not in the retire trace.
+/// 4. The host stops harts and lets them go on as [`CommandDebug`] says. A word that it has a
+///    stopped hart execute enters in stage I in the place of a fetched one; it is not in the retire
+///    trace.
 #[derive(LogicBlock)]
 #[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize, windows: usize)]
 pub struct CommandPipeline {
@@ -71,7 +74,8 @@ pub struct CommandPipeline {
     pub boundary_pc: Signal<Out, Bits<30>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
-    /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
+    /// Whether `access` is to the window of the network interface, and whose it is (one element
+    /// with a window).
     #[count(windows)]
     pub window: Vec<Flipped<WindowSelect>>,
     /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
@@ -136,12 +140,13 @@ pub struct CommandPipeline {
 }
 
 impl CommandPipeline {
-    /// A pipeline with `harts` harts, whose instruction cache has `lines` lines in sets of `ways`, with or without
-    /// retire trace; with `channels` channels of user-level interrupts a hart, and with what `parts` say.
+    /// A pipeline with `harts` harts, whose instruction cache has `lines` lines in sets of `ways`,
+    /// with or without retire trace; with `channels` channels of user-level interrupts a hart, and
+    /// with what `parts` say.
     ///
     /// # Panics
-    /// If `harts` is not 1, 2, 4 or 8, or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new)
-    /// and [`CachedLoads::new`].
+    /// If `harts` is not 1, 2, 4 or 8, or `channels` more than 8, and as
+    /// [`InstructionCache::new`](crate::memory::InstructionCache::new) and [`CachedLoads::new`].
     pub fn new(
         harts: usize,
         channels: usize,
@@ -176,8 +181,9 @@ impl Logic for CommandPipeline {
         if self.execute.redirect_valid.val() {
             drop_read = drop_executed | (bits::<8>(1) << self.execute.execute_hart.val());
         }
-        // An instruction that needs the result of a load or product in front of it waits a cycle in stage D. What stage F does in
-        // this cycle does not depend on what becomes of the instruction in W: one that leaves from D holds a cycle up in vain.
+        // An instruction that needs the result of a load or product in front of it waits a cycle in
+        // stage D. What stage F does in this cycle does not depend on what becomes of the
+        // instruction in W: one that leaves from D holds a cycle up in vain.
         let stall = self.fetch.decode_holds.val() & self.execute.late_use.val();
         let decodes = self.fetch.decode_valid.val() & !self.execute.late_use.val();
         let redirects = decodes & self.decode.redirects.val();
@@ -195,8 +201,8 @@ impl Logic for CommandPipeline {
         for h in 0..self._harts {
             ready = ready.replace_bit(h, self.hart[h].ready.val() & !stall);
         }
-        // What a hart fetches is in vain in the cycle in which it is sent elsewhere. The PC behind a jump by register, `mret` and
-        // ERETURN is known in stage X.
+        // What a hart fetches is in vain in the cycle in which it is sent elsewhere. The PC behind
+        // a jump by register, `mret` and ERETURN is known in stage X.
         let turns = self.decode.redirects.val()
             | self.decode.decoded.val().jump_register
             | self.decode.decoded.val().trap_return
@@ -295,7 +301,8 @@ impl Logic for CommandPipeline {
         }
         // What makes a hart wait: its operation, and the fill of its line
         let busy = self.long.under_way.val() | filling;
-        // One access to a device or atomic operation, and one division, for all harts: they take turns.
+        // One access to a device or atomic operation, and one division, for all harts: they take
+        // turns.
         self.device_turns.hart.next = result.hart;
         self.device_turns.live.next = outcome.live;
         self.device_turns.turned_away.next = outcome.wait_device;
@@ -375,7 +382,8 @@ impl Logic for CommandPipeline {
             self.hart[h].outcome.next = outcome;
             self.hart[h].stores_none.next = self.stores.none.val().get_bit(h);
             self.hart[h].stores_full.next = self.stores.full.val().get_bit(h);
-            // A hart that is refused does not come back before it is let in: its fetches would keep the one that is owed from its line.
+            // A hart that is refused does not come back before it is let in: its fetches would keep
+            // the one that is owed from its line.
             self.hart[h].device_free.next =
                 self.long.device_free.val() & !self.device_turns.held_back.val().get_bit(h);
             self.hart[h].divide_free.next =
@@ -533,8 +541,8 @@ impl Logic for CommandPipeline {
             self.uli[k].write_valid.next =
                 outcome.retire & result.csr_write & (result.word.get_bits::<6>(26) == bits::<6>(0x20));
             self.uli[k].write_number.next = result.word.get_bits::<6>(20);
-            // funct3 bits 1:0: 1 writes, 2 sets, 3 clears. Nothing is cleared that was not read: an event between stages X and W
-            // stays.
+            // funct3 bits 1:0: 1 writes, 2 sets, 3 clears. Nothing is cleared that was not read: an
+            // event between stages X and W stays.
             self.uli[k].write_set.next = result.address;
             self.uli[k].write_clear.next = bits::<32>(0);
             if result.word.get_bits::<2>(12) == bits::<2>(1) {

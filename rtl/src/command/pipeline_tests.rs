@@ -1,4 +1,5 @@
-//! The command processor with a memory that answers in any order: what programs do, exceptions, hold, and going on elsewhere.
+//! The command processor with a memory that answers in any order: what programs do, exceptions,
+//! hold, and going on elsewhere.
 
 use super::testing::{load, telling_handler, AnyOrder, Bench, Retired, ALL_PARTS, DATA, EBREAK, ENTRY};
 use super::CommandParts;
@@ -171,7 +172,8 @@ fn fence_i_shows_code_that_was_stored() {
 
 #[test]
 fn another_instruction_does_not_take_the_answer() {
-    // While a load waits, its word is replaced: by one that loads from elsewhere, by one that does not load, by itself.
+    // While a load waits, its word is replaced: by one that loads from elsewhere, by one that does
+    // not load, by itself.
     let plain = CommandParts::default();
     for (parts, new, value, loads) in [
         (plain, 0x0045_a503, 0x2222, 2),
@@ -217,14 +219,15 @@ fn the_same_load_twice_reads_twice() {
     assert_eq!((bench.value_of(A2), bench.memory.loads), (0x666, 2));
 }
 
-/// Held in any cycle, for one cycle or until it is quiet: what retired before is stored, nothing else is, and the program
-/// then runs from its beginning as if nothing had been.
+/// Held in any cycle, for one cycle or until it is quiet: what retired before is stored, nothing
+/// else is, and the program then runs from its beginning as if nothing had been.
 #[test]
 fn a_hart_can_be_held_in_any_cycle() {
     let mut random = hermes_hdl::testing::random();
     let mut while_loading = 0;
     for when in one_in(6, 1..180) {
-        // The first instruction loads: an answer that was meant for the run before must not be taken.
+        // The first instruction loads: an answer that was meant for the run before must not be
+        // taken.
         let mut program = Program::default();
         program
             .lui(A1, DATA >> 12)
@@ -284,7 +287,8 @@ fn handler() -> Program {
 
 const HANDLER: u32 = 0x4_0000;
 
-/// The program is interrupted at random boundaries, and its instructions are executed once each, in order.
+/// The program is interrupted at random boundaries, and its instructions are executed once each, in
+/// order.
 #[test]
 fn going_on_elsewhere_is_exact() {
     let mut random = hermes_hdl::testing::random();
@@ -299,7 +303,8 @@ fn going_on_elsewhere_is_exact() {
         let mut wait = 10;
         let mut returns = vec![];
         while !bench.stopped() {
-            // Boundary and its PC are known when memory's answers of the cycle are there; they do not depend on these.
+            // Boundary and its PC are known when memory's answers of the cycle are there; they do
+            // not depend on these.
             crate::testing::settle(&mut bench.cp);
             let at_boundary = bench.cp.boundary.val().get_bit(0);
             let pc = bench.cp.boundary_pc.val().to_u32() << 2;

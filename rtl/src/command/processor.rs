@@ -39,7 +39,8 @@ pub struct CommandProcessor {
     pub doorbell: Signal<In, Bits<8>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
-    /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
+    /// Whether `access` is to the window of the network interface, and whose it is (one element
+    /// with a window).
     #[count(usize::from(parts.window))]
     pub window: Vec<Flipped<WindowSelect>>,
     /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
@@ -61,7 +62,8 @@ pub struct CommandProcessor {
     /// From the thread spawner: slots that are busy (one element with channels, as the next).
     #[count(channels.min(1))]
     pub busy_jobs: Vec<Signal<In, Bits<16>>>,
-    /// From the thread spawner: slots that become free, for one cycle (one element with channels, as the next).
+    /// From the thread spawner: slots that become free, for one cycle (one element with channels,
+    /// as the next).
     #[count(channels.min(1))]
     pub freed_jobs: Vec<Signal<In, Bits<16>>>,
     /// From the registers: bits of CP_IRQ_PENDING that were set, for one cycle.

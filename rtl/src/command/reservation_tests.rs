@@ -3,7 +3,8 @@
 use super::testing::{atomic, load, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, ZERO};
 
-/// A hart that is held between `lr.w` and `sc.w`, in any cycle and for one cycle only, starts anew without a reservation: its `sc.w` fails.
+/// A hart that is held between `lr.w` and `sc.w`, in any cycle and for one cycle only, starts anew
+/// without a reservation: its `sc.w` fails.
 #[test]
 fn a_reservation_ends_with_a_reset() {
     // The first time `lr.w`, then for ever arithmetic; at a new start, which A2 tells, `sc.w`.

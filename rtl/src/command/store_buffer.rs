@@ -5,7 +5,8 @@ use crate::memory::QueuePointers;
 use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 
-/// Stores that a hart may have outstanding, if there are at most four harts; of eight harts each may have four.
+/// Stores that a hart may have outstanding, if there are at most four harts; of eight harts each
+/// may have four.
 pub const STORES: usize = 8;
 
 /// One queue of the stores of all harts, in the order in which they retire, and what each hart has
@@ -20,8 +21,9 @@ pub const STORES: usize = 8;
 ///    for nothing.
 /// 4. A store is one word with four strobes; the line repeats the word 16 times.
 /// 5. Tags: bit 5 low, hart in bits 4:3, in bits 2:0 a number that no other outstanding store of
-///    the hart has; with eight harts the hart in bits 4:2, the number in bits 1:0. Tag 31 is that of the
-///    completion words of the thread spawner: hart 3 of four, and 7 of eight, has one number fewer.
+///    the hart has; with eight harts the hart in bits 4:2, the number in bits 1:0. Tag 31 is that
+///    of the completion words of the thread spawner: hart 3 of four, and 7 of eight, has one number
+///    fewer.
 #[derive(LogicBlock)]
 #[new(harts: usize, places_log2: usize)]
 pub struct StoreBuffer {

@@ -4,12 +4,12 @@ use super::CsrMap;
 use hermes_hdl::prelude::*;
 
 /// Decides on the instructions that the command processor executes otherwise than the cores: those
-/// of opcodes 0x73 (`ecall`, `ebreak`, `mret`, `wfi`, CSRs), 0x0f (`fence`, `fence.i`) and custom-0 (EMONITOR,
-/// ERETURN, SIGNAL, SIGNAL.RANGE).
+/// of opcodes 0x73 (`ecall`, `ebreak`, `mret`, `wfi`, CSRs), 0x0f (`fence`, `fence.i`) and custom-0
+/// (EMONITOR, ERETURN, SIGNAL, SIGNAL.RANGE).
 ///
 /// Combinational. `known` says whether the word is one of these; if not, the other outputs are low
-/// and [`Decoder`](crate::core::Decoder) decides. `plain` is then the word, else an instruction with
-/// the same registers and immediate. [`CsrMap`] says which CSRs there are; without channels
+/// and [`Decoder`](crate::core::Decoder) decides. `plain` is then the word, else an instruction
+/// with the same registers and immediate. [`CsrMap`] says which CSRs there are; without channels
 /// (`channels` is 0) custom-0 is illegal.
 ///
 /// | funct3 of custom-0 | | |
@@ -211,7 +211,8 @@ mod tests {
         }
     }
 
-    /// What the unit makes of a word with two channels: the outputs that are high, or the cause of an exception.
+    /// What the unit makes of a word with two channels: the outputs that are high, or the cause of
+    /// an exception.
     fn with_channels(word: u32) -> (Vec<&'static str>, Option<u32>) {
         let mut unit = SystemDecoder::default();
         unit.instruction.next = u64::from(word).into();

@@ -69,14 +69,15 @@ pub trait Memory {
     fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64);
     /// The rising edge.
     fn edge(&mut self) {}
-    /// Whether a store of this hart waits for its acknowledgement, as far as the memory knows; `None`: of the hart of a processor that has one.
+    /// Whether a store of this hart waits for its acknowledgement, as far as the memory knows;
+    /// `None`: of the hart of a processor that has one.
     fn has_stores(&self, _hart: Option<u64>) -> bool {
         false
     }
 }
 
-/// Memory that answers by tag, after any time and in any order, and accepts when it likes; it checks rule C3 and that the
-/// numbers of outstanding stores differ.
+/// Memory that answers by tag, after any time and in any order, and accepts when it likes; it
+/// checks rule C3 and that the numbers of outstanding stores differ.
 pub struct AnyOrder {
     pub contents: Contents,
     /// Harts of the processor.
@@ -347,15 +348,18 @@ impl Memory for System {
     }
 }
 
-/// Offset in [`Registers`] of the window of the network interface, as hart 0 sees it; that of the next one is 0x1000 behind.
+/// Offset in [`Registers`] of the window of the network interface, as hart 0 sees it; that of the
+/// next one is 0x1000 behind.
 pub const WINDOW: u32 = 0x8_0000;
 
-/// The registers of the array: those in `words` are there, and an access waits for `delay` cycles. They check rule C3.
+/// The registers of the array: those in `words` are there, and an access waits for `delay` cycles.
+/// They check rule C3.
 #[derive(Default)]
 pub struct Registers {
     pub words: BTreeMap<u32, u32>,
     pub delay: u64,
-    /// Offset of a read that takes a command, and is withdrawn while there is none unless its hart is to wake: then it reads 0.
+    /// Offset of a read that takes a command, and is withdrawn while there is none unless its hart
+    /// is to wake: then it reads 0.
     pub next: Option<u32>,
     /// Commands for that.
     pub commands: VecDeque<u32>,
@@ -441,7 +445,8 @@ impl<M: Memory> Bench<M> {
         Self::with_channels(harts, 0, lines, memory, parts)
     }
 
-    /// As [`Self::with_parts`], for so many channels of user-level interrupts, which are not there: SIGNAL is an instruction.
+    /// As [`Self::with_parts`], for so many channels of user-level interrupts, which are not there:
+    /// SIGNAL is an instruction.
     pub fn with_channels(
         harts: usize,
         channels: usize,
@@ -558,7 +563,8 @@ impl<M: Memory> Bench<M> {
     }
 }
 
-/// `csrrw` 1, `csrrs` 2, `csrrc` 3; the forms with an immediate 5 to 7, with it in the place of `rs1`.
+/// `csrrw` 1, `csrrs` 2, `csrrc` 3; the forms with an immediate 5 to 7, with it in the place of
+/// `rs1`.
 pub fn csr(funct3: u32, rd: u32, number: u32, rs1: u32) -> u32 {
     number << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x73
 }
@@ -568,7 +574,8 @@ pub fn m(funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
     1 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
 }
 
-/// An atomic operation on the word at `rs1`, by its `funct5`: lr.w 2, sc.w 3, amoadd.w 0, amoswap.w 1.
+/// An atomic operation on the word at `rs1`, by its `funct5`: lr.w 2, sc.w 3, amoadd.w 0,
+/// amoswap.w 1.
 pub fn atomic(operation: u32, acquire: bool, rd: u32, rs1: u32, rs2: u32) -> u32 {
     operation << 27 | u32::from(acquire) << 26 | rs2 << 20 | rs1 << 15 | 2 << 12 | rd << 7 | 0x2f
 }

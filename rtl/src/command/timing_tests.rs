@@ -1,12 +1,13 @@
-//! How many cycles later the next instruction of a hart retires: the table of docs/command-processor.md, with the array's
-//! memory system.
+//! How many cycles later the next instruction of a hart retires: the table of
+//! docs/command-processor.md, with the array's memory system.
 
 use super::testing::{atomic, csr, load, m, Bench, System, ALL_PARTS, DATA, EBREAK, ENTRY};
 use super::CommandParts;
 use crate::core::testing::{Program, A0, A1, A2, A4, T0, ZERO};
 
-/// Cycles by which the instruction after the one labelled with the last run of word `marked` is late, in a program that runs
-/// its body three times, so that the instruction cache and the L2 have everything.
+/// Cycles by which the instruction after the one labelled with the last run of word `marked` is
+/// late, in a program that runs its body three times, so that the instruction cache and the L2 have
+/// everything.
 fn later(marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
     later_with(CommandParts::default(), marked, body)
 }
@@ -283,7 +284,8 @@ fn signals_devices_and_atomic_operations_wait_for_a_store_too() {
 
 #[test]
 fn misses_of_both_caches() {
-    // A line of instructions that the L2 has and the cache has not: it is 16 lines large, and these are 16 lines apart.
+    // A line of instructions that the L2 has and the cache has not: it is 16 lines large, and these
+    // are 16 lines apart.
     let mut bench = Bench::new(System::new(20));
     let mut program = Program::default();
     // j 1024: to the same place of the cache, and back.

@@ -1,4 +1,5 @@
-//! Traps, machine interrupts at every boundary, `wfi`, CSRs: the pipeline with a memory that answers in any order.
+//! Traps, machine interrupts at every boundary, `wfi`, CSRs: the pipeline with a memory that
+//! answers in any order.
 
 use super::testing::{csr, load, m, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY, MRET, WFI};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
@@ -39,8 +40,8 @@ fn counting_handler() -> Program {
     p
 }
 
-/// Arithmetic, a product and a quotient used at once, loads and stores, local memory, branches, a call, accesses to both
-/// devices, writes of CSRs, a sleep that ends at once, a fence.
+/// Arithmetic, a product and a quotient used at once, loads and stores, local memory, branches, a
+/// call, accesses to both devices, writes of CSRs, a sleep that ends at once, a fence.
 fn mixed() -> Program {
     let mut p = Program::default();
     start(&mut p, 0x800);
@@ -64,8 +65,8 @@ fn load_mixed(bench: &mut Bench<AnyOrder>) {
     bench.registers.words.insert(16, 0);
 }
 
-/// An interrupt in each cycle of the program, of which each run tries an eighth: it is taken once, between two instructions, and changes nothing of what the
-/// program does.
+/// An interrupt in each cycle of the program, of which each run tries an eighth: it is taken once,
+/// between two instructions, and changes nothing of what the program does.
 #[test]
 fn an_interrupt_in_every_cycle() {
     let main = |bench: &Bench<AnyOrder>| -> Vec<(u32, u32, u32)> {
@@ -122,7 +123,8 @@ fn an_interrupt_in_every_cycle() {
     assert!(positions.len() > 10, "{positions:x?}");
 }
 
-/// Longest time from an interrupt of hart 0 to the first instruction of its handler, which the cache has, while `harts` harts do this in a loop.
+/// Longest time from an interrupt of hart 0 to the first instruction of its handler, which the
+/// cache has, while `harts` harts do this in a loop.
 fn longest_response(harts: usize, body: impl Fn(&mut Program)) -> u64 {
     let mut program = Program::default();
     start(&mut program, 0x800);
@@ -243,7 +245,8 @@ fn a_timer_ends_the_sleep() {
         let due = u64::from(bench.retired.iter().find(|r| r.word == 0x0c85_0513).unwrap().value);
         let sleeps = bench.retired.iter().position(|r| r.word == WFI).unwrap();
         let next = bench.retired[sleeps + 1];
-        // Compared in this cycle, pending and fetched in the next, in W five cycles later; the handler's line may be missing.
+        // Compared in this cycle, pending and fetched in the next, in W five cycles later; the
+        // handler's line may be missing.
         let wakes = next.cycle - due;
         assert!(slept > 100 && (6..40).contains(&wakes), "{slept} {wakes}");
         if traps {

@@ -5,12 +5,12 @@ use hermes_hdl::prelude::*;
 /// Decides for one hart whether a trap is entered at this edge, and keeps whether the hart sleeps.
 ///
 /// 1. An exception in stage W enters a trap with the PC of its instruction, and goes to `base`. It
-///    stops the hart instead (`stop`) if it `halts`, as `ebreak` may, or if no instruction has retired
-///    since the last trap was entered: the handler itself cannot run (lock-up, `locked`).
-/// 2. An interrupt is taken at an instruction boundary, with the PC of the next instruction; it goes
-///    to `base`, or if `vectored` to `base` + 4 x cause.
-/// 3. `sleep` (`wfi` retires) makes the hart sleep: `asleep` is high until `wake`, in whose cycle the
-///    hart may fetch again, or until a trap or `take` makes it go on elsewhere.
+///    stops the hart instead (`stop`) if it `halts`, as `ebreak` may, or if no instruction has
+///    retired since the last trap was entered: the handler itself cannot run (lock-up, `locked`).
+/// 2. An interrupt is taken at an instruction boundary, with the PC of the next instruction; it
+///    goes to `base`, or if `vectored` to `base` + 4 x cause.
+/// 3. `sleep` (`wfi` retires) makes the hart sleep: `asleep` is high until `wake`, in whose cycle
+///    the hart may fetch again, or until a trap or `take` makes it go on elsewhere.
 /// 4. `hold` ends all of it, `resume` the lock-up.
 ///
 /// `trap`, `target`, `stop` answer the inputs in the same cycle; `waiting` and `locked` are
@@ -151,7 +151,8 @@ mod tests {
         let (mut locks, mut interrupts, mut naps, mut both) = (0, 0, 0, 0);
         for cycle in 0..50_000 {
             let hold = random.gen_bool(if stopped { 0.3 } else { 0.002 });
-            // Stage W holds something or not; an exception is no boundary, a stopped or sleeping hart has nothing there.
+            // Stage W holds something or not; an exception is no boundary, a stopped or sleeping
+            // hart has nothing there.
             let kind = if stopped || asleep || hold { 3 } else { random.gen_range(0..8) };
             let exception = kind == 0;
             let retire = (4..8).contains(&kind);

@@ -244,7 +244,8 @@ impl Logic for UliChannels {
         self.read_value.next = value;
         self.ask_status.next = status.replace_bit(31, is_refused);
 
-        // Bits of the address that do not count: of a word none, else the trailing ones and the zero above.
+        // Bits of the address that do not count: of a word none, else the trailing ones and the
+        // zero above.
         let trailing = self.arm_parameter.val() ^ (self.arm_parameter.val() + bits::<32>(1));
         let mut ignored = bits::<30>(0);
         if self.arm_parameter.val().get_bit(0) {
@@ -363,7 +364,8 @@ mod tests {
         from: u64,
     }
 
-    /// Events, arming, delivery, CSR writes at random, several in a cycle, against the rules, with every number of channels.
+    /// Events, arming, delivery, CSR writes at random, several in a cycle, against the rules, with
+    /// every number of channels.
     #[test]
     fn follows_the_rules() {
         for count in [1, 2, 4, 8] {
@@ -540,7 +542,8 @@ mod tests {
         );
     }
 
-    /// The bytes that parameters name, as the monitors see them two cycles after the channel is armed.
+    /// The bytes that parameters name, as the monitors see them two cycles after the channel is
+    /// armed.
     #[test]
     fn parameters_are_ranges() {
         let mut unit = UliChannels::new(1);

@@ -1,5 +1,6 @@
-//! User-level interrupts in the command processor: priority of machine interrupts, nesting, contexts, CSRs. Memory answers after
-//! three cycles, and the events of the channels come from the test.
+//! User-level interrupts in the command processor: priority of machine interrupts, nesting,
+//! contexts, CSRs. Memory answers after three cycles, and the events of the channels come from the
+//! test.
 
 use super::testing::{csr, load, Contents, DATA, EBREAK, ENTRY, MRET, WFI};
 use super::{CommandParts, CommandProcessor};
@@ -141,7 +142,8 @@ impl Bench {
     }
 }
 
-/// mtvec, the handlers in a0 and a1, COUNTS in a2, and channel `n` armed for each bit of `channels`.
+/// mtvec, the handlers in a0 and a1, COUNTS in a2, and channel `n` armed for each bit of
+/// `channels`.
 fn start(p: &mut Program, channels: u32) {
     p.lui(T0, HANDLERS[0] >> 12).addi(A0, T0, 0).addi(A1, T0, 0x400);
     p.addi(T0, T0, 0x7f0)
@@ -159,8 +161,9 @@ fn count(p: &mut Program, place: i32, register: u32) {
     p.load(2, register, A2, 4 * place).addi(register, register, 1).store(2, register, A2, 4 * place);
 }
 
-/// An event and an external interrupt at all distances: each is taken once, the interrupt first if both are there, a trap handler is
-/// not interrupted by the event, and the program goes on where it was.
+/// An event and an external interrupt at all distances: each is taken once, the interrupt first if
+/// both are there, a trap handler is not interrupted by the event, and the program goes on where it
+/// was.
 #[test]
 fn machine_interrupts_go_first() {
     let mut p = Program::default();
@@ -202,7 +205,8 @@ fn machine_interrupts_go_first() {
         );
         // The trap handler runs through.
         assert!(path[trap..trap + 6].iter().enumerate().all(|(i, pc)| *pc == TRAPS + 4 * i as u32));
-        // Bit 1: it was blocked before the trap, which came into the handler, perhaps before its first instruction.
+        // Bit 1: it was blocked before the trap, which came into the handler, perhaps before its
+        // first instruction.
         let into = path[trap + 6] & !0xff == HANDLERS[0];
         let blocked = bench.value_of(25) == 3;
         assert!(bench.value_of(25) & 1 == 1 && (into || !blocked), "distance {distance}");
@@ -247,7 +251,8 @@ fn a_handler_is_interrupted_if_it_allows_it() {
     assert_eq!(bench.retired[back + 1].0, bench.value_of(20));
 }
 
-/// A channel of another context: EMONITOR is refused, an event stays pending and wakes, and comes when the context is back.
+/// A channel of another context: EMONITOR is refused, an event stays pending and wakes, and comes
+/// when the context is back.
 #[test]
 fn another_context_neither_arms_nor_is_interrupted() {
     let mut p = Program::default();
@@ -351,8 +356,8 @@ fn emonitor_and_ereturn_that_are_illegal() {
     assert_eq!([21, 22, SP].map(|rd| bench.value_of(rd)), [2, ERETURN, 1]);
 }
 
-/// U19: an event in any cycle of a stop, of steps, of the time between: a stopped hart keeps it, a step does not deliver it, and it is
-/// delivered once when the hart goes on.
+/// U19: an event in any cycle of a stop, of steps, of the time between: a stopped hart keeps it, a
+/// step does not deliver it, and it is delivered once when the hart goes on.
 #[test]
 fn a_stopped_hart_keeps_its_events() {
     let mut p = Program::default();
@@ -412,8 +417,8 @@ fn a_stopped_hart_keeps_its_events() {
     }
 }
 
-/// U18: a hart that was held has no channel armed and nothing pending when it runs again, wherever the event comes: before it is held, while
-/// it is, or when it runs.
+/// U18: a hart that was held has no channel armed and nothing pending when it runs again, wherever
+/// the event comes: before it is held, while it is, or when it runs.
 #[test]
 fn a_hold_disarms() {
     let mut armed = Program::default();
@@ -454,9 +459,10 @@ fn a_hold_disarms() {
     assert!(before > 2, "{before}");
 }
 
-/// U21: one context's channel is taken off the hart for another's and comes back, with an event in each cycle. It is delivered once, to the handler of the
-/// context that had the channel, or the answer of EMONITOR says that it was pending. Only what comes between the two EMONITORs of a change, when the
-/// channel is nobody's, is not seen.
+/// U21: one context's channel is taken off the hart for another's and comes back, with an event in
+/// each cycle. It is delivered once, to the handler of the context that had the channel, or the
+/// answer of EMONITOR says that it was pending. Only what comes between the two EMONITORs of a
+/// change, when the channel is nobody's, is not seen.
 #[test]
 fn contexts_take_turns_on_a_channel() {
     let mut p = Program::default();

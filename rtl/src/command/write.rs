@@ -31,11 +31,13 @@ pub struct CommandWrite {
     pub answered: Signal<In, Bits<8>>,
     /// What becomes of it.
     pub outcome: Signal<Out, CommandOutcome>,
-    /// Its value is that of the data cache, if it retires: early, without the comparison of tags, for what takes the value in stage X.
+    /// Its value is that of the data cache, if it retires: early, without the comparison of tags,
+    /// for what takes the value in stage X.
     pub takes_cached: Signal<Out, Bit>,
     /// Harts whose younger instructions leave the pipeline.
     pub drop: Signal<Out, Bits<8>>,
-    /// The hart of an instruction whose younger ones may leave, by its kind alone: early, for the choice of stage F.
+    /// The hart of an instruction whose younger ones may leave, by its kind alone: early, for the
+    /// choice of stage F.
     pub may_drop: Signal<Out, Bits<8>>,
 }
 

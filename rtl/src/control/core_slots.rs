@@ -11,8 +11,8 @@ use hermes_hdl::prelude::*;
 ///    slot is illegal.
 /// 4. `limit` may change at any time and holds for the warps to come. It must not exceed the number
 ///    of bits of `allowed`.
-/// 5. With a thread spawner warps of spawned threads count apart: packet warps may be on the core up to `limit`,
-///    spawned warps up to `spawn_limit`, each while an allowed slot is idle.
+/// 5. With a thread spawner warps of spawned threads count apart: packet warps may be on the core
+///    up to `limit`, spawned warps up to `spawn_limit`, each while an allowed slot is idle.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(spawns: usize)]
 pub struct CoreSlots {
@@ -34,8 +34,8 @@ pub struct CoreSlots {
     pub available: Signal<Out, Bit>,
     /// The lowest idle slot among the allowed ones.
     pub slot: Signal<Out, Bits<5>>,
-    /// Warps of spawned threads that may be on the core at a time, 0 to 32 (one element with a thread spawner, as the
-    /// other ports of spawned warps).
+    /// Warps of spawned threads that may be on the core at a time, 0 to 32 (one element with a
+    /// thread spawner, as the other ports of spawned warps).
     #[count(spawns)]
     pub spawn_limit: Vec<Signal<In, Bits<6>>>,
     /// What is taken with `take` is for a warp of spawned threads.
@@ -85,7 +85,8 @@ impl Logic for CoreSlots {
             freed = bits::<32>(1) << self.free_slot.val();
         }
         self.busy.d.next = (self.busy.q.val() & !freed) | taken;
-        // Each register is assigned in one place: synthesis tools differ on a condition before a plain assignment.
+        // Each register is assigned in one place: synthesis tools differ on a condition before a
+        // plain assignment.
         for _i in 0..self._packets_alone {
             if self.take.val() & !self.free.val() {
                 self.warps.d.next = self.warps.q.val() + 1;

@@ -46,8 +46,8 @@ pub struct FaultCollector {
     /// The registers: the oldest record, which `pop` removes if there is one, and how many there
     /// were.
     pub registers: FaultRecords,
-    /// From each core: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads
-    /// (only with a thread spawner, as the next).
+    /// From each core: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned
+    /// threads (only with a thread spawner, as the next).
     #[count(jobs)]
     pub fault_job: Vec<Signal<In, WarpJob>>,
     /// Of the oldest record: the same.
@@ -71,7 +71,8 @@ pub struct FaultCollector {
 }
 
 impl FaultCollector {
-    /// A collector for `cores` cores that run packets alone (`spawns` 0), or packets and spawned threads (1).
+    /// A collector for `cores` cores that run packets alone (`spawns` 0), or packets and spawned
+    /// threads (1).
     ///
     /// # Panics
     /// If `cores` is not 1 to 32, or `spawns` more than 1.

@@ -21,7 +21,8 @@ pub struct FinishArbiter {
     pub finish: Vec<Flipped<WarpFinish>>,
     /// A warp finished.
     pub event: WarpEvent,
-    /// From each core: one of the warp's threads ended with a fault (only with a thread spawner, as the next).
+    /// From each core: one of the warp's threads ended with a fault (only with a thread spawner, as
+    /// the next).
     #[count(faulting)]
     pub finish_faulted: Vec<Signal<In, Bit>>,
     /// The same of the warp that finished.
@@ -40,7 +41,8 @@ pub struct FinishArbiter {
 }
 
 impl FinishArbiter {
-    /// An arbiter for `cores` cores that run packets alone (`spawns` 0), or packets and spawned threads (1).
+    /// An arbiter for `cores` cores that run packets alone (`spawns` 0), or packets and spawned
+    /// threads (1).
     ///
     /// # Panics
     /// If `cores` is not 1 to 32, or `spawns` more than 1.

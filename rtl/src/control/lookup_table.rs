@@ -9,8 +9,8 @@ use hermes_hdl::prelude::*;
 /// 2. `read_index` is, in the same cycle, what `read_slot` holds; undefined if it was never
 ///    written.
 ///
-/// The paper's entry has 16 bits: the slot, by which this table is addressed, and the index. With a thread spawner an
-/// entry has one bit more: set, the index is the slot of a spawner's job.
+/// The paper's entry has 16 bits: the slot, by which this table is addressed, and the index. With a
+/// thread spawner an entry has one bit more: set, the index is the slot of a spawner's job.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(spawns: usize)]
 pub struct LookupTable<const A: usize> {

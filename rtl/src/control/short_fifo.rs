@@ -3,9 +3,11 @@
 use crate::memory::QueuePointers;
 use hermes_hdl::prelude::*;
 
-/// Synchronous first-word-fall-through FIFO of `2^A` words in distributed RAM: [`SyncFifo`](super::SyncFifo) for few words, a cycle sooner.
+/// Synchronous first-word-fall-through FIFO of `2^A` words in distributed RAM:
+/// [`SyncFifo`](super::SyncFifo) for few words, a cycle sooner.
 ///
-/// 1. Valid/ready on both sides; one push and one pop in every cycle are possible, but for the push while `2^A` words are inside.
+/// 1. Valid/ready on both sides; one push and one pop in every cycle are possible, but for the push
+///    while `2^A` words are inside.
 /// 2. A word pushed into an empty FIFO in cycle t shows at the output in cycle t + 1.
 /// 3. No output depends on an input of the same cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]

@@ -6,16 +6,18 @@ use hermes_hdl::prelude::*;
 /// Instructions of the boot sequence, and the first of the entry.
 pub const FIRST_ISSUES: u64 = 6;
 
-/// Chooses the warp that issues before its turn: one of spawned threads that has just started, for the instructions of its boot
-/// sequence and the first of its entry.
+/// Chooses the warp that issues before its turn: one of spawned threads that has just started, for
+/// the instructions of its boot sequence and the first of its entry.
 ///
-/// 1. `start.valid` in cycle t: from t + 1 on the warp goes first, for [`FIRST_ISSUES`] cycles with `advance`. A fresh warp waits
-///    for nothing until then, so that these are its first instructions.
-/// 2. `first_valid` and `first_slot` tell a cycle before who goes first. A warp that starts while another one goes first takes its
-///    turns like all others.
+/// 1. `start.valid` in cycle t: from t + 1 on the warp goes first, for [`FIRST_ISSUES`] cycles with
+///    `advance`. A fresh warp waits for nothing until then, so that these are its first
+///    instructions.
+/// 2. `first_valid` and `first_slot` tell a cycle before who goes first. A warp that starts while
+///    another one goes first takes its turns like all others.
 ///
-/// The next warp of spawned threads can start only when one has ended, for which it needs turns of its own: the others are passed
-/// over by [`FIRST_ISSUES`] instructions for each spawned warp of a core in a round at most.
+/// The next warp of spawned threads can start only when one has ended, for which it needs turns of
+/// its own: the others are passed over by [`FIRST_ISSUES`] instructions for each spawned warp of a
+/// core in a round at most.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct BootFirst {
     /// Rising-edge clock.

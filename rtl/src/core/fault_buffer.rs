@@ -21,8 +21,8 @@ pub struct FaultBuffer {
 
     /// To the fault collector.
     pub fault: WarpFault,
-    /// Job of the warp: its slot in bits 3:0; bit 4: the warp is one of spawned threads (one element with a
-    /// thread spawner, as the next).
+    /// Job of the warp: its slot in bits 3:0; bit 4: the warp is one of spawned threads (one
+    /// element with a thread spawner, as the next).
     #[count(spawns)]
     pub job: Vec<Signal<In, WarpJob>>,
     /// To the fault collector: the same.
@@ -42,7 +42,8 @@ pub struct FaultBuffer {
 }
 
 impl FaultBuffer {
-    /// The buffer of a core that runs packets alone (`spawns` 0), or packets and spawned threads (1).
+    /// The buffer of a core that runs packets alone (`spawns` 0), or packets and spawned threads
+    /// (1).
     pub fn new(spawns: usize) -> Self {
         Self::wired(spawns)
     }

@@ -1,4 +1,5 @@
-//! What a network interface changes in a core: the CSR 0xccb, and which `fence` drops the data cache.
+//! What a network interface changes in a core: the CSR 0xccb, and which `fence` drops the data
+//! cache.
 
 use super::testing::*;
 use crate::config::CoreOptions;
@@ -24,8 +25,8 @@ fn fence(predecessor: u32, successor: u32) -> u32 {
     predecessor << 24 | successor << 20 | 0xf
 }
 
-/// The CSR 0xccb names the lowest lane of those that run the instruction: of all lanes, of a partial warp, and of each side of
-/// a branch.
+/// The CSR 0xccb names the lowest lane of those that run the instruction: of all lanes, of a
+/// partial warp, and of each side of a branch.
 #[test]
 fn the_leader_is_the_lowest_running_lane() {
     let mut program = Program::default();
@@ -65,8 +66,8 @@ fn the_leader_is_the_lowest_running_lane() {
     assert_eq!(bench.faults.iter().map(|fault| fault.1).sum::<u32>(), 8);
 }
 
-/// The data of a line that another core changes while a thread is between two loads of it, with a fence between them: what the
-/// second load finds.
+/// The data of a line that another core changes while a thread is between two loads of it, with a
+/// fence between them: what the second load finds.
 fn second_load(options: CoreOptions, fence: u32) -> u32 {
     const X: u32 = ARGUMENT;
     let mut program = Program::default();
@@ -115,7 +116,8 @@ fn program_of(words: &[u32]) -> Program {
 /// ARGUMENT, as a line address.
 const ARGUMENT_LINE: u32 = ARGUMENT >> 6;
 
-/// Cycles of a kernel of these words, if the line of ARGUMENT is written after `write` cycles, or the watchdog has a limit; and its faults.
+/// Cycles of a kernel of these words, if the line of ARGUMENT is written after `write` cycles, or
+/// the watchdog has a limit; and its faults.
 fn waits(words: &[u32], write: Option<u64>, watchdog: u64) -> (u64, usize) {
     let mut bench = Bench::<1>::with(&program_of(words), 8, NETWORK);
     bench.core.watchdog_limit.next = bits(watchdog);
@@ -130,7 +132,8 @@ fn waits(words: &[u32], write: Option<u64>, watchdog: u64) -> (u64, usize) {
     (bench.cycles, bench.faults.len())
 }
 
-/// A `wrs` behind a look lasts until the line is written, or for its time; without a look it is over at once. The watchdog ends a warp that sleeps.
+/// A `wrs` behind a look lasts until the line is written, or for its time; without a look it is
+/// over at once. The watchdog ends a warp that sleeps.
 #[test]
 fn a_warp_sleeps_until_the_line_is_written() {
     let (alone, _) = waits(&[LOOK], None, 0);
@@ -147,7 +150,8 @@ fn a_warp_sleeps_until_the_line_is_written() {
         let (cycles, faults) = waits(&[LOOK, WRS_NTO], Some(write), 0);
         assert!((write..write + 60).contains(&cycles) && faults == 0, "{cycles} behind {write}");
     }
-    // A write that a bank can have accepted behind the look counts, wherever it comes; the look saw those before it.
+    // A write that a bank can have accepted behind the look counts, wherever it comes; the look saw
+    // those before it.
     let mut bench = Bench::<1>::with(&program_of(&[LOOK, WRS_NTO]), 8, NETWORK);
     bench.start(3, 0, 1);
     while !bench.memory.contains_key(&ARGUMENT_LINE) {
@@ -184,7 +188,8 @@ fn a_wrs_that_cannot_be_fetched_is_a_fault() {
     }
 }
 
-/// Each warp falls asleep once for a `wrs`, when its stores are acknowledged, whatever others complete meanwhile; no copy of the instruction is under way then.
+/// Each warp falls asleep once for a `wrs`, when its stores are acknowledged, whatever others
+/// complete meanwhile; no copy of the instruction is under way then.
 #[test]
 fn a_warp_that_sleeps_has_nothing_under_way() {
     let store = 0x00d6_2023; // sw a3, 0(a2)

@@ -4,7 +4,8 @@ use crate::ports::{JobStart, SlotStart};
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
 
-/// Keeps for each warp slot whether its warp is one of spawned threads, and of which job, from its start on.
+/// Keeps for each warp slot whether its warp is one of spawned threads, and of which job, from its
+/// start on.
 ///
 /// 1. `start` counts at an edge with `warp.valid` high, for packet warps too.
 /// 2. `job` is that of the instruction in stage D: at an edge with `advance` high it takes what is

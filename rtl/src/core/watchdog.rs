@@ -58,8 +58,8 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// The watchdog of a core that runs packets alone (`spawns` 0), or packets and spawned threads (1), without (`networks` 0) or with a network
-    /// interface (1).
+    /// The watchdog of a core that runs packets alone (`spawns` 0), or packets and spawned threads
+    /// (1), without (`networks` 0) or with a network interface (1).
     pub fn new(spawns: usize, networks: usize) -> Self {
         Self::wired(spawns, networks)
     }

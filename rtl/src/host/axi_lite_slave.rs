@@ -5,13 +5,15 @@ use hermes_hdl::prelude::*;
 
 /// AXI4-Lite slave (AMBA AXI protocol specification, part B) that serves one access at a time.
 ///
-/// 1. One address and one data beat are held on each channel; no `ready` depends on an input. Write address
-///    and write data may come in any order.
-/// 2. Reads and writes take turns while both wait. A write that the registers delay does not block reads.
-/// 3. In the cycle of an access `request.address` is set and `request.read` or `request.write` is high. `answer` answers in
-///    the same cycle; a write takes the bits of `request.data` that are set in `request.mask`.
-/// 4. While `delay` answers a write, the write is not done and is tried again, every other cycle while
-///    reads wait too.
+/// 1. One address and one data beat are held on each channel; no `ready` depends on an input. Write
+///    address and write data may come in any order.
+/// 2. Reads and writes take turns while both wait. A write that the registers delay does not block
+///    reads.
+/// 3. In the cycle of an access `request.address` is set and `request.read` or `request.write` is
+///    high. `answer` answers in the same cycle; a write takes the bits of `request.data` that are
+///    set in `request.mask`.
+/// 4. While `delay` answers a write, the write is not done and is tried again, every other cycle
+///    while reads wait too.
 /// 5. An access that is not `known` gets SLVERR, any other OKAY. The response stands two cycles
 ///    after the transfer of the (last) request, if nothing is in the way.
 /// 6. While `hold` is high, if it is there, there is no access; the bus goes on.
@@ -136,8 +138,8 @@ impl Logic for AxiLiteSlave {
             self.r_data.d.next = self.answer.value.val();
             self.r_response.d.next = response;
         }
-        // Without an access the channels only take and give. What stands in data and response of an answer that is not
-        // valid does not count.
+        // Without an access the channels only take and give. What stands in data and response of an
+        // answer that is not valid does not count.
         for k in 0..self._holds {
             if self.hold[k].val() {
                 self.request.write.next = false;

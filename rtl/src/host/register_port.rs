@@ -6,15 +6,16 @@ use hermes_hdl::prelude::*;
 
 /// Lets the host and the command processor access the registers, one of them in a cycle.
 ///
-/// 1. An access of the processor is performed in the first cycle of `access.valid`, or in the next one if an access of the
-///    processor was in the cycle before. So the host has every other cycle at least; in the processor's cycles `hold`
-///    keeps the AXI4-Lite slave from an access.
-/// 2. `access.done` and the answer are in the cycle of the access. A write that the registers delay is tried
-///    again two cycles later. A read is never delayed.
-/// 3. A write of the processor to TASK_PUSH does not reach the registers and is not `known`: nothing that waits for a FIFO can
-///    hold the processor. A write of the host to TASK_PUSH that is delayed does not hold it either.
-/// 4. A write of the processor writes the whole word. An access that is withdrawn before `done` was not performed, but
-///    for the tries of a write that the registers delayed, which have no effect.
+/// 1. An access of the processor is performed in the first cycle of `access.valid`, or in the next
+///    one if an access of the processor was in the cycle before. So the host has every other cycle
+///    at least; in the processor's cycles `hold` keeps the AXI4-Lite slave from an access.
+/// 2. `access.done` and the answer are in the cycle of the access. A write that the registers delay
+///    is tried again two cycles later. A read is never delayed.
+/// 3. A write of the processor to TASK_PUSH does not reach the registers and is not `known`:
+///    nothing that waits for a FIFO can hold the processor. A write of the host to TASK_PUSH that
+///    is delayed does not hold it either.
+/// 4. A write of the processor writes the whole word. An access that is withdrawn before `done` was
+///    not performed, but for the tries of a write that the registers delayed, which have no effect.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RegisterPort {
     /// Rising-edge clock.

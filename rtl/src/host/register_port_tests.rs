@@ -115,8 +115,9 @@ fn the_masters_alternate() {
     assert!(faults > 300 && delays > 500 && withdrawn > 50, "{faults} {delays} {withdrawn}");
 }
 
-/// Host and command processor at the register file, in the middle of pushes that are delayed: each reads back what it wrote, SPAWN_DATA
-/// reaches the spawner once a write, and nothing of the processor waits for a push.
+/// Host and command processor at the register file, in the middle of pushes that are delayed: each
+/// reads back what it wrote, SPAWN_DATA reaches the spawner once a write, and nothing of the
+/// processor waits for a push.
 #[test]
 fn both_use_the_register_file() {
     let mut random = random();

@@ -4,11 +4,14 @@ use hermes_hdl::prelude::*;
 
 /// Takes the host's packet counts and offers them to the task FIFO; the bus never waits for room.
 ///
-/// 1. In the first cycle of a write it is decided whether the count is taken. It is not if the FIFO is full, or if the count before it
-///    still waits: then `refused` is high, and the write is done with an error.
-/// 2. A count that is taken is offered from the next cycle on until the FIFO takes it, once. `delay` holds the write up for two cycles, whether the
-///    FIFO took the count by then or not: only the packet ports can have filled it meanwhile.
-/// 3. `room` counts the free entries of the FIFO that no count waits for. So many writes are taken, if nobody else fills the FIFO.
+/// 1. In the first cycle of a write it is decided whether the count is taken. It is not if the FIFO
+///    is full, or if the count before it still waits: then `refused` is high, and the write is done
+///    with an error.
+/// 2. A count that is taken is offered from the next cycle on until the FIFO takes it, once.
+///    `delay` holds the write up for two cycles, whether the FIFO took the count by then or not:
+///    only the packet ports can have filled it meanwhile.
+/// 3. `room` counts the free entries of the FIFO that no count waits for. So many writes are taken,
+///    if nobody else fills the FIFO.
 #[derive(Clone, Debug, LogicBlock)]
 #[held(task_valid, task_ready, task_count)]
 pub struct TaskPush {
@@ -86,8 +89,9 @@ mod tests {
     use rand::Rng;
     use std::collections::VecDeque;
 
-    /// Writes at random times beside a FIFO that others fill and empty too. Every write ends within three cycles in which it is tried; what it
-    /// took comes to the FIFO once, in order, and nothing else; the host knows before whether there is room.
+    /// Writes at random times beside a FIFO that others fill and empty too. Every write ends within
+    /// three cycles in which it is tried; what it took comes to the FIFO once, in order, and
+    /// nothing else; the host knows before whether there is room.
     #[test]
     fn what_is_taken_comes_to_the_fifo_once_and_the_bus_never_waits() {
         let mut random = random();
@@ -97,7 +101,8 @@ mod tests {
         let mut expected = VecDeque::new();
         let (mut tries, mut refusals, mut pushed, mut waited) = (0, 0, 0, 0);
         for cycle in 0..30_000u64 {
-            // Phases in which the FIFO fills and drains; in every other one somebody else fills it as well.
+            // Phases in which the FIFO fills and drains; in every other one somebody else fills it
+            // as well.
             let (fills, others) = (cycle / 512 % 2 == 0, cycle / 1024 % 2 == 0);
             let other = others && level < 1024 && random.gen_bool(0.3);
             let write = tries > 0 && random.gen_bool(0.8) || tries == 0 && random.gen_bool(0.3);

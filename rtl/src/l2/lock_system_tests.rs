@@ -1,5 +1,5 @@
-//! The line lock under load: how many of the commands that wait for the network interface the L2 still
-//! has when they are read, beside a core that streams (ComP-Net, figure 7).
+//! The line lock under load: how many of the commands that wait for the network interface the L2
+//! still has when they are read, beside a core that streams (ComP-Net, figure 7).
 
 use super::testing::{fails, Bench, Counts, Pace, Write};
 use super::{MemorySizes, NetworkSizes};
@@ -27,9 +27,10 @@ const NETWORK: usize = 2;
 const AREA: u32 = 0x100_0000;
 const ENTRIES: u32 = 64;
 
-/// A core publishes a command in each of `rings` rings, all 64 bytes; the network interface reads it
-/// `service` cycles later, and the ring gets the next one. Meanwhile another core reads and writes new
-/// lines, one in `1 / load` cycles. Gives what the network interface had of the L2, and the locks refused and expired.
+/// A core publishes a command in each of `rings` rings, all 64 bytes; the network interface reads
+/// it `service` cycles later, and the ring gets the next one. Meanwhile another core reads and
+/// writes new lines, one in `1 / load` cycles. Gives what the network interface had of the L2, and
+/// the locks refused and expired.
 fn commands(lock: bool, rings: u32, service: u64, load: f64) -> (Counts, (u64, u64)) {
     let mut bench = Bench::new(SIZES, Pace { latency: (100, 100), ready: 1.0 }, random("command fetches"));
     (bench.lock_enable, bench.lock_base, bench.lock_area_log2) = (lock, AREA.into(), 20);

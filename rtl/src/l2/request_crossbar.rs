@@ -196,7 +196,8 @@ impl Logic for RequestCrossbar {
 
             self.queue_line[b].write_data.next = line;
 
-            // The oldest request. The line of the next one is looked at, and taken over when its turn comes.
+            // The oldest request. The line of the next one is looked at, and taken over when its
+            // turn comes.
             let next = self.queue[b].read_address.val() + 1;
             let only = (next == self.queue[b].write_address.val()) && !self.queue[b].full.val();
             let pop = !self.queue[b].empty.val() && self.request[b].ready.val();

@@ -43,7 +43,8 @@ pub struct ResponseCrossbar {
     /// What comes with these of an atomic operation.
     #[count(words)]
     pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
-    /// To the network interface: the upper half of the value (one element with a network interface).
+    /// To the network interface: the upper half of the value (one element with a network
+    /// interface).
     #[count(highs)]
     pub written_high: Vec<Signal<Out, Bits<32>>>,
     /// Of each requester.

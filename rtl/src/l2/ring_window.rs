@@ -6,8 +6,8 @@ use hermes_hdl::prelude::*;
 ///
 /// The areas, of `2^area_log2` bytes each, follow each other from a base that is aligned to their
 /// sum. Each begins with its rings, 64 lines each. A line is one of a ring if it equals the base in
-/// the bits of `mask`. `mask` follows `area_log2` by one cycle. If the area is smaller than its rings,
-/// all of it are rings.
+/// the bits of `mask`. `mask` follows `area_log2` by one cycle. If the area is smaller than its
+/// rings, all of it are rings.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(rings_log2: usize, areas_log2: usize)]
 pub struct RingWindow {

@@ -210,8 +210,8 @@ pub struct Bench {
     pub rng: ChaCha8Rng,
     pub pace: Pace,
     pub cycle: u64,
-    /// What the line lock of a network interface gets: from the start, every line below 4 MiB is one
-    /// of a ring.
+    /// What the line lock of a network interface gets: from the start, every line below 4 MiB is
+    /// one of a ring.
     pub lock_enable: bool,
     pub lock_base: u64,
     pub lock_area_log2: u64,

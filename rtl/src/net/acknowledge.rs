@@ -41,15 +41,20 @@ pub struct AnswerMark {
 
 /// Answers frames when what they cover is in memory, so that an ACK means "visible there".
 ///
-/// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a payload waits for its `performed`, which comes in that
-///    order; one without for all marks before it. That of a response is told, until it is noted, with `got_valid`, `got_pair`, `got_sequence` and `got_ready`.
-/// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer covers all before it. So does `refuse`, which is
-///    taken with `refuse_valid` and `refuse_ready`, and which no mark and no other refusal replaces. The ACK of a packet that came again does not
-///    replace a NAK 0x60, which covers that packet too and is not repeated.
-/// 3. Queue pairs take turns. One that has responses to send (`responds`) waits for these. While `row_free` an answer is offered: `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs),
-///    `send` answers in the same cycle, and so do `head_valid` and `head`. With `head_taken` it is gone.
-/// 4. Answers of a queue pair that is neither up nor closing are dropped. `closed` with `send_pair` is high
-///    for one cycle when a NAK is gone behind which its queue pair takes nothing.
+/// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a
+///    payload waits for its `performed`, which comes in that order; one without for all marks
+///    before it. That of a response is told, until it is noted, with `got_valid`, `got_pair`,
+///    `got_sequence` and `got_ready`.
+/// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer
+///    covers all before it. So does `refuse`, which is taken with `refuse_valid` and
+///    `refuse_ready`, and which no mark and no other refusal replaces. The ACK of a packet that
+///    came again does not replace a NAK 0x60, which covers that packet too and is not repeated.
+/// 3. Queue pairs take turns. One that has responses to send (`responds`) waits for these. While
+///    `row_free` an answer is offered: `sends` with `send_pair` looks at the row of
+///    [`QueuePairs`](super::QueuePairs), `send` answers in the same cycle, and so do `head_valid`
+///    and `head`. With `head_taken` it is gone.
+/// 4. Answers of a queue pair that is neither up nor closing are dropped. `closed` with `send_pair`
+///    is high for one cycle when a NAK is gone behind which its queue pair takes nothing.
 /// 5. `pending` are the queue pairs of which a payload is not performed.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Acknowledge {
@@ -109,7 +114,8 @@ pub struct Acknowledge {
     /// Marks that were not taken.
     kept: PairCounts,
     marks: SyncFifo<AnswerMark, 4, 5>,
-    /// Payloads that are performed and whose mark was not taken: at most as many as there are marks.
+    /// Payloads that are performed and whose mark was not taken: at most as many as there are
+    /// marks.
     done: Register<Bits<5>>,
     answers: RamAsync<AnswerMark, 4>,
     waiting: Register<Bits<16>>,
@@ -318,8 +324,9 @@ mod tests {
         assert!(left[2] > 0 && left[5] == 1 && !uut.held.val().any(), "{left:?}");
     }
 
-    /// A NAK 0x60 waits while the link is busy; an ACK of a packet that came again does not replace it, the one of the packet that was missing
-    /// does, and an ACK of a packet that comes again behind that is sent.
+    /// A NAK 0x60 waits while the link is busy; an ACK of a packet that came again does not replace
+    /// it, the one of the packet that was missing does, and an ACK of a packet that comes again
+    /// behind that is sent.
     #[test]
     fn a_nak_of_a_missing_packet_stays() {
         let cases = [

@@ -3,14 +3,17 @@
 use super::{PeerAnswer, RequestRow, WorkEntry};
 use hermes_hdl::prelude::*;
 
-/// Looks at an answer and the oldest command that is not acknowledged, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.7.5.1).
+/// Looks at an answer and the oldest command that is not acknowledged, in the same cycle
+/// (InfiniBand Architecture Specification, volume 1, 9.7.5.1).
 ///
-/// 1. An ACK of packet p acknowledges all up to p; a response of p, a NAK of p and all else acknowledge those before p. `counts`: p was sent, and had no answer
-///    yet when the answer came (`origin`).
-/// 2. `passes`: the command is acknowledged to its last packet, and the next one is to be looked at. No ACK passes a GET or an atomic operation, which has answers of
-///    its own; a NAK that is no loss does, since the peer performed it.
-/// 3. `settles`: the oldest packet is `oldest` now; `moved` says that it has moved. If a command with answers of its own stands in the way there is a
-///    `gap`: its answer was lost.
+/// 1. An ACK of packet p acknowledges all up to p; a response of p, a NAK of p and all else
+///    acknowledge those before p. `counts`: p was sent, and had no answer yet when the answer came
+///    (`origin`).
+/// 2. `passes`: the command is acknowledged to its last packet, and the next one is to be looked
+///    at. No ACK passes a GET or an atomic operation, which has answers of its own; a NAK that is
+///    no loss does, since the peer performed it.
+/// 3. `settles`: the oldest packet is `oldest` now; `moved` says that it has moved. If a command
+///    with answers of its own stands in the way there is a `gap`: its answer was lost.
 /// 4. `expects`: it is the response of just that packet.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct AnswerStep {
@@ -44,7 +47,8 @@ pub struct AnswerStep {
     pub repeats: Signal<Out, Bit>,
     /// It is a NAK of a packet that the peer refuses.
     pub fatal: Signal<Out, Bit>,
-    /// The result: that of an atomic operation, or the first bytes of a response with zeros behind its last.
+    /// The result: that of an atomic operation, or the first bytes of a response with zeros behind
+    /// its last.
     pub value: Signal<Out, Bits<64>>,
     #[init(Constant::new(u64::MAX.into()))]
     all: Constant<Bits<64>>,
@@ -87,7 +91,8 @@ impl Logic for AnswerStep {
         self.repeats.next = is_nak && !is_fatal;
         self.fatal.next = is_fatal;
 
-        // Bytes of a response come lowest address first, the value of an atomic operation most significant byte first.
+        // Bytes of a response come lowest address first, the value of an atomic operation most
+        // significant byte first.
         let mut swapped = bits::<64>(0);
         for i in 0..8 {
             swapped = (swapped << 8) | bit_cast::<64, 8>(said.value.get_bits::<8>(8 * i));

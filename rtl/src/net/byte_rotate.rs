@@ -4,7 +4,8 @@ use hermes_hdl::prelude::*;
 
 /// Rotates 64 bytes in two stages: byte n goes to place n + `places`, modulo 64.
 ///
-/// `rotated` answers the inputs two cycles later. While `hold` is high both stages keep what they have.
+/// `rotated` answers the inputs two cycles later. While `hold` is high both stages keep what they
+/// have.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ByteRotate {
     /// Rising-edge clock.

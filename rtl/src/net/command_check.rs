@@ -22,8 +22,8 @@ pub struct PostedCommand {
     pub index: Bits<16>,
 }
 
-/// Checks a command before anything of it is sent, in the same cycle. Its range lies in the window of its queue pair, which must be up, and of the domain of who
-/// posts it.
+/// Checks a command before anything of it is sent, in the same cycle. Its range lies in the window
+/// of its queue pair, which must be up, and of the domain of who posts it.
 ///
 /// | operation | local bytes |
 /// | --- | --- |
@@ -38,8 +38,9 @@ pub struct CommandCheck {
     pub pair: Signal<In, SendPair>,
     /// Its region.
     pub region: Signal<In, Region>,
-    /// What is wrong: 0 nothing, 0x80 no such operation, 0x82 local range, 0x83 remote range, 0x84 length, 0x85 no multiple of 8, 0x88 the queue pair is not up, or
-    /// of another domain, 0x8a a reserved bit is set.
+    /// What is wrong: 0 nothing, 0x80 no such operation, 0x82 local range, 0x83 remote range, 0x84
+    /// length, 0x85 no multiple of 8, 0x88 the queue pair is not up, or of another domain, 0x8a a
+    /// reserved bit is set.
     pub code: Signal<Out, Bits<8>>,
     /// The command, if nothing is wrong.
     pub entry: Signal<Out, WorkEntry>,

@@ -22,7 +22,8 @@ pub mod counter {
     pub const STRAY: u64 = 7;
     /// Frames that found no room in the buffer.
     pub const NO_ROOM: u64 = 8;
-    /// Frames that were dropped with cause 1, as in [`cause`](crate::net::cause); cause 2 is the next counter, and so on up to cause 7.
+    /// Frames that were dropped with cause 1, as in [`cause`](crate::net::cause); cause 2 is the
+    /// next counter, and so on up to cause 7.
     pub const CAUSE_1: u64 = 9;
     /// Frames for no queue pair that is up, or not from its peer.
     pub const UNKNOWN: u64 = 16;
@@ -44,8 +45,8 @@ pub mod counter {
     /// Counters of the network interface.
     pub const COUNT: usize = 23;
 
-    /// Counters of the L2, which the registers show behind those of the network interface: writes to a command ring whose line stayed unlocked, since
-    /// another one of its set was locked.
+    /// Counters of the L2, which the registers show behind those of the network interface: writes
+    /// to a command ring whose line stayed unlocked, since another one of its set was locked.
     pub const LOCKS_REFUSED: u64 = 32;
     /// Locks that ended by 63 misses in their set.
     pub const LOCKS_EXPIRED: u64 = 33;
@@ -67,8 +68,8 @@ pub mod counter {
 /// Counts events, each modulo 2^32.
 ///
 /// Bit `n` of `events` counts in counter `n` ([`counter`]), the bits of `awake` in
-/// [`counter::HART_CYCLES`]; a number between them that is none reads 0. `value` follows `select` by
-/// one cycle.
+/// [`counter::HART_CYCLES`]; a number between them that is none reads 0. `value` follows `select`
+/// by one cycle.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct NetCounters {
     /// Rising-edge clock.

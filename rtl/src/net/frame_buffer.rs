@@ -19,13 +19,14 @@ pub struct StoredFrame {
 
 /// Stores whole frames: 512 beats of 64 bytes, 64 frames at most.
 ///
-/// 1. Beats are taken in every cycle: the interface never holds its input back. A frame that finds no room is dropped, with `dropped` high
-///    for one cycle at its last beat.
-/// 2. A frame is told from the cycle after its last beat on: `stored_valid` with `stored`, the oldest first, until `stored_take`.
+/// 1. Beats are taken in every cycle: the interface never holds its input back. A frame that finds
+///    no room is dropped, with `dropped` high for one cycle at its last beat.
+/// 2. A frame is told from the cycle after its last beat on: `stored_valid` with `stored`, the
+///    oldest first, until `stored_take`.
 /// 3. `read_data` is the beat at `read_beat`, from the edge with `read_enable` on.
 /// 4. `free_beats` beats, the oldest ones, are free from the next cycle on, with `free_valid`.
-/// 5. A frame whose beats but the last are not full, whose last beat's bytes are not the first ones, or with bit 31 of TUSER set in its last
-///    beat is marked as damaged.
+/// 5. A frame whose beats but the last are not full, whose last beat's bytes are not the first
+///    ones, or with bit 31 of TUSER set in its last beat is marked as damaged.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameBuffer {
     /// Rising-edge clock.
@@ -156,7 +157,8 @@ mod tests {
     use rand::Rng;
     use std::collections::VecDeque;
 
-    /// Frames of random lengths, good and bad, at any speed: what is stored is what came, and what finds no room is dropped as a whole.
+    /// Frames of random lengths, good and bad, at any speed: what is stored is what came, and what
+    /// finds no room is dropped as a whole.
     #[test]
     fn keeps_frames_whole() {
         let mut rng = random("frame_buffer");

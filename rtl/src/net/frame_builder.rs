@@ -5,11 +5,14 @@ use hermes_hdl::prelude::*;
 
 /// Builds a frame from what its headers say and its payload, and sends it with its ICRC.
 ///
-/// 1. `head` is taken with `head_valid` and `head_ready`. The payload follows in lines of 64 bytes, from its first byte on; the bytes
-///    behind its last one are zero. A line is taken when the beat that begins in it is built.
-/// 2. A beat is built every four cycles, since the ICRC takes 16 bytes a cycle. The first beat of a frame is offered seven cycles after its head was
-///    taken, if it is not the last; the last one three cycles after its bytes were built, and a cycle for each 16 bytes.
-/// 3. A payload of which a line comes with `line_error` leaves with a wrong ICRC: no receiver takes it.
+/// 1. `head` is taken with `head_valid` and `head_ready`. The payload follows in lines of 64 bytes,
+///    from its first byte on; the bytes behind its last one are zero. A line is taken when the beat
+///    that begins in it is built.
+/// 2. A beat is built every four cycles, since the ICRC takes 16 bytes a cycle. The first beat of a
+///    frame is offered seven cycles after its head was taken, if it is not the last; the last one
+///    three cycles after its bytes were built, and a cycle for each 16 bytes.
+/// 3. A payload of which a line comes with `line_error` leaves with a wrong ICRC: no receiver takes
+///    it.
 /// 4. The outputs come from registers and keep their values until they are taken.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameBuilder {
@@ -113,7 +116,8 @@ impl Logic for FrameBuilder {
             }
         }
 
-        // The ICRC behind the last byte, which is the second of a word: two bytes of it may be left for another beat.
+        // The ICRC behind the last byte, which is the second of a word: two bytes of it may be left
+        // for another beat.
         let mut sum = !self.crc.value.val();
         if self.damaged.q.val() {
             sum = self.crc.value.val();
@@ -179,7 +183,8 @@ impl Logic for FrameBuilder {
             self.busy.d.next = false;
         }
 
-        // The next beat: of the header, of the line that begins in it, and of what is left of the line before
+        // The next beat: of the header, of the line that begins in it, and of what is left of the
+        // line before
         let mut shifted = bits::<512>(0);
         let mut lower = bits::<512>(0);
         let mut in_second = true;

@@ -10,7 +10,8 @@ fn identity() -> NetIdentity {
     NetIdentity { mac: 0x0200_1234_5601u64.into(), ip: 0xc0a8_fff1u64.into(), type_of_service: 0x88.into() }
 }
 
-/// Sends frames with payloads of these lengths, with pauses of so many percent; gives the cycles from each head to its last beat.
+/// Sends frames with payloads of these lengths, with pauses of so many percent; gives the cycles
+/// from each head to its last beat.
 fn send(lengths: &[usize], pause: u32, errors: bool) -> Vec<u64> {
     let mut rng = random("frame_builder");
     let mut uut = FrameBuilder::default();
@@ -91,7 +92,8 @@ fn lines_that_cannot_be_read() {
     send(&lengths, 20, true);
 }
 
-/// Without pauses a frame takes three cycles for its headers, one for each 16 bytes, and three for its ICRC and the last beat.
+/// Without pauses a frame takes three cycles for its headers, one for each 16 bytes, and three for
+/// its ICRC and the last beat.
 #[test]
 fn cycles() {
     let lengths = [8, 16, 64, 1_024, 4_096];

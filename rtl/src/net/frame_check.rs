@@ -42,7 +42,8 @@ pub struct CheckedFrame {
     pub sequence: Bits<24>,
     /// IPv4 address of the sender.
     pub ip: Bits<32>,
-    /// The header behind the base transport header, from bit 223 down; what follows its bytes is anything.
+    /// The header behind the base transport header, from bit 223 down; what follows its bytes is
+    /// anything.
     pub extension: Bits<224>,
     /// Bytes before the payload.
     pub header: Bits<7>,
@@ -50,14 +51,16 @@ pub struct CheckedFrame {
     pub bytes: Bits<13>,
 }
 
-/// Reads the frames of the buffer, one after the other, and judges them: IPv4 and UDP headers, addresses, version and partition of the base transport
-/// header, ICRC, opcode.
+/// Reads the frames of the buffer, one after the other, and judges them: IPv4 and UDP headers,
+/// addresses, version and partition of the base transport header, ICRC, opcode.
 ///
-/// 1. A frame is taken (`stored_take`) when none is in progress and the one before has been taken from `checked`.
-/// 2. It reads a beat every four cycles, as the ICRC takes 16 bytes a cycle: `read_enable` with `read_beat`; the beat comes in the next cycle. A read
-///    waits while `read_ready` is low.
-/// 3. `checked_valid` with `checked` from the second cycle after the one in which the last bytes go through the ICRC, until `checked_take`. A frame that ends too soon, or that is no
-///    IPv4, is told as soon as that is known.
+/// 1. A frame is taken (`stored_take`) when none is in progress and the one before has been taken
+///    from `checked`.
+/// 2. It reads a beat every four cycles, as the ICRC takes 16 bytes a cycle: `read_enable` with
+///    `read_beat`; the beat comes in the next cycle. A read waits while `read_ready` is low.
+/// 3. `checked_valid` with `checked` from the second cycle after the one in which the last bytes go
+///    through the ICRC, until `checked_take`. A frame that ends too soon, or that is no IPv4, is
+///    told as soon as that is known.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameCheck {
     /// Rising-edge clock.
@@ -134,7 +137,8 @@ impl Logic for FrameCheck {
         // The first beat stays a cycle longer, until its length is known.
         let feeds = self.here.q.val() && (!is_first || self.summed.q.val()) && !self.ended.q.val();
         let passes = feeds && self.quarter.q.val().all();
-        // The next beat is read while the last two quarters go, so that it is here when they are through.
+        // The next beat is read while the last two quarters go, so that it is here when they are
+        // through.
         let frees = feeds && self.quarter.q.val().get_bit(1);
         let free = !self.came.q.val() && (!self.here.q.val() || frees);
         let more = self.next.q.val() < whole.beats;

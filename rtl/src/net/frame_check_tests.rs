@@ -40,7 +40,8 @@ fn head(rng: &mut rand_chacha::ChaCha8Rng, bytes: usize) -> FrameHead {
     }
 }
 
-/// Judges frames, each with its damage bit, one after the other; the buffer's port is free in 100 - `pause` of 100 cycles.
+/// Judges frames, each with its damage bit, one after the other; the buffer's port is free in 100 -
+/// `pause` of 100 cycles.
 fn judge(frames: &[(Vec<u8>, bool)], pause: u32) -> Vec<(CheckedFrame, u64)> {
     let mut rng = random("frame_check");
     let mut uut = FrameCheck::default();
@@ -126,7 +127,8 @@ fn good_frames() {
             let unused = 224 - 32 * head.extension_words.to_u64();
             assert_eq!(got.extension >> unused, head.extension >> unused);
             if pause == 0 {
-                // Sixteen bytes a cycle from the fourth cycle on; the verdict two cycles after the last ones
+                // Sixteen bytes a cycle from the fourth cycle on; the verdict two cycles after the
+                // last ones
                 let chunks = (got.header.index() + length.next_multiple_of(4) + 4).div_ceil(16);
                 assert_eq!(cycles, chunks as u64 + 5, "{length} bytes");
             }

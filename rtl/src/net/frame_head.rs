@@ -2,8 +2,8 @@
 
 use hermes_hdl::prelude::*;
 
-/// The headers of a frame of RoCEv2, but for what is the same in all of ours. Numbers are as their value, the first byte on the wire in the
-/// most significant bits.
+/// The headers of a frame of RoCEv2, but for what is the same in all of ours. Numbers are as their
+/// value, the first byte on the wire in the most significant bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct FrameHead {
     /// Our queue pair: the UDP source port is 0xc000 + its number.
@@ -22,7 +22,8 @@ pub struct FrameHead {
     pub sequence: Bits<24>,
     /// The header behind the base transport header, from bit 223 down; the rest is zero.
     pub extension: Bits<224>,
-    /// Its words of 32 bits: 0, 1 (AETH), 3 (AETH and the value of an atomic operation), 4 (RETH) or 7 (AtomicETH).
+    /// Its words of 32 bits: 0, 1 (AETH), 3 (AETH and the value of an atomic operation), 4 (RETH)
+    /// or 7 (AtomicETH).
     pub extension_words: Bits<3>,
     /// Bytes of the payload, at most 4,096.
     pub bytes: Bits<13>,

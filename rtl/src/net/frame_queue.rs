@@ -4,7 +4,8 @@ use super::FrameHead;
 use crate::memory::QueuePointers;
 use hermes_hdl::prelude::*;
 
-/// Headers of two frames, in the order in which they are sent, so that the payload of one is read while the one before is on its way.
+/// Headers of two frames, in the order in which they are sent, so that the payload of one is read
+/// while the one before is on its way.
 ///
 /// Valid/ready on both sides; a head that is pushed into an empty queue shows in the next cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]

@@ -12,10 +12,13 @@ mod sender {
 
 /// Commands' packets, responses and answers take turns.
 ///
-/// 1. The outputs answer the inputs in the same cycle. While `head_ready` one frame is taken; one with a payload while `source_ready` too.
-/// 2. A command's packet is offered for one cycle (`request_valid`), and only if `request_ready` was high in it: then it is taken. A response
-///    or an answer stands until `response_taken` or `answer_taken`.
-/// 3. After a frame of one of them the next ones, in this order, go first. One that is about to offer (`request_wants`) counts as offered.
+/// 1. The outputs answer the inputs in the same cycle. While `head_ready` one frame is taken; one
+///    with a payload while `source_ready` too.
+/// 2. A command's packet is offered for one cycle (`request_valid`), and only if `request_ready`
+///    was high in it: then it is taken. A response or an answer stands until `response_taken` or
+///    `answer_taken`.
+/// 3. After a frame of one of them the next ones, in this order, go first. One that is about to
+///    offer (`request_wants`) counts as offered.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FrameTurns {
     /// Rising-edge clock.
@@ -101,7 +104,8 @@ mod tests {
     use crate::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Each is taken as it is offered, none waits for more than one frame of each other, and nothing is lost while all have some.
+    /// Each is taken as it is offered, none waits for more than one frame of each other, and
+    /// nothing is lost while all have some.
     #[test]
     fn all_take_turns() {
         let mut rng = random("frame_turns");

@@ -3,13 +3,16 @@
 use super::{FrameHead, NetIdentity};
 use hermes_hdl::prelude::*;
 
-/// Puts the headers of a frame into their bytes: Ethernet, IPv4, UDP (port 4791), base transport header, and the one behind it.
+/// Puts the headers of a frame into their bytes: Ethernet, IPv4, UDP (port 4791), base transport
+/// header, and the one behind it.
 ///
-/// 1. `head` and `identity` stand for two cycles and longer; `bytes` are right from the second on, since the sum of the IPv4
-///    header is taken in a register.
-/// 2. `bytes` are the 54 bytes up to the base transport header, then those of the extension, then zeros.
+/// 1. `head` and `identity` stand for two cycles and longer; `bytes` are right from the second on,
+///    since the sum of the IPv4 header is taken in a register.
+/// 2. `bytes` are the 54 bytes up to the base transport header, then those of the extension, then
+///    zeros.
 ///
-/// IPv4: no options, identification 0, "don't fragment", time to live 64. UDP checksum 0 (none). Base transport header: M is 1, the partition 0xffff.
+/// IPv4: no options, identification 0, "don't fragment", time to live 64. UDP checksum 0 (none).
+/// Base transport header: M is 1, the partition 0xffff.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct HeaderBytes {
     /// Rising-edge clock.

@@ -33,7 +33,8 @@ const fn step_back(state: u32) -> u32 {
     state
 }
 
-/// The register before a frame whose first [`ETHERNET`] bytes are taken as zeros: behind them it is what eight bytes 0xff make of it.
+/// The register before a frame whose first [`ETHERNET`] bytes are taken as zeros: behind them it is
+/// what eight bytes 0xff make of it.
 const fn start() -> u32 {
     let (mut state, mut byte) = (u32::MAX, 0);
     while byte < 8 {
@@ -64,15 +65,18 @@ fn masks() -> Vec<Constant<Bits<128>>> {
     (0..32).map(|output| Constant::new(mask(output))).collect()
 }
 
-/// Computes the ICRC of a frame, sixteen bytes a cycle (InfiniBand Architecture Specification, volume 1, annex A17.3.3).
+/// Computes the ICRC of a frame, sixteen bytes a cycle (InfiniBand Architecture Specification,
+/// volume 1, annex A17.3.3).
 ///
-/// 1. `take` takes a quarter of a beat, those of a frame in their order, and `value` is the register behind it in the next cycle: a frame ends with
-///    its complement, least significant byte first. Behind that, `value` is [`RESIDUE`].
-/// 2. The first quarter of the first beat starts a frame. Its Ethernet header, the first 14 bytes, does not count; eight bytes 0xff before it do.
-/// 3. With the last quarter fewer bytes may count: 2, 6, 10 or 14, the first ones, which are all that can be left, since headers and payload are
-///    54 bytes and a multiple of 4.
-/// 4. What routers may change counts as 0xff: type of service, time to live, both checksums, and a byte of the base transport header, all of
-///    them in the first beat.
+/// 1. `take` takes a quarter of a beat, those of a frame in their order, and `value` is the
+///    register behind it in the next cycle: a frame ends with its complement, least significant
+///    byte first. Behind that, `value` is [`RESIDUE`].
+/// 2. The first quarter of the first beat starts a frame. Its Ethernet header, the first 14 bytes,
+///    does not count; eight bytes 0xff before it do.
+/// 3. With the last quarter fewer bytes may count: 2, 6, 10 or 14, the first ones, which are all
+///    that can be left, since headers and payload are 54 bytes and a multiple of 4.
+/// 4. What routers may change counts as 0xff: type of service, time to live, both checksums, and a
+///    byte of the base transport header, all of them in the first beat.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Icrc {
     /// Rising-edge clock.
@@ -125,7 +129,8 @@ impl Logic for Icrc {
             old = self.before.val();
             counted = (data >> 112) << 112;
         }
-        // Bytes that count come last, behind zeros, which leave a register of zeros as it is; the register is added to the first that counts.
+        // Bytes that count come last, behind zeros, which leave a register of zeros as it is; the
+        // register is added to the first that counts.
         let injected = bit_cast::<128, 32>(old);
         let mut all = counted ^ injected;
         let mut rest = bits::<32>(0);

@@ -1,6 +1,7 @@
 //! The network interface: frames of RoCEv2, and what they do to memory.
 //!
-//! Sources: InfiniBand Architecture Specification, volume 1 (transport headers, chapter 9; RoCEv2, annex A17); RFC 791, RFC 768.
+//! Sources: InfiniBand Architecture Specification, volume 1 (transport headers, chapter 9; RoCEv2,
+//! annex A17); RFC 791, RFC 768.
 
 mod acknowledge;
 mod answer_step;

@@ -14,15 +14,20 @@ use crate::ports::{
 use crate::queues::CommandQueues;
 use hermes_hdl::prelude::*;
 
-/// A network interface for RoCEv2: puts and gets of the host and of the command processor leave as frames, and frames of peers are written to memory, or answered from it.
+/// A network interface for RoCEv2: puts and gets of the host and of the command processor leave as
+/// frames, and frames of peers are written to memory, or answered from it.
 ///
-/// 1. It has an AXI4-Stream pair of its own, and takes every beat that is offered: what finds no room is dropped.
-/// 2. A put is posted, sent and repeated as [`Requester`] says: its frames wait in [`FrameQueue`], their payloads are read by [`PayloadReader`], and
-///    [`FrameBuilder`] builds them.
-/// 3. A frame that comes is stored whole ([`FrameBuffer`]), judged ([`FrameCheck`], [`Receiver`]), and its payload written ([`PayloadWriter`]).
-/// 4. What came is answered when it is in memory ([`Acknowledge`]); a READ of a peer by its responses ([`Responder`]).
+/// 1. It has an AXI4-Stream pair of its own, and takes every beat that is offered: what finds no
+///    room is dropped.
+/// 2. A put is posted, sent and repeated as [`Requester`] says: its frames wait in [`FrameQueue`],
+///    their payloads are read by [`PayloadReader`], and [`FrameBuilder`] builds them.
+/// 3. A frame that comes is stored whole ([`FrameBuffer`]), judged ([`FrameCheck`], [`Receiver`]),
+///    and its payload written ([`PayloadWriter`]).
+/// 4. What came is answered when it is in memory ([`Acknowledge`]); a READ of a peer by its
+///    responses ([`Responder`]).
 /// 5. Atomic operations of peers are performed at the L2 ([`RemoteAtomics`]).
-/// 6. With a command processor, commands of warps are fetched from their queues, and their control lines written ([`CommandQueues`]).
+/// 6. With a command processor, commands of warps are fetched from their queues, and their control
+///    lines written ([`CommandQueues`]).
 /// 7. To memory it is one requester. Else it writes and reads in regions alone ([`RegionTable`]).
 #[derive(Clone, Debug, LogicBlock)]
 #[new(sizes: InterfaceSizes, windows: usize, owners_log2: usize)]
@@ -57,7 +62,8 @@ pub struct NetInterface {
     pub atomic_answer: AtomicAnswer,
     /// Bits 63:32 of it.
     pub written_high: Signal<In, Bits<32>>,
-    /// What happened in this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
+    /// What happened in this cycle, for traces: bit n counts in counter n
+    /// ([`counter`](super::counter)).
     pub events: Signal<Out, Bits<22>>,
     pairs: QueuePairs,
     regions: RegionTable,

@@ -37,7 +37,8 @@ struct Node {
     /// Frames that were sent, and the one that is being sent.
     sent: Vec<Vec<u8>>,
     partial: Vec<u8>,
-    /// Frames performed, dropped by cause (8: no such queue pair, 9: not served, 10: too early, 11: again), failed puts by code.
+    /// Frames performed, dropped by cause (8: no such queue pair, 9: not served, 10: too early, 11:
+    /// again), failed puts by code.
     performed: usize,
     completed: usize,
     dropped: BTreeMap<u64, usize>,
@@ -231,8 +232,9 @@ fn put(remote: u32, bytes: &[u8], pair: u64) -> [u32; 16] {
     words
 }
 
-/// Both nodes put bytes into each other's memory, at once: half of the puts bytes of memory, as many as a packet has. Gives the nodes, and the places
-/// and payloads of the puts of each. Longer ones, and bad wires, are in the tests of the Verilog: this simulation is slow.
+/// Both nodes put bytes into each other's memory, at once: half of the puts bytes of memory, as
+/// many as a packet has. Gives the nodes, and the places and payloads of the puts of each. Longer
+/// ones, and bad wires, are in the tests of the Verilog: this simulation is slow.
 #[allow(clippy::type_complexity)]
 fn put_both_ways(puts: usize) -> ([Node; 2], [Vec<(u32, Vec<u8>)>; 2]) {
     let mut rng = random("net_interface");
@@ -409,7 +411,8 @@ fn write(sequence: u64) -> FrameHead {
     }
 }
 
-/// Frames that are not for a queue pair, that it does not expect, or that are broken: nothing is written.
+/// Frames that are not for a queue pair, that it does not expect, or that are broken: nothing is
+/// written.
 #[test]
 fn frames_that_are_dropped() {
     let mut rng = random("net_interface");
@@ -444,7 +447,8 @@ fn frames_that_are_dropped() {
     assert_eq!((written.as_slice(), node.memory.len()), (&b"12345678"[..], 8));
 }
 
-/// A message without bytes is taken whatever its key is; a region that goes away in the midst of a message ends it.
+/// A message without bytes is taken whatever its key is; a region that goes away in the midst of a
+/// message ends it.
 #[test]
 fn regions_count_for_each_packet() {
     let mut rng = random("net_interface");
@@ -486,7 +490,8 @@ fn regions_count_for_each_packet() {
     assert_eq!(answers, [(0xf0, 0x1f, 1), (0xf1, 0x1f, 1), (0xf2, 0x62, 1)]);
 }
 
-/// While the link takes nothing, with a frame that waits to be sent, puts and answers behind it, the host reads and writes the table.
+/// While the link takes nothing, with a frame that waits to be sent, puts and answers behind it,
+/// the host reads and writes the table.
 #[test]
 fn the_host_gets_through_while_the_link_stalls() {
     let mut rng = random("net_interface");

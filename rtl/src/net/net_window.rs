@@ -29,23 +29,32 @@ pub mod window {
     pub const KIND_END: u64 = 7;
 }
 
-/// The window of the command processor at the network interface (docs/network.md): each hart has a buffer of sixteen words, takes commands of the queues into it, and posts them or
-/// its own.
+/// The window of the command processor at the network interface (docs/network.md): each hart has a
+/// buffer of sixteen words, takes commands of the queues into it, and posts them or its own.
 ///
-/// 1. It stands between the command processor and the registers: an access without `of_window` passes in the same cycle. An access stands until
-///    `done`; one that is withdrawn before has no effect.
-/// 2. Accesses are done in their first cycle, but for a POST, which waits for `posts.ready` and until the last one was told to the queues, a write of the buffer while a line comes, and
-///    one that finds `posts.completed` high where that changes what it reads or writes. `known` is low for what is not there.
-/// 3. NEXT gives the oldest command that is staged. If there is none and the hart is not to wake (`select.wake`), `select.parks` is high instead of `done`: the command processor
-///    withdraws the access, and repeats it when `select.here` is high. A command that the hart still has is given back to its queue first.
-/// 4. A POST of kind 0 offers the command that the hart took, in the domain of its queue; kind 7 ends it with a code. Without such a command, or if its queue was switched off, that is an
+/// 1. It stands between the command processor and the registers: an access without `of_window`
+///    passes in the same cycle. An access stands until `done`; one that is withdrawn before has no
+///    effect.
+/// 2. Accesses are done in their first cycle, but for a POST, which waits for `posts.ready` and
+///    until the last one was told to the queues, a write of the buffer while a line comes, and one
+///    that finds `posts.completed` high where that changes what it reads or writes. `known` is low
+///    for what is not there.
+/// 3. NEXT gives the oldest command that is staged. If there is none and the hart is not to wake
+///    (`select.wake`), `select.parks` is high instead of `done`: the command processor withdraws
+///    the access, and repeats it when `select.here` is high. A command that the hart still has is
+///    given back to its queue first.
+/// 4. A POST of kind 0 offers the command that the hart took, in the domain of its queue; kind 7
+///    ends it with a code. Without such a command, or if its queue was switched off, that is an
 ///    error of the hart with code 0x88, and has no other effect.
-/// 5. A POST of kind 1 offers the command of the hart's buffer, with the context in its word 0; if eight commands of the hart are under way it is not taken, which OWN_STATUS tells. A
-///    command that the hart took stays.
-/// 6. For a queue pair that is not there, or while `posts.enable` is low, a command fails at once with 0x88. A POST of another kind is an error with code 0x80, of no context, and has no
-///    other effect.
-/// 7. `posts.completed` tells of a command that is complete; those of other owners than harts are not looked at. What a hart posted is counted until it is complete, whatever becomes of
-///    the hart; what it took is given back when it is held (`select.hold`).
+/// 5. A POST of kind 1 offers the command of the hart's buffer, with the context in its word 0; if
+///    eight commands of the hart are under way it is not taken, which OWN_STATUS tells. A command
+///    that the hart took stays.
+/// 6. For a queue pair that is not there, or while `posts.enable` is low, a command fails at once
+///    with 0x88. A POST of another kind is an error with code 0x80, of no context, and has no other
+///    effect.
+/// 7. `posts.completed` tells of a command that is complete; those of other owners than harts are
+///    not looked at. What a hart posted is counted until it is complete, whatever becomes of the
+///    hart; what it took is given back when it is held (`select.hold`).
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize, rings_log2: usize)]
 pub struct NetWindow {

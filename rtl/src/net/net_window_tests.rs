@@ -41,8 +41,9 @@ impl Model {
     }
 }
 
-/// Harts write their buffers, post and look, and withdraw what waits; commands complete in any cycle, those of others too. Nothing is
-/// posted twice, or half, or for another hart, and a hart with room is never turned away.
+/// Harts write their buffers, post and look, and withdraw what waits; commands complete in any
+/// cycle, those of others too. Nothing is posted twice, or half, or for another hart, and a hart
+/// with room is never turned away.
 #[test]
 fn harts_post_and_see_what_became_of_it() {
     let mut rng = random("net_window");
@@ -215,7 +216,8 @@ fn harts_post_and_see_what_became_of_it() {
     assert!(met > 100 && unknown > 500 && passed > 1_000, "{met} {unknown} {passed}");
 }
 
-/// Two harts take commands from the queues with NEXT, post and end them; a read without a command is told to be repeated, and one of a hart that is to wake gets "nothing".
+/// Two harts take commands from the queues with NEXT, post and end them; a read without a command
+/// is told to be repeated, and one of a hart that is to wake gets "nothing".
 #[test]
 fn harts_take_commands_of_the_queues() {
     const NOTHING: u64 = 0xc000_0000;
@@ -224,7 +226,8 @@ fn harts_take_commands_of_the_queues() {
     reset!(uut);
     uut.posts.enable.next = true;
     uut.select.of_window.next = true;
-    // Buffers that are being filled, commands that wait, and what each hart has: queue, word 0, buffer
+    // Buffers that are being filled, commands that wait, and what each hart has: queue, word 0,
+    // buffer
     let mut filling: Vec<(u64, u32, u64)> = vec![];
     let mut waiting: std::collections::VecDeque<(u64, u32, u64)> = Default::default();
     let mut taken: [Option<(u64, u32, u64)>; 2] = [None; 2];

@@ -3,12 +3,15 @@
 use super::{operation, WorkEntry};
 use hermes_hdl::prelude::*;
 
-/// Cuts a command into packets: says what its packet `number` is, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.4.2 to 9.4.5).
+/// Cuts a command into packets: says what its packet `number` is, in the same cycle (InfiniBand
+/// Architecture Specification, volume 1, 9.4.2 to 9.4.5).
 ///
-/// 1. All packets of a PUT but the last have as many bytes as the MTU. The first one has the RETH, with the address and length of the whole. The peer is asked to
-///    acknowledge the last one, and each eighth.
-/// 2. A GET is cut into READs of 2^`read_log2` responses, counted from its first one; a READ takes a number for each response. The one of packet
-///    `number` asks for that response and those behind it: so a READ that is repeated is a part of an earlier one.
+/// 1. All packets of a PUT but the last have as many bytes as the MTU. The first one has the RETH,
+///    with the address and length of the whole. The peer is asked to acknowledge the last one, and
+///    each eighth.
+/// 2. A GET is cut into READs of 2^`read_log2` responses, counted from its first one; a READ takes
+///    a number for each response. The one of packet `number` asks for that response and those
+///    behind it: so a READ that is repeated is a part of an earlier one.
 /// 3. An atomic operation is one packet.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct PacketCut {

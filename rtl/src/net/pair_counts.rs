@@ -4,8 +4,9 @@ use hermes_hdl::prelude::*;
 
 /// A counter for each of 16 queue pairs, of at most 31 things that are under way.
 ///
-/// `add` counts one more of `add_pair` and `remove` one less of `remove_pair`, both in one cycle too. `any` has a bit for each queue pair of
-/// which one is under way; it follows the counters, which change at the edge.
+/// `add` counts one more of `add_pair` and `remove` one less of `remove_pair`, both in one cycle
+/// too. `any` has a bit for each queue pair of which one is under way; it follows the counters,
+/// which change at the edge.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PairCounts {
     /// Rising-edge clock.

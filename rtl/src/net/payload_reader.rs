@@ -40,15 +40,19 @@ pub struct PayloadFault {
     pub response: Bit,
 }
 
-/// Reads the payloads of packets from memory, and gives them in lines of 64 bytes that begin with their first byte; zeros follow the last.
+/// Reads the payloads of packets from memory, and gives them in lines of 64 bytes that begin with
+/// their first byte; zeros follow the last.
 ///
-/// 1. `source` is taken with `source_valid` and `source_ready`. Payloads come in their order: the reads of those that follow begin while the first
-///    is given, up to 32 lines ahead.
-/// 2. A line is offered with `line_valid`, and taken with `line_ready`. At most one comes a cycle; those of a payload without pause if memory
-///    answers in time, and a payload begins four cycles after the one before ended.
-/// 3. If a line could not be read, `line_error` is high with the last line of the payload at the latest. `fault_valid` follows with `fault` and
-///    `fault_message`, until `fault_ready`; no other payload begins before.
-/// 4. `pairs` are those of which a command's payload in memory waits, is read, or has a fault that was not taken; `responding` those of which a response's is.
+/// 1. `source` is taken with `source_valid` and `source_ready`. Payloads come in their order: the
+///    reads of those that follow begin while the first is given, up to 32 lines ahead.
+/// 2. A line is offered with `line_valid`, and taken with `line_ready`. At most one comes a cycle;
+///    those of a payload without pause if memory answers in time, and a payload begins four cycles
+///    after the one before ended.
+/// 3. If a line could not be read, `line_error` is high with the last line of the payload at the
+///    latest. `fault_valid` follows with `fault` and `fault_message`, until `fault_ready`; no other
+///    payload begins before.
+/// 4. `pairs` are those of which a command's payload in memory waits, is read, or has a fault that
+///    was not taken; `responding` those of which a response's is.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PayloadReader {
     /// Rising-edge clock.

@@ -6,7 +6,8 @@ use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Writes payloads: header bytes, length, address; with pauses of so many percent. Gives the cycles.
+/// Writes payloads: header bytes, length, address; with pauses of so many percent. Gives the
+/// cycles.
 fn write(cases: &[(usize, usize, u32)], pause: u32) -> u64 {
     let mut rng = random("payload_writer");
     let mut uut = PayloadWriter::default();

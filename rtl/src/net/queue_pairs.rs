@@ -9,8 +9,9 @@ pub const QUEUE_PAIRS: usize = 16;
 
 /// Words of a row of the table.
 pub mod word {
-    /// Bits 3:0: its state, as in [`state`](super::state), which is not written. Bits 15:12: its domain; bits 18:16: the MTU, as verbs number it: 1 for 256
-    /// bytes to 5 for 4,096, else as 1; bits 28:24: READs and atomic operations that the peer takes at once, 16 if it is 0 or more.
+    /// Bits 3:0: its state, as in [`state`](super::state), which is not written. Bits 15:12: its
+    /// domain; bits 18:16: the MTU, as verbs number it: 1 for 256 bytes to 5 for 4,096, else as 1;
+    /// bits 28:24: READs and atomic operations that the peer takes at once, 16 if it is 0 or more.
     pub const STATE: u64 = 0;
     /// The peer's queue pair, 24 bits.
     pub const REMOTE: u64 = 1;
@@ -102,13 +103,18 @@ pub struct ReceivePair {
 
 /// The queue pairs: 16 rows of words, and their states.
 ///
-/// 1. The host writes words of a row (`table.write`) while its queue pair is in RESET; else the write has no effect, and `refused` is high in its cycle.
-///    It reads them (`table.read`) at any time: `answer` is the word from the next cycle on. With `waits` the access is not done in this cycle,
-///    and comes again: a sequence number of another queue pair is being counted, or the sender or the receiver reads.
-/// 2. `set_state` takes a queue pair from RESET to UP (`opens`), from UP or CLOSING to ERROR, and from ERROR to RESET when it is neither `listed`
-///    nor `held`: it has no command, and no frame that came, left. Other changes are refused (`state_refused`, in the same cycle). `fails` takes one
-///    that is up to ERROR, `closes` one that is up to CLOSING, and `closed` one from there to ERROR.
-/// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive` answers `receive_pair` while `receives` is.
+/// 1. The host writes words of a row (`table.write`) while its queue pair is in RESET; else the
+///    write has no effect, and `refused` is high in its cycle. It reads them (`table.read`) at any
+///    time: `answer` is the word from the next cycle on. With `waits` the access is not done in
+///    this cycle, and comes again: a sequence number of another queue pair is being counted, or the
+///    sender or the receiver reads.
+/// 2. `set_state` takes a queue pair from RESET to UP (`opens`), from UP or CLOSING to ERROR, and
+///    from ERROR to RESET when it is neither `listed` nor `held`: it has no command, and no frame
+///    that came, left. Other changes are refused (`state_refused`, in the same cycle). `fails`
+///    takes one that is up to ERROR, `closes` one that is up to CLOSING, and `closed` one from
+///    there to ERROR.
+/// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive` answers
+///    `receive_pair` while `receives` is.
 /// 4. `received`: the next packet that is expected of `receive_pair` is `next_expected`.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct QueuePairs {
@@ -308,7 +314,8 @@ impl Logic for QueuePairs {
         self.send.next.base = bit_cast::<64, 32>(self.words[7].read_data.val())
             | (bit_cast::<64, 32>(self.words[8].read_data.val()) << 32);
 
-        // Sequence numbers: written by the host in RESET, that of the receiver counted while its queue pair is up. A count goes first, since it cannot wait.
+        // Sequence numbers: written by the host in RESET, that of the receiver counted while its
+        // queue pair is up. A count goes first, since it cannot wait.
         self.sequences.read_address.next = sender_row;
         self.send.next.sequence = self.sequences.read_data.val();
         self.sequences.write_enable.next = writes && (column == bits::<4>(10));

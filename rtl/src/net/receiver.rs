@@ -6,7 +6,8 @@ use super::{
 };
 use hermes_hdl::prelude::*;
 
-/// Takes the frames that were judged, in their order (InfiniBand Architecture Specification, volume 1, 9.7.5). The packet sequence number comes first:
+/// Takes the frames that were judged, in their order (InfiniBand Architecture Specification, volume
+/// 1, 9.7.5). The packet sequence number comes first:
 ///
 /// | frame | |
 /// | --- | --- |
@@ -22,14 +23,18 @@ use hermes_hdl::prelude::*;
 /// | request with a newer one (`newer`), or one without room for its answer | answered by a NAK of the expected one, once until that comes |
 /// | all else | dropped |
 ///
-/// 1. A frame is looked at for a cycle (`receives`), and judged in the next ones while a mark has room. It is taken (`checked_take`) in the cycle in which its payload, its
-///    mark ([`Acknowledge`](super::Acknowledge)) or its answer is, or at once if it is dropped; `free_valid` is high for one cycle when its beats are
-///    free, in the order of the frames. The first packet of a message waits until the earlier payloads of its queue pair are performed (`pending`): so
-///    messages are performed in their order.
-/// 2. `receive_pair` names the row of [`QueuePairs`](super::QueuePairs), `region_index` that of [`RegionTable`](super::RegionTable); the answers come
-///    in the same cycle. A region counts as it is in the cycle in which the frame is taken.
-/// 3. Dropped: what [`FrameCheck`](super::FrameCheck) found (`cause`); a queue pair that is not there, not up or whose peer has another address (`unknown`);
-///    another opcode. `refused` tells these, and those that a NAK 0x61 or 0x62 answers. Each is high for one cycle.
+/// 1. A frame is looked at for a cycle (`receives`), and judged in the next ones while a mark has
+///    room. It is taken (`checked_take`) in the cycle in which its payload, its mark
+///    ([`Acknowledge`](super::Acknowledge)) or its answer is, or at once if it is dropped;
+///    `free_valid` is high for one cycle when its beats are free, in the order of the frames. The
+///    first packet of a message waits until the earlier payloads of its queue pair are performed
+///    (`pending`): so messages are performed in their order.
+/// 2. `receive_pair` names the row of [`QueuePairs`](super::QueuePairs), `region_index` that of
+///    [`RegionTable`](super::RegionTable); the answers come in the same cycle. A region counts as
+///    it is in the cycle in which the frame is taken.
+/// 3. Dropped: what [`FrameCheck`](super::FrameCheck) found (`cause`); a queue pair that is not
+///    there, not up or whose peer has another address (`unknown`); another opcode. `refused` tells
+///    these, and those that a NAK 0x61 or 0x62 answers. Each is high for one cycle.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct Receiver {
     /// Rising-edge clock.
@@ -330,7 +335,8 @@ impl Logic for Receiver {
         self.job.next.atomic = is_atomic;
         self.job.next.serve = !self.check.invalid.val() && !self.check.forbidden.val();
 
-        // What is answered: the packet itself, the last one that was taken, or the one that is expected.
+        // What is answered: the packet itself, the last one that was taken, or the one that is
+        // expected.
         self.mark_valid.next = given || marked;
         self.mark.next.pair = pair;
         self.mark.next.sequence = whose.expected;

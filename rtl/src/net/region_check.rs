@@ -3,10 +3,11 @@
 use super::Region;
 use hermes_hdl::prelude::*;
 
-/// Says whether bytes may be used: their region is valid, of the same domain, has the right, and all of them lie in it. It answers in the same cycle.
+/// Says whether bytes may be used: their region is valid, of the same domain, has the right, and
+/// all of them lie in it. It answers in the same cycle.
 ///
-/// No range wraps around: offsets are compared with one bit more than addresses have, and no byte may be used behind the last address, also if the
-/// region says that it has some there.
+/// No range wraps around: offsets are compared with one bit more than addresses have, and no byte
+/// may be used behind the last address, also if the region says that it has some there.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RegionCheck {
     /// The region.

@@ -51,11 +51,14 @@ pub struct Region {
     pub key: Bits<32>,
 }
 
-/// Sixteen regions of memory (memory regions and protection domains: InfiniBand Architecture Specification, volume 1, 10.6 and 11.2.3).
+/// Sixteen regions of memory (memory regions and protection domains: InfiniBand Architecture
+/// Specification, volume 1, 10.6 and 11.2.3).
 ///
-/// 1. The host writes words of a row at any time (`table.write`); a change holds from the next packet on. It reads them (`table.read`): `answer` is the
-///    word from the next cycle on. With `waits` the read is not done in this cycle, since the sender looks.
-/// 2. `send` answers `send_index` in the same cycle while `sends` is high, and `receive` answers `receive_index` at any time.
+/// 1. The host writes words of a row at any time (`table.write`); a change holds from the next
+///    packet on. It reads them (`table.read`): `answer` is the word from the next cycle on. With
+///    `waits` the read is not done in this cycle, since the sender looks.
+/// 2. `send` answers `send_index` in the same cycle while `sends` is high, and `receive` answers
+///    `receive_index` at any time.
 /// 3. No region is valid after a reset; its words are undefined until they are written.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RegionTable {

@@ -24,15 +24,20 @@ pub struct AtomicReply {
     pub value: Bits<64>,
 }
 
-/// Performs atomic operations of peers at the L2, each once, and gives their results to [`Responder`](super::Responder) (InfiniBand Architecture Specification, volume 1,
-/// 9.4.5 and 9.7.5.1.3). READs pass in the same cycle.
+/// Performs atomic operations of peers at the L2, each once, and gives their results to
+/// [`Responder`](super::Responder) (InfiniBand Architecture Specification, volume 1, 9.4.5 and
+/// 9.7.5.1.3). READs pass in the same cycle.
 ///
-/// 1. An operation stands at `job` with `operands` until `job_ready`; its address is a multiple of 8. It is written with a tag that has bit 5 set, which the L2 takes
-///    for an atomic operation ([`L2Atomics`](crate::l2::L2Atomics)); the answer gives what was there. Then it goes on as a job with its result.
-/// 2. Results are kept, 32 of each queue pair by the lower bits of their packet sequence number: as many as packets can be under way. An operation that came before
-///    (`back`) is not performed: it gets the result that is kept, or is not served.
+/// 1. An operation stands at `job` with `operands` until `job_ready`; its address is a multiple
+///    of 8. It is written with a tag that has bit 5 set, which the L2 takes for an atomic operation
+///    ([`L2Atomics`](crate::l2::L2Atomics)); the answer gives what was there. Then it goes on as a
+///    job with its result.
+/// 2. Results are kept, 32 of each queue pair by the lower bits of their packet sequence number: as
+///    many as packets can be under way. An operation that came before (`back`) is not performed: it
+///    gets the result that is kept, or is not served.
 /// 3. `failed` is high for one cycle instead of `job_ready` if memory could not be read.
-/// 4. An operation whose `job_valid` is withdrawn for a cycle, as its queue pair went down, is performed to its end, and its result is dropped.
+/// 4. An operation whose `job_valid` is withdrawn for a cycle, as its queue pair went down, is
+///    performed to its end, and its result is dropped.
 /// 5. `opens`: nothing is kept of a queue pair that goes up.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RemoteAtomics {
@@ -209,8 +214,8 @@ mod tests {
     use rand::Rng;
     use std::collections::{BTreeMap, VecDeque};
 
-    /// Random operations and READs of three queue pairs, some again, against a model of 64 words: each new one is performed once, and one that comes again
-    /// gets the result that it had.
+    /// Random operations and READs of three queue pairs, some again, against a model of 64 words:
+    /// each new one is performed once, and one that comes again gets the result that it had.
     #[test]
     fn each_is_performed_once() {
         let mut rng = random("remote_atomics");

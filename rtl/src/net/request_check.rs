@@ -14,14 +14,18 @@ pub struct MessageRow {
     pub key: Bits<32>,
 }
 
-/// Judges a packet of an RDMA WRITE that is expected, an RDMA READ or an atomic operation, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.7.4.1):
+/// Judges a packet of an RDMA WRITE that is expected, an RDMA READ or an atomic operation, in the
+/// same cycle (InfiniBand Architecture Specification, volume 1, 9.7.4.1):
 ///
-/// 1. `invalid`: its opcode does not follow that of the packet before, or its payload is not as long as it must be: the MTU but for the last packet, and
-///    in all what the first one said. A READ has no payload, and at most 2^22 responses; an atomic operation has none either, and an address that is a multiple of 8. One of these that is `repeated` may come at any time.
-/// 2. `forbidden`: its bytes, and those of the whole message with its first packet, do not lie in the region of its key, which must be valid, of the
-///    domain of the queue pair, and may be written, read or atomically changed by peers. A message without bytes needs none.
-/// 3. Else the payload of a WRITE goes to `address`; `after` is what is to come then, if it is not the `last` packet. A READ is of `bytes` bytes from `address` on,
-///    in `packets` responses.
+/// 1. `invalid`: its opcode does not follow that of the packet before, or its payload is not as
+///    long as it must be: the MTU but for the last packet, and in all what the first one said. A
+///    READ has no payload, and at most 2^22 responses; an atomic operation has none either, and an
+///    address that is a multiple of 8. One of these that is `repeated` may come at any time.
+/// 2. `forbidden`: its bytes, and those of the whole message with its first packet, do not lie in
+///    the region of its key, which must be valid, of the domain of the queue pair, and may be
+///    written, read or atomically changed by peers. A message without bytes needs none.
+/// 3. Else the payload of a WRITE goes to `address`; `after` is what is to come then, if it is not
+///    the `last` packet. A READ is of `bytes` bytes from `address` on, in `packets` responses.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RequestCheck {
     /// The packet.
@@ -157,7 +161,8 @@ mod tests {
     const MTU: u32 = 256;
     const KEY: u32 = 0x1234_5607;
 
-    /// Packets of all kinds, near every edge of their region and message, against the specification.
+    /// Packets of all kinds, near every edge of their region and message, against the
+    /// specification.
     #[test]
     fn packets_near_every_edge() {
         let mut rng = random("request_check");

@@ -23,11 +23,11 @@ pub mod kind {
     pub const SEND: u64 = 7;
 }
 
-/// Chooses what the sender does next, in the same cycle: rows that begin and commands that may end, faults, what came, answers, time-outs, posts, and packets, for
-/// which queue pairs take turns.
+/// Chooses what the sender does next, in the same cycle: rows that begin and commands that may end,
+/// faults, what came, answers, time-outs, posts, and packets, for which queue pairs take turns.
 ///
-/// While `enable` something is chosen (`any`). Faults, responses and answers are taken in that cycle (`fault_ready`, `got_ready`, `answer_ready`). A turn is
-/// over with `advance`.
+/// While `enable` something is chosen (`any`). Faults, responses and answers are taken in that
+/// cycle (`fault_ready`, `got_ready`, `answer_ready`). A turn is over with `advance`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RequestChoice {
     /// Rising-edge clock.

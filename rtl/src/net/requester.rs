@@ -23,28 +23,42 @@ pub mod code {
     pub const LOCAL: u64 = 0x89;
 }
 
-/// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand Architecture Specification, volume 1, 9.7).
+/// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand
+/// Architecture Specification, volume 1, 9.7).
 ///
-/// 1. A command is posted with `post_valid` and `post_ready`, by an owner of which fewer than eight commands are under way. It is checked ([`CommandCheck`]), and
-///    stands at the end of the list of its queue pair. After a reset `ready` tells when the first is taken.
-/// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not acknowledged, and that have less READs and atomic operations under way
-///    than their peer takes, one in turn sends a packet ([`PacketCut`]), when `head_ready` says that there is room for a frame: `head_valid` is high for one
-///    cycle, with `head`, and with `source_valid` and `source`, where its payload stands, if it has one. `wants`: one waits for that. A command gets its packet
-///    sequence numbers when those before it were sent.
-/// 3. An answer is taken with `answer_valid` and `answer_ready`. What it acknowledges, [`AnswerStep`] says; an answer of another packet has no effect (`stray`). After a
-///    NAK of a lost packet (syndrome 0x60) or a response that was lost, the oldest packet is the next to be sent; after another NAK the command of its packet fails with 0x87.
-/// 4. A response is judged some cycles after it was taken (`judged`, for one cycle): with `lands` its payload is to be written to `land_address`. `got_valid` tells, until
-///    `got_ready`, that this is done. Without `lands` it is dropped.
-/// 5. A queue pair whose oldest packet stays without an answer for `timeout` cycles, twice as long after each time, sends again from it; after
-///    `retries` times its oldest command fails with 0x86.
-/// 6. Before each packet and each response the region of its payload is checked once more. If it may not be used any more, or `fault` tells that the payload could not
-///    be read, the command fails with 0x89.
-/// 7. `completed` is high for one cycle for each command, with its owner, context and result and its `completed_code` ([`code`]): at once if the check finds it wrong, else
-///    in the order of its queue pair, when all of it is acknowledged and what it got is in memory. None is while `completed_ready` is low. One that fails later takes its
-///    queue pair down (`fails`). The commands of a queue pair in ERROR end when none of its payloads is being read or written (`moving`), that one with its code, the others with 0x88.
-/// 8. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a bit for each that has commands.
-/// 9. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time; `send` answers in the same cycle, and so does
-///    `region` to `looks` with `region_index`, a row of [`RegionTable`](super::RegionTable).
+/// 1. A command is posted with `post_valid` and `post_ready`, by an owner of which fewer than eight
+///    commands are under way. It is checked ([`CommandCheck`]), and stands at the end of the list
+///    of its queue pair. After a reset `ready` tells when the first is taken.
+/// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not
+///    acknowledged, and that have less READs and atomic operations under way than their peer takes,
+///    one in turn sends a packet ([`PacketCut`]), when `head_ready` says that there is room for a
+///    frame: `head_valid` is high for one cycle, with `head`, and with `source_valid` and `source`,
+///    where its payload stands, if it has one. `wants`: one waits for that. A command gets its
+///    packet sequence numbers when those before it were sent.
+/// 3. An answer is taken with `answer_valid` and `answer_ready`. What it acknowledges,
+///    [`AnswerStep`] says; an answer of another packet has no effect (`stray`). After a NAK of a
+///    lost packet (syndrome 0x60) or a response that was lost, the oldest packet is the next to be
+///    sent; after another NAK the command of its packet fails with 0x87.
+/// 4. A response is judged some cycles after it was taken (`judged`, for one cycle): with `lands`
+///    its payload is to be written to `land_address`. `got_valid` tells, until `got_ready`, that
+///    this is done. Without `lands` it is dropped.
+/// 5. A queue pair whose oldest packet stays without an answer for `timeout` cycles, twice as long
+///    after each time, sends again from it; after `retries` times its oldest command fails with
+///    0x86.
+/// 6. Before each packet and each response the region of its payload is checked once more. If it
+///    may not be used any more, or `fault` tells that the payload could not be read, the command
+///    fails with 0x89.
+/// 7. `completed` is high for one cycle for each command, with its owner, context and result and
+///    its `completed_code` ([`code`]): at once if the check finds it wrong, else in the order of
+///    its queue pair, when all of it is acknowledged and what it got is in memory. None is while
+///    `completed_ready` is low. One that fails later takes its queue pair down (`fails`). The
+///    commands of a queue pair in ERROR end when none of its payloads is being read or written
+///    (`moving`), that one with its code, the others with 0x88.
+/// 8. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a
+///    bit for each that has commands.
+/// 9. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time;
+///    `send` answers in the same cycle, and so does `region` to `looks` with `region_index`, a row
+///    of [`RegionTable`](super::RegionTable).
 /// 10. `shown` answers `show_pair` in the same cycle unless `show_waits`.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(owners_log2: usize)]
@@ -345,7 +359,8 @@ impl Logic for Requester {
         let moves = settles && self.say.moved.val();
         let is_fatal = settles && self.say.fatal.val();
 
-        // A packet is cut: one that is sent, if its payload may still be read, or one whose response came, if that may still be written.
+        // A packet is cut: one that is sent, if its payload may still be read, or one whose
+        // response came, if that may still be written.
         self.cut.entry.next = entry;
         self.cut.number.next = now.upcoming - first;
         if answers {
@@ -420,8 +435,8 @@ impl Logic for Requester {
             || (settles && self.reply.q.val().response && !expects)
             || (responds && !is_right);
 
-        // What takes its queue pair down: the command that fails is the oldest one, or that of a payload that could not be read, unless it was
-        // acknowledged meanwhile.
+        // What takes its queue pair down: the command that fails is the oldest one, or that of a
+        // payload that could not be read, unless it was acknowledged meanwhile.
         let unread = self.broken.q.val();
         let is_under_way = (unread.sequence - now.oldest) < (now.top - now.oldest);
         let loses = faults && is_under_way && is_up;

@@ -1,8 +1,10 @@
-//! The sender against what goes wrong: refusals, commands that cannot be, faults, changes of state at any time.
+//! The sender against what goes wrong: refusals, commands that cannot be, faults, changes of state
+//! at any time.
 
 use super::*;
 
-/// A NAK of the peer that is no loss: the commands before it are done, its own fails, the others end.
+/// A NAK of the peer that is no loss: the commands before it are done, its own fails, the others
+/// end.
 #[test]
 fn a_refusal_takes_the_queue_pair_down() {
     for (syndrome, before) in [(0x61, 0), (0x62, 1), (0x63, 2)] {
@@ -33,8 +35,8 @@ fn a_refusal_takes_the_queue_pair_down() {
     }
 }
 
-/// The region of a put goes away while it is under way, or a line of it cannot be read: it fails when nothing of it is being read, those before it do
-/// not, those behind it end.
+/// The region of a put goes away while it is under way, or a line of it cannot be read: it fails
+/// when nothing of it is being read, those before it do not, those behind it end.
 #[test]
 fn payloads_that_cannot_be_read() {
     for by_memory in [false, true] {
@@ -184,7 +186,8 @@ fn answers_that_nobody_waits_for() {
     assert_eq!(bench.completed[4], [code::DONE]);
 }
 
-/// The host takes a queue pair down in each cycle around an ACK of several commands: each completes once.
+/// The host takes a queue pair down in each cycle around an ACK of several commands: each completes
+/// once.
 #[test]
 fn down_while_an_ack_is_worked_at() {
     let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
@@ -216,7 +219,8 @@ fn down_while_an_ack_is_worked_at() {
     }
 }
 
-/// A queue pair goes up in each cycle around a post for it: the command completes, and its place is free again.
+/// A queue pair goes up in each cycle around a post for it: the command completes, and its place is
+/// free again.
 #[test]
 fn up_while_a_command_is_posted() {
     let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
@@ -240,7 +244,8 @@ fn up_while_a_command_is_posted() {
     }
 }
 
-/// A command that waits to be checked is one that its queue pair has: the queue pair does not go to RESET.
+/// A command that waits to be checked is one that its queue pair has: the queue pair does not go to
+/// RESET.
 #[test]
 fn a_posted_command_is_listed() {
     let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
@@ -253,7 +258,8 @@ fn a_posted_command_is_listed() {
     }
 }
 
-/// Answers take every second frame, each in the cycle in which a packet is chosen: the queue pairs take turns all the same.
+/// Answers take every second frame, each in the cycle in which a packet is chosen: the queue pairs
+/// take turns all the same.
 #[test]
 fn queue_pairs_take_turns_between_answers() {
     let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
@@ -292,7 +298,8 @@ fn fewer_retries_than_there_were() {
     assert_eq!(bench.completed[2], [code::RETRIES]);
 }
 
-/// A NAK that is no loss behind a get whose responses were lost: the get and what it reads there end with 0x88, what was performed there is done.
+/// A NAK that is no loss behind a get whose responses were lost: the get and what it reads there
+/// end with 0x88, what was performed there is done.
 #[test]
 fn a_refusal_behind_a_get() {
     for lost in [get_to(0, 600, 0), get(0, 8), atomic(false, 0, 1, 0)] {
@@ -321,7 +328,8 @@ fn a_refusal_behind_a_get() {
     }
 }
 
-/// Responses that are too short, of another kind, or of another packet are dropped; the region of a get that goes away ends it with 0x89.
+/// Responses that are too short, of another kind, or of another packet are dropped; the region of a
+/// get that goes away ends it with 0x89.
 #[test]
 fn responses_that_are_not_right() {
     let mut bench = Bench::new("requester_responses");

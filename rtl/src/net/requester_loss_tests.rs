@@ -58,7 +58,8 @@ fn commands_of_one_queue_pair() {
     assert!(bench.posted[0].iter().eq(&bench.peers[0].taken));
 }
 
-/// A peer that never answers: its commands end, the oldest with 0x86, the others with 0x88; the other queue pairs go on.
+/// A peer that never answers: its commands end, the oldest with 0x86, the others with 0x88; the
+/// other queue pairs go on.
 #[test]
 fn a_silent_peer_holds_nobody_up() {
     let mut bench = Bench::new("requester_silent");

@@ -171,7 +171,8 @@ struct Bench {
     /// Offset of what was posted, and what became of it.
     posted: Vec<VecDeque<(u32, Vec<u8>)>>,
     completed: Vec<Vec<u64>>,
-    /// The queue pairs of what was completed are known by their order in each list: this is the order of all posts.
+    /// The queue pairs of what was completed are known by their order in each list: this is the
+    /// order of all posts.
     cycle: u64,
     /// The commands of each queue pair that are under way.
     under_way: Vec<Vec<Posted>>,
@@ -191,7 +192,8 @@ struct Bench {
     region: Region,
     reading: u64,
     fault: Option<PayloadFault>,
-    /// An answer always waits for the builder, which it takes in turn with packets: whether it took the last turn.
+    /// An answer always waits for the builder, which it takes in turn with packets: whether it took
+    /// the last turn.
     answers_wait: Option<bool>,
     /// When the last response of all leaves: they share a link.
     responds_at: u64,
@@ -445,7 +447,8 @@ impl Bench {
         done
     }
 
-    /// Posts a put, a get or an atomic operation at random for one of the first `pairs` queue pairs, if there is room.
+    /// Posts a put, a get or an atomic operation at random for one of the first `pairs` queue
+    /// pairs, if there is room.
     fn random_post(&mut self, pairs: usize) -> Option<(usize, PostedCommand)> {
         settle(&mut self.uut);
         if !self.has_room() || !self.rng.gen_bool(0.2) {

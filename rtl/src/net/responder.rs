@@ -40,18 +40,25 @@ pub struct JobRow {
     pub sent: Bits<23>,
 }
 
-/// Keeps up to sixteen READs of each queue pair, and sends their responses in order (InfiniBand Architecture Specification, volume 1, 9.7.5.1.5 and 9.7.5.2.8). Atomic
-/// operations that are performed are READs of one response, which has their result.
+/// Keeps up to sixteen READs of each queue pair, and sends their responses in order (InfiniBand
+/// Architecture Specification, volume 1, 9.7.5.1.5 and 9.7.5.2.8). Atomic operations that are
+/// performed are READs of one response, which has their result.
 ///
-/// 1. A READ is taken with `job_valid` and `job_ready`. With `back` the READs before it give back what they still have to send from its number on: the peer
-///    wants it again. There is room in the queue pairs of `room`; a READ with `back` that finds none is dropped.
-/// 2. The queue pairs of `pairs` have READs, and take turns by packet. A response is offered with `head_valid`, its headers and, if it has a payload
-///    (`source_valid`), where that stands, until `head_taken`; with another READ that comes it is offered again later. The region of its payload is checked in that cycle.
-/// 3. If its region may not be read any more, or `fault` tells that a payload could not be read, all READs of the queue pair are dropped, and a NAK goes with
-///    `refuse_valid`, `refuse` and `refuse_ready`; `closes` with `closes_pair` tells it in the last cycle of these.
-/// 4. READs of a queue pair that is neither up nor closing (`ups`) are dropped. One may be withdrawn before it is taken.
-/// 5. `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs), and `looks` with `region_index` at that of
-///    [`RegionTable`](super::RegionTable), each in a cycle with `row_free` or `region_free`; they answer in the same cycle.
+/// 1. A READ is taken with `job_valid` and `job_ready`. With `back` the READs before it give back
+///    what they still have to send from its number on: the peer wants it again. There is room in
+///    the queue pairs of `room`; a READ with `back` that finds none is dropped.
+/// 2. The queue pairs of `pairs` have READs, and take turns by packet. A response is offered with
+///    `head_valid`, its headers and, if it has a payload (`source_valid`), where that stands, until
+///    `head_taken`; with another READ that comes it is offered again later. The region of its
+///    payload is checked in that cycle.
+/// 3. If its region may not be read any more, or `fault` tells that a payload could not be read,
+///    all READs of the queue pair are dropped, and a NAK goes with `refuse_valid`, `refuse` and
+///    `refuse_ready`; `closes` with `closes_pair` tells it in the last cycle of these.
+/// 4. READs of a queue pair that is neither up nor closing (`ups`) are dropped. One may be
+///    withdrawn before it is taken.
+/// 5. `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs), and `looks`
+///    with `region_index` at that of [`RegionTable`](super::RegionTable), each in a cycle with
+///    `row_free` or `region_free`; they answer in the same cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Responder {
     /// Rising-edge clock.
@@ -124,7 +131,8 @@ pub struct Responder {
     rows: RamAsync<JobRow, 4>,
     busy: Register<Bits<16>>,
     full: Register<Bits<16>>,
-    /// Its steps: 0 chooses, 1 reads the row, 2 looks at a READ, 3 takes a READ, sends a response or refuses.
+    /// Its steps: 0 chooses, 1 reads the row, 2 looks at a READ, 3 takes a READ, sends a response
+    /// or refuses.
     step: Register<Bits<2>>,
     /// A READ is taken; else a response is sent.
     takes: Register<Bit>,
@@ -207,7 +215,8 @@ impl Logic for Responder {
         let rest = self.limits.read_data.val();
         let found = self.jobs.read_data.val();
 
-        // A READ that the peer went back to: those behind it are gone, the one that it is a part of ends before it.
+        // A READ that the peer went back to: those behind it are gone, the one that it is a part of
+        // ends before it.
         let comes = self.job.val();
         let behind = comes.sequence - found.sequence;
         let is_behind = behind.any() && !behind.get_bit(23);
@@ -256,7 +265,8 @@ impl Logic for Responder {
             self.limits.write_data.next = comes.packets;
         }
 
-        // A response: the row of its queue pair is kept, its region is looked at while it is offered.
+        // A response: the row of its queue pair is kept, its region is looked at while it is
+        // offered.
         let prepares = is_second && !self.takes.q.val();
         self.sends.next = prepares && self.row_free.val();
         self.send_pair.next = its;

@@ -266,7 +266,8 @@ fn responses_in_order_whatever_peers_go_back_to() {
     assert!(responses > 800 && backs > 80 && cut > 10 && full > 5, "{responses} {backs} {cut} {full}");
 }
 
-/// A region that goes away, and a line that cannot be read: a NAK, and the READs of that queue pair alone are gone.
+/// A region that goes away, and a line that cannot be read: a NAK, and the READs of that queue pair
+/// alone are gone.
 #[test]
 fn refusals() {
     for by_memory in [false, true] {
@@ -351,7 +352,8 @@ fn down_and_up() {
     bench.empty();
 }
 
-/// A queue pair goes down while its READ is being taken, and one of another queue pair follows: that one is taken, once.
+/// A queue pair goes down while its READ is being taken, and one of another queue pair follows:
+/// that one is taken, once.
 #[test]
 fn a_read_that_is_withdrawn() {
     for late in 0..24 {

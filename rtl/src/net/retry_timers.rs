@@ -4,10 +4,10 @@ use hermes_hdl::prelude::*;
 
 /// A timer for each of 16 queue pairs. One of them is looked at in a cycle.
 ///
-/// 1. `start` starts the timer of `pair`, or starts it anew: it expires `timeout` x 2^`doublings` cycles later, of which fewer than 2^31. `stop`
-///    stops it.
-/// 2. `expired` with `expired_pair` at most 16 cycles after a timer has expired, or after those that are told before it, until it is started anew or
-///    stopped.
+/// 1. `start` starts the timer of `pair`, or starts it anew: it expires `timeout` x 2^`doublings`
+///    cycles later, of which fewer than 2^31. `stop` stops it.
+/// 2. `expired` with `expired_pair` at most 16 cycles after a timer has expired, or after those
+///    that are told before it, until it is started anew or stopped.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RetryTimers {
     /// Rising-edge clock.

@@ -25,8 +25,9 @@ pub struct WorkEntry {
     pub bytes: Bits<32>,
     /// They stand or go in memory, `data` bits 31:0 being the address of the first; else in `data`.
     pub memory: Bit,
-    /// See `memory`: the first byte in bits 7:0; what is behind the last is zero. Of an atomic operation: what is added or put there in bits 63:0, what is
-    /// compared in bits 127:64. The result stands in bits 63:0 when it came, if it does not go to memory.
+    /// See `memory`: the first byte in bits 7:0; what is behind the last is zero. Of an atomic
+    /// operation: what is added or put there in bits 63:0, what is compared in bits 127:64. The
+    /// result stands in bits 63:0 when it came, if it does not go to memory.
     pub data: Bits<128>,
     /// The region of its bytes in memory.
     pub region: Bits<4>,
@@ -61,7 +62,8 @@ pub struct PeerAnswer {
     pub value: Bits<64>,
 }
 
-/// A queue pair's commands, in the order of their packets. Packet sequence numbers count modulo 2^24.
+/// A queue pair's commands, in the order of their packets. Packet sequence numbers count modulo
+/// 2^24.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct RequestRow {
     /// The oldest packet that is not acknowledged, or whose response did not come.

@@ -3,13 +3,17 @@
 use super::{PostedCommand, PLACES};
 use hermes_hdl::prelude::*;
 
-/// Commands of the host and of the command processor, which take turns at [`Requester`](super::Requester).
+/// Commands of the host and of the command processor, which take turns at
+/// [`Requester`](super::Requester).
 ///
-/// 1. The host posts a command (`host_post`) while `host_room`, else it has no effect: eight of its commands may be under way. It waits here
-///    until it is taken.
-/// 2. The command processor offers one with `window_valid` until `window_ready`; who posts it counts its own.
-/// 3. `post_valid`, `post_ready` and `post` give one of them on; they answer in the same cycle. The side that did not post the last one goes first.
-/// 4. `completed` with `completed_owner` tells that a command is complete: `host_completed` answers in the same cycle if it was the host's.
+/// 1. The host posts a command (`host_post`) while `host_room`, else it has no effect: eight of its
+///    commands may be under way. It waits here until it is taken.
+/// 2. The command processor offers one with `window_valid` until `window_ready`; who posts it
+///    counts its own.
+/// 3. `post_valid`, `post_ready` and `post` give one of them on; they answer in the same cycle. The
+///    side that did not post the last one goes first.
+/// 4. `completed` with `completed_owner` tells that a command is complete: `host_completed` answers
+///    in the same cycle if it was the host's.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct WorkPosts {
     /// Rising-edge clock.
@@ -92,7 +96,8 @@ mod tests {
     use rand::Rng;
     use std::collections::VecDeque;
 
-    /// Both sides post in any cycle; each command comes out once, those of a side in order, and neither waits for more than one of the other.
+    /// Both sides post in any cycle; each command comes out once, those of a side in order, and
+    /// neither waits for more than one of the other.
     #[test]
     fn both_sides_take_turns() {
         let mut rng = random("work_posts");

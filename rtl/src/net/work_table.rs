@@ -7,16 +7,20 @@ use hermes_hdl::prim::{RamSized, RamSizedAsync};
 /// Commands of an owner that may be under way.
 pub const PLACES: u64 = 8;
 
-/// Eight places for commands of each owner, a list for each queue pair by links, and the first packet sequence number of each. A place is its owner's number x 8 and
-/// a number from 0 to 7: so an owner with fewer than eight commands always has room, whatever the others do.
+/// Eight places for commands of each owner, a list for each queue pair by links, and the first
+/// packet sequence number of each. A place is its owner's number x 8 and a number from 0 to 7: so
+/// an owner with fewer than eight commands always has room, whatever the others do.
 ///
-/// 1. After a reset the places are freed, those of an owner in a cycle: `ready` is high behind that. Nothing is written or released before.
-/// 2. `free` is a place of `entry.owner` where no command is, if there is one. `write` puts `entry` there. `begin` writes `first`, the number of the first packet of
-///    the command in `begin_place`: it has one when its packets can be sent.
+/// 1. After a reset the places are freed, those of an owner in a cycle: `ready` is high behind
+///    that. Nothing is written or released before.
+/// 2. `free` is a place of `entry.owner` where no command is, if there is one. `write` puts `entry`
+///    there. `begin` writes `first`, the number of the first packet of the command in
+///    `begin_place`: it has one when its packets can be sent.
 /// 3. `link` writes the link of `link_from`: `link_to` is behind it in its list.
-/// 4. `read` reads the command in place `read_place`: `found` from the next cycle on, until the next read. `first_found` and `next_place`
-///    answer `at` in the same cycle.
-/// 5. `keep` writes `kept` to bits 63:0 of the data of the command `at`; not in a cycle with `write`.
+/// 4. `read` reads the command in place `read_place`: `found` from the next cycle on, until the
+///    next read. `first_found` and `next_place` answer `at` in the same cycle.
+/// 5. `keep` writes `kept` to bits 63:0 of the data of the command `at`; not in a cycle with
+///    `write`.
 /// 6. `release` frees the place `at`; not in a cycle with `write`.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(owners_log2: usize)]

@@ -3,7 +3,8 @@
 use crate::queues::{QueueEvent, StagedCommand};
 use hermes_hdl::prelude::*;
 
-/// How [`CommandQueues`](crate::queues::CommandQueues) fills staging buffers, and learns what became of a command.
+/// How [`CommandQueues`](crate::queues::CommandQueues) fills staging buffers, and learns what
+/// became of a command.
 ///
 /// `event` is not held until it is noted: a command that is given back goes before one that waits.
 #[derive(Ports)]
@@ -16,7 +17,8 @@ pub struct CommandStage {
     pub claim: Signal<Out, Bit>,
     /// A line is being read: if the L2 has it, it is here in four cycles.
     pub soon: Signal<Out, Bit>,
-    /// A line came, and whether its command is given to the harts is not decided: each is within some cycles, or when a control line is written, and then given in the cycle after at the
+    /// A line came, and whether its command is given to the harts is not decided: each is within
+    /// some cycles, or when a control line is written, and then given in the cycle after at the
     /// latest. It may stay high while lines come that end without a hart.
     pub coming: Signal<Out, Bit>,
     /// The line is here.

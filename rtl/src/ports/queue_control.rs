@@ -11,7 +11,8 @@ use hermes_hdl::prelude::*;
 pub struct QueueControl {
     /// There are rings, and queues may be switched on.
     pub enable: Signal<In, Bit>,
-    /// Line address of the first queue area. It changes while `enable` is low, as does the next, and three cycles before it rises; all three stay while `some_on` is high.
+    /// Line address of the first queue area. It changes while `enable` is low, as does the next,
+    /// and three cycles before it rises; all three stay while `some_on` is high.
     pub base: Signal<In, LineAddress>,
     /// Bytes of a queue area, as a power of two.
     pub area_log2: Signal<In, Bits<5>>,

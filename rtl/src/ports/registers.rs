@@ -17,7 +17,8 @@ pub struct RegisterRequest {
     pub mask: Signal<In, Bits<32>>,
 }
 
-/// What a block of registers answers to an access, in the same cycle; all low if the address is none of its registers.
+/// What a block of registers answers to an access, in the same cycle; all low if the address is
+/// none of its registers.
 #[derive(Ports)]
 pub struct RegisterAnswer {
     /// The address is one of a register, and the access is done.

@@ -14,7 +14,8 @@ pub struct Trace {
     pub late: LateWrite,
 }
 
-/// An instruction that is looked up in the instruction cache in this cycle (stage C). It may miss, or be flushed later.
+/// An instruction that is looked up in the instruction cache in this cycle (stage C). It may miss,
+/// or be flushed later.
 #[derive(Ports)]
 pub struct Fetch {
     /// An instruction is looked up.
@@ -25,8 +26,8 @@ pub struct Fetch {
     pub pc: Signal<Out, Bits<32>>,
 }
 
-/// A warp-instruction that retires in this cycle. The values of the lanes stand side by side, lane 0 in the lowest 32 bits;
-/// those of lanes that the core does not have are 0.
+/// A warp-instruction that retires in this cycle. The values of the lanes stand side by side, lane
+/// 0 in the lowest 32 bits; those of lanes that the core does not have are 0.
 #[derive(Ports)]
 pub struct Retire {
     /// An instruction retires.
@@ -53,7 +54,8 @@ pub struct Retire {
     pub store_data: Signal<Out, Bits<1024>>,
 }
 
-/// Values of a load or a division that are written to a register in this cycle; lanes as in [`Retire`].
+/// Values of a load or a division that are written to a register in this cycle; lanes as in
+/// [`Retire`].
 #[derive(Ports)]
 pub struct LateWrite {
     /// Values are written.

@@ -2,7 +2,8 @@
 
 use hermes_hdl::prelude::*;
 
-/// What the window must know of an access of the command processor beside its [`RegisterAccess`](super::RegisterAccess).
+/// What the window must know of an access of the command processor beside its
+/// [`RegisterAccess`](super::RegisterAccess).
 #[derive(Ports)]
 pub struct WindowSelect {
     /// It is to the window, not to the registers of the array.

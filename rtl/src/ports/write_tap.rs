@@ -3,7 +3,8 @@
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// The writes that a bank of the L2 accepts, as [`QueueWatch`](crate::queues::QueueWatch) sees them: those that write byte 1 of a line, whoever writes.
+/// The writes that a bank of the L2 accepts, as [`QueueWatch`](crate::queues::QueueWatch) sees
+/// them: those that write byte 1 of a line, whoever writes.
 #[derive(Ports)]
 pub struct WriteTap {
     /// Such a write is accepted at this edge.

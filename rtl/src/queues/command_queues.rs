@@ -17,14 +17,19 @@ pub struct ArrivedLine {
     pub error: Bit,
 }
 
-/// Notices commands in the rings, fetches them into staging buffers, counts what becomes of them, and writes the control lines (ComP-Net, section 4.2; docs/shmem.md).
+/// Notices commands in the rings, fetches them into staging buffers, counts what becomes of them,
+/// and writes the control lines (ComP-Net, section 4.2; docs/shmem.md).
 ///
-/// 1. What a warp writes into a ring is noticed by [`QueueWatch`], and its queue stands in [`LookList`] then. With a buffer free, a queue whose copy of the phase
-///    tells of a command, and which has fewer than eight under way, gets the buffer, and the line is read from memory: so memory is never read while the warp still writes.
-/// 2. A queue has one command in a buffer. It is given to the harts ([`CommandStage`]) if its line is whole; a NOP, an operation that does not exist, a reserved
-///    bit, or a node above 63 ends it here, and a line that could not be read switches the queue off.
-/// 3. Events come one after the other, each through [`QueueStep`]: what a hart did with its command, lines that are here, commands that are complete (`completed`), switching
-///    on and off. One takes two cycles, with a look at the next command four.
+/// 1. What a warp writes into a ring is noticed by [`QueueWatch`], and its queue stands in
+///    [`LookList`] then. With a buffer free, a queue whose copy of the phase tells of a command,
+///    and which has fewer than eight under way, gets the buffer, and the line is read from memory:
+///    so memory is never read while the warp still writes.
+/// 2. A queue has one command in a buffer. It is given to the harts ([`CommandStage`]) if its line
+///    is whole; a NOP, an operation that does not exist, a reserved bit, or a node above 63 ends it
+///    here, and a line that could not be read switches the queue off.
+/// 3. Events come one after the other, each through [`QueueStep`]: what a hart did with its
+///    command, lines that are here, commands that are complete (`completed`), switching on and off.
+///    One takes two cycles, with a look at the next command four.
 /// 4. Each completion writes the control line, all of it, in one write. HEAD is as of then.
 /// 5. `ready`: after a reset all queues are off, and 256 cycles later they may be used.
 #[derive(Clone, Debug, LogicBlock)]
@@ -120,7 +125,8 @@ pub struct CommandQueues {
 }
 
 impl CommandQueues {
-    /// The queues of an array whose L2 has `banks` banks: `2^areas_log2` areas with `2^rings_log2` rings each.
+    /// The queues of an array whose L2 has `banks` banks: `2^areas_log2` areas with `2^rings_log2`
+    /// rings each.
     ///
     /// # Panics
     /// As [`QueueWatch::new`].

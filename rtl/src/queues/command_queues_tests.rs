@@ -1,4 +1,5 @@
-//! The command queues with their staging buffers: warps that publish, harts, memory and completions, against what must come of it.
+//! The command queues with their staging buffers: warps that publish, harts, memory and
+//! completions, against what must come of it.
 
 use super::{event, CommandQueues, StageBuffers};
 use crate::memory::testing::random;
@@ -91,7 +92,8 @@ struct Bench {
     harts: [Hart; HARTS],
     cycle: u64,
     counts: [usize; 8],
-    /// Lines that came, and of which it is not decided whether their commands are given to the harts.
+    /// Lines that came, and of which it is not decided whether their commands are given to the
+    /// harts.
     undecided: usize,
 }
 
@@ -152,7 +154,8 @@ impl Bench {
         true
     }
 
-    /// A cycle in which warps, harts, memory do what they do. `hostile` queues rewrite what they published.
+    /// A cycle in which warps, harts, memory do what they do. `hostile` queues rewrite what they
+    /// published.
     fn step(&mut self, load: f64, hostile: bool, holds: f64) {
         for tap in &mut self.queues.tap {
             tap.valid.next = false;
@@ -459,7 +462,8 @@ impl Bench {
     }
 }
 
-/// Warps publish in four queues; harts post, end, give back, are held; every command is answered once, in order, as it was published.
+/// Warps publish in four queues; harts post, end, give back, are held; every command is answered
+/// once, in order, as it was published.
 #[test]
 fn each_command_is_answered_once() {
     let mut bench = Bench::new("command_queues");

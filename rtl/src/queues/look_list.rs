@@ -6,9 +6,12 @@ use hermes_hdl::prelude::*;
 
 /// The command queues that are to be looked at, each once, in the order in which they came.
 ///
-/// 1. After a reset the list is emptied in 256 cycles; `ready` is high behind that. Nothing comes and nothing is taken before.
-/// 2. A queue comes with `add`, or with `mark_valid` and `mark_ready`, `add` first. One that is in the list already stays where it is.
-/// 3. The first one is shown with `pop_valid` and taken with `pop_ready`, from two cycles after it came on. One that comes at that edge or later is in the list again.
+/// 1. After a reset the list is emptied in 256 cycles; `ready` is high behind that. Nothing comes
+///    and nothing is taken before.
+/// 2. A queue comes with `add`, or with `mark_valid` and `mark_ready`, `add` first. One that is in
+///    the list already stays where it is.
+/// 3. The first one is shown with `pop_valid` and taken with `pop_ready`, from two cycles after it
+///    came on. One that comes at that edge or later is in the list again.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LookList {
     /// Rising-edge clock.

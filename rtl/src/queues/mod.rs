@@ -1,5 +1,6 @@
-//! Command queues: what warps write into their rings in memory is noticed, fetched and given to the harts of the command processor, and what becomes of it is written to
-//! the control lines (docs/shmem.md).
+//! Command queues: what warps write into their rings in memory is noticed, fetched and given to the
+//! harts of the command processor, and what becomes of it is written to the control lines
+//! (docs/shmem.md).
 
 mod command_queues;
 #[cfg(test)]

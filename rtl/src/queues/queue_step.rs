@@ -9,13 +9,17 @@ use hermes_hdl::prelude::*;
 const NODE: u64 = 0x81;
 const RESERVED: u64 = 0x8a;
 
-/// The table of states of a command queue (docs/shmem.md), one event at a time: all outputs answer in the same cycle.
+/// The table of states of a command queue (docs/shmem.md), one event at a time: all outputs answer
+/// in the same cycle.
 ///
-/// 1. A queue that is on has at most one command in a staging buffer, that at `head`. An event that is about a buffer which the queue does not have any more, since it was
-///    switched off meanwhile, changes nothing but `under_way`.
-/// 2. A command is consumed when it is posted (TAKE), or ends without that: by a hart (END), or on arrival if it is a NOP or nothing that a hart could post. Its context and
-///    index are then those of the entry.
-/// 3. `looks`: it may have another command, and room for it. `line`: its control line is to be written.
+/// 1. A queue that is on has at most one command in a staging buffer, that at `head`. An event that
+///    is about a buffer which the queue does not have any more, since it was switched off
+///    meanwhile, changes nothing but `under_way`.
+/// 2. A command is consumed when it is posted (TAKE), or ends without that: by a hart (END), or on
+///    arrival if it is a NOP or nothing that a hart could post. Its context and index are then
+///    those of the entry.
+/// 3. `looks`: it may have another command, and room for it. `line`: its control line is to be
+///    written.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct QueueStep {
     /// The queue.

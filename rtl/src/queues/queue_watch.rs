@@ -7,12 +7,17 @@ use crate::ports::WriteTap;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// Sees the writes into the rings of all queue areas at the banks of the L2, and keeps a copy of bit 8, the phase, of each entry.
+/// Sees the writes into the rings of all queue areas at the banks of the L2, and keeps a copy of
+/// bit 8, the phase, of each entry.
 ///
-/// 1. A write into a ring that a bank accepts is an event: the copy of its entry is what it writes, from the edge on at which the event passes with
-///    `event_valid` and `event_ready`. A bank whose events wait holds the next write that could be one (`hold`): none is lost, and those of a bank pass in their order.
-/// 2. `look` reads the copy of entry `look_entry` of queue `look_queue`: `phase` from the next cycle on. It is the phase in memory, but for events that have not passed.
-/// 3. While `enable` is low no write is an event; `base` and `area_log2` change only then, and two cycles before it rises.
+/// 1. A write into a ring that a bank accepts is an event: the copy of its entry is what it writes,
+///    from the edge on at which the event passes with `event_valid` and `event_ready`. A bank whose
+///    events wait holds the next write that could be one (`hold`): none is lost, and those of a
+///    bank pass in their order.
+/// 2. `look` reads the copy of entry `look_entry` of queue `look_queue`: `phase` from the next
+///    cycle on. It is the phase in memory, but for events that have not passed.
+/// 3. While `enable` is low no write is an event; `base` and `area_log2` change only then, and two
+///    cycles before it rises.
 ///
 /// Copies are undefined until their entry was written.
 #[derive(Clone, Debug, LogicBlock)]
@@ -156,7 +161,8 @@ mod tests {
     use rand::Rng;
     use std::collections::{BTreeMap, VecDeque};
 
-    /// Writes at four banks, as fast as they may come: each event passes, those of a bank in order, and copies are what was written.
+    /// Writes at four banks, as fast as they may come: each event passes, those of a bank in order,
+    /// and copies are what was written.
     #[test]
     fn no_event_is_lost() {
         let mut rng = random("queue_watch");

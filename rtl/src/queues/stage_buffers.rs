@@ -5,13 +5,17 @@ use crate::control::ShortFifo;
 use crate::ports::CommandStage;
 use hermes_hdl::prelude::*;
 
-/// Buffers of sixteen words, two for each hart: a hart owns one, the others are free, or hold a command that is fetched or waits for a hart.
+/// Buffers of sixteen words, two for each hart: a hart owns one, the others are free, or hold a
+/// command that is fetched or waits for a hart.
 ///
-/// 1. `hart` is that of the access of this cycle. `word` is word `place` of its buffer, and `words` are words 0 to 7, in the same cycle. `store` writes a word, unless `stall`: a
-///    line comes in this cycle.
-/// 2. `here` tells that a command waits, `oldest` is the one that came first. With `take` the hart gets it: it owns its buffer from then on, and the one that it had is free.
-///    `has` tells that it has such a command, `command`, and its queue was not switched off; `finish` ends that.
-/// 3. `lose` gives the command of the hart back to its queue, and so does `hold` of a hart: `has` is low from the next cycle on, and `lost_valid` offers it until `lost_ready`.
+/// 1. `hart` is that of the access of this cycle. `word` is word `place` of its buffer, and `words`
+///    are words 0 to 7, in the same cycle. `store` writes a word, unless `stall`: a line comes in
+///    this cycle.
+/// 2. `here` tells that a command waits, `oldest` is the one that came first. With `take` the hart
+///    gets it: it owns its buffer from then on, and the one that it had is free. `has` tells that
+///    it has such a command, `command`, and its queue was not switched off; `finish` ends that.
+/// 3. `lose` gives the command of the hart back to its queue, and so does `hold` of a hart: `has`
+///    is low from the next cycle on, and `lost_valid` offers it until `lost_ready`.
 /// 4. A command whose queue is switched off (`stage.drop`) is given to no hart any more.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize)]

@@ -6,11 +6,11 @@ use hermes_hdl::prelude::*;
 
 /// Writes the completion words of the jobs that have ended, one at a time.
 ///
-/// 1. In a cycle without a job under way one of the `ended` slots is taken, round-robin. In the next
-///    cycle its word is offered to the L2, and stays until it is accepted.
+/// 1. In a cycle without a job under way one of the `ended` slots is taken, round-robin. In the
+///    next cycle its word is offered to the L2, and stays until it is accepted.
 /// 2. `freed_valid` is high in the cycle in which the L2 acknowledges the write: from then on every
-///    read of any requester sees it. Without a completion word (`completion` is 0, no multiple of 4,
-///    or 0xfff0_0000 or above) it is high in the cycle after the job was taken.
+///    read of any requester sees it. Without a completion word (`completion` is 0, no multiple of
+///    4, or 0xfff0_0000 or above) it is high in the cycle after the job was taken.
 /// 3. The word is TOKEN; with bit 31 set if one of the threads ended with a fault; 0xc000_0000 +
 ///    `code` if the descriptor was rejected.
 /// 4. Every write has the tag [`COMPLETION_TAG`](super::COMPLETION_TAG); acknowledgements of other
@@ -41,7 +41,8 @@ pub struct CompletionWriter {
     pub freed_valid: Signal<Out, Bit>,
     /// The slot.
     pub freed_slot: Signal<Out, Bits<4>>,
-    /// The job that is taken has a completion address that is no multiple of 4, or where there is no memory.
+    /// The job that is taken has a completion address that is no multiple of 4, or where there is
+    /// no memory.
     pub misaligned: Signal<Out, Bit>,
     arbiter: RoundRobin,
     under_way: Register<Bit>,
@@ -113,8 +114,8 @@ mod tests {
     use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Reports one ended job; gives the cycles from then on in which its slot becomes free, and the write, if there is one:
-    /// address and value.
+    /// Reports one ended job; gives the cycles from then on in which its slot becomes free, and the
+    /// write, if there is one: address and value.
     fn report(
         random: &mut impl Rng,
         unit: &mut CompletionWriter,

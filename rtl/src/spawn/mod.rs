@@ -1,4 +1,5 @@
-//! The thread spawner: starts warps of threads on the cores that belong to no packet (Pangaea, section 4.2).
+//! The thread spawner: starts warps of threads on the cores that belong to no packet (Pangaea,
+//! section 4.2).
 //!
 //! [`ThreadSpawner`] composes the units; `docs/spawner.md` shows how they work together.
 

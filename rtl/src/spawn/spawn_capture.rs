@@ -1,16 +1,20 @@
-//! Which stores of the command processor are words of descriptors (Pangaea design, D4: capture at the processor's write port).
+//! Which stores of the command processor are words of descriptors (Pangaea design, D4: capture at
+//! the processor's write port).
 
 use crate::ports::{PageMove, StoreTap};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// Sees the stores of the command processor that memory accepts, and picks those to the descriptor page.
+/// Sees the stores of the command processor that memory accepts, and picks those to the descriptor
+/// page.
 ///
-/// 1. A full-word store to words 0 to 7 of a descriptor is one of `word_valid`, in the cycle in which memory accepts it;
-///    a store of less than the word is one of `partial`, and changes no descriptor.
-/// 2. `page` moves the page, or takes it away with address 0, unless it is refused; `hold` takes it away. A store of the cycle in which the
-///    page moves comes behind the move: it is matched with the new page. So no job of the old one starts with the move or after it, and
-///    one that has started shows in `busy`.
+/// 1. A full-word store to words 0 to 7 of a descriptor is one of `word_valid`, in the cycle in
+///    which memory accepts it; a store of less than the word is one of `partial`, and changes no
+///    descriptor.
+/// 2. `page` moves the page, or takes it away with address 0, unless it is refused; `hold` takes it
+///    away. A store of the cycle in which the page moves comes behind the move: it is matched with
+///    the new page. So no job of the old one starts with the move or after it, and one that has
+///    started shows in `busy`.
 /// 3. Without a page nothing is picked. Bytes 32 to 63 of a descriptor are never picked.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(slots: usize)]
@@ -21,7 +25,8 @@ pub struct SpawnCapture {
     pub reset: Signal<In, Bit>,
     /// A store that memory accepts.
     pub store: StoreTap,
-    /// SIGNAL.RANGE. Refused is a page that is not aligned to its size or lies outside memory, and any while a slot is busy.
+    /// SIGNAL.RANGE. Refused is a page that is not aligned to its size or lies outside memory, and
+    /// any while a slot is busy.
     pub page: PageMove,
     /// The command processor is held: there is no page from the next cycle on.
     pub hold: Signal<In, Bit>,

@@ -6,13 +6,13 @@ use hermes_hdl::prelude::*;
 
 /// Checks the descriptors of triggered jobs one after the other and offers their warps.
 ///
-/// 1. A job is taken at an edge with `job_valid` and `job_take` high (cycle 1). In cycle 2 its words
-///    are read, in cycle 3 they are checked, from cycle 4 on its first warp is offered.
-/// 2. Warps have `lanes` threads, the last one what is left; thread numbers ascend from 0. A warp is
-///    offered until it is taken, the next one two cycles later.
+/// 1. A job is taken at an edge with `job_valid` and `job_take` high (cycle 1). In cycle 2 its
+///    words are read, in cycle 3 they are checked, from cycle 4 on its first warp is offered.
+/// 2. Warps have `lanes` threads, the last one what is left; thread numbers ascend from 0. A warp
+///    is offered until it is taken, the next one two cycles later.
 /// 3. `warp_taken` and `checked_valid` are high for one cycle: when a warp is taken, and in cycle 3
-///    of a job, with `checked_code` 0 or the reason why no warp of it starts. `acquire` is high in that cycle for
-///    the cores whose L1 a good job drops.
+///    of a job, with `checked_code` 0 or the reason why no warp of it starts. `acquire` is high in
+///    that cycle for the cores whose L1 a good job drops.
 /// 4. `start_entry` and the arguments are those of the warp that was taken in the cycle before.
 ///
 /// | code | the descriptor is rejected because |

@@ -7,7 +7,8 @@ use hermes_hdl::prelude::*;
 ///
 /// 1. A slot is busy from the edge at which it is triggered until `freed_valid`.
 /// 2. A job has ended when all its warps were taken by warp issue and have finished, or when its
-///    descriptor was rejected: `ended` of its slot is high from the next cycle on, until `end_taken`.
+///    descriptor was rejected: `ended` of its slot is high from the next cycle on, until
+///    `end_taken`.
 /// 3. `end_code` and `end_faulted` of `end_slot` answer in the same cycle: why the descriptor was
 ///    rejected (0: it was not), and whether one of its threads ended with a fault.
 ///

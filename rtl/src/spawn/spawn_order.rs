@@ -4,10 +4,10 @@ use hermes_hdl::prelude::*;
 
 /// Keeps the slots of triggered jobs in order until they are issued.
 ///
-/// 1. `push` adds `push_slot` at this edge. A slot is pushed again only after it was taken, so the 16
-///    places are always enough.
-/// 2. `valid` and `slot` show the oldest; with none, what is pushed in this cycle. `take` removes it
-///    at this edge, and is without effect while `valid` is low.
+/// 1. `push` adds `push_slot` at this edge. A slot is pushed again only after it was taken, so the
+///    16 places are always enough.
+/// 2. `valid` and `slot` show the oldest; with none, what is pushed in this cycle. `take` removes
+///    it at this edge, and is without effect while `valid` is low.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct SpawnOrder {
     /// Rising-edge clock.

@@ -5,7 +5,8 @@ use hermes_hdl::prelude::*;
 /// Words 0 to 7 of up to 16 descriptors, as they were written last.
 ///
 /// 1. A write takes effect at the edge at which `write_valid` is high.
-/// 2. The words of `read_slot` answer in the same cycle, and so do COMPLETION and TOKEN of `end_slot`.
+/// 2. The words of `read_slot` answer in the same cycle, and so do COMPLETION and TOKEN of
+///    `end_slot`.
 /// 3. Words that were never written are undefined; nothing is reset.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct SpawnPage {

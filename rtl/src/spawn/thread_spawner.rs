@@ -12,12 +12,13 @@ pub const COMPLETION_TAG: u8 = 31;
 /// Starts the threads of descriptors on the cores (Pangaea, section 4.2), and reports their end.
 ///
 /// 1. A write of a descriptor's word 0 triggers its job, if the spawner is enabled and the slot is
-///    free. The first warp is offered to warp issue three cycles later, if no other job is under way.
+///    free. The first warp is offered to warp issue three cycles later, if no other job is under
+///    way.
 /// 2. Jobs start in the order of their triggers, with the words as they stood then; a slot is busy
 ///    until its completion word is visible. A write to the descriptor of a busy slot, or of a slot
 ///    that is not there, has no effect and counts as an overrun.
-/// 3. Words come from the registers, and with a command processor from its stores to the page, which go first:
-///    `control.waits` holds the registers' write up.
+/// 3. Words come from the registers, and with a command processor from its stores to the page,
+///    which go first: `control.waits` holds the registers' write up.
 /// 4. Disabling keeps jobs from being triggered; those that were go on.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, slots: usize, captures: usize)]
@@ -82,8 +83,8 @@ pub struct ThreadSpawner {
 }
 
 impl ThreadSpawner {
-    /// A spawner with `slots` slots for `cores` cores with `lanes` lanes, with a command processor whose
-    /// stores to the descriptor page count (`captures` 1) or without (0).
+    /// A spawner with `slots` slots for `cores` cores with `lanes` lanes, with a command processor
+    /// whose stores to the descriptor page count (`captures` 1) or without (0).
     ///
     /// # Panics
     /// If `slots` is not 8 or 16, or one of the others not 1 to 32, or `captures` more than 1.
@@ -272,8 +273,9 @@ mod tests {
         words
     }
 
-    /// Jobs at random times, cores that run their warps for random times, an L2 that answers when it likes: every job starts in its
-    /// turn with the words of its trigger, every thread once, and one completion comes after the last finish.
+    /// Jobs at random times, cores that run their warps for random times, an L2 that answers when
+    /// it likes: every job starts in its turn with the words of its trigger, every thread once, and
+    /// one completion comes after the last finish.
     #[test]
     fn every_job_is_done_once_and_in_its_turn() {
         let mut random = random();

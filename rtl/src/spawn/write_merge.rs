@@ -3,11 +3,12 @@
 use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 
-/// Merges the stores of the command processor and the completion words of the thread spawner into one requester of
-/// memory, in which a write that is on offer stays until it is accepted.
+/// Merges the stores of the command processor and the completion words of the thread spawner into
+/// one requester of memory, in which a write that is on offer stays until it is accepted.
 ///
-/// Combinational, but for that. Completion words go first: there is one at a time, and several cycles between two.
-/// Acknowledgements with tag [`COMPLETION_TAG`](super::COMPLETION_TAG) are those of completion words.
+/// Combinational, but for that. Completion words go first: there is one at a time, and several
+/// cycles between two. Acknowledgements with tag [`COMPLETION_TAG`](super::COMPLETION_TAG) are
+/// those of completion words.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct WriteMerge {
     /// Rising-edge clock.

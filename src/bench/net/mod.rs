@@ -1,4 +1,5 @@
-//! `hermes bench net`: puts and gets of two nodes with a switch between them, against what the wire carries; and those of kernels by their command queues.
+//! `hermes bench net`: puts and gets of two nodes with a switch between them, against what the wire
+//! carries; and those of kernels by their command queues.
 
 use hermes_rtl::config::Config;
 use hermes_rtl::net::{counter, PLACES};
@@ -15,8 +16,8 @@ mod queues;
 
 /// Bytes of a put or a get: the paper's largest without pauses between messages that count.
 const PUT_BYTES: u32 = 64 << 10;
-/// Bytes of a packet, of its headers with the ICRC, of the RETH of a put's first one, of the AETH of the first and last response of a READ, and the responses of
-/// a READ.
+/// Bytes of a packet, of its headers with the ICRC, of the RETH of a put's first one, of the AETH
+/// of the first and last response of a READ, and the responses of a READ.
 const MTU: u32 = 1024;
 const HEADERS: u32 = 58;
 const RETH: u32 = 16;
@@ -106,7 +107,8 @@ impl Kind {
     }
 }
 
-/// Bytes a cycle that node 0 puts into the memory of node 1, or gets from there, and packets that were sent again, with so many frames lost in both directions.
+/// Bytes a cycle that node 0 puts into the memory of node 1, or gets from there, and packets that
+/// were sent again, with so many frames lost in both directions.
 fn goodput(library: &ModelLibrary, args: &Args, kind: Kind, loss: f64) -> anyhow::Result<(f64, u32)> {
     let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
     let link = LinkOptions { loss, ..LinkOptions::default() };
@@ -125,7 +127,8 @@ fn goodput(library: &ModelLibrary, args: &Args, kind: Kind, loss: f64) -> anyhow
     Ok((f64::from(args.puts) * f64::from(PUT_BYTES) / cycles as f64, resent))
 }
 
-/// Puts the first half of the window into the second half of node 1's, or gets the other way, over and over: cycles from the first post until all are complete.
+/// Puts the first half of the window into the second half of node 1's, or gets the other way, over
+/// and over: cycles from the first post until all are complete.
 fn move_all(node: &mut Node, kind: Kind, window: u32, puts: u32) -> Result<u64, CosimError> {
     let command = match kind {
         Kind::Put => put(window + PUT_BYTES, window, PUT_BYTES),

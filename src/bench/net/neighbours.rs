@@ -1,4 +1,5 @@
-//! What warps that use the network cost others: a peer that does not answer, lines of others in the L2, waits that poll.
+//! What warps that use the network cost others: a peer that does not answer, lines of others in the
+//! L2, waits that poll.
 
 use anyhow::Context;
 use hermes_rtl::config::Config;
@@ -44,7 +45,8 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
             .goal(Bound::AtLeast(0.97)),
     );
 
-    // Hits of the reads of commands, and of all reads of the network interface and of the command processor, beside warps that read more than the L2 has
+    // Hits of the reads of commands, and of all reads of the network interface and of the command
+    // processor, beside warps that read more than the L2 has
     let hits = |read: u32| -> anyhow::Result<[f64; 2]> {
         let report = run(&node, Warps { put: 2, read, ..Warps::default() }, args, quiet)?;
         let count = |number| counted(&report, number);

@@ -76,7 +76,8 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
     Ok(figures)
 }
 
-/// What a kernel found: the mean of all rounds but the first, with its limit and goal, the least and the most of these, and the first one.
+/// What a kernel found: the mean of all rounds but the first, with its limit and goal, the least
+/// and the most of these, and the first one.
 fn latencies(node: &QueueReport, name: &str, limit: Option<f64>, goal: Option<f64>) -> Vec<Figure> {
     let [sum, least, most, first] = [32, 33, 34, 35].map(|word| node.word(node.area.heap + 4 * word));
     let mut mean = Figure::new(name.to_string(), f64::from(sum) / f64::from(ROUNDS - 1), "cycles");

@@ -65,8 +65,8 @@ impl Run {
         Ok(Self { path: path.to_path_buf(), report })
     }
 
-    /// Whether the run was on this array. The name of the preset, the output for faults, which boards
-    /// add, and the trace buffer, with which a run takes the same cycles, do not count.
+    /// Whether the run was on this array. The name of the preset, the output for faults, which
+    /// boards add, and the trace buffer, with which a run takes the same cycles, do not count.
     pub fn is_of(&self, config: &Config) -> bool {
         let array = |config: &Config| Config {
             preset: String::new(),

@@ -1,5 +1,5 @@
-//! `classifier` and `classifier-bv`: the same filters, two kernels. The argument block: word 0 = address of the
-//! table ([`rule_list`] or [`bit_vectors`]), word 1 = number of filters.
+//! `classifier` and `classifier-bv`: the same filters, two kernels. The argument block: word 0 =
+//! address of the table ([`rule_list`] or [`bit_vectors`]), word 1 = number of filters.
 
 use super::{kernel_source, App, AppEntry, Input, Placement};
 use crate::golden::{self, Golden};

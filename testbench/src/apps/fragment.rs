@@ -1,5 +1,5 @@
-//! `fragment`: the argument block is the MTU and where the egress lists are: address of the first, bytes of each as a power of two,
-//! ring slots - 1.
+//! `fragment`: the argument block is the MTU and where the egress lists are: address of the first,
+//! bytes of each as a power of two, ring slots - 1.
 
 use super::{kernel_source, App, AppEntry, Input, Placement};
 use crate::cosim::EgressLists;

@@ -14,7 +14,8 @@ pub(super) const ENTRY: AppEntry = AppEntry {
     load: |inputs| Ok(Box::new(Ipsec { association: SecurityAssociation::read(inputs.keys())? })),
 };
 
-/// Bytes of the largest frame that may come out: what the largest slot holds. Smaller slots are chosen so that packets can grow.
+/// Bytes of the largest frame that may come out: what the largest slot holds. Smaller slots are
+/// chosen so that packets can grow.
 const FRAME_BYTES: usize = capacity(MAX_BYTES_LOG2);
 
 #[derive(Debug)]

@@ -1,7 +1,8 @@
-//! The apps: a kernel, what it reads in shared memory, and the golden model that says what must come out.
+//! The apps: a kernel, what it reads in shared memory, and the golden model that says what must
+//! come out.
 //!
-//! An app is a file of this folder with a constant of type [`AppEntry`], a line in [`APPS`], its kernel in `kernels-asm/` and
-//! its golden model in `golden/`. Nothing else knows the apps by name.
+//! An app is a file of this folder with a constant of type [`AppEntry`], a line in [`APPS`], its
+//! kernel in `kernels-asm/` and its golden model in `golden/`. Nothing else knows the apps by name.
 
 mod check_ip_header;
 mod classifier;
@@ -79,7 +80,8 @@ macro_rules! kernel_source {
 }
 use kernel_source;
 
-/// The text of the built-in source called `name`, without its folder: a kernel of an app, what kernels include, the library.
+/// The text of the built-in source called `name`, without its folder: a kernel of an app, what
+/// kernels include, the library.
 pub(crate) fn built_in_source(name: &str) -> Option<&'static str> {
     let mut sources = APPS.iter().flat_map(|entry| [entry.source].into_iter().chain(entry.aes_source));
     let kernel = sources.find(|source| source.path.rsplit('/').next() == Some(name));
@@ -115,8 +117,8 @@ pub trait App: fmt::Debug {
         0
     }
 
-    /// Most frames that leave for a packet whose frame has at most `frame_bytes` bytes, if the kernel sends others than that in the
-    /// slot; otherwise 0.
+    /// Most frames that leave for a packet whose frame has at most `frame_bytes` bytes, if the
+    /// kernel sends others than that in the slot; otherwise 0.
     fn egress_entries(&self, frame_bytes: usize) -> usize {
         let _ = frame_bytes;
         0
@@ -292,7 +294,8 @@ impl AppEntry {
         (self.load)(inputs)
     }
 
-    /// Builds the kernel to the ELF file `output`; that with AES instructions if there is one and the cores have them (`aes`).
+    /// Builds the kernel to the ELF file `output`; that with AES instructions if there is one and
+    /// the cores have them (`aes`).
     ///
     /// # Errors
     /// [`BuildError`], for example when the assembler is not installed.

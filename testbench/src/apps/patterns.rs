@@ -1,6 +1,8 @@
-//! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of
-//! [`Automaton`]s, 0 in place of the second if there is one for all patterns. That of `dpi`: address of the [`PatternTable`],
-//! how far a hash is shifted to be the offset of a word of its larger filter and the mask of this offset, 1 if there are patterns of 4 bytes.
+//! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`:
+//! addresses of the start rows of [`Automaton`]s, 0 in place of the second if there is one for all
+//! patterns. That of `dpi`: address of the [`PatternTable`], how far a hash is shifted to be the
+//! offset of a word of its larger filter and the mask of this offset, 1 if there are patterns of 4
+//! bytes.
 
 use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
 use crate::golden::{Golden, PatternModel};

@@ -1,4 +1,5 @@
-//! `router`: the argument block is the addresses of the DIR-24-8 table and, behind it, of the rule list.
+//! `router`: the argument block is the addresses of the DIR-24-8 table and, behind it, of the rule
+//! list.
 
 use super::classifier;
 use super::route_lookup::Routing;

@@ -8,7 +8,8 @@ use crate::traffic::{correct_checksum, Aim, Frame, Generator, Traffic};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Generated inputs for an app, in a folder that must live as long as they do, and what packets for them are aimed at.
+/// Generated inputs for an app, in a folder that must live as long as they do, and what packets for
+/// them are aimed at.
 fn inputs(entry: &AppEntry, seed: u64) -> (tempfile::TempDir, Inputs, Aim) {
     let folder = tempfile::tempdir().unwrap();
     let (mut inputs, mut aim) = (Inputs::default(), Aim::default());
@@ -143,8 +144,8 @@ fn apps_agree_with_their_golden_models() {
     }
 }
 
-/// Every checksum passes through the incremental update as RFC 1624 says, and every first byte of a source
-/// address and every header length is judged rightly.
+/// Every checksum passes through the incremental update as RFC 1624 says, and every first byte of a
+/// source address and every header length is judged rightly.
 #[test]
 fn every_value_of_the_fields_that_are_looked_at() {
     let good = traffic("fixed:90", 5, 0.0).find(|frame| frame.data[14] == 0x45).unwrap();
@@ -168,7 +169,8 @@ fn every_value_of_the_fields_that_are_looked_at() {
     }
 }
 
-/// Headers with options of every kind, right and wrong, are split; also packets that are fragments themselves.
+/// Headers with options of every kind, right and wrong, are split; also packets that are fragments
+/// themselves.
 #[test]
 fn fragments_of_packets_with_options() {
     let seed = crate::test_seed();
@@ -274,7 +276,8 @@ fn instructions_of_the_loops() {
     assert_eq!(steps("route-lookup", "198.0.0.0/8 1\n".into(), 90), 23);
 }
 
-/// What a packet costs that matches the first filter, and what each fragment costs; docs/apps.md shows these figures.
+/// What a packet costs that matches the first filter, and what each fragment costs; docs/apps.md
+/// shows these figures.
 #[test]
 fn instructions_of_router_and_fragment() {
     let folder = tempfile::tempdir().unwrap();

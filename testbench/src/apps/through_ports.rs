@@ -8,12 +8,14 @@ use crate::golden::{Difference, Golden};
 use crate::slot::SlotPacket;
 use crate::verdict::{Verdict, DROP};
 
-/// Stands for the verdict of a packet that did not leave the packet ports: drop or fault, the ports do not tell.
+/// Stands for the verdict of a packet that did not leave the packet ports: drop or fault, the ports
+/// do not tell.
 pub const NOT_SENT: Verdict = Verdict(DROP);
 
-/// Finds the packet of every frame that left and checks that exactly the packets that the golden model forwards left, in the order of
-/// arrival, to the right port, with the right bytes; and that the counters of the ports agree. Gives all packets: those that did not
-/// leave have the verdict [`NOT_SENT`] and no bytes.
+/// Finds the packet of every frame that left and checks that exactly the packets that the golden
+/// model forwards left, in the order of arrival, to the right port, with the right bytes; and that
+/// the counters of the ports agree. Gives all packets: those that did not leave have the verdict
+/// [`NOT_SENT`] and no bytes.
 ///
 /// # Errors
 /// The first difference.
@@ -42,7 +44,8 @@ pub fn check_ports_against(
     })
 }
 
-/// What [`check_ports`] does, by which packets the golden model `forwards`, and what it finds when it `checks` one that left.
+/// What [`check_ports`] does, by which packets the golden model `forwards`, and what it finds when
+/// it `checks` one that left.
 fn check_sent(
     packets: &[SlotPacket],
     result: &PortsResult,

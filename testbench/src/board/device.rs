@@ -34,7 +34,8 @@ pub struct Identity {
     pub clock_khz: u32,
     /// Frames that came damaged to the board since it started, modulo 2^32.
     pub damaged_frames: u32,
-    /// Cycles since RESET in which packets were on the cores or in the delay commit queue, modulo 2^32.
+    /// Cycles since RESET in which packets were on the cores or in the delay commit queue, modulo
+    /// 2^32.
     pub busy_cycles: u32,
 }
 
@@ -83,10 +84,12 @@ pub struct Board<P> {
 }
 
 impl<P: Read + Write> Board<P> {
-    /// Finds out who is at the other end of `port`. The array is as it was: [`Device::reset`] comes before the host takes charge of it.
+    /// Finds out who is at the other end of `port`. The array is as it was: [`Device::reset`] comes
+    /// before the host takes charge of it.
     ///
     /// # Errors
-    /// There is no board, or one of another version, or one whose array is not that with the hash `configuration`.
+    /// There is no board, or one of another version, or one whose array is not that with the hash
+    /// `configuration`.
     pub fn connect(port: P, options: LinkOptions, configuration: u64) -> Result<Self, BoardError> {
         let mut link = Link::new(port, options);
         let identity = identify(&mut link)?;
@@ -110,8 +113,8 @@ impl<P: Read + Write> Board<P> {
         self.link.statistics()
     }
 
-    /// Cycles since RESET in which packets were on the cores or in the delay commit queue. They are counted beyond the 32 bits of the
-    /// board.
+    /// Cycles since RESET in which packets were on the cores or in the delay commit queue. They are
+    /// counted beyond the 32 bits of the board.
     ///
     /// # Errors
     /// The board does not answer.
@@ -147,7 +150,8 @@ impl<P: Read + Write> Board<P> {
         Duration::from_secs_f64(cycles as f64 / (f64::from(self.identity.clock_khz) * 1e3))
     }
 
-    /// Sends a request; gives status and data. `Refused` and a status that no request has are errors.
+    /// Sends a request; gives status and data. `Refused` and a status that no request has are
+    /// errors.
     fn request(&mut self, request: &Request) -> Result<(Status, Vec<u8>), BoardError> {
         // Busy cycles are counted before they come round.
         if self.identified.elapsed() > self.time_of(1 << 30) {
@@ -261,8 +265,9 @@ impl<P: Read + Write> Device for Board<P> {
         Ok(())
     }
 
-    /// Sleeps for the time of `cycles` at the board's clock, and asks the board for its cycle counter: a board that is gone is noticed, and
-    /// one that is slower than it says gets its cycles too.
+    /// Sleeps for the time of `cycles` at the board's clock, and asks the board for its cycle
+    /// counter: a board that is gone is noticed, and one that is slower than it says gets its
+    /// cycles too.
     fn run(&mut self, cycles: u64) -> Result<(), CosimError> {
         // The bytes of a request with its answer alone take the board so many cycles.
         let bits = 10 * LEAST_LINE_BYTES;

@@ -1,5 +1,5 @@
-//! A board in software, for tests: registers and memory behind the protocol of `docs/fpga-link.md`, on a thread of its own, with a line
-//! that damages and loses what goes over it.
+//! A board in software, for tests: registers and memory behind the protocol of `docs/fpga-link.md`,
+//! on a thread of its own, with a line that damages and loses what goes over it.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read as _, Write as _};

@@ -1,7 +1,9 @@
-//! Frames of RFC 1662 on an asynchronous line, with an FCS of 32 bits, without address, control and protocol field.
+//! Frames of RFC 1662 on an asynchronous line, with an FCS of 32 bits, without address, control and
+//! protocol field.
 //!
-//! A frame is a flag, the contents, the FCS and a flag. The FCS is the CRC-32 of Ethernet over the contents, least significant byte first
-//! (RFC 1662, C.3). In contents and FCS, flag and escape are sent as an escape and the byte XOR 0x20.
+//! A frame is a flag, the contents, the FCS and a flag. The FCS is the CRC-32 of Ethernet over the
+//! contents, least significant byte first (RFC 1662, C.3). In contents and FCS, flag and escape are
+//! sent as an escape and the byte XOR 0x20.
 
 /// What begins and ends a frame.
 pub const FLAG: u8 = 0x7e;
@@ -44,8 +46,8 @@ pub enum Event {
 
 /// Finds the frames in the bytes of a line.
 ///
-/// What comes before the first flag is skipped, and less than four bytes between two flags are no frame. One flag may end a frame and
-/// begin the next.
+/// What comes before the first flag is skipped, and less than four bytes between two flags are no
+/// frame. One flag may end a frame and begin the next.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     /// Most bytes of contents.
@@ -130,7 +132,8 @@ mod tests {
     fn the_fcs_is_that_of_ethernet_least_significant_byte_first() {
         let line = frame(b"123456789");
         assert_eq!(line, [&[FLAG][..], b"123456789", &[0x26, 0x39, 0xf4, 0xcb], &[FLAG]].concat());
-        // RFC 1662, C.3: over contents and FCS the remainder is a constant, 0xdebb20e3 before its complement.
+        // RFC 1662, C.3: over contents and FCS the remainder is a constant, 0xdebb20e3 before its
+        // complement.
         assert_eq!(crc32fast::hash(&line[1..line.len() - 1]), !0xdebb_20e3);
     }
 

@@ -1,7 +1,8 @@
-//! Requests to a board and its answers (`docs/fpga-link.md`), over anything that bytes can be written to and read from.
+//! Requests to a board and its answers (`docs/fpga-link.md`), over anything that bytes can be
+//! written to and read from.
 //!
-//! A request is repeated, with its sequence number, when its answer is damaged or does not come, or tells that the request was damaged. The
-//! board does no write twice.
+//! A request is repeated, with its sequence number, when its answer is damaged or does not come, or
+//! tells that the request was damaged. The board does no write twice.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -99,7 +100,8 @@ const STATUS_DAMAGED: u8 = 4;
 pub struct LinkOptions {
     /// Bits per second of the line.
     pub baud: u32,
-    /// How much longer than its bytes take on the line an answer may take: the board at work, adapters, drivers; a simulated board is slow.
+    /// How much longer than its bytes take on the line an answer may take: the board at work,
+    /// adapters, drivers; a simulated board is slow.
     pub margin: Duration,
     /// How often a request is sent before it is given up.
     pub tries: u32,
@@ -124,7 +126,8 @@ pub struct LinkStatistics {
     pub damaged_answers: u64,
     /// Answers that told of a damaged request.
     pub damaged_requests: u64,
-    /// Whole frames that were no answer to the request: those that came too late, and what is not of this protocol.
+    /// Whole frames that were no answer to the request: those that came too late, and what is not
+    /// of this protocol.
     pub stale_answers: u64,
     /// Times that no answer came in time.
     pub timeouts: u64,
@@ -168,9 +171,10 @@ enum Try {
 
 /// A line to a board.
 ///
-/// Reads and writes of the device `P` return after some milliseconds if nothing comes or goes, with [`io::ErrorKind::TimedOut`] or
-/// [`io::ErrorKind::WouldBlock`]; a read of 0 bytes is the end of the connection. What is written goes out without a flush, which for
-/// terminals means to wait until all is sent.
+/// Reads and writes of the device `P` return after some milliseconds if nothing comes or goes, with
+/// [`io::ErrorKind::TimedOut`] or [`io::ErrorKind::WouldBlock`]; a read of 0 bytes is the end of
+/// the connection. What is written goes out without a flush, which for terminals means to wait
+/// until all is sent.
 #[derive(Debug)]
 pub struct Link<P> {
     port: P,
@@ -178,14 +182,16 @@ pub struct Link<P> {
     decoder: Decoder,
     /// Sequence number of the next request.
     sequence: u8,
-    /// Operation and sequence number of the last write: the board takes another one with both for a repeat.
+    /// Operation and sequence number of the last write: the board takes another one with both for a
+    /// repeat.
     last_write: Option<(Operation, u8)>,
     statistics: LinkStatistics,
     buffer: Vec<u8>,
 }
 
 impl<P: Read + Write> Link<P> {
-    /// A link over `port`. The first request of a session is an IDENTIFY, which makes the board forget what the one before wrote last.
+    /// A link over `port`. The first request of a session is an IDENTIFY, which makes the board
+    /// forget what the one before wrote last.
     pub fn new(port: P, options: LinkOptions) -> Self {
         Self {
             port,
@@ -215,14 +221,16 @@ impl<P: Read + Write> Link<P> {
         self.port
     }
 
-    /// Sends a request until it is answered; gives status and data. With status 0 the data has the length that the request expects.
+    /// Sends a request until it is answered; gives status and data. With status 0 the data has the
+    /// length that the request expects.
     ///
     /// # Errors
-    /// It was sent [`LinkOptions::tries`] times and not answered, or the device cannot be read or written.
+    /// It was sent [`LinkOptions::tries`] times and not answered, or the device cannot be read or
+    /// written.
     pub fn request(&mut self, request: &Request) -> Result<(Status, Vec<u8>), LinkError> {
         if request.operation.is_write() && self.last_write == Some((request.operation, self.sequence)) {
-            // 256 requests ago there was such a write and none since: the board would take this one for its repeat. It forgets with
-            // an IDENTIFY.
+            // 256 requests ago there was such a write and none since: the board would take this one
+            // for its repeat. It forgets with an IDENTIFY.
             let identify =
                 Request { operation: Operation::Identify, count: 0, address: 0, data: &[], answer: 32 };
             self.last_write = None;
@@ -330,8 +338,8 @@ impl<P: Read + Write> Link<P> {
         }
     }
 
-    /// Takes bytes that came, all of them: only then something damaged makes the request be sent again, and what comes behind an answer
-    /// is not taken for the next one's.
+    /// Takes bytes that came, all of them: only then something damaged makes the request be sent
+    /// again, and what comes behind an answer is not taken for the next one's.
     fn take(&mut self, bytes: &[u8], request: &Request, contents: &[u8], heard: &mut Heard) -> Option<Try> {
         heard.bytes += bytes.len() as u64;
         let (mut damaged, mut answered) = (false, None);

@@ -55,8 +55,8 @@ pub enum PortError {
     },
 }
 
-/// Opens the serial device at `path` with `baud` bits per second, 8 data bits, no parity and one stop bit, for this program alone. What came
-/// before is dropped.
+/// Opens the serial device at `path` with `baud` bits per second, 8 data bits, no parity and one
+/// stop bit, for this program alone. What came before is dropped.
 ///
 /// # Errors
 /// There is no such device, or it cannot be opened or set up.
@@ -173,7 +173,8 @@ mod tests {
             let busy = open(Path::new(&name), baud).unwrap_err().to_string();
             assert!(busy.contains("the device is busy"), "{busy}");
             drop(master);
-            // A program that another test has started meanwhile may have our end open until it ends.
+            // A program that another test has started meanwhile may have our end open until it
+            // ends.
             let ended =
                 (0..6_000).any(|_| port.read(&mut got).unwrap_err().kind() != io::ErrorKind::TimedOut);
             assert!(ended, "the other end is gone, and reads go on");

@@ -1,8 +1,9 @@
 //! A run of packets through any [`Device`], by its registers and its memory alone.
 //!
-//! A batch is as many packets as the ring has slots. The host writes them, pushes them with one write, waits until COMMITTED_PACKETS has
-//! counted them all, cleans and invalidates the caches, and reads what they left; then comes the next batch. What takes time is the way to
-//! the board, and neither the array nor the host can use it twice at a time.
+//! A batch is as many packets as the ring has slots. The host writes them, pushes them with one
+//! write, waits until COMMITTED_PACKETS has counted them all, cleans and invalidates the caches,
+//! and reads what they left; then comes the next batch. What takes time is the way to the board,
+//! and neither the array nor the host can use it twice at a time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use crate::cosim::{
 };
 use crate::slot::FRAME_OFFSET;
 
-/// Bytes between two parts of the memory that are rather read or written than left out: a request costs more.
+/// Bytes between two parts of the memory that are rather read or written than left out: a request
+/// costs more.
 const GAP: u32 = 128;
 /// Cycles between two looks at COMMITTED_PACKETS.
 const POLL_CYCLES: u64 = 256;
@@ -47,12 +49,13 @@ pub struct SessionResult {
     pub elapsed: Duration,
 }
 
-/// Runs `packets` through an array whose kernel is loaded and which [`Host::configure`] has set up since the last reset. `progress` is
-/// told how many packets are done. [`Packet::arrival`] has no meaning: packets go as fast as they can.
+/// Runs `packets` through an array whose kernel is loaded and which [`Host::configure`] has set up
+/// since the last reset. `progress` is told how many packets are done. [`Packet::arrival`] has no
+/// meaning: packets go as fast as they can.
 ///
 /// # Errors
-/// A frame is too large for a slot, the device fails, nothing is committed for [`SessionOptions::stall_limit`], or COMMITTED_PACKETS does
-/// not count what was pushed.
+/// A frame is too large for a slot, the device fails, nothing is committed for
+/// [`SessionOptions::stall_limit`], or COMMITTED_PACKETS does not count what was pushed.
 pub fn run<D: Device>(
     host: &mut Host<D>,
     setup: &ArraySetup,

@@ -1,4 +1,5 @@
-//! Runs of packets through a device against those of the simulation, which sees every event of the array.
+//! Runs of packets through a device against those of the simulation, which sees every event of the
+//! array.
 
 use std::sync::OnceLock;
 use std::time::Duration;

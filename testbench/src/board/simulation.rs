@@ -66,7 +66,8 @@ pub struct BoardSimulation {
 }
 
 impl BoardSimulation {
-    /// A board whose serial line passes `step / 2^16` of a bit in a cycle of its clock, some cycles after power-on, when its reset is over.
+    /// A board whose serial line passes `step / 2^16` of a bit in a cycle of its clock, some cycles
+    /// after power-on, when its reset is over.
     ///
     /// # Errors
     /// The model does not have these pins, or stopped by itself.
@@ -108,7 +109,8 @@ impl BoardSimulation {
         self.cycles
     }
 
-    /// One cycle; gives a byte that the board has sent. A byte without a stop bit is lost, as a serial port loses it.
+    /// One cycle; gives a byte that the board has sent. A byte without a stop bit is lost, as a
+    /// serial port loses it.
     ///
     /// # Errors
     /// The model stopped by itself.

@@ -1,4 +1,5 @@
-//! The link and the device against a board in software; runs of packets against the simulated array.
+//! The link and the device against a board in software; runs of packets against the simulated
+//! array.
 
 use std::cell::Cell;
 use std::io::{self, Read, Write};
@@ -31,7 +32,8 @@ fn refused<P: Read + Write + std::fmt::Debug>(port: P) -> String {
     connect(port).unwrap_err().to_string()
 }
 
-/// What a board that does as the document says does with random accesses, over lines on which much goes wrong.
+/// What a board that does as the document says does with random accesses, over lines on which much
+/// goes wrong.
 #[test]
 fn every_write_is_done_once_whatever_the_line_does() {
     let seed = test_seed();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Alignment of a piece: a line of the caches, so that what nodes put into one piece shares no line with another one.
+/// Alignment of a piece: a line of the caches, so that what nodes put into one piece shares no line
+/// with another one.
 const ALIGNMENT: u32 = 64;
 
 /// Why a piece could not be allocated or freed.
@@ -45,7 +46,8 @@ pub enum HeapError {
     },
 }
 
-/// Which bytes of the symmetric heap are in use. One of them speaks for all nodes, since a piece has the same address on each.
+/// Which bytes of the symmetric heap are in use. One of them speaks for all nodes, since a piece
+/// has the same address on each.
 #[derive(Clone, Debug)]
 pub struct SymmetricHeap {
     first: u32,
@@ -55,7 +57,8 @@ pub struct SymmetricHeap {
 }
 
 impl SymmetricHeap {
-    /// A heap of `bytes` bytes from `first` on, such as [`QueueArea::heap`](super::QueueArea). What is no whole line at its ends is not used.
+    /// A heap of `bytes` bytes from `first` on, such as [`QueueArea::heap`](super::QueueArea). What
+    /// is no whole line at its ends is not used.
     #[must_use]
     pub fn new(first: u32, bytes: u32) -> Self {
         let aligned = first.checked_next_multiple_of(ALIGNMENT).unwrap_or(first);
@@ -63,7 +66,8 @@ impl SymmetricHeap {
         Self { first: aligned, bytes, pieces: BTreeMap::new() }
     }
 
-    /// Gives the address of `bytes` bytes, a multiple of 64, in the first gap that has them. What they hold is not changed.
+    /// Gives the address of `bytes` bytes, a multiple of 64, in the first gap that has them. What
+    /// they hold is not changed.
     ///
     /// # Errors
     /// [`HeapError::Empty`], [`HeapError::Full`].

@@ -9,7 +9,8 @@ use super::error::ClusterError;
 pub(super) const CYCLE: u64 = 1_000;
 /// Bytes of preamble, frame check sequence and gap of a frame (IEEE 802.3).
 const OVERHEAD: usize = 24;
-/// Longest delay, in cycles, of a frame that is reordered, and of the second copy of one that is duplicated.
+/// Longest delay, in cycles, of a frame that is reordered, and of the second copy of one that is
+/// duplicated.
 const LONGEST_DELAY: u64 = 1_000;
 /// Bytes of the Ethernet, IPv4, UDP and base transport headers, and of the ICRC.
 const HEADERS: usize = 54;
@@ -58,9 +59,9 @@ impl Place {
     }
 }
 
-/// The link between a node and the switch, in both directions. The faults befall the frames that the node sends, as
-/// they come to the
-/// switch; so a frame from one node to another, or back to itself, meets them once.
+/// The link between a node and the switch, in both directions. The faults befall the frames that
+/// the node sends, as they come to the switch; so a frame from one node to another, or back to
+/// itself, meets them once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {
     /// Cycles that a bit is on its way, each way: 10 to 100,000.
@@ -73,7 +74,8 @@ pub struct LinkOptions {
     pub duplicate: f64,
     /// Frames that come up to 1,000 cycles later, and so behind others, in percent.
     pub reorder: f64,
-    /// Frames of which a byte is changed, in percent. The frame check sequence of Ethernet does not tell.
+    /// Frames of which a byte is changed, in percent. The frame check sequence of Ethernet does not
+    /// tell.
     pub corrupt: f64,
     /// Where; `None`: at any of the places.
     pub corrupt_in: Option<Place>,

@@ -1,4 +1,5 @@
-//! Keeps the nodes together: all work for a step, then what they sent is forwarded, then the next step.
+//! Keeps the nodes together: all work for a step, then what they sent is forwarded, then the next
+//! step.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -28,11 +29,12 @@ pub(super) struct Exchanged {
     pub quiet: Duration,
 }
 
-/// The nodes of a cluster run on a thread each, of which at most `threads` work at a time. No node begins a step
-/// before all have ended the one before it, and
-/// what one does in a step reaches others in later steps only; so the result does not depend on which threads work when.
+/// The nodes of a cluster run on a thread each, of which at most `threads` work at a time. No node
+/// begins a step before all have ended the one before it, and what one does in a step reaches
+/// others in later steps only; so the result does not depend on which threads work when.
 pub(super) struct Lockstep {
-    /// Cycles of a step: the smallest latency of a link. What is sent in a step comes to the switch behind its end.
+    /// Cycles of a step: the smallest latency of a link. What is sent in a step comes to the switch
+    /// behind its end.
     pub step: u64,
     threads: usize,
     state: Mutex<State>,
@@ -104,8 +106,8 @@ impl Lockstep {
         drop(self.work(self.lock()));
     }
 
-    /// The node at `port` has ended a step in which it sent `sent`, and comes to its meeting number `arrived`. Returns
-    /// when all have.
+    /// The node at `port` has ended a step in which it sent `sent`, and comes to its meeting number
+    /// `arrived`. Returns when all have.
     ///
     /// # Errors
     /// A node failed in this step: all others are stopped.
@@ -131,7 +133,8 @@ impl Lockstep {
         Ok(Exchanged { frames, met: state.met, quiet: state.quiet })
     }
 
-    /// The node leaves, and does not come back; `fails`: the others are stopped at the end of the step.
+    /// The node leaves, and does not come back; `fails`: the others are stopped at the end of the
+    /// step.
     pub fn leave(&self, fails: bool) {
         let mut state = self.lock();
         state.present -= 1;
@@ -182,7 +185,8 @@ mod tests {
 
     const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
 
-    /// What node 1 gets, by cycle and first byte behind the MAC, when each node sends frames to it in these cycles.
+    /// What node 1 gets, by cycle and first byte behind the MAC, when each node sends frames to it
+    /// in these cycles.
     fn delivered(latencies: [u32; 2], sent: [&[u64]; 2], threads: usize) -> Vec<(u64, u8)> {
         let links = latencies.map(|latency| LinkOptions { latency, ..LinkOptions::default() });
         let step = u64::from(latencies[0].min(latencies[1]));
@@ -214,7 +218,8 @@ mod tests {
         })
     }
 
-    /// A frame of a long link that was sent before does not hold up one that comes to the switch before it.
+    /// A frame of a long link that was sent before does not hold up one that comes to the switch
+    /// before it.
     #[test]
     fn frames_are_forwarded_in_the_order_in_which_they_come() {
         for threads in [1, 2] {

@@ -13,7 +13,8 @@
 //! | `outside` | a port that is a socket: frames to and from another program |
 //! | `pcapng` | what passes a port, as a capture |
 //!
-//! A program for a cluster is one function that every node runs, on a thread of its own, with the host library of the single array:
+//! A program for a cluster is one function that every node runs, on a thread of its own, with the
+//! host library of the single array:
 //!
 //! ```no_run
 //! # use hermes_testbench::cluster::{self, ClusterOptions};
@@ -160,14 +161,13 @@ fn was_stopped(error: &CosimError) -> bool {
 /// What the thread of a node gives.
 type Ended<T> = (Result<T, CosimError>, std::io::Result<()>);
 
-/// Runs `program` on every node of a cluster of arrays of `library`. A node whose program has ended works on, and
-/// answers the others,
-/// until all have. Results and captures are the same for any number of threads.
+/// Runs `program` on every node of a cluster of arrays of `library`. A node whose program has ended
+/// works on, and answers the others, until all have. Results and captures are the same for any
+/// number of threads.
 ///
 /// # Errors
-/// An option is out of its range, a capture cannot be written, or a node failed: then all are stopped, and the
-/// captures that have frames
-/// are there.
+/// An option is out of its range, a capture cannot be written, or a node failed: then all are
+/// stopped, and the captures that have frames are there.
 ///
 /// # Panics
 /// If `program` does.

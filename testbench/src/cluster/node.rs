@@ -143,10 +143,9 @@ impl Node {
         Ok(Self { number, nodes, host: Host::new(simulation)?, outside, seed, end })
     }
 
-    /// Takes up a queue pair for each node, its own too: queue pair `n` is for node `n`, whose symmetric window has
-    /// the same address as
-    /// the one here; and [`OUTSIDE_PAIR`] for the peer outside, if there is one. All nodes do so; behind it all queue
-    /// pairs of all nodes are up.
+    /// Takes up a queue pair for each node, its own too: queue pair `n` is for node `n`, whose
+    /// symmetric window has the same address as the one here; and [`OUTSIDE_PAIR`] for the peer
+    /// outside, if there is one. All nodes do so; behind it all queue pairs of all nodes are up.
     ///
     /// # Errors
     /// As [`Host::enable_network`] and [`Host::connect_queue_pair`].
@@ -203,7 +202,8 @@ impl Node {
         first_sequence(self.seed, self.number, OUTSIDE_PAIR as usize)
     }
 
-    /// The queue pair for a node; that number of nodes stands for the peer outside. `None`: there is none.
+    /// The queue pair for a node; that number of nodes stands for the peer outside. `None`: there
+    /// is none.
     #[must_use]
     pub fn pair_for(&self, peer: usize) -> Option<u32> {
         if peer == self.nodes && self.outside.is_some() {
@@ -212,8 +212,8 @@ impl Node {
         (peer < self.nodes).then_some(peer as u32)
     }
 
-    /// Lets the array work until nothing has come from outside for so long (of the user's time, not of the
-    /// simulation's). All nodes do so.
+    /// Lets the array work until nothing has come from outside for so long (of the user's time, not
+    /// of the simulation's). All nodes do so.
     ///
     /// # Errors
     /// A node failed.
@@ -226,7 +226,8 @@ impl Node {
         Ok(())
     }
 
-    /// Lets the array work until all nodes have come here: a barrier of the hosts, beside the network.
+    /// Lets the array work until all nodes have come here: a barrier of the hosts, beside the
+    /// network.
     ///
     /// # Errors
     /// A node failed.

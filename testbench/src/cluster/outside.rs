@@ -1,4 +1,5 @@
-//! A port of the switch that is a socket: frames to and from another program, such as QEMU, one a datagram.
+//! A port of the switch that is a socket: frames to and from another program, such as QEMU, one a
+//! datagram.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -14,7 +15,8 @@ const DATAGRAM_BYTES: usize = 1 << 16;
 /// Datagrams that are taken at the end of a step; the others wait in the socket.
 const AT_ONCE: usize = 64;
 
-/// Where the socket is, and who is behind it. The format is that of QEMU's `-netdev dgram` and `-netdev socket,udp=`.
+/// Where the socket is, and who is behind it. The format is that of QEMU's `-netdev dgram` and
+/// `-netdev socket,udp=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutsideOptions {
     /// Its own address.
@@ -45,9 +47,8 @@ pub struct OutsidePeer {
 impl FromStr for OutsidePeer {
     type Err = String;
 
-    /// `mac=52:54:00:00:00:09,ip=10.0.0.9,qp=17,psn=0,key=0x1234,address=0x7f0000001000,node=0`: the first four must
-    /// be there. Numbers are
-    /// decimal, or hexadecimal with 0x.
+    /// `mac=52:54:00:00:00:09,ip=10.0.0.9,qp=17,psn=0,key=0x1234,address=0x7f0000001000,node=0`:
+    /// the first four must be there. Numbers are decimal, or hexadecimal with 0x.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut peer = Self::default();
         let mut given = Vec::new();
@@ -139,7 +140,8 @@ impl Outside {
         }
     }
 
-    /// How long ago the last datagram came; for ever if it was an empty one: nothing more will come.
+    /// How long ago the last datagram came; for ever if it was an empty one: nothing more will
+    /// come.
     pub fn quiet(&self) -> Duration {
         if self.closed {
             return Duration::MAX;

@@ -29,9 +29,9 @@ pub enum Direction {
     Outbound = 2,
 }
 
-/// A pcapng file (draft-ietf-opsawg-pcapng) with one interface, little-endian, timestamps in nanoseconds, and the
-/// direction of every frame. It
-/// appears when [`PcapngWriter::commit`] succeeds.
+/// A pcapng file (draft-ietf-opsawg-pcapng) with one interface, little-endian, timestamps in
+/// nanoseconds, and the direction of every frame. It appears when [`PcapngWriter::commit`]
+/// succeeds.
 #[derive(Debug)]
 pub struct PcapngWriter {
     file: OutputFile,

@@ -9,10 +9,9 @@ use crate::cosim::{self, ArraySetup, CosimError, KernelImage, Packet, RunOptions
 
 /// A kernel that leaves commands in a list in memory, and what it needs.
 ///
-/// Each node runs its packets through the kernel; then its host serves the list, and waits until its commands are
-/// complete. The argument block
-/// has six words: address of the [`CommandList`], address of the symmetric heap, number of the node, number of nodes
-/// (with the peer outside of a
+/// Each node runs its packets through the kernel; then its host serves the list, and waits until
+/// its commands are complete. The argument block has six words: address of the [`CommandList`],
+/// address of the symmetric heap, number of the node, number of nodes (with the peer outside of a
 /// node that has one), entries of the list, bytes of the heap.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -28,7 +27,8 @@ pub struct Program {
     pub commands: u32,
     /// NET_TIMEOUT, if not that of the reset: longer for a peer outside, whose time is another one.
     pub timeout: Option<u32>,
-    /// Once all commands are complete, the nodes work on until nothing has come from outside for so long.
+    /// Once all commands are complete, the nodes work on until nothing has come from outside for so
+    /// long.
     pub linger: Option<Duration>,
 }
 
@@ -71,7 +71,8 @@ pub struct NodeReport {
 }
 
 impl Program {
-    /// Runs it on a node; all nodes must. They begin together, when all queue pairs are up; each calls `up` then.
+    /// Runs it on a node; all nodes must. They begin together, when all queue pairs are up; each
+    /// calls `up` then.
     ///
     /// # Errors
     /// The kernel does not fit or is stuck, or commands do not complete.

@@ -32,9 +32,11 @@ const PATIENCE: u64 = 8_000_000;
 /// Who serves the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub enum QueueMode {
-    /// Hardware fetches commands and completes them by counters, firmware (`net.c`) only says where they go.
+    /// Hardware fetches commands and completes them by counters, firmware (`net.c`) only says where
+    /// they go.
     Queues,
-    /// Firmware (`net-paper.c`) polls the rings, and completes commands by their statuses: section 4.2.1 of the ComP-Net paper.
+    /// Firmware (`net-paper.c`) polls the rings, and completes commands by their statuses: section
+    /// 4.2.1 of the ComP-Net paper.
     Paper,
 }
 
@@ -52,7 +54,8 @@ impl QueueMode {
     }
 }
 
-/// Where the queues of the warp slots of a node are: rings, control lines, and behind them the symmetric heap.
+/// Where the queues of the warp slots of a node are: rings, control lines, and behind them the
+/// symmetric heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueArea {
     /// Its first byte, a multiple of its size.
@@ -70,8 +73,8 @@ pub struct QueueArea {
 }
 
 impl QueueArea {
-    /// An area for the array of `host`, that of domain 0, with a heap of `heap_bytes` bytes. Those of other domains follow. Their memory holds zeros if nothing was
-    /// there before.
+    /// An area for the array of `host`, that of domain 0, with a heap of `heap_bytes` bytes. Those
+    /// of other domains follow. Their memory holds zeros if nothing was there before.
     ///
     /// # Errors
     /// [`CosimError::OutOfMemory`], or a register does not answer.
@@ -98,7 +101,8 @@ impl QueueArea {
         self.base + (self.slots * QUEUE_ENTRIES + slot) * ENTRY
     }
 
-    /// The argument block of a kernel on `node`: `struct hermes_arguments` of `hermes_shmem.h`, and the kernel's `own` words.
+    /// The argument block of a kernel on `node`: `struct hermes_arguments` of `hermes_shmem.h`, and
+    /// the kernel's `own` words.
     #[must_use]
     pub fn argument(&self, node: &Node, own: &[u32]) -> Vec<u8> {
         let (number, nodes) = (node.number as u32, node.nodes as u32);
@@ -117,9 +121,10 @@ pub struct QueueService {
 }
 
 impl QueueService {
-    /// Starts it, on all harts: it serves the queues of `area`, whose commands go to the queue pairs of [`Node::connect_mesh`] and read in the
-    /// symmetric heap. In [`QueueMode::Paper`] a hart looks at what is complete after each `rounds` rounds through its queues. Returns when the queues are on. The
-    /// addresses of `firmware`, which is that of `mode`, must be reserved.
+    /// Starts it, on all harts: it serves the queues of `area`, whose commands go to the queue
+    /// pairs of [`Node::connect_mesh`] and read in the symmetric heap. In [`QueueMode::Paper`] a
+    /// hart looks at what is complete after each `rounds` rounds through its queues. Returns when
+    /// the queues are on. The addresses of `firmware`, which is that of `mode`, must be reserved.
     ///
     /// # Errors
     /// The firmware ends or does not answer, or a register does not answer.
@@ -152,19 +157,21 @@ impl QueueService {
     }
 
     /// From now on commands of the queues of `domain` to node `peer` go to queue pair `pair`, and
-    /// read and write in `region` here. [`QueueService::start`] does this for domain 0. The firmware
-    /// takes it within some hundred cycles in which [`Host::attend_firmware`] is called.
+    /// read and write in `region` here. [`QueueService::start`] does this for domain 0. The
+    /// firmware takes it within some hundred cycles in which [`Host::attend_firmware`] is called.
     pub fn route(node: &mut Node, domain: u32, peer: u32, pair: u32, region: u32) {
         if let Some(link) = node.host.firmware_mut() {
             link.send(route(peer, pair, region, domain));
         }
     }
 
-    /// Empties a queue, whose warp has ended, and switches it on with another `epoch`: what the warp left counts no more. Returns when that is done, which takes as long
-    /// as commands that are under way. In [`QueueMode::Queues`] only.
+    /// Empties a queue, whose warp has ended, and switches it on with another `epoch`: what the
+    /// warp left counts no more. Returns when that is done, which takes as long as commands that
+    /// are under way. In [`QueueMode::Queues`] only.
     ///
     /// # Errors
-    /// There is no such queue, the epoch is 0, the firmware ends or does not answer, or a register does not answer.
+    /// There is no such queue, the epoch is 0, the firmware ends or does not answer, or a register
+    /// does not answer.
     pub fn reset(node: &mut Node, queue: u32, epoch: u32) -> Result<(), CosimError> {
         let capabilities = node.host.read("NET_CAPS")?;
         let queues = (capabilities >> 17 & 0xfff) << (capabilities >> 11 & 3);
@@ -220,7 +227,8 @@ fn answer(node: &mut Node, kind: u32) -> Result<[u32; MESSAGE_WORDS], CosimError
     Err(CosimError::Firmware(format!("does not answer within {PATIENCE} cycles")))
 }
 
-/// A kernel whose warps post commands by their queues, on every node, with the firmware that serves these beside it.
+/// A kernel whose warps post commands by their queues, on every node, with the firmware that serves
+/// these beside it.
 pub struct QueueProgram {
     /// The kernel.
     pub kernel: KernelImage,
@@ -279,7 +287,8 @@ impl QueueReport {
     }
 }
 
-/// Commands are complete when the kernel has ended and the firmware has stopped. The code is one of those in the control lines.
+/// Commands are complete when the kernel has ended and the firmware has stopped. The code is one of
+/// those in the control lines.
 impl From<QueueReport> for NodeReport {
     fn from(report: QueueReport) -> Self {
         let heap = report.heap().to_vec();
@@ -302,8 +311,8 @@ impl From<QueueReport> for NodeReport {
 }
 
 impl QueueProgram {
-    /// Runs it on a node; all nodes must. They begin together, when the queue pairs and queues of all are up. `fill` gives what the heap
-    /// holds then, from its first byte on; zeros follow.
+    /// Runs it on a node; all nodes must. They begin together, when the queue pairs and queues of
+    /// all are up. `fill` gives what the heap holds then, from its first byte on; zeros follow.
     ///
     /// # Errors
     /// The kernel or the firmware does not fit, or is stuck.

@@ -1,12 +1,14 @@
-//! Commands that a kernel writes to memory and the host of its node posts: the way without a command processor, as in the "dGPU"
-//! baseline of the ComP-Net paper (section 5.1), where threads of the host serve the queues.
+//! Commands that a kernel writes to memory and the host of its node posts: the way without a
+//! command processor, as in the "dGPU" baseline of the ComP-Net paper (section 5.1), where threads
+//! of the host serve the queues.
 
 use super::node::{Node, WINDOW_REGION};
 use crate::cosim::{CosimError, PostOptions};
 
 /// Bytes of an entry: sixteen words, as docs/network.md has them.
 pub const ENTRY_BYTES: u32 = 64;
-/// Word 0: operation in bits 7:0, bytes inline, context in bits 13:12; what the network interface looks at.
+/// Word 0: operation in bits 7:0, bytes inline, context in bits 13:12; what the network interface
+/// looks at.
 const COMMAND: u32 = 0x34ff;
 /// Word 0: the entry is published.
 const PUBLISHED: u32 = 1 << 8;
@@ -17,11 +19,12 @@ const NODE_MASK: u32 = 0xfff;
 const NO_SUCH_NODE: u8 = 0x81;
 /// Cycles between two looks of the host.
 const PAUSE: u64 = 200;
-/// Cycles without a completion after which the host gives up: longer than all retries of a command take.
+/// Cycles without a completion after which the host gives up: longer than all retries of a command
+/// take.
 const PATIENCE: u64 = 4_000_000;
 
-/// A list of entries in the memory of a node. A kernel writes entries of its own choice, each once: words 1 to 15,
-/// then word 0 with bit 8.
+/// A list of entries in the memory of a node. A kernel writes entries of its own choice, each once:
+/// words 1 to 15, then word 0 with bit 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandList {
     /// Its first entry.
@@ -55,9 +58,9 @@ impl CommandList {
         Ok(Self { address, entries })
     }
 
-    /// Posts the published entries in their order, each for the queue pair of its node ([`Node::connect_mesh`]), and
-    /// waits until all are
-    /// complete. Call it once, when the kernel has ended: the host reads memory, so the caches are cleaned first.
+    /// Posts the published entries in their order, each for the queue pair of its node
+    /// ([`Node::connect_mesh`]), and waits until all are complete. Call it once, when the kernel
+    /// has ended: the host reads memory, so the caches are cleaned first.
     ///
     /// # Errors
     /// A register does not answer, or commands do not complete.

@@ -47,15 +47,15 @@ struct Port {
     counts: PortCounts,
 }
 
-/// A star of links of one rate or of several: a frame leaves by the port whose node has its destination MAC, be it the
-/// one by which it came;
-/// without such a node by the port to the outside, and dropped if there is none. It passes without delay (cut-through)
-/// if the line is free and not faster than that on which it came; else
-/// it waits in the queue of the output, 256 KiB, which drops what finds no room (drop tail).
+/// A star of links of one rate or of several: a frame leaves by the port whose node has its
+/// destination MAC, be it the one by which it came; without such a node by the port to the outside,
+/// and dropped if there is none. It passes without delay (cut-through) if the line is free and not
+/// faster than that on which it came; else it waits in the queue of the output, 256 KiB, which
+/// drops what finds no room (drop tail).
 ///
-/// Times are in picoseconds. Frames are forwarded in the order in which their first bits come; of those that come at
-/// once the one of the lower port is the
-/// first. So the order in which [`Switch::send`] is called for different ports does not matter.
+/// Times are in picoseconds. Frames are forwarded in the order in which their first bits come; of
+/// those that come at once the one of the lower port is the first. So the order in which
+/// [`Switch::send`] is called for different ports does not matter.
 pub struct Switch {
     ports: Vec<Port>,
     /// By time of the first bit at the switch, port and serial number.
@@ -77,7 +77,8 @@ impl Switch {
         Self { ports: ports.into_iter().enumerate().map(port).collect(), coming: BTreeMap::new() }
     }
 
-    /// A node sends a frame, whose first bit is on its link at `begin` picoseconds. Frames of a port are given in their order.
+    /// A node sends a frame, whose first bit is on its link at `begin` picoseconds. Frames of a
+    /// port are given in their order.
     pub fn send(&mut self, port: usize, begin: u64, bytes: Vec<u8>) {
         let from = &mut self.ports[port];
         from.counts.sent += 1;
@@ -89,9 +90,8 @@ impl Switch {
         }
     }
 
-    /// Forwards the frames that come before the cycle `before`: all that will ever be sent to come before it was given
-    /// to [`Switch::send`].
-    /// `deliver` gets port and frame.
+    /// Forwards the frames that come before the cycle `before`: all that will ever be sent to come
+    /// before it was given to [`Switch::send`]. `deliver` gets port and frame.
     pub fn forward(&mut self, before: u64, mut deliver: impl FnMut(usize, Delivery)) {
         while let Some(entry) = self.coming.first_entry() {
             let (time, from, _) = *entry.key();

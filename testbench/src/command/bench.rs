@@ -97,7 +97,8 @@ pub struct CommandBench {
 }
 
 impl CommandBench {
-    /// Runs programs on models of `library`, whose hart can do what `abilities` say. `ebreak` stops the hart.
+    /// Runs programs on models of `library`, whose hart can do what `abilities` say. `ebreak` stops
+    /// the hart.
     #[must_use]
     pub fn new(library: ModelLibrary, memory: MemoryOptions, abilities: Abilities) -> Self {
         Self { library, memory, abilities, stops_on_break: true, ends_at: None, debugger: None }
@@ -110,22 +111,24 @@ impl CommandBench {
         self
     }
 
-    /// A store of hart 0 to `address` ends its program, and the other harts with it, as does what stops hart 0.
+    /// A store of hart 0 to `address` ends its program, and the other harts with it, as does what
+    /// stops hart 0.
     #[must_use]
     pub fn ending_at_store(mut self, address: u32) -> Self {
         self.ends_at = Some(address);
         self
     }
 
-    /// A debugger stops harts at random while they run, lets them execute single instructions, compares their registers with the
-    /// reference, and lets them go on. `seed` says when.
+    /// A debugger stops harts at random while they run, lets them execute single instructions,
+    /// compares their registers with the reference, and lets them go on. `seed` says when.
     #[must_use]
     pub fn debugged(mut self, seed: u64) -> Self {
         self.debugger = Some(seed);
         self
     }
 
-    /// Runs `program` on hart 0 until `ebreak` or a lock-up stops it, at most `limit` cycles, in lock-step with the reference.
+    /// Runs `program` on hart 0 until `ebreak` or a lock-up stops it, at most `limit` cycles, in
+    /// lock-step with the reference.
     ///
     /// # Errors
     /// [`CommandError`].
@@ -148,7 +151,8 @@ impl CommandBench {
         self.run_harts_on(host, std::slice::from_ref(program), limit)
     }
 
-    /// As [`CommandBench::run_on`], a program for each hart, hart 0 first, all at the same time; the programs share no memory.
+    /// As [`CommandBench::run_on`], a program for each hart, hart 0 first, all at the same time;
+    /// the programs share no memory.
     ///
     /// # Errors
     /// [`CommandError`].
@@ -240,8 +244,8 @@ impl CommandBench {
     }
 }
 
-/// Stops some of the harts, lets one execute a few instructions and compares its registers, and lets all go on. Gives the number of those
-/// instructions.
+/// Stops some of the harts, lets one execute a few instructions and compares its registers, and
+/// lets all go on. Gives the number of those instructions.
 fn disturb(
     host: &mut Host<Simulation>,
     debugger: &mut Debugger,

@@ -18,8 +18,9 @@ const FLAGS: [&str; 2] = ["-march=rv32i_zifencei_zbb", "-mabi=ilp32"];
 /// The same, as the compiler has its own library.
 const LIBRARY_FLAGS: [&str; 2] = ["-march=rv32i", "-mabi=ilp32"];
 
-/// Builds the program in `source`: C (`.c`) with a function `main`, or assembly (`.S`) with one. The hart starts at
-/// `_start`, which calls it and ends at `ebreak` with its value in `a0`. Assembly finds `expect.inc`.
+/// Builds the program in `source`: C (`.c`) with a function `main`, or assembly (`.S`) with one.
+/// The hart starts at `_start`, which calls it and ends at `ebreak` with its value in `a0`.
+/// Assembly finds `expect.inc`.
 ///
 /// # Errors
 /// [`BuildError`].

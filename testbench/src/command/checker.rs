@@ -120,8 +120,8 @@ impl std::ops::AddAssign for Seen {
     }
 }
 
-/// Compares the harts with the reference simulator. When an interrupt is taken, the array decides; that it was allowed, and
-/// all that follows, the checker.
+/// Compares the harts with the reference simulator. When an interrupt is taken, the array decides;
+/// that it was allowed, and all that follows, the checker.
 pub struct CommandChecker {
     harts: Vec<CheckedHart>,
     shared: Shared<FromArray>,
@@ -135,7 +135,8 @@ struct CheckedHart {
 }
 
 impl CheckedHart {
-    /// The channel whose handler this instruction begins, or the one that an interrupt of machine mode put off.
+    /// The channel whose handler this instruction begins, or the one that an interrupt of machine
+    /// mode put off.
     fn channel(&self, seen: &CommandRetired) -> Option<Taken> {
         seen.uli.then(|| Taken::Channel(self.hart.channels.deliverable().unwrap_or(usize::MAX)))
     }
@@ -155,8 +156,9 @@ impl CheckedHart {
 }
 
 impl CommandChecker {
-    /// Harts that start at `entries`, hart 0 first, with this memory, and can do what `abilities` say; `registers` are the offsets of those that the
-    /// array has. Its registers are 0, which those of the array need not be: a program must write a register before it reads it.
+    /// Harts that start at `entries`, hart 0 first, with this memory, and can do what `abilities`
+    /// say; `registers` are the offsets of those that the array has. Its registers are 0, which
+    /// those of the array need not be: a program must write a register before it reads it.
     #[must_use]
     pub fn new(entries: &[u32], memory: MemoryImage, abilities: Abilities, registers: Vec<u32>) -> Self {
         let hart = |(number, entry): (u32, &u32)| CheckedHart {
@@ -183,7 +185,8 @@ impl CommandChecker {
         self.seen
     }
 
-    /// The exception that ended the program of a hart: `ebreak` that stopped it, or the one whose handler could not begin.
+    /// The exception that ended the program of a hart: `ebreak` that stopped it, or the one whose
+    /// handler could not begin.
     #[must_use]
     pub fn ended(&self, number: usize) -> Option<Fault> {
         let hart = &self.harts.get(number)?.hart;
@@ -261,7 +264,8 @@ impl CommandChecker {
         self.seen.events += u64::from(by_event);
         let interrupt = checked.interrupt(seen, pending);
         self.seen.external += u64::from(interrupt == Some(Taken::Interrupt(11)));
-        // A bank of the L2 has one reservation: of several harts one may find it taken, and its `sc.w` stores nothing.
+        // A bank of the L2 has one reservation: of several harts one may find it taken, and its
+        // `sc.w` stores nothing.
         let conditional = crate::iss::Instruction::decode(seen.word, &Isa::RV32IMA_ZBB)
             .is_some_and(|instruction| instruction.op == crate::iss::Op::ScW);
         if conditional && !seen.trap && checked.hart.hart.reservation.is_some() {
@@ -278,7 +282,8 @@ impl CommandChecker {
         self.seen.exceptions += u64::from(retired.trap.is_some());
         self.seen.interrupts += u64::from(interrupt.is_some());
         self.seen.user_interrupts += u64::from(channel.is_some());
-        // What an instruction does not have says nothing; where one that raises an exception goes is seen at the next.
+        // What an instruction does not have says nothing; where one that raises an exception goes
+        // is seen at the next.
         let trap = retired.trap.is_some();
         let (rd, mut value) = match retired.result {
             Some((rd, value)) => (rd.into(), value),

@@ -17,7 +17,8 @@ pub(super) const COUNTER: u8 = 4;
 /// Registers with a purpose: return address, bases, counter.
 const RESERVED: u8 = 5;
 
-/// A program of about `blocks` blocks, which ends with an exception. Every register is written first.
+/// A program of about `blocks` blocks, which ends with an exception. Every register is written
+/// first.
 pub fn random_program(random: &mut ChaCha8Rng, blocks: usize) -> Executable {
     let mut program = Generator { random, words: vec![], machine: None };
     program.write_registers(DATA_BASES);

@@ -1,5 +1,5 @@
-//! Programs on the command processor: built from source or at random, run on the Verilated array, compared with the reference
-//! simulator instruction by instruction.
+//! Programs on the command processor: built from source or at random, run on the Verilated array,
+//! compared with the reference simulator instruction by instruction.
 //!
 //! | module | what is in it |
 //! | --- | --- |

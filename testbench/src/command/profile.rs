@@ -26,7 +26,8 @@ pub enum Lost {
     Long,
     /// A trap, or a write of a CSR, was before it.
     System,
-    /// It was not fetched yet: the instruction cache did not have it, or it was another hart's turn.
+    /// It was not fetched yet: the instruction cache did not have it, or it was another hart's
+    /// turn.
     Fetch,
 }
 
@@ -61,7 +62,8 @@ impl Lost {
     }
 }
 
-/// Cycles by which the next instruction is later, if nothing else is: the table of docs/command-processor.md.
+/// Cycles by which the next instruction is later, if nothing else is: the table of
+/// docs/command-processor.md.
 const USE: u64 = 1;
 const JUMP: u64 = 2;
 const REDIRECTED: u64 = 4;
@@ -72,11 +74,12 @@ const SYSTEM: u32 = 0x73;
 const READ_MCYCLE: u32 = 0xb000_2073;
 const ALL_BUT_RD: u32 = 0xffff_f07f;
 
-/// Counts the cycles of one hart between its instructions by their cause. If the program reads `mcycle` at least twice, as one that measures
-/// itself does, only what lies between its first and its last read is counted.
+/// Counts the cycles of one hart between its instructions by their cause. If the program reads
+/// `mcycle` at least twice, as one that measures itself does, only what lies between its first and
+/// its last read is counted.
 ///
-/// The trace tells when an instruction retires, not when it was fetched: a load, store or long operation that the instruction cache did not
-/// have counts as one that waits.
+/// The trace tells when an instruction retires, not when it was fetched: a load, store or long
+/// operation that the instruction cache did not have counts as one that waits.
 #[derive(Clone, Debug, Default)]
 pub struct CycleProfile {
     before: Option<(u64, CommandRetired)>,
@@ -172,8 +175,8 @@ impl CycleProfile {
         self.counted().instructions
     }
 
-    /// Cycles in which no instruction of the hart retired, for this reason. With a cycle for each instruction their sum is
-    /// [`Self::cycles`].
+    /// Cycles in which no instruction of the hart retired, for this reason. With a cycle for each
+    /// instruction their sum is [`Self::cycles`].
     #[must_use]
     pub fn lost(&self, cause: Lost) -> u64 {
         self.counted().lost[cause as usize]

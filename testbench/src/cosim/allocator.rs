@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::error::CosimError;
 
-/// First-fit allocator over a range of addresses; it keeps its books outside the memory that it gives out.
+/// First-fit allocator over a range of addresses; it keeps its books outside the memory that it
+/// gives out.
 #[derive(Clone, Debug)]
 pub struct Allocator {
     /// First address and length of every free part; parts that touch are merged.

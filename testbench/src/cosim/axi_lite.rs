@@ -1,5 +1,5 @@
-//! The host's side of the AXI4-Lite registers: a queue of accesses, done one after the other, a step each cycle; and a look at a register
-//! beside it, which delays no access that begins later.
+//! The host's side of the AXI4-Lite registers: a queue of accesses, done one after the other, a
+//! step each cycle; and a look at a register beside it, which delays no access that begins later.
 
 use std::collections::VecDeque;
 
@@ -75,11 +75,13 @@ enum Look {
 
 /// An AXI4-Lite master.
 ///
-/// Address and data of a write are offered together; the next access starts in the cycle after the answer to the last.
+/// Address and data of a write are offered together; the next access starts in the cycle after the
+/// answer to the last.
 ///
-/// A look is a read that starts only while no access is under way. The slave takes its address in the cycle in which it is offered and
-/// reads the register in the next one, when a write that starts behind it is still on its way; so writes take the cycles that they take
-/// without looks. A read starts when the look has its answer.
+/// A look is a read that starts only while no access is under way. The slave takes its address in
+/// the cycle in which it is offered and reads the register in the next one, when a write that
+/// starts behind it is still on its way; so writes take the cycles that they take without looks. A
+/// read starts when the look has its answer.
 pub struct AxiLiteHost {
     ports: AxiLitePorts,
     queue: VecDeque<Access>,
@@ -111,7 +113,8 @@ impl AxiLiteHost {
         self.queue.push_back(access);
     }
 
-    /// Asks for a look at the register at `offset`, if none is under way. It begins as soon as no access is queued.
+    /// Asks for a look at the register at `offset`, if none is under way. It begins as soon as no
+    /// access is queued.
     pub fn look(&mut self, offset: u32) {
         if self.look == Look::None {
             self.look = Look::Wanted(offset);

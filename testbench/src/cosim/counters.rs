@@ -15,7 +15,8 @@ pub struct CoreCounters {
     pub lost: LostCycles,
 }
 
-/// Cycles with a warp on the core in which none started to execute an instruction, by reason, each modulo 2^32.
+/// Cycles with a warp on the core in which none started to execute an instruction, by reason, each
+/// modulo 2^32.
 pub type LostCycles = LostCycleValues;
 
 /// The counters of the L2 beside those of the core: `l2_read_hits`.

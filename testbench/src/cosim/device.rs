@@ -31,7 +31,8 @@ pub trait Device {
     /// Bytes of the shared memory, from address 0.
     fn memory_size(&self) -> u64;
 
-    /// Resets the array: registers at their reset values, nothing in flight. The memory keeps its contents.
+    /// Resets the array: registers at their reset values, nothing in flight. The memory keeps its
+    /// contents.
     ///
     /// # Errors
     /// The array cannot be reset.

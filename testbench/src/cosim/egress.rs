@@ -1,7 +1,8 @@
 //! Packets that a kernel sends instead of the one in the slot.
 //!
-//! Every ring slot has an egress list, in which its kernel describes frames that share the slot's bytes: nothing is copied, and the
-//! frames leave at the packet's commit, so that they keep their place in the order. A list has words (little-endian):
+//! Every ring slot has an egress list, in which its kernel describes frames that share the slot's
+//! bytes: nothing is copied, and the frames leave at the packet's commit, so that they keep their
+//! place in the order. A list has words (little-endian):
 //!
 //! | offset | what |
 //! | --- | --- |
@@ -41,8 +42,9 @@ impl EgressLists {
         (LIST_HEADER_BYTES + entries * ENTRY_BYTES).next_power_of_two().trailing_zeros()
     }
 
-    /// The frames that leave for the packet in ring slot `slot`, whose frame is `frame`; none if that frame itself leaves. `read` reads
-    /// bytes of the shared memory, as [`MemoryImage::read`](super::MemoryImage::read) does.
+    /// The frames that leave for the packet in ring slot `slot`, whose frame is `frame`; none if
+    /// that frame itself leaves. `read` reads bytes of the shared memory, as
+    /// [`MemoryImage::read`](super::MemoryImage::read) does.
     ///
     /// # Errors
     /// The list or a payload is outside the memory, or an entry cannot be a frame.

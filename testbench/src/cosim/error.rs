@@ -150,7 +150,8 @@ pub enum CosimError {
         /// Registers and counts that tell what is pending.
         state: String,
     },
-    /// Instructions were retired, or could not be counted, but packets did not come to their end for long.
+    /// Instructions were retired, or could not be counted, but packets did not come to their end
+    /// for long.
     #[error("cycle {cycle}: no packet was committed for {quiet} cycles; {state}")]
     NoCommit {
         /// Cycles since reset.

@@ -54,7 +54,8 @@ pub struct ArraySetup {
     pub eager: bool,
     /// Stack bytes of a thread, as a power of two; 4 to 16.
     pub stack_bytes_log2: u32,
-    /// Cycles that a warp may be on a core before its lanes end with a fault, below 2^31; 0: any number.
+    /// Cycles that a warp may be on a core before its lanes end with a fault, below 2^31; 0: any
+    /// number.
     pub watchdog: u32,
     /// The kernel's argument block.
     pub argument: Vec<u8>,
@@ -63,7 +64,8 @@ pub struct ArraySetup {
 }
 
 impl Default for ArraySetup {
-    /// A ring of 4,096 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no watchdog, no argument.
+    /// A ring of 4,096 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of
+    /// stack, no watchdog, no argument.
     fn default() -> Self {
         Self {
             ring_slots_log2: 12,
@@ -154,8 +156,8 @@ pub struct Host<D> {
 }
 
 impl<D: Device> Host<D> {
-    /// Takes charge of an array that has just been reset. Addresses 0 to 63 of its memory are never given out, so
-    /// that 0 is no valid address.
+    /// Takes charge of an array that has just been reset. Addresses 0 to 63 of its memory are never
+    /// given out, so that 0 is no valid address.
     ///
     /// # Errors
     /// The registers do not answer or do not look like those of a Hermes array.
@@ -202,7 +204,8 @@ impl<D: Device> Host<D> {
         self.device
     }
 
-    /// Allocates whole lines of the shared memory, which host and array both use in place. `what` is for the error.
+    /// Allocates whole lines of the shared memory, which host and array both use in place. `what`
+    /// is for the error.
     ///
     /// # Errors
     /// [`CosimError::OutOfMemory`].
@@ -210,7 +213,8 @@ impl<D: Device> Host<D> {
         self.rmalloc_aligned(what, bytes, LINE as u32)
     }
 
-    /// As [`Host::rmalloc`], behind the kernel if there is room, so that windows can leave out what lies below; at a multiple of `alignment`, a power of two.
+    /// As [`Host::rmalloc`], behind the kernel if there is room, so that windows can leave out what
+    /// lies below; at a multiple of `alignment`, a power of two.
     ///
     /// # Errors
     /// [`CosimError::OutOfMemory`].
@@ -231,11 +235,12 @@ impl<D: Device> Host<D> {
         self.allocator.free(address)
     }
 
-    /// Writes a kernel to its addresses and makes it the one that threads start with. Load it before the rest is
-    /// allocated, since its addresses are fixed.
+    /// Writes a kernel to its addresses and makes it the one that threads start with. Load it
+    /// before the rest is allocated, since its addresses are fixed.
     ///
     /// # Errors
-    /// A segment is outside the memory or lies on something else; the number of registers is not 16 or 32.
+    /// A segment is outside the memory or lies on something else; the number of registers is not 16
+    /// or 32.
     pub fn load_kernel(&mut self, kernel: &KernelImage) -> Result<(), CosimError> {
         option("registers", kernel.registers, matches!(kernel.registers, 16 | 32), "16 or 32")?;
         for (address, bytes) in kernel.segments.iter().filter(|(_, bytes)| !bytes.is_empty()) {
@@ -250,8 +255,9 @@ impl<D: Device> Host<D> {
         self.write("INVALIDATE", INVALIDATE_INSTRUCTIONS | INVALIDATE_DATA)
     }
 
-    /// Takes the addresses of `firmware`, and gives up those of the firmware that was there before, which must not run any more
-    /// ([`Host::stop_firmware`]). Do so before the rest is allocated, since its addresses are fixed.
+    /// Takes the addresses of `firmware`, and gives up those of the firmware that was there before,
+    /// which must not run any more ([`Host::stop_firmware`]). Do so before the rest is allocated,
+    /// since its addresses are fixed.
     ///
     /// # Errors
     /// It is outside the memory or lies on something else.
@@ -267,7 +273,8 @@ impl<D: Device> Host<D> {
         Ok(())
     }
 
-    /// Loads `firmware`, whose addresses are reserved, and starts all harts with it. While packets run, the host attends to it.
+    /// Loads `firmware`, whose addresses are reserved, and starts all harts with it. While packets
+    /// run, the host attends to it.
     ///
     /// # Errors
     /// As [`FirmwareLink::load`].
@@ -277,7 +284,8 @@ impl<D: Device> Host<D> {
         Ok(())
     }
 
-    /// As [`Self::start_firmware`], but all harts stop before their first instruction, for a [`Debugger`](crate::firmware::Debugger).
+    /// As [`Self::start_firmware`], but all harts stop before their first instruction, for a
+    /// [`Debugger`](crate::firmware::Debugger).
     ///
     /// # Errors
     /// As [`FirmwareLink::load`].
@@ -287,7 +295,8 @@ impl<D: Device> Host<D> {
         Ok(())
     }
 
-    /// Takes console output and messages of the firmware, if there is one; gives how it ended, if it has.
+    /// Takes console output and messages of the firmware, if there is one; gives how it ended, if
+    /// it has.
     ///
     /// # Errors
     /// A register does not answer.
@@ -326,8 +335,9 @@ impl<D: Device> Host<D> {
         FirmwareLink::stop(self)
     }
 
-    /// Writes the tables of `app` to the shared memory and allocates its egress lists; puts the kernel's argument block and the lists
-    /// into `setup`, the rest of which must be decided by now.
+    /// Writes the tables of `app` to the shared memory and allocates its egress lists; puts the
+    /// kernel's argument block and the lists into `setup`, the rest of which must be decided by
+    /// now.
     ///
     /// # Errors
     /// [`CosimError::OutOfMemory`].
@@ -347,8 +357,8 @@ impl<D: Device> Host<D> {
         Ok(())
     }
 
-    /// Allocates ring, verdicts, stacks and argument block, and sets every register of the set-up. The array does not
-    /// run yet.
+    /// Allocates ring, verdicts, stacks and argument block, and sets every register of the set-up.
+    /// The array does not run yet.
     ///
     /// # Errors
     /// An option is out of its range, or the memory is too small.
@@ -401,7 +411,8 @@ impl<D: Device> Host<D> {
         Ok(layout)
     }
 
-    /// Most warps a core can have with the loaded kernel: its slots, and its registers shared among them.
+    /// Most warps a core can have with the loaded kernel: its slots, and its registers shared among
+    /// them.
     #[must_use]
     pub fn most_warps(&self) -> u32 {
         hermes_rtl::config::most_warps(self.info.warps, self.kernel_registers)
@@ -423,10 +434,12 @@ impl<D: Device> Host<D> {
         self.write("CONTROL", 0)
     }
 
-    /// Tells the array that the next `count` packets are in their slots. While the task FIFO is full it tries again.
+    /// Tells the array that the next `count` packets are in their slots. While the task FIFO is
+    /// full it tries again.
     ///
     /// # Errors
-    /// The register does not answer, or the FIFO is still full after 80,000 cycles, such as when the array does not run: nothing is pushed then.
+    /// The register does not answer, or the FIFO is still full after 80,000 cycles, such as when
+    /// the array does not run: nothing is pushed then.
     pub fn push_tasks(&mut self, count: u32) -> Result<(), CosimError> {
         for _ in 1..PUSH_TRIES {
             if self.try_push_tasks(count)? {
@@ -484,7 +497,8 @@ impl<D: Device> Host<D> {
         REGISTERS.iter().filter(move |register| register.part.is_announced(config))
     }
 
-    /// Takes every record out of the fault FIFO; also the number of records that it could not hold, modulo 2^16.
+    /// Takes every record out of the fault FIFO; also the number of records that it could not hold,
+    /// modulo 2^16.
     ///
     /// # Errors
     /// The registers do not answer.
@@ -505,7 +519,8 @@ impl<D: Device> Host<D> {
         }
     }
 
-    /// Writes all that was stored back to memory, where the host reads it, and drops the L2's lines.
+    /// Writes all that was stored back to memory, where the host reads it, and drops the L2's
+    /// lines.
     ///
     /// # Errors
     /// [`CosimError::StillBusy`] after 100,000 cycles, or a register does not answer.
@@ -514,7 +529,8 @@ impl<D: Device> Host<D> {
         self.wait_until("L2_MAINTENANCE", |value| value & L2_BUSY == 0)
     }
 
-    /// As [`Self::clean_caches`], and drops the lines of the L1 data caches: cores read what the host writes from now on.
+    /// As [`Self::clean_caches`], and drops the lines of the L1 data caches: cores read what the
+    /// host writes from now on.
     ///
     /// # Errors
     /// As [`Self::clean_caches`].
@@ -534,7 +550,8 @@ impl<D: Device> Host<D> {
         Ok(ReadOut { counters, fault_count, bus_errors })
     }
 
-    /// What the registers show of an array that does not go on, each behind a semicolon; up to the first that does not answer.
+    /// What the registers show of an array that does not go on, each behind a semicolon; up to the
+    /// first that does not answer.
     pub fn describe(&mut self) -> String {
         let mut state = String::new();
         for name in STATE_REGISTERS {

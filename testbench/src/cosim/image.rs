@@ -7,7 +7,8 @@ pub const LINE: usize = hermes_rtl::config::LINE_BYTES;
 const PAGE_BITS: u32 = 16;
 const PAGE: usize = 1 << PAGE_BITS;
 
-/// A memory of up to 4 GiB from address 0, allocated page by page at the first write; never-written bytes are zero.
+/// A memory of up to 4 GiB from address 0, allocated page by page at the first write; never-written
+/// bytes are zero.
 #[derive(Clone)]
 pub struct MemoryImage {
     pages: Vec<Option<Box<[u8]>>>,
@@ -116,7 +117,8 @@ impl MemoryImage {
         true
     }
 
-    /// The lowest address, from `from` on, whose byte is another one in `other`, a memory of the same size.
+    /// The lowest address, from `from` on, whose byte is another one in `other`, a memory of the
+    /// same size.
     #[must_use]
     pub fn first_difference(&self, other: &Self, from: u32) -> Option<u32> {
         const ZEROS: &[u8] = &[0; PAGE];

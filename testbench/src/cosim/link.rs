@@ -48,8 +48,8 @@ pub mod host_interrupt {
 }
 
 impl<D: Device> Host<D> {
-    /// Empties both mailboxes and both directions of the console, and takes back what is pending on both sides. For the time before
-    /// firmware starts, with all harts held.
+    /// Empties both mailboxes and both directions of the console, and takes back what is pending on
+    /// both sides. For the time before firmware starts, with all harts held.
     ///
     /// # Errors
     /// The array has no command processor, or a register does not answer.
@@ -77,7 +77,8 @@ impl<D: Device> Host<D> {
     /// Puts a message into the mailbox to the command processor.
     ///
     /// # Errors
-    /// [`CosimError::MailboxFull`] if the message before was not taken; or a register does not answer.
+    /// [`CosimError::MailboxFull`] if the message before was not taken; or a register does not
+    /// answer.
     pub fn send_message(&mut self, message: [u32; MESSAGE_WORDS]) -> Result<(), CosimError> {
         if self.read("CP_STATUS")? & IN_FULL != 0 {
             return Err(CosimError::MailboxFull);
@@ -145,7 +146,8 @@ impl<D: Device> Host<D> {
         Ok(count)
     }
 
-    /// Sets the software interrupt of the harts in `harts`, and the bits in `events`, 31:16, of CP_IRQ_PENDING.
+    /// Sets the software interrupt of the harts in `harts`, and the bits in `events`, 31:16, of
+    /// CP_IRQ_PENDING.
     ///
     /// # Errors
     /// [`CosimError::Option`] for a hart or an event that cannot be, or a register does not answer.
@@ -163,7 +165,8 @@ impl<D: Device> Host<D> {
         self.write("HOST_IRQ_ENABLE", mask)
     }
 
-    /// The events that are pending, which are cleared by it; that of the mailbox stays until [`Host::take_message`].
+    /// The events that are pending, which are cleared by it; that of the mailbox stays until
+    /// [`Host::take_message`].
     ///
     /// # Errors
     /// A register does not answer.

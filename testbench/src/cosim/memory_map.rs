@@ -47,7 +47,8 @@ impl NamedArea {
     }
 }
 
-/// What lies where in the address space of a kernel: its code and data, and what the host allocated for a run.
+/// What lies where in the address space of a kernel: its code and data, and what the host allocated
+/// for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryMap {
     /// The areas of the shared memory, ascending; they do not overlap.
@@ -57,7 +58,8 @@ pub struct MemoryMap {
 }
 
 impl MemoryMap {
-    /// What is at `address`, in words for an error: the area and the byte in it, or the nearest one.
+    /// What is at `address`, in words for an error: the area and the byte in it, or the nearest
+    /// one.
     #[must_use]
     pub fn describe(&self, address: u32) -> String {
         let at = u64::from(address);
@@ -92,8 +94,8 @@ impl MemoryMap {
         }
     }
 
-    /// At most two windows that hold all areas, or all that are writable, and as little else as possible: least of all an area that is
-    /// not to be in them.
+    /// At most two windows that hold all areas, or all that are writable, and as little else as
+    /// possible: least of all an area that is not to be in them.
     #[must_use]
     pub fn windows(&self, writable: bool) -> [Window; 2] {
         let may = |area: &NamedArea| area.reach == Reach::Store || (area.reach == Reach::Load && !writable);
@@ -125,7 +127,8 @@ fn of_bytes(count: u64) -> String {
 }
 
 impl<D: Device> Host<D> {
-    /// What lies where, after [`Host::configure`]. The parts of `kernel` are told apart by what it may store to; verdicts are the core's own.
+    /// What lies where, after [`Host::configure`]. The parts of `kernel` are told apart by what it
+    /// may store to; verdicts are the core's own.
     #[must_use]
     pub fn memory_map(&self, kernel: &Kernel, stack_bytes_log2: u32) -> MemoryMap {
         let local = self.info().local_window;
@@ -157,8 +160,9 @@ impl<D: Device> Host<D> {
         MemoryMap { areas, local_stack: local.then_some(1 << stack_bytes_log2) }
     }
 
-    /// Sets the windows so that kernels load from what is in `map` and store to what of it is writable. Two windows cannot always leave
-    /// out all between the areas: see [`MemoryMap::windows`].
+    /// Sets the windows so that kernels load from what is in `map` and store to what of it is
+    /// writable. Two windows cannot always leave out all between the areas: see
+    /// [`MemoryMap::windows`].
     ///
     /// # Errors
     /// A register does not answer.
@@ -166,8 +170,9 @@ impl<D: Device> Host<D> {
         self.set_windows(map.windows(false), map.windows(true))
     }
 
-    /// Sets the windows of kernels so that they neither load from the addresses of `firmware` nor store there. Threads that the firmware
-    /// starts on the cores are kept out too, unless it opens a window.
+    /// Sets the windows of kernels so that they neither load from the addresses of `firmware` nor
+    /// store there. Threads that the firmware starts on the cores are kept out too, unless it opens
+    /// a window.
     ///
     /// # Errors
     /// A register does not answer.
@@ -272,7 +277,8 @@ mod tests {
         assert!(!inside(write, 0x10_0000) && inside(write, 0x10_0040) && inside(write, 0x29c0));
     }
 
-    /// A table that would fit below the kernel must not cost the gap between ring and stacks its place outside the windows.
+    /// A table that would fit below the kernel must not cost the gap between ring and stacks its
+    /// place outside the windows.
     #[test]
     fn a_small_table_opens_neither_code_nor_verdicts() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Co-simulation: the Verilated array with its memory, its host and its traffic, driven through its ports only.
+//! Co-simulation: the Verilated array with its memory, its host and its traffic, driven through its
+//! ports only.
 //!
 //! | module | what is in it |
 //! | --- | --- |

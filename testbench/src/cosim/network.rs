@@ -1,4 +1,5 @@
-//! The network interface as its host sets it up: who we are, queue pairs, commands that the host posts.
+//! The network interface as its host sets it up: who we are, queue pairs, commands that the host
+//! posts.
 
 use hermes_rtl::net::{region_word, right, state, word};
 
@@ -9,7 +10,8 @@ use super::simulation::{Simulation, Wire};
 
 /// QP_COMMAND: the last command was refused.
 const STATE_REFUSED: u32 = 1 << 30;
-/// NET_STATUS: there are queue areas where NET_BASE and NET_AREA say; a post found no room; a write of NET_DATA was refused.
+/// NET_STATUS: there are queue areas where NET_BASE and NET_AREA say; a post found no room; a write
+/// of NET_DATA was refused.
 const HAS_AREAS: u32 = 1 << 1;
 const NO_ROOM: u32 = 1 << 8;
 const CHANGE_REFUSED: u32 = 1 << 9;
@@ -57,7 +59,8 @@ pub struct QueuePair {
     pub mtu: u32,
     /// Its protection domain, 0 to 15.
     pub domain: u32,
-    /// READs and atomic operations that the peer takes at once, 1 to 16 (`max_dest_rd_atomic` of verbs).
+    /// READs and atomic operations that the peer takes at once, 1 to 16 (`max_dest_rd_atomic` of
+    /// verbs).
     pub depth: u32,
 }
 
@@ -111,7 +114,8 @@ pub struct Region {
     pub bytes: u32,
     /// What is allowed: bits of [`right`].
     pub rights: u32,
-    /// Its key, which peers must know: the number of the region in bits 3:0, what cannot be guessed above.
+    /// Its key, which peers must know: the number of the region in bits 3:0, what cannot be guessed
+    /// above.
     pub key: u32,
     /// Its protection domain, 0 to 15.
     pub domain: u32,
@@ -134,7 +138,8 @@ fn command(operation: u32, remote: u32, local: u32, bytes: u32) -> [u32; 16] {
     command
 }
 
-/// A put of `bytes` bytes from `local`, in the region that the post names, to `remote`, an address of the window here.
+/// A put of `bytes` bytes from `local`, in the region that the post names, to `remote`, an address
+/// of the window here.
 #[must_use]
 pub fn put(remote: u32, local: u32, bytes: u32) -> [u32; 16] {
     command(PUT, remote, local, bytes)
@@ -156,7 +161,8 @@ pub fn put_inline(remote: u32, bytes: &[u8]) -> [u32; 16] {
     command
 }
 
-/// A get of `bytes` bytes from `remote`, an address of the window here, to `local`, in the region that the post names.
+/// A get of `bytes` bytes from `remote`, an address of the window here, to `local`, in the region
+/// that the post names.
 #[must_use]
 pub fn get(remote: u32, local: u32, bytes: u32) -> [u32; 16] {
     command(GET, remote, local, bytes)
@@ -178,7 +184,8 @@ pub fn fetch_add(remote: u32, value: u64) -> [u32; 16] {
     command
 }
 
-/// Puts `value` into the 64 bits at `remote`, a multiple of 8, if they are `compare`: what was there is its result.
+/// Puts `value` into the 64 bits at `remote`, a multiple of 8, if they are `compare`: what was
+/// there is its result.
 #[must_use]
 pub fn compare_swap(remote: u32, compare: u64, value: u64) -> [u32; 16] {
     let mut command = fetch_add(remote, value);
@@ -187,7 +194,8 @@ pub fn compare_swap(remote: u32, compare: u64, value: u64) -> [u32; 16] {
     command
 }
 
-/// A wire that gives back all that the network interface sends, in the cycle after its last beat, as a switch that reflects: the array is its own peer.
+/// A wire that gives back all that the network interface sends, in the cycle after its last beat,
+/// as a switch that reflects: the array is its own peer.
 #[must_use]
 pub fn reflecting_wire() -> Wire {
     let mut frames = Vec::new();
@@ -285,7 +293,8 @@ impl<D: Device> Host<D> {
     /// Writes a region and makes it valid. What is under way sees it from its next packet on.
     ///
     /// # Errors
-    /// There is no such region, its key, address, length, rights or domain cannot be, or a register does not answer.
+    /// There is no such region, its key, address, length, rights or domain cannot be, or a register
+    /// does not answer.
     pub fn set_region(&mut self, number: u32, region: &Region) -> Result<(), CosimError> {
         let regions = self.read("NET_CAPS")? >> 6 & 0x1f;
         option("region", number, number < regions, &format!("0 to {}", regions - 1))?;
@@ -322,8 +331,8 @@ impl<D: Device> Host<D> {
     /// Changes the state of a queue pair, as [`state`] numbers them.
     ///
     /// # Errors
-    /// There is no such queue pair, it may not change to that state (to RESET: it has commands or writes left), or a register does not
-    /// answer.
+    /// There is no such queue pair, it may not change to that state (to RESET: it has commands or
+    /// writes left), or a register does not answer.
     pub fn set_queue_pair_state(&mut self, number: u32, state: u64) -> Result<(), CosimError> {
         self.write("QP_COMMAND", (state as u32) << 8 | number)?;
         let refused = self.read("QP_COMMAND")? & STATE_REFUSED != 0;
@@ -375,8 +384,9 @@ impl<D: Device> Host<D> {
 }
 
 impl Host<Simulation> {
-    /// Makes the array its own peer on a [`reflecting_wire`]: queue pairs 0 to `pairs` - 1 are up, each with itself, and send packets of `mtu` bytes. Their window,
-    /// which commands may use too, is region 1: `bytes` bytes from `window` on.
+    /// Makes the array its own peer on a [`reflecting_wire`]: queue pairs 0 to `pairs` - 1 are up,
+    /// each with itself, and send packets of `mtu` bytes. Their window, which commands may use too,
+    /// is region 1: `bytes` bytes from `window` on.
     ///
     /// # Errors
     /// As [`Host::enable_network`], [`Host::set_region`] and [`Host::connect_queue_pair`].

@@ -1,5 +1,5 @@
-//! Bundles of ports: one table of standard signal names and widths for each kind of interface, bound to a model by the
-//! prefix of the names.
+//! Bundles of ports: one table of standard signal names and widths for each kind of interface,
+//! bound to a model by the prefix of the names.
 
 use verilator_sys::{Direction, Input, Model, Output, Port};
 
@@ -30,7 +30,8 @@ macro_rules! bundle {
         }
 
         impl $name {
-            /// Name without the prefix, direction as the design has it, and width in bits of every signal.
+            /// Name without the prefix, direction as the design has it, and width in bits of every
+            /// signal.
             pub const SIGNALS: &'static [(&'static str, Direction, usize)] = &[
                 $((stringify!($input), Direction::Input, $input_width),)*
                 $((stringify!($output), Direction::Output, $output_width),)*

@@ -1,8 +1,9 @@
 //! Tells a run that goes on from one that is stuck.
 //!
-//! Whether instructions retire is read from the array's own counters through the register port, since every array has both. That is
-//! done seldom, and only when no warp was issued, finished or committed for long, so that it costs no simulated speed and runs take
-//! the cycles that they take without it.
+//! Whether instructions retire is read from the array's own counters through the register port,
+//! since every array has both. That is done seldom, and only when no warp was issued, finished or
+//! committed for long, so that it costs no simulated speed and runs take the cycles that they take
+//! without it.
 
 use hermes_rtl::host::registers::offset;
 
@@ -124,8 +125,8 @@ impl Watch {
         }
     }
 
-    /// All these accesses ended. `lines`: lines that were written to memory, while the caches are cleaned; then they tell
-    /// of progress too.
+    /// All these accesses ended. `lines`: lines that were written to memory, while the caches are
+    /// cleaned; then they tell of progress too.
     pub(super) fn counted(&mut self, lines: Option<u64>) -> Option<Stuck> {
         self.read.extend(lines.map(|lines| lines as u32));
         if self.read != self.counts {
@@ -142,8 +143,9 @@ mod tests {
     use super::*;
     use crate::cosim::{PacketRange, WarpSlot};
 
-    /// Runs a watch with limits of 1,000 and 10,000 cycles for `cycles` cycles, while `retired` tells how many instructions each of
-    /// two cores has retired by a cycle, and a commit comes in those that `commits` names. Gives the end, and the reads.
+    /// Runs a watch with limits of 1,000 and 10,000 cycles for `cycles` cycles, while `retired`
+    /// tells how many instructions each of two cores has retired by a cycle, and a commit comes in
+    /// those that `commits` names. Gives the end, and the reads.
     fn watch(
         cycles: u64,
         retired: impl Fn(u64) -> [u32; 2],
@@ -188,7 +190,8 @@ mod tests {
     fn cores_that_retire_nothing_are_stuck() {
         let (end, _) = watch(9_000, |now| [(now as u32).min(3_000), 5], &[]);
         let (cycle, stuck) = end.expect("an end");
-        // The last read that saw something new is at most a quarter of the limit after the last instruction.
+        // The last read that saw something new is at most a quarter of the limit after the last
+        // instruction.
         assert!((4_000..4_600).contains(&cycle), "{cycle}");
         assert!(matches!(stuck, Stuck::Stall(1_001..=1_300)), "{stuck:?}");
         // Commits alone keep a run going, without reads.

@@ -16,7 +16,8 @@ pub struct PacketRecord {
     pub verdict: u32,
     /// When it passed which stage, and where.
     pub times: PacketTimes,
-    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
+    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot
+    /// holds.
     pub bytes: Vec<u8>,
     /// The frames that leave in its place, if the kernel sends others.
     pub egress: Vec<Vec<u8>>,
@@ -38,7 +39,8 @@ pub struct PacketResult {
     pub index: u64,
     /// The verdict word.
     pub verdict: u32,
-    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
+    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot
+    /// holds.
     pub bytes: Vec<u8>,
     /// The frames that leave in its place, if the kernel sends others.
     pub egress: Vec<Vec<u8>>,

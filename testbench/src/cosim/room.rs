@@ -38,13 +38,15 @@ impl ArraySetup {
         4 << self.ring_slots_log2
     }
 
-    /// Bytes of the stacks of an array: a thread's stack is found by core, slot and lane, with room for all slots that a core can have.
+    /// Bytes of the stacks of an array: a thread's stack is found by core, slot and lane, with room
+    /// for all slots that a core can have.
     #[must_use]
     pub fn stack_bytes(&self, info: ArrayInfo) -> usize {
         (info.cores as usize * MAX_WARPS * info.lanes as usize) << self.stack_bytes_log2
     }
 
-    /// What the address of the stacks of an array is a multiple of: with a local window the stacks of a warp.
+    /// What the address of the stacks of an array is a multiple of: with a local window the stacks
+    /// of a warp.
     #[must_use]
     pub const fn stack_alignment(&self, info: ArrayInfo) -> u32 {
         if info.local_window {

@@ -1,13 +1,15 @@
-//! A run: packets in by their arrival times, verdicts and processed packets out in the order of commits.
+//! A run: packets in by their arrival times, verdicts and processed packets out in the order of
+//! commits.
 //!
-//! The host does what the CPU does in the paper (Hermes, section 3.1): at a packet's arrival it writes the packet to
-//! its ring slot, and pushes the number of packets that arrived since its last push, one push at a time. A push that finds the task FIFO
-//! full is made again.
+//! The host does what the CPU does in the paper (Hermes, section 3.1): at a packet's arrival it
+//! writes the packet to its ring slot, and pushes the number of packets that arrived since its last
+//! push, one push at a time. A push that finds the task FIFO full is made again.
 //!
-//! The host is not coherent with the array's caches: what kernels wrote may still be in the L2 when a packet is committed, and the
-//! caches may hold what stood in a slot before. So the host cleans and invalidates the caches each time a quarter of the ring
-//! has been committed, and at the end of the run; only then it reads the packets of that quarter and uses their slots again.
-//! Three quarters of the ring are in flight meanwhile.
+//! The host is not coherent with the array's caches: what kernels wrote may still be in the L2 when
+//! a packet is committed, and the caches may hold what stood in a slot before. So the host cleans
+//! and invalidates the caches each time a quarter of the ring has been committed, and at the end of
+//! the run; only then it reads the packets of that quarter and uses their slots again. Three
+//! quarters of the ring are in flight meanwhile.
 //!
 //! Records of faults are read as they come: the array keeps 32 of them.
 
@@ -54,33 +56,36 @@ pub struct Packet {
 /// From when on a packet waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
-    /// From the cycle that [`Packet::arrival`] names, whether there is room for it or not: what an array that is slower than the
-    /// line makes packets wait before they find a slot is part of their delay.
+    /// From the cycle that [`Packet::arrival`] names, whether there is room for it or not: what an
+    /// array that is slower than the line makes packets wait before they find a slot is part of
+    /// their delay.
     #[default]
     Scheduled,
-    /// From the cycle in which there is a slot for it: for packets that are there from the start and come as fast as the
-    /// ring takes them.
+    /// From the cycle in which there is a slot for it: for packets that are there from the start
+    /// and come as fast as the ring takes them.
     Taken,
 }
 
 /// How a run is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Cycles, with packets in flight, without an instruction that retires on any core, after which the run is given up. It is noticed
-    /// at most half as many cycles later.
+    /// Cycles, with packets in flight, without an instruction that retires on any core, after which
+    /// the run is given up. It is noticed at most half as many cycles later.
     pub stall_limit: u64,
-    /// Cycles, with packets in flight, without a commit, after which the run is given up although instructions retire: what ends a
-    /// run of a kernel that does not end, unless the array's watchdog does.
+    /// Cycles, with packets in flight, without a commit, after which the run is given up although
+    /// instructions retire: what ends a run of a kernel that does not end, unless the array's
+    /// watchdog does.
     pub commit_limit: u64,
     /// What arrival times mean.
     pub arrivals: Arrivals,
-    /// Whether to leave out cycles in which the array rests and waits for the next packet. Times of the run count them,
-    /// the counters of the array do not.
+    /// Whether to leave out cycles in which the array rests and waits for the next packet. Times of
+    /// the run count them, the counters of the array do not.
     pub skip_idle: bool,
 }
 
 impl Default for RunOptions {
-    /// 500,000 cycles without an instruction, 20,000,000 without a commit; packets arrive by their schedule, idle time is left out.
+    /// 500,000 cycles without an instruction, 20,000,000 without a commit; packets arrive by their
+    /// schedule, idle time is left out.
     fn default() -> Self {
         let arrivals = Arrivals::default();
         Self { stall_limit: 500_000, commit_limit: 20_000_000, arrivals, skip_idle: true }
@@ -144,12 +149,12 @@ struct Run<'a> {
     faults: Vec<FaultRecord>,
 }
 
-/// Runs `packets` through an array whose kernel is loaded and which [`Host::configure`] has set up since the last
-/// reset.
+/// Runs `packets` through an array whose kernel is loaded and which [`Host::configure`] has set up
+/// since the last reset.
 ///
 /// # Errors
-/// A frame is too large for a slot, the array breaks a rule or its order, a register does not answer, or the run is stuck
-/// ([`RunOptions::stall_limit`], [`RunOptions::commit_limit`]).
+/// A frame is too large for a slot, the array breaks a rule or its order, a register does not
+/// answer, or the run is stuck ([`RunOptions::stall_limit`], [`RunOptions::commit_limit`]).
 pub fn run(
     host: &mut Host<Simulation>,
     setup: &ArraySetup,
@@ -213,8 +218,8 @@ fn slot_number(setup: &ArraySetup, index: u64) -> u32 {
     (index & ((1 << setup.ring_slots_log2) - 1)) as u32
 }
 
-/// Appends what the host writes to the slot of a packet that arrived in cycle `arrival`: descriptor, padding and frame, and zeros up to
-/// the end of the last line.
+/// Appends what the host writes to the slot of a packet that arrived in cycle `arrival`:
+/// descriptor, padding and frame, and zeros up to the end of the last line.
 pub(crate) fn slot_image(packet: &Packet, arrival: u32, image: &mut Vec<u8>) {
     let start = image.len();
     for word in [packet.frame.len() as u32, packet.port, packet.flags, arrival] {
@@ -317,7 +322,8 @@ impl Run<'_> {
         self.host.device_mut().write_memory(address, &self.slot)
     }
 
-    /// Starts the next register accesses if none are in flight: pushes come first, but not twice if something else waits.
+    /// Starts the next register accesses if none are in flight: pushes come first, but not twice if
+    /// something else waits.
     fn start_task(&mut self) -> Result<(), CosimError> {
         if !matches!(self.task, Task::None) {
             return Ok(());
@@ -350,8 +356,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Looks at the level of the fault FIFO when warps have finished, so that its records are read before they are too many. Runs without
-    /// faults take the same cycles as without these looks.
+    /// Looks at the level of the fault FIFO when warps have finished, so that its records are read
+    /// before they are too many. Runs without faults take the same cycles as without these looks.
     fn look_for_faults(&mut self) {
         if let Some(level) = self.host.device_mut().take_look() {
             self.looking = false;
@@ -364,7 +370,8 @@ impl Run<'_> {
         }
     }
 
-    /// Starts to read how many instructions each core has retired, if no other accesses are in flight.
+    /// Starts to read how many instructions each core has retired, if no other accesses are in
+    /// flight.
     fn count_instructions(&mut self) {
         if !matches!(self.task, Task::None) {
             return;
@@ -426,8 +433,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The oldest access that ended. A push that found the task FIFO full is none: its packets are pushed again, with those that came
-    /// meanwhile, when the others had their turn.
+    /// The oldest access that ended. A push that found the task FIFO full is none: its packets are
+    /// pushed again, with those that came meanwhile, when the others had their turn.
     fn take_completion(&mut self) -> Result<Option<Completion>, CosimError> {
         let ended = self.host.device_mut().take_completion();
         match (ended, &self.task) {
@@ -471,7 +478,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Reads what the packets left that were committed before the maintenance that has just ended; their slots are free then.
+    /// Reads what the packets left that were committed before the maintenance that has just ended;
+    /// their slots are free then.
     fn read_results(&mut self) -> Result<(), CosimError> {
         let count = self.maintenance.take().unwrap_or_default();
         for (index, times) in self.unread.drain(..count) {
@@ -531,7 +539,8 @@ impl Run<'_> {
     }
 }
 
-/// Stops the array and reads what its registers and the memory counted; the rest of the result is for the caller to fill in.
+/// Stops the array and reads what its registers and the memory counted; the rest of the result is
+/// for the caller to fill in.
 pub(super) fn read_out(host: &mut Host<Simulation>) -> Result<RunResult, CosimError> {
     let memory = host.device_mut().memory_statistics();
     let ReadOut { counters, fault_count, bus_errors } = host.read_out()?;

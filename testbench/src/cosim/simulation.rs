@@ -67,12 +67,14 @@ pub enum SpawnEvent {
     Complete(u8),
 }
 
-/// Looks at the design in every cycle, when its outputs have settled before the rising edge: cycles since reset, the model, the
-/// events of this cycle, the shared memory. An error ends the simulation.
+/// Looks at the design in every cycle, when its outputs have settled before the rising edge: cycles
+/// since reset, the model, the events of this cycle, the shared memory. An error ends the
+/// simulation.
 pub type Observer = Box<dyn FnMut(u64, &Model, &[(u64, Event)], &MemoryImage) -> Result<(), String>>;
 
-/// What the network interface is connected to: called once in every cycle, behind its rising edge, with the cycles since reset. Frames that it
-/// takes from the sink left in cycles before; frames that it gives to the source are offered from this cycle on. An error ends the simulation.
+/// What the network interface is connected to: called once in every cycle, behind its rising edge,
+/// with the cycles since reset. Frames that it takes from the sink left in cycles before; frames
+/// that it gives to the source are offered from this cycle on. An error ends the simulation.
 pub type Wire = Box<dyn FnMut(u64, &mut Streams) -> Result<(), String>>;
 
 /// An array under simulation.
@@ -96,7 +98,9 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Connects memory and host, and sources and sinks of packet ports and network interface if there are any, to the ports `clk`, `rst`, `s_axil_*`, `m_axi_0_*` (`m_axi_1_*`, ...) and `trace_*` of a model, and resets it.
+    /// Connects memory and host, and sources and sinks of packet ports and network interface if
+    /// there are any, to the ports `clk`, `rst`, `s_axil_*`, `m_axi_0_*` (`m_axi_1_*`, ...) and
+    /// `trace_*` of a model, and resets it.
     ///
     /// `memory_size` is in bytes, at most 4 GiB.
     ///
@@ -210,7 +214,8 @@ impl Simulation {
         into.append(&mut self.events);
     }
 
-    /// The interrupt of the host, as the last cycle left it; always low without a command processor.
+    /// The interrupt of the host, as the last cycle left it; always low without a command
+    /// processor.
     #[must_use]
     pub fn irq(&self) -> bool {
         self.irq.is_some_and(|port| self.model.get_bool(port))
@@ -221,8 +226,9 @@ impl Simulation {
         self.registers.submit(access);
     }
 
-    /// Asks for a look at the register at `offset`, which is read with the next [`Simulation::step`]s while no access is under way. A write
-    /// that is submitted later takes no longer for it.
+    /// Asks for a look at the register at `offset`, which is read with the next
+    /// [`Simulation::step`]s while no access is under way. A write that is submitted later takes no
+    /// longer for it.
     pub fn look(&mut self, offset: u32) {
         self.registers.look(offset);
     }
@@ -250,7 +256,8 @@ impl Simulation {
     /// One cycle of everything.
     ///
     /// # Errors
-    /// The design broke a rule of a bus, the model stopped by itself, or the process is to end ([`CosimError::Interrupted`]).
+    /// The design broke a rule of a bus, the model stopped by itself, or the process is to end
+    /// ([`CosimError::Interrupted`]).
     #[inline]
     pub fn step(&mut self) -> Result<(), CosimError> {
         if hermes_interrupt::is_requested() {

@@ -1,4 +1,5 @@
-//! Jobs of the thread spawner: what the host writes to start threads on the cores, and what it reads when they ended.
+//! Jobs of the thread spawner: what the host writes to start threads on the cores, and what it
+//! reads when they ended.
 
 use super::device::Device;
 use super::error::CosimError;
@@ -85,8 +86,8 @@ const WAIT_PAUSE: u64 = 32;
 const SLOT_SHIFT: u32 = 8;
 
 impl<D: Device> Host<D> {
-    /// Lets a write of a descriptor's word 0 start its threads, at most `mcw` warps on a core at a time, each for at most
-    /// `watchdog` cycles (0: any number).
+    /// Lets a write of a descriptor's word 0 start its threads, at most `mcw` warps on a core at a
+    /// time, each for at most `watchdog` cycles (0: any number).
     ///
     /// # Errors
     /// The array has no thread spawner, or a register does not answer.
@@ -125,7 +126,8 @@ impl<D: Device> Host<D> {
         self.read("SPAWN_BUSY")
     }
 
-    /// Waits until the jobs of the slots in `mask` are complete, for at most 640,000 cycles between two that become so.
+    /// Waits until the jobs of the slots in `mask` are complete, for at most 640,000 cycles between
+    /// two that become so.
     ///
     /// # Errors
     /// [`CosimError::JobsStuck`], or a register does not answer.

@@ -1,4 +1,5 @@
-//! Small designs with the ports of the array, to try memory, registers and sessions without the array.
+//! Small designs with the ports of the array, to try memory, registers and sessions without the
+//! array.
 
 use std::fmt::Write as _;
 
@@ -10,8 +11,8 @@ use verilator_sys::{Direction, Model, ModelOptions};
 use super::*;
 use crate::test_seed;
 
-/// `text` as the body of a module with the ports of the array. Ports that `text` does not assign are tied to 0;
-/// `@NAME@` becomes the offset of a register.
+/// `text` as the body of a module with the ports of the array. Ports that `text` does not assign
+/// are tied to 0; `@NAME@` becomes the offset of a register.
 fn design(name: &str, text: &str) -> Simulation {
     design_with(name, text, MemoryOptions { latency: Latency::Fixed(10), ..MemoryOptions::default() })
 }
@@ -40,7 +41,8 @@ fn design_with(name: &str, text: &str, memory: MemoryOptions) -> Simulation {
     Simulation::new(model, 1 << 20, memory).unwrap()
 }
 
-/// An AXI4-Lite slave: `set`, `set_offset`, `set_value` for a cycle at a write, `get_offset` answered by `get_value`.
+/// An AXI4-Lite slave: `set`, `set_offset`, `set_value` for a cycle at a write, `get_offset`
+/// answered by `get_value`.
 const REGISTERS: &str = "
   reg answered, read; reg [31:0] read_value; reg [1:0] read_response;
   wire set = s_axil_awvalid & s_axil_wvalid & ~answered & ~hold;
@@ -57,8 +59,9 @@ const REGISTERS: &str = "
   end
 ";
 
-/// Copies lines, four at a time with an ID each, and counts the answers that are not OKAY. Registers: 0 source, 4
-/// target, 8 lines (a write starts), 12 lines done, 16 errors; reading 20 is an error.
+/// Copies lines, four at a time with an ID each, and counts the answers that are not OKAY.
+/// Registers: 0 source, 4 target, 8 lines (a write starts), 12 lines done, 16 errors; reading 20 is
+/// an error.
 const COPIER: &str = "
   reg [31:0] source, target, lines, asked, done, errors;
   wire hold = 1'b0; wire get_error = get_offset == 12'd20;
@@ -219,10 +222,12 @@ fn an_access_that_is_not_answered_ends() {
     assert_eq!(error, "the access to register TASK_PUSH did not end within 50 cycles");
 }
 
-/// What the array does, in miniature: 2 cores of one warp slot and 4 lanes. It issues one or two warps, serves the
-/// second one first, and commits both in order. A kernel is built in: the first byte of the frame rises by 1, the verdict is
-/// the length, or a fault (cause 2) when the second byte is 0xff. A verdict for a first byte of 0xee never comes; that for 0xed comes after
-/// 20,000 cycles, in each of which an instruction retires. Maintenance takes 100 cycles; its register counts them from bit 8 on.
+/// What the array does, in miniature: 2 cores of one warp slot and 4 lanes. It issues one or two
+/// warps, serves the second one first, and commits both in order. A kernel is built in: the first
+/// byte of the frame rises by 1, the verdict is the length, or a fault (cause 2) when the second
+/// byte is 0xff. A verdict for a first byte of 0xee never comes; that for 0xed comes after 20,000
+/// cycles, in each of which an instruction retires. Maintenance takes 100 cycles; its register
+/// counts them from bit 8 on.
 const ARRAY: &str = "
   reg [31:0] pending, issued, committed, faults; reg [31:0] values [0:63];
   reg [31:0] records [0:1023]; reg [9:0] record_in, record_out; reg [6:0] busy; reg [23:0] maintenances;

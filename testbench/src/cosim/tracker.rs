@@ -1,4 +1,5 @@
-//! Follows every packet from its arrival to its commit by the array's events, and checks that they make sense.
+//! Follows every packet from its arrival to its commit by the array's events, and checks that they
+//! make sense.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,7 +7,8 @@ use super::error::CosimError;
 use super::host::ArrayInfo;
 use super::simulation::{Event, PacketRange, WarpSlot};
 
-/// When a packet passed which stage, in cycles from the start of the run, and where it was processed.
+/// When a packet passed which stage, in cycles from the start of the run, and where it was
+/// processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketTimes {
     /// It arrived: see [`Arrivals`](super::Arrivals).
@@ -108,8 +110,8 @@ impl Tracker {
         self.committed
     }
 
-    /// Takes an event of cycle `now` of the run; `cycle` is for the error. For a commit: index of the first packet and
-    /// the times of each.
+    /// Takes an event of cycle `now` of the run; `cycle` is for the error. For a commit: index of
+    /// the first packet and the times of each.
     pub(super) fn event(
         &mut self,
         now: u64,

@@ -26,7 +26,8 @@ const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/firmware
 const PACKAGE: &str = "gcc-riscv64-unknown-elf";
 /// What a hart executes.
 const FLAGS: [&str; 2] = ["-march=rv32im_zicsr_zifencei_zbb", "-mabi=ilp32"];
-/// The same as the compiler has its own library: asked with other extensions, it names that for 64 bits.
+/// The same as the compiler has its own library: asked with other extensions, it names that for 64
+/// bits.
 const LIBRARY_FLAGS: [&str; 2] = ["-march=rv32im", "-mabi=ilp32"];
 
 /// The register map as C header `hermes_registers.h`: names and offsets.
@@ -35,8 +36,9 @@ pub fn firmware_registers() -> String {
     c_header("hermes_top", REGISTERS)
 }
 
-/// Builds the firmware in `sources`, C (`.c`) or assembly (`.S`, `.s`), with a function `main`, and writes the ELF file
-/// `output`. Sources find `hermes_cp.h`, `hermes_net.h`, and what is beside them.
+/// Builds the firmware in `sources`, C (`.c`) or assembly (`.S`, `.s`), with a function `main`, and
+/// writes the ELF file `output`. Sources find `hermes_cp.h`, `hermes_net.h`, and what is beside
+/// them.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.

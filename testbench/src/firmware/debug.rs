@@ -1,4 +1,5 @@
-//! Debugging of harts from the host: stop, step, resume, registers, CSRs, memory as a hart sees it, breakpoints.
+//! Debugging of harts from the host: stop, step, resume, registers, CSRs, memory as a hart sees it,
+//! breakpoints.
 
 use std::collections::BTreeMap;
 
@@ -88,10 +89,12 @@ pub struct HartsStatus {
     pub locked: u32,
 }
 
-/// Debugs the harts of an array with the registers CP_STEP, CP_EXECUTE and CP_DATA. Several may stop, step and go on independently.
+/// Debugs the harts of an array with the registers CP_STEP, CP_EXECUTE and CP_DATA. Several may
+/// stop, step and go on independently.
 ///
-/// What is asked of a hart's registers, CSRs, memory and PC needs it stopped. Memory is accessed by loads and stores that the hart executes,
-/// so it is what the hart sees: its data cache, its stores that are on their way, the local memory. Devices are not accessed.
+/// What is asked of a hart's registers, CSRs, memory and PC needs it stopped. Memory is accessed by
+/// loads and stores that the hart executes, so it is what the hart sees: its data cache, its stores
+/// that are on their way, the local memory. Devices are not accessed.
 #[derive(Debug)]
 pub struct Debugger {
     harts: u32,
@@ -161,8 +164,8 @@ impl Debugger {
         self.until_stopped(host, harts)
     }
 
-    /// Lets harts that are stopped go on. One at a breakpoint executes the instruction that was there first; what other harts execute meanwhile does
-    /// not stop at this breakpoint.
+    /// Lets harts that are stopped go on. One at a breakpoint executes the instruction that was
+    /// there first; what other harts execute meanwhile does not stop at this breakpoint.
     ///
     /// # Errors
     /// [`DebugError::NoAnswer`], [`DebugError::NotStopped`].
@@ -175,8 +178,8 @@ impl Debugger {
         self.start(host, harts, 0)
     }
 
-    /// Lets the harts of `resume` go on and those of `step` execute one instruction, all in the same cycle, and returns at once. Breakpoints are not
-    /// passed over.
+    /// Lets the harts of `resume` go on and those of `step` execute one instruction, all in the
+    /// same cycle, and returns at once. Breakpoints are not passed over.
     ///
     /// # Errors
     /// A register does not answer.
@@ -184,8 +187,8 @@ impl Debugger {
         Ok(host.write("CP_STEP", step | resume << 8)?)
     }
 
-    /// The hart executes one instruction, or enters the trap that it raises; it takes no interrupt. At a breakpoint that is
-    /// the instruction whose place it took.
+    /// The hart executes one instruction, or enters the trap that it raises; it takes no interrupt.
+    /// At a breakpoint that is the instruction whose place it took.
     ///
     /// # Errors
     /// [`DebugError::NotStopped`], [`DebugError::NoAnswer`].
@@ -298,7 +301,8 @@ impl Debugger {
     /// Reads memory as the hart sees it; where breakpoints are, the words whose places they took.
     ///
     /// # Errors
-    /// [`DebugError::Memory`] at the first byte that cannot be read; those before it are read. [`DebugError::NotStopped`].
+    /// [`DebugError::Memory`] at the first byte that cannot be read; those before it are read.
+    /// [`DebugError::NotStopped`].
     pub fn read_memory<D: Device>(
         &self,
         host: &mut Host<D>,
@@ -334,7 +338,8 @@ impl Debugger {
     /// Writes memory as the hart would; also code, which is fetched anew. Breakpoints stay.
     ///
     /// # Errors
-    /// [`DebugError::Memory`] at the first byte that cannot be written; those before it are written. [`DebugError::NotStopped`].
+    /// [`DebugError::Memory`] at the first byte that cannot be written; those before it are
+    /// written. [`DebugError::NotStopped`].
     pub fn write_memory<D: Device>(
         &mut self,
         host: &mut Host<D>,
@@ -369,11 +374,12 @@ impl Debugger {
         Ok(())
     }
 
-    /// Puts `ebreak` at an address, for all harts; the given one, which is stopped, stores it. From then on `ebreak` stops its
-    /// hart. No effect if there is a breakpoint.
+    /// Puts `ebreak` at an address, for all harts; the given one, which is stopped, stores it. From
+    /// then on `ebreak` stops its hart. No effect if there is a breakpoint.
     ///
     /// # Errors
-    /// [`DebugError::Misaligned`], [`DebugError::Memory`] if it is no shared memory, [`DebugError::NotStopped`].
+    /// [`DebugError::Misaligned`], [`DebugError::Memory`] if it is no shared memory,
+    /// [`DebugError::NotStopped`].
     pub fn insert_breakpoint<D: Device>(
         &mut self,
         host: &mut Host<D>,

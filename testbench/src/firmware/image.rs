@@ -26,8 +26,8 @@ impl Firmware {
     /// Reads the firmware in the ELF file `path`.
     ///
     /// # Errors
-    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V with 32 registers, has compressed
-    /// instructions, or does not lie in the shared memory.
+    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V with 32
+    /// registers, has compressed instructions, or does not lie in the shared memory.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data = input::read(path, MOST_PROGRAM_BYTES)
             .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
@@ -38,7 +38,8 @@ impl Firmware {
         Ok(Self { path: path.to_path_buf(), executable, harts, source })
     }
 
-    /// First address, and the one behind the last, of all segments and what is between them, in whole lines of 64 bytes.
+    /// First address, and the one behind the last, of all segments and what is between them, in
+    /// whole lines of 64 bytes.
     #[must_use]
     pub fn extent(&self) -> (u32, u32) {
         let segments = || self.executable.segments.iter().filter(|segment| !segment.bytes.is_empty());
@@ -72,7 +73,8 @@ impl Firmware {
         self.source.place(address)
     }
 
-    /// Makes sure that the array has the harts and that the memory has room beside `others`: their name, first address and bytes.
+    /// Makes sure that the array has the harts and that the memory has room beside `others`: their
+    /// name, first address and bytes.
     ///
     /// # Errors
     /// The file, the field, and what was expected.

@@ -1,4 +1,5 @@
-//! Firmware of the command processor: building from source, loading from ELF, running beside packets, and what to tell when it fails.
+//! Firmware of the command processor: building from source, loading from ELF, running beside
+//! packets, and what to tell when it fails.
 //!
 //! | module | what is in it |
 //! | --- | --- |

@@ -121,18 +121,20 @@ pub struct FirmwareLink {
 }
 
 impl FirmwareLink {
-    /// Loads `firmware` and starts all harts. Firmware that ran before is ended, and the thread spawner is off. Addresses must be free: [`Firmware::check`].
+    /// Loads `firmware` and starts all harts. Firmware that ran before is ended, and the thread
+    /// spawner is off. Addresses must be free: [`Firmware::check`].
     ///
     /// # Errors
-    /// A hart does not become quiet (memory does not answer), threads that other firmware started do not end, or a register does not
-    /// answer.
+    /// A hart does not become quiet (memory does not answer), threads that other firmware started
+    /// do not end, or a register does not answer.
     pub fn load<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
         let all = Self::prepare(host, firmware)?;
         host.write("CP_CONTROL", all)?;
         Ok(Self::default())
     }
 
-    /// As [`Self::load`], but all harts stop before their first instruction, for a [`Debugger`](super::Debugger). A hart that stops is then no end of the firmware.
+    /// As [`Self::load`], but all harts stop before their first instruction, for a
+    /// [`Debugger`](super::Debugger). A hart that stops is then no end of the firmware.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -172,7 +174,8 @@ impl FirmwareLink {
     /// Holds all harts.
     ///
     /// # Errors
-    /// [`CosimError::HartBusy`] if memory does not answer a hart for 100,000 cycles; a register does not answer.
+    /// [`CosimError::HartBusy`] if memory does not answer a hart for 100,000 cycles; a register
+    /// does not answer.
     pub fn stop<D: Device>(host: &mut Host<D>) -> Result<(), CosimError> {
         Self::hold(host).map(|_| ())
     }
@@ -220,8 +223,8 @@ impl FirmwareLink {
         self.end
     }
 
-    /// Does what the firmware waits for: takes its console output and messages, gives it input. Gives how it ended, if it has; fault records
-    /// are the host's then.
+    /// Does what the firmware waits for: takes its console output and messages, gives it input.
+    /// Gives how it ended, if it has; fault records are the host's then.
     ///
     /// # Errors
     /// A register does not answer.
@@ -244,7 +247,8 @@ impl FirmwareLink {
         }
         if pending & host_interrupt::MAILBOX != 0 {
             let words = host.read_message()?;
-            // The hart that ends holds the others, waits until the mailbox is empty, says that it ends, and then fills it.
+            // The hart that ends holds the others, waits until the mailbox is empty, says that it
+            // ends, and then fills it.
             if pending & host_interrupt::ENDED != 0 {
                 return Ok(Some(FirmwareEnd::of_words(words)));
             }

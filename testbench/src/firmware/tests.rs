@@ -72,7 +72,8 @@ fn print_formats() {
     assert_eq!(end, FirmwareEnd::Value(first.len() as u32));
 }
 
-/// Data that is set, data that is zero, and data in local memory, which the linker places and hart 0 copies.
+/// Data that is set, data that is zero, and data in local memory, which the linker places and hart
+/// 0 copies.
 #[test]
 fn memory_is_prepared() {
     let text = r#"
@@ -191,7 +192,8 @@ fn timer_and_software_interrupts() {
     assert_eq!(run_text(text).0, FirmwareEnd::Value(10));
 }
 
-/// A channel is made pending by the program itself; another hart writes the word that a channel watches.
+/// A channel is made pending by the program itself; another hart writes the word that a channel
+/// watches.
 #[test]
 fn user_level_interrupts() {
     let text = r#"

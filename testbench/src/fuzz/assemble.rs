@@ -353,7 +353,8 @@ fn run(instructions: &[Instruction]) -> Code {
     items
 }
 
-/// The address of the private bytes, or of the code after `target`, made by an instruction of class `via`.
+/// The address of the private bytes, or of the code after `target`, made by an instruction of class
+/// `via`.
 fn through(via: Class, gap: u8, target: Target) -> Code {
     // What the address is, before the instruction; distance of the code that it means.
     let mut items = Code::new();

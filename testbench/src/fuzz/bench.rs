@@ -21,11 +21,13 @@ use crate::iss::{Machine, Protection, Window};
 use crate::lockstep::{Checker, Mismatch, RetirePorts, TraceCycle, WarpStart};
 use crate::slot::{SlotPacket, FRAME_OFFSET};
 
-/// Where programs stand: the lowest address that is given out, so that all else comes behind, in the order of allocation.
+/// Where programs stand: the lowest address that is given out, so that all else comes behind, in
+/// the order of allocation.
 pub const CODE_BASE: u32 = LINE as u32;
 /// Bytes of the shared memory.
 const MEMORY_BYTES: u64 = 64 << 20;
-/// Bytes of a ring slot, as a power of two: descriptor, frame, private bytes, dump of the registers.
+/// Bytes of a ring slot, as a power of two: descriptor, frame, private bytes, dump of the
+/// registers.
 const SLOT_BYTES_LOG2: u32 = 8;
 /// Stack bytes of a thread, as a power of two.
 const STACK_BYTES_LOG2: u32 = STACK_BYTES.ilog2();
@@ -47,7 +49,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether two failures are of one kind, so that shrinking does not wander from one to the other.
+    /// Whether two failures are of one kind, so that shrinking does not wander from one to the
+    /// other.
     pub fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
@@ -86,13 +89,15 @@ struct Lockstep {
 }
 
 impl Bench {
-    /// A bench with a model of an array of this configuration. The seed of `memory` is replaced by that of the case.
+    /// A bench with a model of an array of this configuration. The seed of `memory` is replaced by
+    /// that of the case.
     pub fn new(library: ModelLibrary, config: Config, memory: MemoryOptions) -> Self {
         Self { library, config, memory, watchdog: 0 }
     }
 
-    /// Lets the array's watchdog end warps that run for more than 1 to `most` cycles, as the seed of the case says. What warps left
-    /// behind is known only if every retired instruction is compared.
+    /// Lets the array's watchdog end warps that run for more than 1 to `most` cycles, as the seed
+    /// of the case says. What warps left behind is known only if every retired instruction is
+    /// compared.
     pub fn set_watchdog(&mut self, most: u32) {
         self.watchdog = most;
     }
@@ -244,7 +249,8 @@ impl Bench {
     }
 }
 
-/// Lets kernels load their code, the packets, the stacks and the argument block, and store to all of these but their code.
+/// Lets kernels load their code, the packets, the stacks and the argument block, and store to all
+/// of these but their code.
 fn open_windows(
     host: &mut Host<Simulation>,
     setup: &ArraySetup,

@@ -28,8 +28,9 @@ pub struct Case {
     pub frames: Vec<Vec<u8>>,
 }
 
-/// A random program for an array with `1 << lanes_log2` lanes a core, with `packets` packets of `frame_bytes` bytes. A
-/// thread executes about `instructions` instructions at most. The same arguments give the same case.
+/// A random program for an array with `1 << lanes_log2` lanes a core, with `packets` packets of
+/// `frame_bytes` bytes. A thread executes about `instructions` instructions at most. The same
+/// arguments give the same case.
 pub fn generate(
     seed: u64,
     features: Features,
@@ -110,7 +111,8 @@ impl Generator {
         }
     }
 
-    /// A register to write: now and then x0, or the one for addresses, which statements set before they use it.
+    /// A register to write: now and then x0, or the one for addresses, which statements set before
+    /// they use it.
     fn destination(&mut self) -> u8 {
         match self.random.gen_range(0..48) {
             0 => 0,

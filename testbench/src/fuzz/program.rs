@@ -1,8 +1,9 @@
-//! Programs as trees of statements, which always end and whose threads never read what others write.
+//! Programs as trees of statements, which always end and whose threads never read what others
+//! write.
 //!
-//! Registers with a fixed use: [`RA`] and [`LINK`] return addresses, [`SP`] the stack, [`ADDRESS`] and [`HELP`] inside a
-//! statement, [`COUNTER`] of the innermost loop, [`WORD`], [`BYTE`], [`PRIVATE`] and [`TABLE`] the addresses of
-//! the areas. All others hold data.
+//! Registers with a fixed use: [`RA`] and [`LINK`] return addresses, [`SP`] the stack, [`ADDRESS`]
+//! and [`HELP`] inside a statement, [`COUNTER`] of the innermost loop, [`WORD`], [`BYTE`],
+//! [`PRIVATE`] and [`TABLE`] the addresses of the areas. All others hold data.
 
 use super::features::Features;
 use crate::iss::{Class, Instruction, Op};
@@ -51,7 +52,8 @@ pub type Block = Vec<Statement>;
 /// A step of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement {
-    /// Instructions back to back. Jumps and branches among them go to the next one, whatever their immediate.
+    /// Instructions back to back. Jumps and branches among them go to the next one, whatever their
+    /// immediate.
     Run(Vec<Instruction>),
     /// `register` = `value`.
     Constant(u8, u32),
@@ -59,7 +61,8 @@ pub enum Statement {
     Access(Access),
     /// An atomic operation.
     Atomic(Atomic),
-    /// A load, store or jump whose address comes from an instruction of class `via`, `gap` instructions before.
+    /// A load, store or jump whose address comes from an instruction of class `via`, `gap`
+    /// instructions before.
     Through {
         /// Class of the instruction that makes the address.
         via: Class,

@@ -8,7 +8,8 @@ use crate::lockstep::{Expected, Warp, WarpMemory, WarpStart};
 /// Warp-instructions after which a warp counts as endless.
 const LIMIT: u64 = 2_000_000;
 
-/// The warps in which packets were processed, in the order of their issue. `packets` are in the order of commits.
+/// The warps in which packets were processed, in the order of their issue. `packets` are in the
+/// order of commits.
 pub fn warps_of(packets: &[PacketRecord]) -> Vec<WarpStart> {
     let mut warps: Vec<(WarpStart, u64)> = Vec::new();
     for packet in packets {

@@ -3,10 +3,11 @@
 use super::generate::Case;
 use super::program::{Block, Program, Statement, Trips, A0};
 
-/// The smallest case found that still fails, starting from `case`, which does. `fails` is asked at most `attempts` times.
+/// The smallest case found that still fails, starting from `case`, which does. `fails` is asked at
+/// most `attempts` times.
 ///
-/// Packets are left out first, then statements in ever smaller pieces; structures are replaced by what is in them,
-/// loops run once, runs lose instructions; until nothing more can go.
+/// Packets are left out first, then statements in ever smaller pieces; structures are replaced by
+/// what is in them, loops run once, runs lose instructions; until nothing more can go.
 pub fn shrink(case: &Case, attempts: usize, mut fails: impl FnMut(&Case) -> bool) -> Case {
     let mut search = Search { best: case.clone(), left: attempts, fails: &mut fails };
     search.packets();
@@ -135,7 +136,8 @@ fn any(block: &Block, is: &dyn Fn(&Statement) -> bool) -> bool {
     block.iter().any(|statement| is(statement) || statement.blocks().any(|inner| any(inner, is)))
 }
 
-/// What may stand for a statement, the simplest first. Every variant is smaller, so that shrinking ends.
+/// What may stand for a statement, the simplest first. Every variant is smaller, so that shrinking
+/// ends.
 fn variants(statement: &Statement) -> Vec<Block> {
     match statement {
         Statement::If { then, otherwise, .. } => vec![then.clone(), otherwise.clone()],

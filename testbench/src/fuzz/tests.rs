@@ -31,7 +31,8 @@ fn machine(program: &Program) -> Machine {
     }
 }
 
-/// Runs a case on the reference as two warps; gives the words of the private lines and verdicts too.
+/// Runs a case on the reference as two warps; gives the words of the private lines and verdicts
+/// too.
 fn run(case: &Case) -> (Reference, MemoryImage) {
     let machine = machine(&case.program);
     let mut memory = MemoryImage::new(1 << 20);
@@ -94,7 +95,8 @@ fn the_same_seed_gives_the_same_case() {
     assert_ne!(make(7, Features::ALL).program, make(8, Features::ALL).program);
 }
 
-/// What programs leave behind does not depend on the order of lanes and warps: nobody reads what others write.
+/// What programs leave behind does not depend on the order of lanes and warps: nobody reads what
+/// others write.
 #[test]
 fn threads_do_not_meet() {
     let features = Features { instret: false, cycle: false, atomics: true, ..Features::ALL };

@@ -6,9 +6,9 @@ use super::{Golden, ETHERNET};
 use crate::slot::SlotPacket;
 use crate::verdict::{Reason, Verdict};
 
-/// The checks of a router before it forwards a packet (RFC 1812, section 5.2.2) and that of the source
-/// address (section 5.3.7). The first that fails, in this order, is the verdict's reason: length of the frame, EtherType, version, header
-/// length, total length, checksum, source address.
+/// The checks of a router before it forwards a packet (RFC 1812, section 5.2.2) and that of the
+/// source address (section 5.3.7). The first that fails, in this order, is the verdict's reason:
+/// length of the frame, EtherType, version, header length, total length, checksum, source address.
 pub fn check_ip_header(packet: &SlotPacket) -> Golden {
     let verdict = check(packet).map_or_else(Verdict::drop, |()| Verdict::forward(0));
     Golden { verdict, frame: packet.frame.clone() }
@@ -91,7 +91,8 @@ mod tests {
         assert_eq!(verdict(&frame.data[..13]), "drop: frame too short");
         assert_eq!(verdict(&frame.data[..33]), "drop: frame too short");
         assert_eq!(verdict(&[0; 20]), "drop: not IPv4");
-        // Cut by the capture, the packet is judged by its length on the wire; really cut off, it is broken.
+        // Cut by the capture, the packet is judged by its length on the wire; really cut off, it is
+        // broken.
         assert_eq!(check_ip_header(&packet(&frame.data[..96], 1514)).verdict, Verdict::forward(0));
         assert_eq!(verdict(&frame.data[..96]), "drop: total length");
     }

@@ -5,8 +5,9 @@ use crate::slot::SlotPacket;
 use crate::tables::{rule_verdict, FilterSet, FiveTuple};
 use crate::verdict::{Reason, Verdict};
 
-/// Forward every IPv4 packet to the port with the number of the first filter that matches it, or drop it if that filter
-/// denies. The packet is not changed; of its header EtherType, version and header length are checked.
+/// Forward every IPv4 packet to the port with the number of the first filter that matches it, or
+/// drop it if that filter denies. The packet is not changed; of its header EtherType, version and
+/// header length are checked.
 pub fn classify(set: &FilterSet, packet: &SlotPacket) -> Golden {
     let verdict = five_tuple(packet).map(|tuple| first_match(set, &tuple)).unwrap_or_else(Verdict::drop);
     Golden { verdict, frame: packet.frame.clone() }
@@ -18,8 +19,8 @@ fn first_match(set: &FilterSet, tuple: &FiveTuple) -> Verdict {
     rule.map_or(Verdict::drop(Reason::NoRule), |rule| rule_verdict(rule, &set.filters[rule]))
 }
 
-/// What a filter looks at. Ports are those of TCP and UDP in packets that are no later fragments, if they lie within the
-/// total length and the bytes that are there; otherwise they are 0.
+/// What a filter looks at. Ports are those of TCP and UDP in packets that are no later fragments,
+/// if they lie within the total length and the bytes that are there; otherwise they are 0.
 pub(super) fn five_tuple(packet: &SlotPacket) -> Result<FiveTuple, Reason> {
     ipv4_header(packet)?;
     let header = Ipv4HeaderSlice::from_slice(&packet.frame[ETHERNET..]).map_err(|_| Reason::HeaderLength)?;

@@ -8,9 +8,9 @@ use crate::verdict::{Reason, Verdict};
 const TTL: usize = 8;
 const CHECKSUM: usize = 10;
 
-/// Forwarding of a router: the time to live falls by one and the checksum follows (RFC 1812, section 5.3.1; RFC 1624);
-/// a packet whose time to live runs out is dropped unchanged. The rest of the header is taken as it is: a wrong checksum
-/// stays as wrong as it was.
+/// Forwarding of a router: the time to live falls by one and the checksum follows (RFC 1812,
+/// section 5.3.1; RFC 1624); a packet whose time to live runs out is dropped unchanged. The rest of
+/// the header is taken as it is: a wrong checksum stays as wrong as it was.
 pub fn dec_ttl(packet: &SlotPacket) -> Golden {
     let mut frame = packet.frame.clone();
     let decrement = |_| decrement(&mut frame[ETHERNET..ETHERNET + IPV4_HEADER]);
@@ -24,8 +24,8 @@ pub(super) fn decrement(header: &mut [u8]) -> Result<(), Reason> {
     let before = sum(header);
     header[TTL] = header[TTL].checked_sub(1).filter(|ttl| *ttl > 0).ok_or(Reason::Ttl)?;
     let after = sum(header);
-    // The checksum is the complement of a sum. What the sum gained is what the header gained, whether the
-    // checksum was right or not: ~new = ~old + after - before in one's complement.
+    // The checksum is the complement of a sum. What the sum gained is what the header gained,
+    // whether the checksum was right or not: ~new = ~old + after - before in one's complement.
     let old = u16::from_ne_bytes([header[CHECKSUM], header[CHECKSUM + 1]]);
     let new = Sum16BitWords::new()
         .add_2bytes((!old).to_ne_bytes())

@@ -21,7 +21,8 @@ use crate::traffic::{self, Capture, CaptureError, Frame};
 pub const VERDICTS_VARIABLE: &str = "HERMES_VERDICTS";
 /// What errors call the program's standard output.
 const OUTPUT_NAME: &str = "its standard output";
-/// Bytes beside a frame that the program may write for it, and those beside all frames: headers of pcap or pcapng.
+/// Bytes beside a frame that the program may write for it, and those beside all frames: headers of
+/// pcap or pcapng.
 const FRAME_OVERHEAD: u64 = 256;
 const CAPTURE_OVERHEAD: u64 = 1 << 20;
 
@@ -68,10 +69,12 @@ const POLL: Duration = Duration::from_millis(2);
 
 /// What must come out for `packets`, as the command `command` tells, which the shell runs.
 ///
-/// It reads a pcap file (Ethernet, nanoseconds) on standard input: the frames of `packets` as they are in their slots, with the times of `frames`. It writes
-/// a pcap or pcapng file with a frame for each packet, in the same order, to standard output, and the verdicts to the file that the
-/// environment variable [`VERDICTS_VARIABLE`] names, in the form that [`read_verdicts`] reads. `slot_capacity` is the
-/// largest frame that it may give, in bytes. After `limit` it is ended, with all that it has started.
+/// It reads a pcap file (Ethernet, nanoseconds) on standard input: the frames of `packets` as they
+/// are in their slots, with the times of `frames`. It writes a pcap or pcapng file with a frame for
+/// each packet, in the same order, to standard output, and the verdicts to the file that the
+/// environment variable [`VERDICTS_VARIABLE`] names, in the form that [`read_verdicts`] reads.
+/// `slot_capacity` is the largest frame that it may give, in bytes. After `limit` it is ended, with
+/// all that it has started.
 ///
 /// # Errors
 /// [`ExternalError`].
@@ -105,8 +108,9 @@ pub fn run_external(
     };
     let given: Vec<_> = packets.iter().zip(frames).map(in_slots).collect();
     let most = CAPTURE_OVERHEAD + packets.len() as u64 * (slot_capacity as u64 + FRAME_OVERHEAD);
-    // It may write before it has read everything: both at the same time, or both would wait for the other. Nobody waits for these
-    // threads if the program does not end in time: something that has left its group may still hold the pipes.
+    // It may write before it has read everything: both at the same time, or both would wait for the
+    // other. Nobody waits for these threads if the program does not end in time: something that has
+    // left its group may still hold the pipes.
     let written = in_background(move || traffic::write_to(&mut BufWriter::new(input), &given));
     let read = in_background(move || {
         let mut bytes = Vec::new();
@@ -122,7 +126,8 @@ pub fn run_external(
     }
     let written = deadline.receive(&written)?;
     match written {
-        // A program need not read to the end what it does not need; what it gave tells whether it is enough.
+        // A program need not read to the end what it does not need; what it gave tells whether it
+        // is enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(ExternalError::Pipe(error)),
         _ => {}
     }

@@ -15,8 +15,9 @@ const NO_OPERATION: u8 = 1;
 /// Flag of an option's type: it goes into every fragment.
 const COPIED: u8 = 0x80;
 
-/// Fragmentation (RFC 791): packets up to the MTU leave as they are, larger ones as fragments, or not at all if DF is set. The packet
-/// in the slot stays unchanged; EtherType, version, header length and total length are checked.
+/// Fragmentation (RFC 791): packets up to the MTU leave as they are, larger ones as fragments, or
+/// not at all if DF is set. The packet in the slot stays unchanged; EtherType, version, header
+/// length and total length are checked.
 pub fn fragment(packet: &SlotPacket, mtu: u16) -> Golden {
     let verdict = judge(packet, mtu).map_or_else(Verdict::drop, |_| Verdict::forward(0));
     Golden { verdict, frame: packet.frame.clone() }
@@ -48,8 +49,8 @@ fn judge(packet: &SlotPacket, mtu: u16) -> Result<bool, Reason> {
     Ok(true)
 }
 
-/// Checks the frames that left in place of `packet`: put together they are the packet, each is a right packet of its own, as large as the
-/// MTU allows, with the options that belong to it.
+/// Checks the frames that left in place of `packet`: put together they are the packet, each is a
+/// right packet of its own, as large as the MTU allows, with the options that belong to it.
 ///
 /// # Errors
 /// What is wrong.
@@ -108,7 +109,8 @@ fn check_fragment<'a>(
         let most = (usize::from(mtu) - header.slice().len()) / 8 * 8;
         ensure!(data == most, "{data} bytes of data, expected {most}");
     }
-    // Type of service, identification, TTL, protocol and addresses are the packet's; so is the reserved flag, and DF is 0.
+    // Type of service, identification, TTL, protocol and addresses are the packet's; so is the
+    // reserved flag, and DF is 0.
     let kept = |slice: &[u8]| {
         [&slice[1..2], &slice[4..6], &[slice[6] & 0xc0], &slice[8..10], &slice[12..IPV4_HEADER]].concat()
     };
@@ -116,8 +118,8 @@ fn check_fragment<'a>(
     Ok(header)
 }
 
-/// The options of later fragments: those with the copied flag, filled up to whole words. What stands behind an option whose length
-/// cannot be is not copied.
+/// The options of later fragments: those with the copied flag, filled up to whole words. What
+/// stands behind an option whose length cannot be is not copied.
 fn copied_options(mut options: &[u8]) -> Vec<u8> {
     let mut copied = Vec::new();
     loop {

@@ -14,12 +14,14 @@ type Cipher = ctr::Ctr32BE<aes::Aes128>;
 const AUTHENTICATOR: usize = 12;
 /// Time to live of the outer header.
 const TTL: u8 = 64;
-/// Bytes by which a packet may grow: outer header, SPI, sequence number, IV, padding, its length, next header, authenticator.
+/// Bytes by which a packet may grow: outer header, SPI, sequence number, IV, padding, its length,
+/// next header, authenticator.
 pub const IPSEC_GROWTH: usize = 20 + 8 + 8 + 3 + 2 + AUTHENTICATOR;
 
-/// ESP in tunnel mode (RFC 4303): every IPv4 packet becomes the payload of one from the tunnel's source to its destination. The packet
-/// number `index` of the run has the sequence number `index` + 1, which is also its IV. EtherType, version, header length and total length
-/// are checked; a packet that grows beyond `frame_bytes`, what the slot holds, is dropped as too large.
+/// ESP in tunnel mode (RFC 4303): every IPv4 packet becomes the payload of one from the tunnel's
+/// source to its destination. The packet number `index` of the run has the sequence number
+/// `index` + 1, which is also its IV. EtherType, version, header length and total length are
+/// checked; a packet that grows beyond `frame_bytes`, what the slot holds, is dropped as too large.
 pub fn ipsec(
     association: &SecurityAssociation,
     index: u64,
@@ -50,7 +52,8 @@ fn encapsulate(
         return Err(Reason::TotalLength);
     }
 
-    // The payload: the packet, padding (1, 2, 3, ...) to whole words, its length, the protocol of the payload.
+    // The payload: the packet, padding (1, 2, 3, ...) to whole words, its length, the protocol of
+    // the payload.
     let mut payload = datagram[..total].to_vec();
     let padding = (4 - (total + 2) % 4) % 4;
     payload.extend((1..=padding).map(|byte| byte as u8));

@@ -1,5 +1,5 @@
-//! Golden models: what each app must do to a packet, written from the RFCs on top of header, checksum, prefix and search
-//! libraries, not from the kernels.
+//! Golden models: what each app must do to a packet, written from the RFCs on top of header,
+//! checksum, prefix and search libraries, not from the kernels.
 
 mod check_ip_header;
 mod classifier;

@@ -37,8 +37,9 @@ impl PatternModel {
         numbers.min()
     }
 
-    /// Drop every packet with a pattern in its payload by the rule with the lowest number; forward the others to port 0. The packet
-    /// is not changed; EtherType, version, header length and total length are checked.
+    /// Drop every packet with a pattern in its payload by the rule with the lowest number; forward
+    /// the others to port 0. The packet is not changed; EtherType, version, header length and total
+    /// length are checked.
     pub fn inspect(&self, packet: &SlotPacket) -> Golden {
         let verdict = match payload(packet).map(|payload| self.lowest(payload)) {
             Err(reason) => Verdict::drop(reason),
@@ -49,8 +50,9 @@ impl PatternModel {
     }
 }
 
-/// What is behind the headers: inside the total length and the bytes that are there, behind the TCP or UDP header if there is a whole
-/// one (never in later fragments), otherwise behind the IPv4 header.
+/// What is behind the headers: inside the total length and the bytes that are there, behind the TCP
+/// or UDP header if there is a whole one (never in later fragments), otherwise behind the IPv4
+/// header.
 fn payload(packet: &SlotPacket) -> Result<&[u8], Reason> {
     ipv4_header(packet)?;
     let datagram = &packet.frame[ETHERNET..];

@@ -1,7 +1,8 @@
-//! Frames of RoCEv2 with reliable connections, from the specification: what the network interface sends, and how it judges what comes.
+//! Frames of RoCEv2 with reliable connections, from the specification: what the network interface
+//! sends, and how it judges what comes.
 //!
-//! InfiniBand Architecture Specification 1.4, volume 1, chapter 9 (transport headers) and annex A17 (RoCEv2: Ethernet, IPv4, UDP
-//! port 4791, then the transport headers, payload and ICRC).
+//! InfiniBand Architecture Specification 1.4, volume 1, chapter 9 (transport headers) and annex A17
+//! (RoCEv2: Ethernet, IPv4, UDP port 4791, then the transport headers, payload and ICRC).
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv4HeaderSlice, UdpHeader};
@@ -144,7 +145,8 @@ impl Extended {
         bytes
     }
 
-    /// The header of `opcode` from the bytes behind the base transport header; `None` if they are too few.
+    /// The header of `opcode` from the bytes behind the base transport header; `None` if they are
+    /// too few.
     fn read(opcode: u8, bytes: &[u8]) -> Option<Self> {
         let get = |from: usize, count: usize| -> Option<u64> {
             let part = bytes.get(from..from + count)?;
@@ -173,8 +175,8 @@ impl Extended {
     }
 }
 
-/// A frame of RoCEv2. What is not here has the value that this implementation sends: no options, fragments or VLAN; UDP checksum 0;
-/// partition [`PARTITION`].
+/// A frame of RoCEv2. What is not here has the value that this implementation sends: no options,
+/// fragments or VLAN; UDP checksum 0; partition [`PARTITION`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoceFrame {
     /// Destination, as on the wire.
@@ -203,8 +205,8 @@ pub struct RoceFrame {
     pub payload: Vec<u8>,
 }
 
-/// Why a frame is none of RoCEv2 that a receiver may look at, in the order in which it is judged (design of the network interface,
-/// section 3.4).
+/// Why a frame is none of RoCEv2 that a receiver may look at, in the order in which it is judged
+/// (design of the network interface, section 3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum RoceError {
     /// Too short for its headers.
@@ -335,8 +337,9 @@ impl RoceFrame {
     }
 }
 
-/// The ICRC of a frame that ends before it: CRC-32 of eight bytes 0xff and of the frame from its IPv4 header on, with what routers may
-/// change as ones: type of service, time to live, both checksums, and the byte of the base transport header that is theirs.
+/// The ICRC of a frame that ends before it: CRC-32 of eight bytes 0xff and of the frame from its
+/// IPv4 header on, with what routers may change as ones: type of service, time to live, both
+/// checksums, and the byte of the base transport header that is theirs.
 ///
 /// # Panics
 /// If the frame has not its headers up to the base transport header.
@@ -351,8 +354,8 @@ pub fn icrc(frame: &[u8]) -> u32 {
     crc32fast::hash(&covered)
 }
 
-/// Puts the checksum of the IPv4 header and the ICRC of a frame right, whose headers were changed: as
-/// far as it has them where its length says.
+/// Puts the checksum of the IPv4 header and the ICRC of a frame right, whose headers were changed:
+/// as far as it has them where its length says.
 pub fn seal(frame: &mut [u8]) {
     if frame.len() < HEADERS + ICRC {
         return;
@@ -443,7 +446,8 @@ mod tests {
         }
     }
 
-    /// RFC 791 wants the first of the flags to be 0; a receiver does not look at it, and its bit counts in the checksum.
+    /// RFC 791 wants the first of the flags to be 0; a receiver does not look at it, and its bit
+    /// counts in the checksum.
     #[test]
     fn the_reserved_flag_counts_in_the_checksum_alone() {
         let mut frame = write().bytes();
@@ -455,7 +459,8 @@ mod tests {
 
     #[test]
     fn changed_bits_are_found() {
-        // Bits that the receiver does not look at: MACs, and what routers may change without a check.
+        // Bits that the receiver does not look at: MACs, and what routers may change without a
+        // check.
         let frame = write().bytes();
         let free = |byte: usize| byte < 12 || matches!(byte, 40 | 41 | 46);
         for byte in 0..frame.len() {

@@ -24,8 +24,8 @@ impl RouteModel {
         self.trie.get_lpm(&host).map(|(_, port)| u32::from(*port)).ok_or(Reason::NoRoute)
     }
 
-    /// Forward every IPv4 packet to the port of its destination's longest prefix. The packet is not changed, and of its
-    /// header nothing but EtherType and version is checked.
+    /// Forward every IPv4 packet to the port of its destination's longest prefix. The packet is not
+    /// changed, and of its header nothing but EtherType and version is checked.
     pub fn route_lookup(&self, packet: &SlotPacket) -> Golden {
         let port = ipv4_header(packet).and_then(|header| self.port([16, 17, 18, 19].map(|i| header[i])));
         let verdict = port.map_or_else(Verdict::drop, Verdict::forward);

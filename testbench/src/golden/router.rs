@@ -2,8 +2,8 @@ use super::{check_ip_header, classify, dec_ttl, Golden, RouteModel};
 use crate::slot::SlotPacket;
 use crate::tables::FilterSet;
 
-/// A router: the packet goes through the other models, one after the other, until one drops it. A dropped packet stays
-/// unchanged; a forwarded one goes to the port of its route.
+/// A router: the packet goes through the other models, one after the other, until one drops it. A
+/// dropped packet stays unchanged; a forwarded one goes to the port of its route.
 pub fn router(filters: &FilterSet, routes: &RouteModel, packet: &SlotPacket) -> Golden {
     let before = [check_ip_header(packet), classify(filters, packet)];
     if let Some(dropped) = before.into_iter().find(|golden| !golden.verdict.is_forward()) {
@@ -28,7 +28,8 @@ mod tests {
     use crate::traffic::{correct_checksum, Frame, Generator, Traffic};
     use crate::verdict::{Reason, Verdict};
 
-    /// The first stage that objects decides, and a packet that none objects to is changed by the last.
+    /// The first stage that objects decides, and a packet that none objects to is changed by the
+    /// last.
     #[test]
     fn stages_in_their_order() {
         let kind = "fixed:60".parse().unwrap();

@@ -1,4 +1,5 @@
-//! The AES instructions of RV32 (Zkne, Zknd), from FIPS 197 and the scalar cryptography specification 1.0.1.
+//! The AES instructions of RV32 (Zkne, Zknd), from FIPS 197 and the scalar cryptography
+//! specification 1.0.1.
 
 /// Product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1 (FIPS 197, section 4.2).
 const fn product(a: u8, b: u8) -> u8 {
@@ -42,8 +43,8 @@ const RESTORE: [u8; 256] = {
     table
 };
 
-/// The byte of `rs2` that an instruction works on, substituted, in its place, on top of `rs1`. The column of the word is
-/// (`first`, ..) times the byte, lowest byte first.
+/// The byte of `rs2` that an instruction works on, substituted, in its place, on top of `rs1`. The
+/// column of the word is (`first`, ..) times the byte, lowest byte first.
 const fn round(rs1: u32, rs2: u32, byte: u32, table: &[u8; 256], column: [u8; 4]) -> u32 {
     let substituted = table[(rs2 >> (8 * byte) & 0xff) as usize];
     let word = u32::from_le_bytes([
@@ -126,7 +127,8 @@ mod tests {
         }
         assert_eq!(state, cipher);
 
-        // The equivalent inverse cipher (section 5.3.5) needs the inverse MixColumns of the round keys.
+        // The equivalent inverse cipher (section 5.3.5) needs the inverse MixColumns of the round
+        // keys.
         let unmix = |word: u32| {
             let substituted = (0..4).fold(0, |w, byte| encrypt_last(w, word, byte));
             (0..4).fold(0, |w, byte| decrypt_middle(w, substituted, byte))

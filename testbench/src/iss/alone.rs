@@ -64,8 +64,8 @@ impl Csrs for AloneCsrs {
 }
 
 impl Alone {
-    /// Loads `executable` for a hart with the extensions of `isa`; its file says how many registers the hart has. `ra` is
-    /// EXIT, `sp` 0x8000_0000.
+    /// Loads `executable` for a hart with the extensions of `isa`; its file says how many registers
+    /// the hart has. `ra` is EXIT, `sp` 0x8000_0000.
     ///
     /// # Errors
     /// A segment is outside the address space.
@@ -81,7 +81,8 @@ impl Alone {
         Ok(Self { isa: Isa { embedded, ..isa }, hart, memory, count: 0 })
     }
 
-    /// Runs until the program ends or `limit` instructions are executed in all; shows every one to `trace`.
+    /// Runs until the program ends or `limit` instructions are executed in all; shows every one to
+    /// `trace`.
     ///
     /// # Errors
     /// Those of `trace`.

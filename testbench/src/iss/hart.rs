@@ -7,7 +7,8 @@ use super::{aes, Class, Op};
 /// Bytes that `lr.w` reserves.
 const LINE: u32 = hermes_rtl::config::LINE_BYTES as u32;
 
-/// Causes of a fault, numbered as in `mcause` of the RISC-V privileged specification, which leaves 24 to platforms.
+/// Causes of a fault, numbered as in `mcause` of the RISC-V privileged specification, which leaves
+/// 24 to platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Cause {
@@ -275,8 +276,8 @@ fn compute(op: Op, a: u32, b: u32, immediate: u32) -> u32 {
         Op::Mulh => ((wide(signed_a) * wide(signed_b)) >> 32) as u32,
         Op::Mulhsu => ((wide(signed_a) * i64::from(b)) >> 32) as u32,
         Op::Mulhu => ((u64::from(a) * u64::from(b)) >> 32) as u32,
-        // Division by zero gives all ones, its remainder the dividend; the overflow of the signed division gives the
-        // dividend, its remainder 0.
+        // Division by zero gives all ones, its remainder the dividend; the overflow of the signed
+        // division gives the dividend, its remainder 0.
         Op::Div if b == 0 => u32::MAX,
         Op::Div => signed_a.wrapping_div(signed_b) as u32,
         Op::Divu => a.checked_div(b).unwrap_or(u32::MAX),

@@ -166,7 +166,8 @@ fn jumps_and_branches() {
     execute(&mut hart, &mut memory, Instruction { op: Jal, rd: 1, rs1: 0, rs2: 0, immediate: -0x800 })
         .unwrap();
     assert_eq!((hart.pc, hart.x[1]), (0x800, 0x1004));
-    // The target comes from the old value of the register that gets the return address; bit 0 is cleared.
+    // The target comes from the old value of the register that gets the return address; bit 0 is
+    // cleared.
     hart.x[1] = 0x2000;
     execute(&mut hart, &mut memory, Instruction { op: Jalr, rd: 1, rs1: 1, rs2: 0, immediate: 5 }).unwrap();
     assert_eq!((hart.pc, hart.x[1]), (0x2004, 0x804));

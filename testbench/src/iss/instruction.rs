@@ -30,7 +30,8 @@ impl Isa {
     /// RV32IM_Zbb.
     pub const RV32IM_ZBB: Self =
         Self { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
-    /// RV32IMA_Zbb: what a hart of the command processor has, without the instructions of machine mode.
+    /// RV32IMA_Zbb: what a hart of the command processor has, without the instructions of machine
+    /// mode.
     pub const RV32IMA_ZBB: Self = Self { atomics: true, ..Self::RV32IM_ZBB };
     /// Every instruction that some array has.
     pub const EVERYTHING: Self =
@@ -75,8 +76,9 @@ pub struct Instruction {
     pub rs1: u8,
     /// Second source register.
     pub rs2: u8,
-    /// Immediate, sign-extended; shift amount; byte number; CSR number; bits `aq` (bit 1) and `rl` (bit 0); fields of `fence` (bits 31:20 of the word). The upper
-    /// immediate of `lui` and `auipc` stands in bits 31:12.
+    /// Immediate, sign-extended; shift amount; byte number; CSR number; bits `aq` (bit 1) and `rl`
+    /// (bit 0); fields of `fence` (bits 31:20 of the word). The upper immediate of `lui` and
+    /// `auipc` stands in bits 31:12.
     pub immediate: i32,
 }
 
@@ -141,7 +143,8 @@ impl Instruction {
         (isa.has(row.extension) && fits).then_some(instruction)
     }
 
-    /// The word that stands for the instruction. Bits of the immediate that its format has no room for are dropped.
+    /// The word that stands for the instruction. Bits of the immediate that its format has no room
+    /// for are dropped.
     pub fn encode(&self) -> u32 {
         let row = self.op.encoding();
         let immediate = self.immediate as u32;
@@ -185,7 +188,8 @@ impl Instruction {
         [self.rs1, self.rs2].into_iter().filter(|register| *register != 0)
     }
 
-    /// A jump that links to `ra` or `t0` (unprivileged specification, table 3 of chapter RV32I): one call deeper.
+    /// A jump that links to `ra` or `t0` (unprivileged specification, table 3 of chapter RV32I):
+    /// one call deeper.
     pub fn is_call(&self) -> bool {
         matches!(self.op, Op::Jal | Op::Jalr) && matches!(self.rd, 1 | 5)
     }

@@ -34,10 +34,12 @@ pub trait Memory {
     /// [`Cause::LoadAccess`], also where there are no atomic operations.
     fn load_reserved(&mut self, address: u32) -> Result<u32, Cause>;
 
-    /// Puts what `change` makes of the word at `address` in its place, if it makes anything; gives the word that was there.
+    /// Puts what `change` makes of the word at `address` in its place, if it makes anything; gives
+    /// the word that was there.
     ///
     /// # Errors
-    /// [`Cause::StoreAccess`], also where there are no atomic operations, or where loads are not allowed.
+    /// [`Cause::StoreAccess`], also where there are no atomic operations, or where loads are not
+    /// allowed.
     fn exchange(&mut self, address: u32, change: impl FnOnce(u32) -> Option<u32>) -> Result<u32, Cause>;
 }
 
@@ -118,8 +120,9 @@ impl LocalStack {
     }
 }
 
-/// The shared memory and the scratchpad of a core, behind a kernel's protection. A load from an address without memory
-/// gives 0, a store to one is lost: only the bus tells, and no thread faults by it.
+/// The shared memory and the scratchpad of a core, behind a kernel's protection. A load from an
+/// address without memory gives 0, a store to one is lost: only the bus tells, and no thread faults
+/// by it.
 pub struct CoreMemory<'a> {
     /// The shared memory.
     pub shared: &'a mut MemoryImage,
@@ -132,8 +135,8 @@ pub struct CoreMemory<'a> {
 }
 
 impl CoreMemory<'_> {
-    /// Where `address` is in the shared memory, if the thread may access it: on its stack in the local window, or where the windows allow
-    /// it.
+    /// Where `address` is in the shared memory, if the thread may access it: on its stack in the
+    /// local window, or where the windows allow it.
     fn reach(&self, address: u32, allows: fn(&Protection, u32) -> bool) -> Option<u32> {
         match self.local {
             Some(stack) if LocalStack::REGION.contains(address) => stack.place(address),

@@ -1,7 +1,8 @@
 //! The instructions: names, encodings, operand formats.
 //!
-//! Encodings as in the RISC-V unprivileged specification 20240411, chapter "RV32/64G Instruction Set Listings", the
-//! chapter "A", the bit-manipulation extension 1.0.0 (Zbb) and the scalar cryptography extension 1.0.1 (Zknd, Zkne).
+//! Encodings as in the RISC-V unprivileged specification 20240411, chapter "RV32/64G Instruction
+//! Set Listings", the chapter "A", the bit-manipulation extension 1.0.0 (Zbb) and the scalar
+//! cryptography extension 1.0.1 (Zknd, Zkne).
 
 /// Which extension brings an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,8 @@ pub enum Format {
 /// Instructions that use the same part of a core; the rows and columns of the hazard coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
-    /// One cycle in the lane: arithmetic, logic, shifts, `lui`, `auipc`, bit manipulation but for counts, AES.
+    /// One cycle in the lane: arithmetic, logic, shifts, `lui`, `auipc`, bit manipulation but for
+    /// counts, AES.
     Alu,
     /// Multiplication.
     Mul,

@@ -12,8 +12,9 @@ use crate::verdict::FAULT;
 /// Where a thread starts: the topmost 256 bytes of the address space belong to the core.
 pub const BOOT_ADDRESS: u32 = 0xffff_ff00;
 
-/// The boot sequence: a0 = packetIdx, a1 = slot address, a2 = argument block, sp = top of the stack, each by reading a
-/// CSR, then ra = EXIT. The kernel follows. Every other word of the region is 0, which is illegal.
+/// The boot sequence: a0 = packetIdx, a1 = slot address, a2 = argument block, sp = top of the
+/// stack, each by reading a CSR, then ra = EXIT. The kernel follows. Every other word of the region
+/// is 0, which is illegal.
 const BOOT: [Instruction; 5] = [
     csr_read(10, 0xcc0),
     csr_read(11, 0xcc4),
@@ -64,8 +65,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The machine on which `kernel` runs after [`Host::configure`](crate::cosim::Host::configure): without windows and
-    /// scratchpads.
+    /// The machine on which `kernel` runs after [`Host::configure`](crate::cosim::Host::configure):
+    /// without windows and scratchpads.
     pub fn new(isa: Isa, lanes: u32, kernel: &KernelImage, setup: &ArraySetup, layout: &Layout) -> Self {
         Self {
             isa,
@@ -139,7 +140,8 @@ pub struct Place {
 pub struct Counters {
     /// Cycles since reset.
     pub cycle: u64,
-    /// Warp-instructions retired by the warp since its start, those of the topmost 256 bytes not counted.
+    /// Warp-instructions retired by the warp since its start, those of the topmost 256 bytes not
+    /// counted.
     pub instret: u64,
     /// Lowest lane that runs the instruction.
     pub leader: u8,
@@ -203,14 +205,15 @@ impl Thread {
         Self { place, hart: Hart::new(BOOT_ADDRESS), depth: 0, ended: false }
     }
 
-    /// Executes the next instruction. A fault sends the thread to EXIT with its verdict in a0; at EXIT the thread
-    /// stores its verdict and ends.
+    /// Executes the next instruction. A fault sends the thread to EXIT with its verdict in a0; at
+    /// EXIT the thread stores its verdict and ends.
     pub fn step(&mut self, machine: &Machine, memory: &mut CoreMemory<'_>, counters: Counters) -> Step {
         let pc = self.hart.pc;
         let (word, fetched) = self.fetch(machine, memory);
         if pc == EXIT_ADDRESS {
             let (address, verdict) = (machine.verdict_address(self.place.packet), self.hart.x[10]);
-            // The core's own store: no window applies. A verdict array without memory loses it, as the bus does.
+            // The core's own store: no window applies. A verdict array without memory loses it, as
+            // the bus does.
             let _ = memory.shared.write(address, &verdict.to_le_bytes());
             self.ended = true;
             let outcome =

@@ -1,4 +1,5 @@
-//! For which registers and extensions a kernel is built: the attributes of an ELF file (RISC-V ELF psABI, "Attributes").
+//! For which registers and extensions a kernel is built: the attributes of an ELF file (RISC-V ELF
+//! psABI, "Attributes").
 
 use std::fmt;
 
@@ -9,10 +10,12 @@ use object::LittleEndian;
 
 /// The vendor of the attributes that all tools know.
 const VENDOR: &[u8] = b"riscv";
-/// The attribute with the registers and extensions, as text. Odd tags have text, even ones a number.
+/// The attribute with the registers and extensions, as text. Odd tags have text, even ones a
+/// number.
 const TAG_ARCH: u64 = 5;
 
-/// What every array executes, with what stands for a part or a combination of it, and hints, which are no instructions of their own.
+/// What every array executes, with what stands for a part or a combination of it, and hints, which
+/// are no instructions of their own.
 const EVERYWHERE: [&str; 10] =
     ["i", "e", "m", "zicsr", "zifencei", "zmmul", "zbb", "zicntr", "zihintpause", "zihintntl"];
 /// What cores with atomic instructions execute.
@@ -172,7 +175,8 @@ mod tests {
         assert!(Arch::of(&config).beyond(&config).is_empty());
     }
 
-    /// What hand-written kernels switch on is told by the file, if it is on at the end of the source.
+    /// What hand-written kernels switch on is told by the file, if it is on at the end of the
+    /// source.
     #[test]
     fn options_in_the_source() {
         let folder = tempfile::tempdir().unwrap();

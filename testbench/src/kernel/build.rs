@@ -27,7 +27,8 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// The program, and the Debian package that brings it. Of several versions of Clang it is the newest.
+    /// The program, and the Debian package that brings it. Of several versions of Clang it is the
+    /// newest.
     fn program(self) -> (String, &'static str) {
         match self {
             Self::Gcc => (COMPILER.to_string(), "gcc-riscv64-unknown-elf"),
@@ -43,7 +44,8 @@ pub struct BuildOptions {
     pub registers: RegisterClass,
     /// Folders with include files, searched before those that come with Hermes.
     pub include: Vec<PathBuf>,
-    /// `NAME` or `NAME=VALUE`: macros in C, symbols in assembly, where the value is a number. Without a value it is 1.
+    /// `NAME` or `NAME=VALUE`: macros in C, symbols in assembly, where the value is a number.
+    /// Without a value it is 1.
     pub defines: Vec<String>,
     /// Level of optimization of the compiler: what stands behind its `-O`.
     pub optimization: String,
@@ -80,7 +82,8 @@ impl BuildOptions {
             RegisterClass::Rv32i => ("rv32i", "ilp32"),
         };
         let atomics = if self.atomics { "a" } else { "" };
-        // Clang has the CSR instructions in the base, and knows their extension's name only from version 17 on.
+        // Clang has the CSR instructions in the base, and knows their extension's name only from
+        // version 17 on.
         let csr = if compiler == Compiler::Gcc { "_zicsr" } else { "" };
         let aes = if self.aes { "_zknd_zkne" } else { "" };
         [format!("-march={base}m{atomics}{csr}_zbb{aes}"), format!("-mabi={abi}")]
@@ -88,8 +91,9 @@ impl BuildOptions {
 }
 
 impl RegisterClass {
-    /// The flags with which the compiler is asked for its library. It is built for few sets of extensions; asked with another one, the
-    /// compiler names that for 64 bits. What this one uses every array executes.
+    /// The flags with which the compiler is asked for its library. It is built for few sets of
+    /// extensions; asked with another one, the compiler names that for 64 bits. What this one uses
+    /// every array executes.
     const fn library_flags(self) -> [&'static str; 2] {
         match self {
             Self::Rv32e => ["-march=rv32em", "-mabi=ilp32e"],
@@ -154,9 +158,10 @@ pub enum BuildError {
     Kernel(#[from] KernelError),
 }
 
-/// Builds the kernel in `source` (`.S` or `.s`: GNU as; `.c`: C) and writes the ELF file `output`. Assembly finds
-/// `packet.inc` and `hermes_shmem.inc`, C finds `hermes.h`, `string.h`, `hermes_shmem.h` and `hermes_collectives.h`, both find what is beside the source,
-/// and the library of the latter three.
+/// Builds the kernel in `source` (`.S` or `.s`: GNU as; `.c`: C) and writes the ELF file `output`.
+/// Assembly finds `packet.inc` and `hermes_shmem.inc`, C finds `hermes.h`, `string.h`,
+/// `hermes_shmem.h` and `hermes_collectives.h`, both find what is beside the source, and the
+/// library of the latter three.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -190,8 +195,8 @@ pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) ->
     work.link(sources, &objects, in_c, output)
 }
 
-/// What the names of the files end with in which a tool writes what it has read for an object: the compiler or the assembler alone, and the
-/// assembler behind the compiler (`.incbin` in C).
+/// What the names of the files end with in which a tool writes what it has read for an object: the
+/// compiler or the assembler alone, and the assembler behind the compiler (`.incbin` in C).
 const RULES: [&str; 2] = ["d", "as.d"];
 
 /// The language of a source.
@@ -342,7 +347,8 @@ impl<'a> Work<'a> {
         Ok(archive)
     }
 
-    /// Links `objects`; kernels in C also get the compiler's own library, for divisions and numbers of 64 bits and the like.
+    /// Links `objects`; kernels in C also get the compiler's own library, for divisions and numbers
+    /// of 64 bits and the like.
     fn link(
         &self,
         sources: &[PathBuf],
@@ -426,7 +432,8 @@ pub(crate) fn run_tool(
     Ok(())
 }
 
-/// The words of a program in assembly that begins at `base`, for all extensions of the command processor, and its labels.
+/// The words of a program in assembly that begins at `base`, for all extensions of the command
+/// processor, and its labels.
 ///
 /// # Panics
 /// If it cannot be built.

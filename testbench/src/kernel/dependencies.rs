@@ -7,8 +7,9 @@ use super::build::BuildError;
 use crate::file_identity::FileIdentity;
 use crate::input::is_standard;
 
-/// The files that are named in `rules`, a file for `make` as a compiler (`-MD`) or an assembler (`--MD`) writes it: the source and what it
-/// includes. Empty if there is no such file, since nothing was included.
+/// The files that are named in `rules`, a file for `make` as a compiler (`-MD`) or an assembler
+/// (`--MD`) writes it: the source and what it includes. Empty if there is no such file, since
+/// nothing was included.
 pub(crate) fn read(rules: &Path) -> Vec<PathBuf> {
     fs::read_to_string(rules).map(|text| parse(&text)).unwrap_or_default()
 }

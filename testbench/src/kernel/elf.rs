@@ -122,8 +122,8 @@ impl Kernel {
     /// Reads the kernel in the ELF file `path`.
     ///
     /// # Errors
-    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, has compressed instructions, or has no
-    /// symbol `kernel` in a loaded segment.
+    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, has
+    /// compressed instructions, or has no symbol `kernel` in a loaded segment.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data = input::read(path, MOST_PROGRAM_BYTES)
             .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
@@ -189,7 +189,8 @@ impl Executable {
     /// Reads the program in the ELF file `path`.
     ///
     /// # Errors
-    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, or has compressed instructions.
+    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, or has
+    /// compressed instructions.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data = input::read(path, MOST_PROGRAM_BYTES)
             .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
@@ -281,7 +282,8 @@ impl Executable {
                 return Err(format!("a symbol's name has {length} bytes; expected at most {MAX_NAME_BYTES}"));
             }
             let name = String::from_utf8_lossy(name);
-            // Labels of the object file itself: not file or section names, constants or mapping symbols.
+            // Labels of the object file itself: not file or section names, constants or mapping
+            // symbols.
             let defined = (1..object::elf::SHN_LORESERVE).contains(&symbol.st_shndx(endian));
             if defined
                 && symbol.st_type() <= object::elf::STT_FUNC
@@ -319,7 +321,8 @@ fn word_at(segments: &[Segment], address: u32) -> Option<u32> {
 /// The most bytes that all segments have: far more than a kernel needs, and no burden on the host.
 const MAX_LOADED_BYTES: u32 = 16 << 20;
 
-/// The longest name of a symbol. Symbols may share the text of their names, so that a small file could hold very many long ones.
+/// The longest name of a symbol. Symbols may share the text of their names, so that a small file
+/// could hold very many long ones.
 const MAX_NAME_BYTES: usize = 2048;
 
 #[cfg(test)]
@@ -365,8 +368,8 @@ mod tests {
         assert!(message(&one).contains("segment at 0x80000000 has 17825792 bytes"));
     }
 
-    /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an error, never a panic; and the kernel's
-    /// stack can be asked for.
+    /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an
+    /// error, never a panic; and the kernel's stack can be asked for.
     #[test]
     fn broken_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();

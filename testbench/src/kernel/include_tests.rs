@@ -1,4 +1,5 @@
-//! The macros of the include files change the registers that docs/kernels.md says, and jump to the labels that it names.
+//! The macros of the include files change the registers that docs/kernels.md says, and jump to the
+//! labels that it names.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use crate::kernel::{build_source, Kernel, RegisterClass};
 
 const DOCUMENTATION: &str = include_str!("../../../docs/kernels.md");
 
-/// The registers that the instructions of a macro write. Behind it stand the labels that its row of the table names in `expects`, alone.
+/// The registers that the instructions of a macro write. Behind it stand the labels that its row of
+/// the table names in `expects`, alone.
 fn changes(call: &str, expects: &str) -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("k.elf");

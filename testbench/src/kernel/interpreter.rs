@@ -1,4 +1,5 @@
-//! Runs a kernel on one packet at a time on the reference simulator, so that kernels are tested without the array.
+//! Runs a kernel on one packet at a time on the reference simulator, so that kernels are tested
+//! without the array.
 
 use super::{Kernel, RegisterClass};
 use crate::apps::{App, Placement};
@@ -74,9 +75,9 @@ impl Thread {
         }
     }
 
-    /// What the kernel makes of `packet`, the packet number `index`, the frames that it sends instead, and the instructions that it
-    /// took. The slot's bytes
-    /// behind the frame hold rubbish, which must not matter.
+    /// What the kernel makes of `packet`, the packet number `index`, the frames that it sends
+    /// instead, and the instructions that it took. The slot's bytes behind the frame hold rubbish,
+    /// which must not matter.
     pub fn run(&mut self, index: u64, packet: &SlotPacket) -> (Golden, Vec<Vec<u8>>, usize) {
         let mut slot = vec![0xa5; SLOT_BYTES];
         for (word, value) in packet.descriptor(0).iter().enumerate() {

@@ -22,7 +22,8 @@ fn returns(text: &str, expected: u32) {
     }
 }
 
-/// All alignments and small sizes, with overlap for `memmove`, beside loops over bytes that the compiler leaves as they are.
+/// All alignments and small sizes, with overlap for `memmove`, beside loops over bytes that the
+/// compiler leaves as they are.
 #[test]
 fn functions_of_string_h() {
     returns(
@@ -85,7 +86,8 @@ uint32_t kernel(void)
     );
 }
 
-/// Divisions of 64 bits and numbers with a point come from the compiler's library, copies of structures from ours.
+/// Divisions of 64 bits and numbers with a point come from the compiler's library, copies of
+/// structures from ours.
 #[test]
 fn what_the_compiler_calls_by_itself() {
     returns(

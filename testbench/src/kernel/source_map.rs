@@ -114,7 +114,8 @@ impl SourceMap {
         self.extents.iter().any(inside)
     }
 
-    /// The source files of the program, with their folders as the compiler knew them, each once and in the order of their names.
+    /// The source files of the program, with their folders as the compiler knew them, each once and
+    /// in the order of their names.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         let Some(lines) = &self.lines else { return Vec::new() };
@@ -125,7 +126,8 @@ impl SourceMap {
         files.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Source file, with its folder as the compiler knew it, and line of `address`; of what was inlined there the innermost.
+    /// Source file, with its folder as the compiler knew it, and line of `address`; of what was
+    /// inlined there the innermost.
     #[must_use]
     pub fn file_line(&self, address: u32) -> Option<(String, u32)> {
         if !self.contains(address) {

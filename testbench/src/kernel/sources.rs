@@ -21,7 +21,8 @@ macro_rules! files {
 /// A file's name and text.
 type Source = (&'static str, &'static str);
 
-/// What sources include: of kernels in assembly, in C, and of those that use the memories of other nodes.
+/// What sources include: of kernels in assembly, in C, and of those that use the memories of other
+/// nodes.
 const INCLUDES: &[Source] = files! { "include":
     "packet.inc" "check.inc" "classify.inc" "payload.inc" "route.inc" "ttl.inc"
     "hermes.h" "string.h"
@@ -38,8 +39,8 @@ const STRING_INCLUDES: &[Source] = files! { "lib/string": "words.h" };
 /// The functions of `string.h`, a file for each, so that only those that are called are linked.
 const STRING: &[Source] = files! { "lib/string": "memcpy.c" "memmove.c" "memset.c" "memcmp.c" "strlen.c" };
 
-/// Names of the library's sources, and whether they have atomic instructions. Those in C are for kernels in C, which need a compiler
-/// anyway.
+/// Names of the library's sources, and whether they have atomic instructions. Those in C are for
+/// kernels in C, which need a compiler anyway.
 pub(super) fn library(in_c: bool) -> impl Iterator<Item = (&'static str, bool)> {
     let named = |atomics| move |(name, _): &Source| (*name, atomics);
     let all = LIBRARY.iter().map(named(true)).chain(STRING.iter().map(named(false)));
@@ -59,8 +60,8 @@ pub(super) fn write_all(folder: &Path) -> Result<(), BuildError> {
     write(folder, "kernel.ld", LINKER_SCRIPT)
 }
 
-/// Writes the include files of kernels and the linker script `kernel.ld` to `folder`, for editors and other build systems; replaces
-/// files of these names. The folder is made if it is not there.
+/// Writes the include files of kernels and the linker script `kernel.ld` to `folder`, for editors
+/// and other build systems; replaces files of these names. The folder is made if it is not there.
 ///
 /// # Errors
 /// [`BuildError::File`] for the folder, [`BuildError::Output`] for a file.

@@ -1,7 +1,9 @@
-//! How much stack a kernel needs, from its instructions: so it holds for C, assembly and the compiler's library alike.
+//! How much stack a kernel needs, from its instructions: so it holds for C, assembly and the
+//! compiler's library alike.
 //!
-//! All paths from the entry are followed with what is known of the registers: constants, and addresses that are so many bytes above or
-//! below the stack pointer at the function's entry. A call adds the need of what it calls. Nothing is run.
+//! All paths from the entry are followed with what is known of the registers: constants, and
+//! addresses that are so many bytes above or below the stack pointer at the function's entry. A
+//! call adds the need of what it calls. Nothing is run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -75,7 +77,8 @@ enum Value {
     Constant(u32),
     /// The stack pointer at the function's entry, and so many bytes.
     Stack(i32),
-    /// A constant and something that is not known: an address in a table, or what a table of distances leads to.
+    /// A constant and something that is not known: an address in a table, or what a table of
+    /// distances leads to.
     Relative(u32),
 }
 
@@ -111,10 +114,11 @@ fn meet(a: &Registers, b: &Registers) -> Registers {
 
 struct Analysis<'a> {
     kernel: &'a Kernel,
-    /// Words of the kernel that are addresses of it: among them the entries of jump tables. Instructions are none, since their lowest
-    /// bits are set.
+    /// Words of the kernel that are addresses of it: among them the entries of jump tables.
+    /// Instructions are none, since their lowest bits are set.
     addresses: BTreeSet<u32>,
-    /// Needs of the functions by address and register of the return address; `None` while one is looked at.
+    /// Needs of the functions by address and register of the return address; `None` while one is
+    /// looked at.
     needs: HashMap<(u32, u8), Option<u32>>,
     nested: usize,
     visits: usize,
@@ -218,8 +222,9 @@ impl Analysis<'_> {
         Ok(need)
     }
 
-    /// Where a jump through a register at `pc` may lead to, as compilers make them of `switch`. Either the register is the address of
-    /// a table and an entry of it, which is a distance from the table; or it is an entry, an address. In the latter case these are all addresses that
+    /// Where a jump through a register at `pc` may lead to, as compilers make them of `switch`.
+    /// Either the register is the address of a table and an entry of it, which is a distance from
+    /// the table; or it is an entry, an address. In the latter case these are all addresses that
     /// stand in the kernel and are inside the same function.
     fn jump_table(&self, pc: u32, register: Value) -> Vec<u32> {
         if let Value::Relative(table) = register {
@@ -303,7 +308,8 @@ mod tests {
                      f: beqz a0, 2f\nli t0, -4096\nadd sp, sp, t0\ncall g\nli t0, 4096\nadd sp, sp, t0\n2: ret\n\
                      g: addi sp, sp, -32\naddi sp, sp, 32\nret";
         assert_eq!(assembly(calls), StackNeed::Bytes(16 + 4096 + 32));
-        // Another register for the return address, a frame pointer, and code behind the end of a thread.
+        // Another register for the return address, a frame pointer, and code behind the end of a
+        // thread.
         let frame = "jal t2, f\nret\nf: addi sp, sp, -48\naddi s0, sp, 48\naddi sp, s0, 0\njr t2\n addi sp, sp, -2000";
         assert_eq!(assembly(frame), StackNeed::Bytes(48));
     }

@@ -44,7 +44,8 @@ pub struct ContentionTrial {
     pub threads: usize,
     /// Warps at once on a core.
     pub mcw: u32,
-    /// Whether the word and the lock stand where the memory cannot be read, besides the places that the memory has.
+    /// Whether the word and the lock stand where the memory cannot be read, besides the places that
+    /// the memory has.
     pub failing: bool,
     /// The memory.
     pub memory: MemoryOptions,
@@ -64,7 +65,8 @@ pub struct Contended {
 }
 
 impl Contended {
-    /// Whether every thread added one: each value from 0 on was found by one thread, and the word counts them all.
+    /// Whether every thread added one: each value from 0 on was found by one thread, and the word
+    /// counts them all.
     #[must_use]
     pub fn complete(&self) -> bool {
         let mut found = self.found.clone();

@@ -1,8 +1,10 @@
-//! Litmus tests of the memory model: short programs of two threads that share variables, run many times on the array.
+//! Litmus tests of the memory model: short programs of two threads that share variables, run many
+//! times on the array.
 //!
-//! The kernels are in `kernels-asm/litmus`; what they forbid follows from the RISC-V memory model with the fences that they
-//! have. Without fences the first two must be able to go wrong on an array with several cores, since the L1 caches are
-//! not coherent; a test that never does would show nothing.
+//! The kernels are in `kernels-asm/litmus`; what they forbid follows from the RISC-V memory model
+//! with the fences that they have. Without fences the first two must be able to go wrong on an
+//! array with several cores, since the L1 caches are not coherent; a test that never does would
+//! show nothing.
 
 mod contention;
 

@@ -26,9 +26,11 @@ pub struct CheckerStatistics {
 
 /// Runs the reference beside the array and compares what they do.
 ///
-/// The values of loads and atomic operations are computed when they retire: threads must not read what others write. Whether an
-/// `sc.w` stores is up to the array, as long as it does not without a reservation: its value undoes what the reference stored. A register that a
-/// warp reads but never wrote has the value that the array shows for it first, since it holds what the warp before it left.
+/// The values of loads and atomic operations are computed when they retire: threads must not read
+/// what others write. Whether an `sc.w` stores is up to the array, as long as it does not without a
+/// reservation: its value undoes what the reference stored. A register that a warp reads but never
+/// wrote has the value that the array shows for it first, since it holds what the warp before it
+/// left.
 pub struct Checker {
     machine: Machine,
     memory: MemoryImage,
@@ -55,8 +57,8 @@ impl Checker {
         &self.memory
     }
 
-    /// Compares a cycle. `image` is the array's shared memory, from which the packets of starting warps are taken; `observe`
-    /// sees what the reference did.
+    /// Compares a cycle. `image` is the array's shared memory, from which the packets of starting
+    /// warps are taken; `observe` sees what the reference did.
     ///
     /// A late write may be told in the cycle in which its instruction retires, but not before.
     ///
@@ -227,7 +229,8 @@ fn compare(
             lanes(active).map(|lane| (lane, word(lane))).collect()
         })
         .unwrap_or_default();
-    // The cycle is the array's: what its lanes read, all of them the same, in both halves of the counter.
+    // The cycle is the array's: what its lanes read, all of them the same, in both halves of the
+    // counter.
     let half = u64::from(element(&got.values, active.trailing_zeros() as usize));
     // The watchdog may come at any instruction but EXIT; then it ends all that run.
     let timed_out =

@@ -36,8 +36,8 @@ fn code(op: Op, rd: u8, rs1: u8, rs2: u8, immediate: i32) -> u32 {
     Instruction { op, rd, rs1, rs2, immediate }.encode()
 }
 
-/// A kernel that diverges, calls, loads across lines, divides, reads CSRs, faults in one lane, and stores a register
-/// that it never wrote.
+/// A kernel that diverges, calls, loads across lines, divides, reads CSRs, faults in one lane, and
+/// stores a register that it never wrote.
 fn memory() -> MemoryImage {
     let kernel = [
         code(Op::Csrrs, 5, 0, 0, 0xcc1),  // lane
@@ -74,7 +74,8 @@ fn memory() -> MemoryImage {
     memory
 }
 
-/// The trace of one warp: an instruction every 10 cycles, late writes 3 and 6 cycles behind it, one a line.
+/// The trace of one warp: an instruction every 10 cycles, late writes 3 and 6 cycles behind it, one
+/// a line.
 fn synthetic() -> Cycles {
     let (machine, mut memory) = (machine(), memory());
     let start = WarpStart { core: 1, slot: 3, first_packet: 8, count: 4 };
@@ -135,7 +136,8 @@ fn a_trace_of_the_reference_passes() {
     assert!(retired().any(|r| r.active == 0b1010 && r.pc == 0x1054));
 }
 
-/// The trace after `change` of the first retired instruction at `pc`; the change says whether it is one that must be found.
+/// The trace after `change` of the first retired instruction at `pc`; the change says whether it is
+/// one that must be found.
 fn changed(pc: u32, change: impl Fn(&mut Retired)) -> String {
     let mut cycles = synthetic();
     let retired = cycles.iter_mut().flat_map(|(_, trace)| &mut trace.retired).find(|r| r.pc == pc).unwrap();

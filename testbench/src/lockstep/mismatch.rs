@@ -27,7 +27,8 @@ impl Past {
     }
 }
 
-/// Where array and reference differ. Prints as one line, then the last warp-instructions of the warp.
+/// Where array and reference differ. Prints as one line, then the last warp-instructions of the
+/// warp.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Mismatch {
     /// Cycles since reset.

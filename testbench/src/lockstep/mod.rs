@@ -1,4 +1,5 @@
-//! Lock-step: every warp-instruction that a core retires, compared lane by lane with the reference simulator.
+//! Lock-step: every warp-instruction that a core retires, compared lane by lane with the reference
+//! simulator.
 //!
 //! | module | what is in it |
 //! | --- | --- |

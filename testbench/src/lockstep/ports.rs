@@ -1,7 +1,8 @@
-//! The trace ports of a model: outputs for verification only, there when the array was emitted with trace.
+//! The trace ports of a model: outputs for verification only, there when the array was emitted with
+//! trace.
 //!
-//! Every port packs the elements of all cores, core 0 in the lowest bits. Elements with something for every lane have
-//! room for 32 lanes, lane 0 lowest.
+//! Every port packs the elements of all cores, core 0 in the lowest bits. Elements with something
+//! for every lane have room for 32 lanes, lane 0 lowest.
 
 use verilator_sys::{Model, Output, Port};
 
@@ -131,7 +132,8 @@ impl RetirePorts {
         })
     }
 
-    /// The warp slots that look an instruction up in the instruction cache of their core in this cycle, and its PC.
+    /// The warp slots that look an instruction up in the instruction cache of their core in this
+    /// cycle, and its PC.
     pub fn fetches(&self, model: &Model) -> Vec<(WarpSlot, u32)> {
         let valid = model.get_u64(self.fetch_valid.port);
         let of_core = |core: usize| {

@@ -9,8 +9,8 @@ use crate::iss::{register_name, Class, Instruction, Isa, Op};
 
 /// Warp-instructions that a report shows.
 const HISTORY: usize = 20;
-/// Registers that the boot sequence sets or that hold a constant: x0, ra, sp, a0, a1, a2. The others hold what the warp
-/// before left there.
+/// Registers that the boot sequence sets or that hold a constant: x0, ra, sp, a0, a1, a2. The
+/// others hold what the warp before left there.
 const BOOT_REGISTERS: u32 = 1 | 1 << 1 | 1 << 2 | 1 << 10 | 1 << 11 | 1 << 12;
 
 /// A value on its way to a register.
@@ -115,7 +115,8 @@ impl Running {
         Some((late.pc, late.instruction, Difference::new(Some(*lane), &what, value, "none")))
     }
 
-    /// Gives registers that a store or atomic operation shows and nobody wrote the value that the array has there.
+    /// Gives registers that a store or atomic operation shows and nobody wrote the value that the
+    /// array has there.
     pub fn adopt_store_data(&mut self, code: Option<&Instruction>, got: &Retired) {
         let Some(code) = code.filter(|code| matches!(code.op.class(), Class::Store | Class::Atomic)) else {
             return;
@@ -128,8 +129,8 @@ impl Running {
         }
     }
 
-    /// After a step: what depends on registers that nobody wrote gets the value that the array has, or nothing if it is
-    /// late.
+    /// After a step: what depends on registers that nobody wrote gets the value that the array has,
+    /// or nothing if it is late.
     ///
     /// # Errors
     /// An address, a branch or a jump depends on such a register.

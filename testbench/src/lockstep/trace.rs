@@ -34,15 +34,15 @@ pub struct Retired {
     pub rd: u8,
     /// `rd` is written by [`LateWrite`]s: loads, divisions.
     pub late: bool,
-    /// One value a lane: of a load or store its address, of `jalr` its target, at EXIT the address of the verdict, else the
-    /// value written to `rd`, if it is not late.
+    /// One value a lane: of a load or store its address, of `jalr` its target, at EXIT the address
+    /// of the verdict, else the value written to `rd`, if it is not late.
     pub values: Vec<u32>,
     /// One value a lane: `rs2` of a store, at EXIT the verdict.
     pub store_data: Vec<u32>,
 }
 
-/// Values reached the registers after their instruction retired. A load may come in several, one a memory line, each
-/// lane once.
+/// Values reached the registers after their instruction retired. A load may come in several, one a
+/// memory line, each lane once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LateWrite {
     /// The core.

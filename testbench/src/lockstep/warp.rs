@@ -1,4 +1,5 @@
-//! A warp of reference threads, executed as the array must: all lanes at the preferred path, one instruction a step.
+//! A warp of reference threads, executed as the array must: all lanes at the preferred path, one
+//! instruction a step.
 
 use super::trace::{lanes, Retired, WarpStart};
 use crate::cosim::MemoryImage;
@@ -16,7 +17,8 @@ pub struct Expected {
     pub instruction: Option<Instruction>,
     /// Lanes that faulted, ascending, with their faults.
     pub faults: Vec<(usize, Fault)>,
-    /// The value of `rd` of every lane that completed the instruction, late or not; 0 in other lanes.
+    /// The value of `rd` of every lane that completed the instruction, late or not; 0 in other
+    /// lanes.
     pub results: Vec<u32>,
     /// All living lanes of the warp executed it.
     pub converged: bool,
@@ -74,7 +76,8 @@ impl Warp {
         self.threads.iter().filter(|thread| !thread.ended).fold(0, |set, thread| set | 1 << thread.place.lane)
     }
 
-    /// PC and lanes of the preferred path: deepest call first, then lowest PC; `None` when all lanes ended.
+    /// PC and lanes of the preferred path: deepest call first, then lowest PC; `None` when all
+    /// lanes ended.
     pub fn preferred(&self) -> Option<(u32, u32)> {
         self.preferred_among(u32::MAX)
     }
@@ -89,7 +92,8 @@ impl Warp {
         Some((best.1, set))
     }
 
-    /// The watchdog ends the lanes of the preferred path in place of their next instruction; `None` when all lanes ended.
+    /// The watchdog ends the lanes of the preferred path in place of their next instruction; `None`
+    /// when all lanes ended.
     pub fn time_out(&mut self, machine: &Machine) -> Option<Expected> {
         let mut expected = self.at_preferred(machine, u32::MAX)?;
         let retired = &mut expected.retired;
@@ -102,7 +106,8 @@ impl Warp {
         Some(expected)
     }
 
-    /// The lanes of the preferred path of those in `among`, in front of what they do; `None` when all of them ended.
+    /// The lanes of the preferred path of those in `among`, in front of what they do; `None` when
+    /// all of them ended.
     fn at_preferred(&self, machine: &Machine, among: u32) -> Option<Expected> {
         let (pc, active) = self.preferred_among(among)?;
         let converged = active == self.living();
@@ -129,13 +134,14 @@ impl Warp {
         })
     }
 
-    /// Executes the next instruction of the preferred path; `None` when all lanes ended. `cycle` is what the CSR of this
-    /// name reads.
+    /// Executes the next instruction of the preferred path; `None` when all lanes ended. `cycle` is
+    /// what the CSR of this name reads.
     pub fn step(&mut self, machine: &Machine, memory: WarpMemory<'_>, cycle: u64) -> Option<Expected> {
         self.step_among(u32::MAX, machine, memory, cycle)
     }
 
-    /// As [`Self::step`], while lanes that are not in `among` stand still: what an array never does, and a debugger may ask for.
+    /// As [`Self::step`], while lanes that are not in `among` stand still: what an array never
+    /// does, and a debugger may ask for.
     pub fn step_among(
         &mut self,
         among: u32,
@@ -166,7 +172,8 @@ impl Warp {
                 Err(fault) => {
                     retired.faulting |= 1 << lane;
                     retired.cause = fault.cause as u8;
-                    // Of misaligned accesses, accesses outside the windows and misaligned `jalr` targets.
+                    // Of misaligned accesses, accesses outside the windows and misaligned `jalr`
+                    // targets.
                     retired.values[lane] = fault.value;
                     expected.faults.push((lane, fault));
                 }

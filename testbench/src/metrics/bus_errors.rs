@@ -5,8 +5,9 @@ use serde::Serialize;
 use crate::cosim::{ErrorResponse, MemoryMap, MemoryStatistics};
 use crate::words::number_of;
 
-/// Accesses to which memory gave another response than OKAY, such as those to addresses at which there is none. A load of such a line is a
-/// fault as well; a store does not wait for memory, so nothing tells which packet and instruction it was of.
+/// Accesses to which memory gave another response than OKAY, such as those to addresses at which
+/// there is none. A load of such a line is a fault as well; a store does not wait for memory, so
+/// nothing tells which packet and instruction it was of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BusErrors {
     /// AXI4 responses other than OKAY, modulo 2^32: the register BUS_ERRORS.
@@ -37,7 +38,8 @@ impl BusErrors {
         Self { count: count.into(), ..Self::default() }
     }
 
-    /// What the register counted, and what the simulated memory knows of it; `map` tells what lies where.
+    /// What the register counted, and what the simulated memory knows of it; `map` tells what lies
+    /// where.
     #[must_use]
     pub fn simulated(count: u32, memory: &MemoryStatistics, map: &MemoryMap) -> Self {
         let refused = |response: &ErrorResponse| RefusedAccess {

@@ -20,8 +20,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of `values`. A percentile is a value that occurs: the smallest that is not below this share of the
-    /// values (nearest rank).
+    /// The distribution of `values`. A percentile is a value that occurs: the smallest that is not
+    /// below this share of the values (nearest rank).
     pub fn of(values: impl Iterator<Item = u64>) -> Self {
         let mut sorted: Vec<u64> = values.collect();
         sorted.sort_unstable();

@@ -12,11 +12,12 @@ use crate::kernel::{Kernel, SourceMap};
 use crate::verdict::{Verdict, FAULT};
 use crate::words::number_of;
 
-/// Threads that faulted of one cause at one instruction, as the records of the fault FIFO tell; or those of one cause of which it had no
-/// room for a record.
+/// Threads that faulted of one cause at one instruction, as the records of the fault FIFO tell; or
+/// those of one cause of which it had no room for a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FaultCause {
-    /// Cause of the RISC-V privileged specification, or that of the watchdog. `None`: it is not known either.
+    /// Cause of the RISC-V privileged specification, or that of the watchdog. `None`: it is not
+    /// known either.
     pub cause: Option<u32>,
     /// The cause in words.
     pub name: String,
@@ -26,10 +27,11 @@ pub struct FaultCause {
     pub threads: u64,
     /// packetIdx of the first of them, if there is a record.
     pub first_packet: Option<u32>,
-    /// What the record of the first of them says of the fault: the address of an access that is not allowed or misaligned, the word that is
-    /// no instruction.
+    /// What the record of the first of them says of the fault: the address of an access that is not
+    /// allowed or misaligned, the word that is no instruction.
     pub value: Option<u32>,
-    /// Where the instruction is, if the kernel's file tells: function or label, with the bytes behind it.
+    /// Where the instruction is, if the kernel's file tells: function or label, with the bytes
+    /// behind it.
     pub function: Option<String>,
     /// Source file and line.
     pub line: Option<String>,
@@ -40,8 +42,8 @@ pub struct FaultCause {
 }
 
 impl FaultCause {
-    /// The causes of `threads` faults: those in `records`, in the order of their first packets, then those without a record, of which
-    /// the verdicts of `packets` tell the cause.
+    /// The causes of `threads` faults: those in `records`, in the order of their first packets,
+    /// then those without a record, of which the verdicts of `packets` tell the cause.
     pub fn of(records: &[FaultRecord], packets: &[PacketRecord], threads: u64) -> Vec<Self> {
         let mut causes: BTreeMap<(u32, u32), Self> = BTreeMap::new();
         let mut without_record: BTreeMap<u32, u64> = BTreeMap::new();
@@ -89,7 +91,8 @@ impl FaultCause {
         matches!(self.cause, Some(4..=7))
     }
 
-    /// Adds where the instruction is in `kernel`, and what `memory` has at the address of an access.
+    /// Adds where the instruction is in `kernel`, and what `memory` has at the address of an
+    /// access.
     pub fn explain(&mut self, kernel: &Kernel, source: &SourceMap, memory: &MemoryMap) {
         let Some(pc) = self.pc else { return };
         let place = source.place(pc);
@@ -182,7 +185,8 @@ mod tests {
         assert!(lines(&[], &packets(&[(7, 3)]), 0).is_empty());
     }
 
-    /// The record of a load that memory answers with an error has the PC of the instruction after it.
+    /// The record of a load that memory answers with an error has the PC of the instruction after
+    /// it.
     #[test]
     fn a_bus_error_is_not_that_of_the_instruction_at_the_pc() {
         let folder = tempfile::tempdir().unwrap();
@@ -219,7 +223,8 @@ mod tests {
             lost("cause 99", "1 thread"),
         ];
         assert_eq!(lines(&records, &verdicts, 10), told);
-        // Other verdicts than faults, as when a kernel returns one itself or the packets went through the ports.
+        // Other verdicts than faults, as when a kernel returns one itself or the packets went
+        // through the ports.
         let unknown = lost("cause not known", "6 threads");
         assert_eq!(lines(&records, &verdicts, 9), [told[0].clone(), unknown.clone()]);
         assert_eq!(lines(&records, &[], 9), [told[0].clone(), unknown]);

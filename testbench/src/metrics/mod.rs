@@ -1,6 +1,8 @@
-//! Quality of service of a run: throughput, delays, verdicts, work of the cores; as JSON and as a table.
+//! Quality of service of a run: throughput, delays, verdicts, work of the cores; as JSON and as a
+//! table.
 //!
-//! Cycles are those of the array's clock, in simulation at 1 GHz unless another is stated, on a board at its own. The throughput counts the bytes of the committed frames as they were on the
+//! Cycles are those of the array's clock, in simulation at 1 GHz unless another is stated, on a
+//! board at its own. The throughput counts the bytes of the committed frames as they were on the
 //! wire, without preamble, FCS and gap.
 
 mod bus_errors;

@@ -55,7 +55,8 @@ pub struct ChannelWork {
     /// What the memory model counted.
     #[serde(flatten)]
     pub counted: ChannelStatistics,
-    /// Lines read per cycle, from the reset to the end of the run: 1 is all that the AXI4 port can carry.
+    /// Lines read per cycle, from the reset to the end of the run: 1 is all that the AXI4 port can
+    /// carry.
     pub read_use: f64,
     /// Lines written per cycle: 1 is all that the AXI4 port can carry.
     pub write_use: f64,
@@ -113,7 +114,8 @@ impl Environment {
 /// When packets passed the stages, in cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Delays {
-    /// Commit less arrival. With a line rate a packet arrives when its schedule says, even if it finds no slot free.
+    /// Commit less arrival. With a line rate a packet arrives when its schedule says, even if it
+    /// finds no slot free.
     pub delay: Distribution,
     /// Start less arrival: time until the packet's warp was issued.
     pub queuing: Distribution,
@@ -181,9 +183,11 @@ pub struct Report {
     pub packets: usize,
     /// Bytes of their frames on the wire, without preamble, FCS and gap.
     pub frame_bytes: u64,
-    /// Cycles from the first arrival to the last commit; on a board those in which packets were on the cores or in the DCQ.
+    /// Cycles from the first arrival to the last commit; on a board those in which packets were on
+    /// the cores or in the DCQ.
     pub cycles: u64,
-    /// Bits of the committed frames over the time of `cycles`, at the clock of the run or of the board.
+    /// Bits of the committed frames over the time of `cycles`, at the clock of the run or of the
+    /// board.
     pub throughput_gbps: f64,
     /// When packets passed the stages; a board does not see that.
     #[serde(flatten)]
@@ -215,8 +219,9 @@ pub struct Report {
 }
 
 impl Report {
-    /// The figures of `records`, in commit order and with their times, whose frames had `lengths` bytes on the wire. What is derived
-    /// in `cores` is filled in: [`CoreWork::ipc`], [`CoreWork::simd_efficiency`], [`CoreWork::no_warp`].
+    /// The figures of `records`, in commit order and with their times, whose frames had `lengths`
+    /// bytes on the wire. What is derived in `cores` is filled in: [`CoreWork::ipc`],
+    /// [`CoreWork::simd_efficiency`], [`CoreWork::no_warp`].
     pub fn new(
         run: RunFacts,
         records: &[PacketRecord],
@@ -233,13 +238,15 @@ impl Report {
         Self { delays: Some(Delays::of(&times)), golden_checked, ..report }
     }
 
-    /// Notes the outcome of a comparison with a golden model of the user's own, if there is one (`golden`): whether all packets agree.
+    /// Notes the outcome of a comparison with a golden model of the user's own, if there is one
+    /// (`golden`): whether all packets agree.
     pub fn set_compared(&mut self, golden: bool, agree: bool) {
         self.golden_checked |= golden && agree;
         self.golden_differs |= golden && !agree;
     }
 
-    /// As [`Self::new`], of packets whose times were not seen, in a run of `cycles`; not compared with a golden model.
+    /// As [`Self::new`], of packets whose times were not seen, in a run of `cycles`; not compared
+    /// with a golden model.
     pub fn without_times(
         run: RunFacts,
         records: &[PacketRecord],

@@ -12,8 +12,9 @@ const VERDICT: &str = "verdict";
 /// The most bytes of a file with verdicts: those of some 8 million packets with all columns.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Writes the verdicts as CSV: a row for each packet in the order of `records`, which is commit order. The verdict is in
-/// hexadecimal, everything else in cycles. Times that were not seen are empty.
+/// Writes the verdicts as CSV: a row for each packet in the order of `records`, which is commit
+/// order. The verdict is in hexadecimal, everything else in cycles. Times that were not seen are
+/// empty.
 ///
 /// # Errors
 /// Those of `output`.
@@ -30,8 +31,9 @@ pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::
     Ok(())
 }
 
-/// Reads verdicts: of a CSV file as [`write_verdicts`] makes it the columns `packetIdx` and `verdict`, whatever else it has, or lines
-/// `packetIdx,verdict` without a header. Packets are numbered from 0, in their order; verdicts are decimal or hexadecimal (`0x...`).
+/// Reads verdicts: of a CSV file as [`write_verdicts`] makes it the columns `packetIdx` and
+/// `verdict`, whatever else it has, or lines `packetIdx,verdict` without a header. Packets are
+/// numbered from 0, in their order; verdicts are decimal or hexadecimal (`0x...`).
 ///
 /// # Errors
 /// The file cannot be read, a line is not like that, or a packet is missing.

@@ -44,7 +44,8 @@ impl Cost {
         cycles
     }
 
-    /// The share of a core's lanes that executed the instructions, 0 to 1; `None` without instructions.
+    /// The share of a core's lanes that executed the instructions, 0 to 1; `None` without
+    /// instructions.
     #[must_use]
     pub fn simd(&self, lanes: usize) -> Option<f64> {
         let possible = self.instructions * lanes as u64;

@@ -7,7 +7,8 @@ use super::cost::Cost;
 use super::report::ProfileReport;
 use super::text::{main_reason, percent};
 
-/// The template of the page, in the language of Jinja; the ending of its name lets everything be escaped.
+/// The template of the page, in the language of Jinja; the ending of its name lets everything be
+/// escaped.
 const TEMPLATE: (&str, &str) = ("report.html", include_str!("report.html"));
 
 /// A cost as the page shows it.

@@ -61,7 +61,8 @@ pub struct ProfileReport {
 /// What a source line cost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LineCost {
-    /// Source file; `None` where the line is not known, which stands for all such instructions of the function.
+    /// Source file; `None` where the line is not known, which stands for all such instructions of
+    /// the function.
     pub file: Option<String>,
     /// Its line, from 1.
     pub line: Option<u32>,
@@ -129,7 +130,8 @@ pub struct SourceLine {
     pub cost: Option<Cost>,
 }
 
-/// Names of files for people: without folders, but with as many of them as tell two of one name apart.
+/// Names of files for people: without folders, but with as many of them as tell two of one name
+/// apart.
 struct FileNames(BTreeMap<String, String>);
 
 impl FileNames {
@@ -156,7 +158,8 @@ impl FileNames {
 }
 
 impl ProfileReport {
-    /// What `profile` says of the kernel, whose addresses have these names. Instructions are those of `isa`.
+    /// What `profile` says of the kernel, whose addresses have these names. Instructions are those
+    /// of `isa`.
     #[must_use]
     pub fn new(
         facts: ProfileFacts,
@@ -220,7 +223,8 @@ impl ProfileReport {
     }
 }
 
-/// Address and word of every instruction of the functions and labels of the kernel in which one of `executed` is.
+/// Address and word of every instruction of the functions and labels of the kernel in which one of
+/// `executed` is.
 fn rest_of_functions(
     kernel: &Kernel,
     executed: impl Iterator<Item = u32>,

@@ -8,7 +8,8 @@ use crate::kernel::{base_name, WORK_FOLDER};
 /// The largest source file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Finds source files: in folders of the user's, where the compiler found them, or among those that are built in.
+/// Finds source files: in folders of the user's, where the compiler found them, or among those that
+/// are built in.
 #[derive(Clone, Debug, Default)]
 pub struct SourceFinder {
     folders: Vec<PathBuf>,
@@ -21,7 +22,8 @@ impl SourceFinder {
         Self { folders }
     }
 
-    /// Where the file may be that the compiler called `path`, in the order in which it is looked for.
+    /// Where the file may be that the compiler called `path`, in the order in which it is looked
+    /// for.
     fn candidates<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
         let below =
             self.folders.iter().flat_map(move |folder| tails(path).map(move |tail| folder.join(tail)));
@@ -34,7 +36,8 @@ impl SourceFinder {
         self.candidates(Path::new(file)).find(|path| is_source(path))
     }
 
-    /// The text of the file that the compiler called `file`, its folder before its name. `None` if it is nowhere, or too large for a source.
+    /// The text of the file that the compiler called `file`, its folder before its name. `None` if
+    /// it is nowhere, or too large for a source.
     #[must_use]
     pub fn text(&self, file: &str) -> Option<String> {
         let path = Path::new(file);

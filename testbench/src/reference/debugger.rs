@@ -49,8 +49,8 @@ pub struct Resume {
     pub go: u32,
     /// Lanes that execute one instruction.
     pub step: u32,
-    /// Lanes of these that take the fault in front of which they stand: they end with it. Others try the instruction again. `ebreak` and
-    /// `ecall` always end a lane.
+    /// Lanes of these that take the fault in front of which they stand: they end with it. Others
+    /// try the instruction again. `ebreak` and `ecall` always end a lane.
     pub take: u32,
 }
 
@@ -103,7 +103,8 @@ impl Debugger {
         &mut self.run
     }
 
-    /// The warp, without the debugger. Lanes that stand in front of a fault end with it when they go on.
+    /// The warp, without the debugger. Lanes that stand in front of a fault end with it when they
+    /// go on.
     #[must_use]
     pub fn into_run(self) -> Reference {
         self.run
@@ -222,8 +223,8 @@ impl Debugger {
         self.take_pending().or_else(step)
     }
 
-    /// The first stop that is still to be told, of the lanes that may go on: while a debugger lets one lane go on alone, it expects to hear of no
-    /// other.
+    /// The first stop that is still to be told, of the lanes that may go on: while a debugger lets
+    /// one lane go on alone, it expects to hear of no other.
     fn take_pending(&mut self) -> Option<Stop> {
         let may = self.resumed.go | self.resumed.step;
         let told = |stop: &Stop| match stop {

@@ -1,4 +1,5 @@
-//! What the host library sees of an array, without the array: registers that keep what is written to them, and memory.
+//! What the host library sees of an array, without the array: registers that keep what is written
+//! to them, and memory.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +9,8 @@ use hermes_rtl::host::registers::{offset, sizes, Access, RegisterSpec, ID, REGIS
 use crate::cosim::{register_name, CosimError, Device, MemoryImage};
 use crate::iss::{Protection, Window};
 
-/// Registers and memory of an array, so that the host library places everything where it does for the array itself. Nothing runs behind
-/// the registers: counters stay 0.
+/// Registers and memory of an array, so that the host library places everything where it does for
+/// the array itself. Nothing runs behind the registers: counters stay 0.
 pub struct ReferenceDevice {
     image: MemoryImage,
     /// The CONFIG register.
@@ -56,7 +57,8 @@ impl ReferenceDevice {
         })
     }
 
-    /// The value of a register that keeps what is written, or that of one that says what the array is; else 0.
+    /// The value of a register that keeps what is written, or that of one that says what the array
+    /// is; else 0.
     fn value(&self, at: u32) -> u32 {
         let fixed = [("ID", ID), ("VERSION", VERSION), ("CONFIG", self.config)];
         if let Some((_, value)) = fixed.iter().find(|(name, _)| offset(name) == at) {

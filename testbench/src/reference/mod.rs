@@ -1,4 +1,5 @@
-//! Packets on the reference simulator: a warp of threads on memory that looks as in a run on the array.
+//! Packets on the reference simulator: a warp of threads on memory that looks as in a run on the
+//! array.
 //!
 //! | module | what is in it |
 //! | --- | --- |

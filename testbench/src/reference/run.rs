@@ -21,7 +21,8 @@ pub struct Reference {
     layout: Layout,
     scratchpad: Vec<u8>,
     pub(super) warp: Warp,
-    /// Warp-instructions of all warps so far: what the CSR `cycle` reads, for there is no time here.
+    /// Warp-instructions of all warps so far: what the CSR `cycle` reads, for there is no time
+    /// here.
     steps: u64,
     /// Instructions of each lane, those of the topmost 256 bytes not counted.
     counts: Vec<u64>,
@@ -33,7 +34,8 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Takes over a host that [has configured](Host::configure) the device for `kernel`, with the windows that it has set. There is no warp yet.
+    /// Takes over a host that [has configured](Host::configure) the device for `kernel`, with the
+    /// windows that it has set. There is no warp yet.
     #[must_use]
     pub fn new(
         mut host: Host<ReferenceDevice>,
@@ -84,8 +86,8 @@ impl Reference {
         &self.warp.threads
     }
 
-    /// Writes `packets`, of which `first` is the packetIdx of the first, to their slots, and forms a warp of them that stands in front of the
-    /// kernel.
+    /// Writes `packets`, of which `first` is the packetIdx of the first, to their slots, and forms
+    /// a warp of them that stands in front of the kernel.
     ///
     /// # Errors
     /// A frame is too large for a slot.
@@ -111,7 +113,8 @@ impl Reference {
         Ok(())
     }
 
-    /// Executes the next instruction of the preferred path; `None` when all lanes ended. Lanes that fault end.
+    /// Executes the next instruction of the preferred path; `None` when all lanes ended. Lanes that
+    /// fault end.
     pub fn step(&mut self) -> Option<Executed> {
         let executed = self.step_among(u32::MAX)?;
         let retired = &executed.retired;
@@ -220,8 +223,8 @@ impl Reference {
         packet_result(|address, bytes| image.read(address, bytes), &self.setup, &self.layout, index)
     }
 
-    /// The bytes of memory at `address` as a lane sees them, its stack and the scratchpad among it, whatever the windows say: as many
-    /// from the first on as there are.
+    /// The bytes of memory at `address` as a lane sees them, its stack and the scratchpad among it,
+    /// whatever the windows say: as many from the first on as there are.
     #[must_use]
     pub fn read_memory(&mut self, lane: usize, address: u32, bytes: &mut [u8]) -> usize {
         let mut at = address;
@@ -233,7 +236,8 @@ impl Reference {
         bytes.len()
     }
 
-    /// Writes to memory as a lane sees it; `false`, and nothing is written, if not all of it is there.
+    /// Writes to memory as a lane sees it; `false`, and nothing is written, if not all of it is
+    /// there.
     pub fn write_memory(&mut self, lane: usize, address: u32, bytes: &[u8]) -> bool {
         let places: Option<Vec<_>> =
             (0..bytes.len() as u32).map(|offset| self.byte(lane, address.wrapping_add(offset))).collect();

@@ -1,9 +1,10 @@
-//! Aho-Corasick automata (Aho, Corasick: Efficient string matching, CACM 18(6), 1975) for the kernels: one step a byte, whatever
-//! the number of patterns.
+//! Aho-Corasick automata (Aho, Corasick: Efficient string matching, CACM 18(6), 1975) for the
+//! kernels: one step a byte, whatever the number of patterns.
 //!
-//! Patterns with `nocase` have an automaton of their own, in which upper and lower case lead to the same state. Both run over the same
-//! text, so that few pairs of their states ever occur together: their product, an automaton of these pairs, reads the text once. In
-//! shared memory an automaton is a list of rows of [`ROW_BYTES`] bytes, one a state, the start state first:
+//! Patterns with `nocase` have an automaton of their own, in which upper and lower case lead to the
+//! same state. Both run over the same text, so that few pairs of their states ever occur together:
+//! their product, an automaton of these pairs, reads the text once. In shared memory an automaton
+//! is a list of rows of [`ROW_BYTES`] bytes, one a state, the start state first:
 //!
 //! | offset in the row | what |
 //! | --- | --- |
@@ -38,7 +39,8 @@ impl State {
 }
 
 impl Automaton {
-    /// The automaton of the patterns with or without `nocase`; `None` if there are none of that kind.
+    /// The automaton of the patterns with or without `nocase`; `None` if there are none of that
+    /// kind.
     pub fn new(patterns: &[Pattern], nocase: bool) -> Option<Self> {
         // State 0 is the start; as a transition it also means that the trie has none.
         let mut states = vec![State::new()];
@@ -68,8 +70,8 @@ impl Automaton {
         Some(automaton)
     }
 
-    /// Fills in the transitions that the trie lacks: those of the longest suffix that is a state. States are visited in the order of
-    /// their depth, so that the suffix is complete.
+    /// Fills in the transitions that the trie lacks: those of the longest suffix that is a state.
+    /// States are visited in the order of their depth, so that the suffix is complete.
     fn complete(&mut self) {
         let mut suffixes = vec![0_usize; self.states.len()];
         let mut queue: VecDeque<usize> = VecDeque::from([0]);
@@ -90,8 +92,9 @@ impl Automaton {
         }
     }
 
-    /// The automata for `patterns`, of which every text must be searched with each: one for all of them, or one for the patterns whose
-    /// case counts and one for the others if their product has more than twice as many states as they.
+    /// The automata for `patterns`, of which every text must be searched with each: one for all of
+    /// them, or one for the patterns whose case counts and one for the others if their product has
+    /// more than twice as many states as they.
     pub fn for_all(patterns: &[Pattern]) -> Vec<Self> {
         let automata: Vec<_> =
             [false, true].into_iter().filter_map(|nocase| Self::new(patterns, nocase)).collect();
@@ -104,7 +107,8 @@ impl Automaton {
         }
     }
 
-    /// The automaton of the pairs of states in which this one and `other` are after the same text; `None` if there are more than `most`.
+    /// The automaton of the pairs of states in which this one and `other` are after the same text;
+    /// `None` if there are more than `most`.
     fn product(&self, other: &Self, most: usize) -> Option<Self> {
         let mut numbers = HashMap::from([((0, 0), 0)]);
         let mut pairs = vec![(0, 0)];

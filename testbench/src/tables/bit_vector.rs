@@ -1,8 +1,10 @@
-//! A filter set for search by bit vectors (Lakshman, Stiliadis: High-speed policy-based packet forwarding, SIGCOMM 1998).
+//! A filter set for search by bit vectors (Lakshman, Stiliadis: High-speed policy-based packet
+//! forwarding, SIGCOMM 1998).
 //!
-//! Every value of a field has a vector with a 1 for each filter that the value matches; the AND of the fields' vectors
-//! shows the filters that match the packet, and the lowest 1 is the first of them. An address is two fields of 16 bits: a prefix
-//! matches an address if it matches both halves. Values of the same vector share it. In shared memory:
+//! Every value of a field has a vector with a 1 for each filter that the value matches; the AND of
+//! the fields' vectors shows the filters that match the packet, and the lowest 1 is the first of
+//! them. An address is two fields of 16 bits: a prefix matches an address if it matches both
+//! halves. Values of the same vector share it. In shared memory:
 //!
 //! | offset | what |
 //! | --- | --- |

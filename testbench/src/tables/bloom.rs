@@ -1,14 +1,18 @@
-//! A Bloom filter of aligned words (Bloom: Space/time trade-offs in hash coding with allowable errors, CACM 13(7), 1970), and what is
-//! compared where it says that a pattern may stand.
+//! A Bloom filter of aligned words (Bloom: Space/time trade-offs in hash coding with allowable
+//! errors, CACM 13(7), 1970), and what is compared where it says that a pattern may stand.
 //!
-//! The search looks at the words of the payload as they are aligned, not at every byte: a pattern of 5 bytes or more covers, wherever
-//! it stands, the last or the first three bytes of an aligned word, or all four. So each pattern has four *keys*, one for each place of
-//! its first byte in a word. A pattern of 4 bytes that begins in the middle of a word covers no more than two bytes of one; for
-//! these the search looks also at the words that begin in the middle of two others ([`PatternTable::has_halves`]).
+//! The search looks at the words of the payload as they are aligned, not at every byte: a pattern
+//! of 5 bytes or more covers, wherever it stands, the last or the first three bytes of an aligned
+//! word, or all four. So each pattern has four *keys*, one for each place of its first byte in a
+//! word. A pattern of 4 bytes that begins in the middle of a word covers no more than two bytes of
+//! one; for these the search looks also at the words that begin in the middle of two others
+//! ([`PatternTable::has_halves`]).
 //!
-//! The filters forget bit 5 of every byte, which is the case of letters. One filter has the keys of four bytes; which of its words
-//! depends on all of them. The other has the keys of three bytes; which of its words depends on the two bytes in the middle, which both
-//! kinds have, so that one look-up does for them. [`Hashes`] has the bits. In shared memory, for a first filter of 2^n words:
+//! The filters forget bit 5 of every byte, which is the case of letters. One filter has the keys of
+//! four bytes; which of its words depends on all of them. The other has the keys of three bytes;
+//! which of its words depends on the two bytes in the middle, which both kinds have, so that one
+//! look-up does for them. [`Hashes`] has the bits. In shared memory, for a first filter of 2^n
+//! words:
 //!
 //! | offset | what |
 //! | --- | --- |
@@ -18,9 +22,9 @@
 //! | 2,048 + 4 x 2^n + 4 x word | address of the first candidate of that word, or 0 |
 //! | 2,048 + 8 x 2^n | candidates; of each word of a filter by ascending pattern number |
 //!
-//! A candidate: address of the next one or 0; number of the pattern; key, mask of the key; place of the key in the pattern in bits 15:0
-//! (-1 if it begins before), length of the pattern in bits 31:16; then for each word that the pattern touches its bytes and their
-//! mask.
+//! A candidate: address of the next one or 0; number of the pattern; key, mask of the key; place of
+//! the key in the pattern in bits 15:0 (-1 if it begins before), length of the pattern in bits
+//! 31:16; then for each word that the pattern touches its bytes and their mask.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +38,8 @@ const SEEN: u32 = 0xdfdf_dfdf;
 const MULTIPLIER: u32 = 0x9e37_79b1;
 /// Words of the smallest and the largest filter of keys of four bytes, as powers of two.
 const WORDS_LOG2: std::ops::RangeInclusive<u32> = 8..=11;
-/// Words of such a filter between these for each pattern, which has two bits for each of its four keys.
+/// Words of such a filter between these for each pattern, which has two bits for each of its four
+/// keys.
 const WORDS_PER_PATTERN: usize = 4;
 /// Words of the filter of keys of three bytes, as a power of two.
 const PART_WORDS_LOG2: u32 = 8;
@@ -191,7 +196,8 @@ impl Filter {
         self.candidates.iter().flatten().map(Candidate::bytes).sum()
     }
 
-    /// The filter with the addresses of first candidates, and the candidates, which lie from `next` on.
+    /// The filter with the addresses of first candidates, and the candidates, which lie from `next`
+    /// on.
     fn to_words(&self, mut next: u32) -> [Vec<u32>; 2] {
         let (mut head, mut rest) = (self.words.clone(), Vec::new());
         for chain in &self.candidates {
@@ -226,8 +232,9 @@ impl PatternTable {
         let having = patterns_with(patterns);
         for (number, pattern) in patterns.iter().enumerate() {
             for first in 0..4 {
-                // No run of one byte, of which payloads are full; all four bytes; what few patterns have, so that what many begin with (`User-Agent: `) does not lead to all of
-                // them; a word of the filter that few others have.
+                // No run of one byte, of which payloads are full; all four bytes; what few patterns
+                // have, so that what many begin with (`User-Agent: `) does not lead to all of them;
+                // a word of the filter that few others have.
                 let rank = |key: &Key| {
                     let word = word_at(&pattern.bytes, key.place);
                     let others = having.get(&(word & SEEN)).copied().unwrap_or(0);

@@ -1,5 +1,6 @@
-//! DIR-24-8 (Gupta, Lin, McKeown: Routing lookups in hardware at memory access speeds, INFOCOM 1998): the longest prefix
-//! of an address in one load, or two where prefixes longer than /24 exist.
+//! DIR-24-8 (Gupta, Lin, McKeown: Routing lookups in hardware at memory access speeds, INFOCOM
+//! 1998): the longest prefix of an address in one load, or two where prefixes longer than /24
+//! exist.
 //!
 //! In shared memory, little-endian halfwords:
 //!
@@ -146,13 +147,15 @@ mod tests {
         }
     }
 
-    /// Seconds for which this thread had a processor, so that what else the machine does is left out.
+    /// Seconds for which this thread had a processor, so that what else the machine does is left
+    /// out.
     fn processor_seconds() -> f64 {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
         text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
     }
 
-    /// Half a million prefixes are compiled in well under the 5 seconds that a user may have to wait.
+    /// Half a million prefixes are compiled in well under the 5 seconds that a user may have to
+    /// wait.
     #[test]
     fn a_full_table_is_quick() {
         let text = generate_routes(500_000, 256, 1).to_text();

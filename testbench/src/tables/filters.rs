@@ -94,9 +94,9 @@ impl FilterSet {
         Ok(set)
     }
 
-    /// The filters in a text. A line is
-    /// `@SOURCE/LENGTH DESTINATION/LENGTH LOW : HIGH LOW : HIGH PROTOCOL/MASK [FLAGS/MASK] [permit|deny]`, with the source ports
-    /// before the destination ports; empty lines and lines that begin with `#` are skipped.
+    /// The filters in a text. A line is `@SOURCE/LENGTH DESTINATION/LENGTH LOW : HIGH LOW : HIGH
+    /// PROTOCOL/MASK [FLAGS/MASK] [permit|deny]`, with the source ports before the destination
+    /// ports; empty lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
     /// The number of the first bad line, and what is wrong with it.

@@ -48,7 +48,8 @@ impl FromStr for FilterKind {
     }
 }
 
-/// Shares, in percent or per mille: only their proportions count. Taken from the sets acl1_1K, fw1_1K and ipc1_1K.
+/// Shares, in percent or per mille: only their proportions count. Taken from the sets acl1_1K,
+/// fw1_1K and ipc1_1K.
 struct Statistics {
     /// Lengths of the source prefixes.
     source_lengths: &'static [(u8, u32)],
@@ -121,8 +122,8 @@ const IP_CHAIN: Statistics = Statistics {
 const RANGES: [(RangeInclusive<u16>, u32); 6] =
     [(1024..=65535, 70), (0..=1299, 8), (20..=23, 8), (109..=110, 6), (33_434..=33_600, 3), (20..=21, 5)];
 
-/// A set of `count` different filters, of which `deny_percent` percent drop their packets; the same for the same seed.
-/// The filters nearest to the end are the widest, as in a set that is used.
+/// A set of `count` different filters, of which `deny_percent` percent drop their packets; the same
+/// for the same seed. The filters nearest to the end are the widest, as in a set that is used.
 pub fn generate_filters(kind: FilterKind, count: usize, deny_percent: u32, seed: u64) -> FilterSet {
     let statistics = kind.statistics();
     let mut random = ChaCha8Rng::seed_from_u64(seed);

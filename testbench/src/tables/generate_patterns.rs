@@ -7,7 +7,8 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Lengths of content strings from, to, and the share of the 4,673 different ones of the community rules.
+/// Lengths of content strings from, to, and the share of the 4,673 different ones of the community
+/// rules.
 const LENGTHS: [(usize, usize, u32); 5] =
     [(1, 3, 328), (4, 7, 1060), (8, 15, 1676), (16, 31, 1054), (32, 60, 555)];
 /// Rules whose content has bytes that are no text, and rules with `nocase`, in percent.

@@ -10,17 +10,20 @@ use rand_chacha::ChaCha8Rng;
 
 use super::routes::{Route, RouteTable};
 
-/// Prefixes of each length from /8 to /32 in a table of 512,490 of the RouteViews collectors (2014-05-13).
+/// Prefixes of each length from /8 to /32 in a table of 512,490 of the RouteViews collectors
+/// (2014-05-13).
 const LENGTHS: [u32; 25] = [
     16, 12, 30, 90, 259, 487, 971, 1725, 13_015, 7048, 11_910, 24_925, 35_804, 37_608, 57_767, 47_375,
     269_983, 918, 1060, 537, 138, 292, 331, 20, 169,
 ];
-/// Share of the prefixes that lie inside a shorter one of the table, in percent; 267,215 of the 512,490 do.
+/// Share of the prefixes that lie inside a shorter one of the table, in percent; 267,215 of the
+/// 512,490 do.
 const INSIDE_PERCENT: u32 = 52;
 
-/// A table of `count` different prefixes with output ports below `ports` (1 to [`super::MAX_PORTS`]), the same for the same
-/// seed. Prefix lengths are distributed as in a BGP table, and half of the prefixes are more specific than another one.
-/// Without a default route: some addresses have none.
+/// A table of `count` different prefixes with output ports below `ports` (1 to
+/// [`super::MAX_PORTS`]), the same for the same seed. Prefix lengths are distributed as in a BGP
+/// table, and half of the prefixes are more specific than another one. Without a default route:
+/// some addresses have none.
 pub fn generate_routes(count: usize, ports: u16, seed: u64) -> RouteTable {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let lengths = WeightedIndex::new(LENGTHS).expect("the weights are not all zero");

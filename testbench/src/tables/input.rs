@@ -13,8 +13,8 @@ const BZIP2: &[u8] = b"BZh";
 
 /// The most bytes of a file, packed or not: several times the routing table of a large router.
 const MOST_BYTES: u64 = 4 << 30;
-/// The most bytes that a byte of a gzip file may become on average: deflate reaches 1,032, tables and rules stay below 100. So
-/// a small file costs little memory.
+/// The most bytes that a byte of a gzip file may become on average: deflate reaches 1,032, tables
+/// and rules stay below 100. So a small file costs little memory.
 const MAX_RATIO: u64 = 256;
 /// Files that become no more than this may be packed as tightly as they like.
 const SMALL_BYTES: u64 = 16 << 20;

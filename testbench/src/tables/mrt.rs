@@ -7,7 +7,8 @@ use ipnet::IpNet;
 
 use super::routes::{Builder, RouteTable};
 
-/// Whether `bytes` begin as an MRT dump of a routing table does: type 12 or 13 in the common header.
+/// Whether `bytes` begin as an MRT dump of a routing table does: type 12 or 13 in the common
+/// header.
 pub(super) fn is_mrt(bytes: &[u8]) -> bool {
     bytes.len() >= 12 && bytes[4] == 0 && matches!(bytes[5], 12 | 13)
 }
@@ -42,7 +43,8 @@ pub(super) fn parse(mut bytes: &[u8]) -> Result<RouteTable, String> {
     Ok(builder.finish())
 }
 
-/// Checks that the first record of `bytes` is whole: the parser sets memory aside for as many bytes as its header promises.
+/// Checks that the first record of `bytes` is whole: the parser sets memory aside for as many bytes
+/// as its header promises.
 fn complete(bytes: &[u8]) -> Result<(), String> {
     let Some(length) = bytes.get(8..12).and_then(|field| field.try_into().ok()) else {
         return Ok(());
@@ -51,7 +53,8 @@ fn complete(bytes: &[u8]) -> Result<(), String> {
     if length > rest {
         return Err(format!("has {length} bytes by its header; {rest} follow in the file"));
     }
-    // The parser doubles the count of a prefix's routes in 16 bits. RIB records are of the subtypes 2 to 5 and 8 to 11.
+    // The parser doubles the count of a prefix's routes in 16 bits. RIB records are of the subtypes
+    // 2 to 5 and 8 to 11.
     if bytes[5] == 13 && matches!(bytes[7], 2..=5 | 8..=11) {
         let prefix_bytes = bytes.get(16).map_or(0, |bits| usize::from(*bits).div_ceil(8));
         if let Some([high, low]) = bytes.get(17 + prefix_bytes..19 + prefix_bytes) {

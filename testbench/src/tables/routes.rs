@@ -9,7 +9,8 @@ use ipnet::Ipv4Net;
 use super::input::{self, InputError};
 use super::mrt;
 
-/// Output ports that a table can have: a table entry holds 15 bits, and one value says that there is no route.
+/// Output ports that a table can have: a table entry holds 15 bits, and one value says that there
+/// is no route.
 pub const MAX_PORTS: usize = 0x7fff;
 
 /// A prefix and where its packets go.
@@ -53,8 +54,8 @@ impl Builder {
         self.routes.push((prefix, hop));
     }
 
-    /// Next hops that are all decimal numbers below [`MAX_PORTS`] are the port numbers; others are numbered in the order
-    /// in which they first appear, modulo [`MAX_PORTS`].
+    /// Next hops that are all decimal numbers below [`MAX_PORTS`] are the port numbers; others are
+    /// numbered in the order in which they first appear, modulo [`MAX_PORTS`].
     pub(super) fn finish(self) -> RouteTable {
         let Self { hops, mut routes, mut table } = self;
         let count = routes.len();
@@ -82,8 +83,8 @@ impl Builder {
 impl RouteTable {
     /// Reads a text prefix list or an MRT dump; either may be compressed with gzip.
     ///
-    /// A line of the text is `PREFIX NEXT-HOP`, such as `10.0.0.0/8 3`; empty lines and lines that begin with `#` or `;`
-    /// are skipped. The next hop is any word: see [`RouteTable::parse`].
+    /// A line of the text is `PREFIX NEXT-HOP`, such as `10.0.0.0/8 3`; empty lines and lines that
+    /// begin with `#` or `;` are skipped. The next hop is any word: see [`RouteTable::parse`].
     ///
     /// # Errors
     /// The file cannot be read, has a bad line, or has no IPv4 route.
@@ -101,8 +102,9 @@ impl RouteTable {
         Ok(table)
     }
 
-    /// The table in a text. Next hops that are all decimal numbers below [`MAX_PORTS`] are output ports; other words (names,
-    /// addresses, AS numbers) get ports in the order in which they first appear, modulo [`MAX_PORTS`].
+    /// The table in a text. Next hops that are all decimal numbers below [`MAX_PORTS`] are output
+    /// ports; other words (names, addresses, AS numbers) get ports in the order in which they first
+    /// appear, modulo [`MAX_PORTS`].
     ///
     /// # Errors
     /// The number of the first bad line, and what is wrong with it.

@@ -1,4 +1,5 @@
-//! A filter set for linear search. In shared memory, a filter has 32 bytes, in the order of priority:
+//! A filter set for linear search. In shared memory, a filter has 32 bytes, in the order of
+//! priority:
 //!
 //! | offset | what |
 //! | --- | --- |
@@ -18,7 +19,8 @@ use ipnet::Ipv4Net;
 use super::filters::{Filter, FilterSet};
 use crate::verdict::{Reason, Verdict};
 
-/// Verdict of a packet whose first match is the filter number `rule`: forward to the port of that number, or drop by rule.
+/// Verdict of a packet whose first match is the filter number `rule`: forward to the port of that
+/// number, or drop by rule.
 pub fn rule_verdict(rule: usize, filter: &Filter) -> Verdict {
     if filter.deny {
         Verdict::drop_by_rule(rule as u32)

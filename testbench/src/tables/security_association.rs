@@ -1,6 +1,7 @@
 //! The key file of an ESP tunnel, and what the kernel reads of it.
 //!
-//! In shared memory, words; those of AES are big-endian as FIPS 197 writes them, and so are those of SHA-1:
+//! In shared memory, words; those of AES are big-endian as FIPS 197 writes them, and so are those
+//! of SHA-1:
 //!
 //! | offset | what |
 //! | --- | --- |
@@ -41,8 +42,9 @@ pub struct SecurityAssociation {
 }
 
 impl SecurityAssociation {
-    /// Reads a key file: a line `NAME VALUE` for each of `spi` (decimal, or hexadecimal with 0x), `source`, `destination` (addresses),
-    /// `aes-128-ctr`, `nonce`, `hmac-sha1-96` (16, 4 and 20 bytes in hexadecimal). Empty lines and lines that begin with `#` are skipped.
+    /// Reads a key file: a line `NAME VALUE` for each of `spi` (decimal, or hexadecimal with 0x),
+    /// `source`, `destination` (addresses), `aes-128-ctr`, `nonce`, `hmac-sha1-96` (16, 4 and 20
+    /// bytes in hexadecimal). Empty lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
     /// The file cannot be read, has a bad line, or lacks one of these.
@@ -172,7 +174,8 @@ const fn double(byte: u8) -> u8 {
 /// The S-box of AES (FIPS 197, section 5.1.1): the inverse in the field, then an affine map.
 fn s_box() -> [u8; 256] {
     let mut s_box = [0x63; 256];
-    // p runs through all elements but 0 as powers of 3, q through their inverses as powers of 1/3 = 0xf6.
+    // p runs through all elements but 0 as powers of 3, q through their inverses as powers of 1/3 =
+    // 0xf6.
     let (mut p, mut q) = (1_u8, 1_u8);
     for _ in 0..255 {
         s_box[usize::from(p)] =

@@ -1,8 +1,9 @@
 //! Patterns from rules in the syntax of Snort 2.
 //!
-//! A rule's pattern is one of its `content` strings: that with `fast_pattern`, otherwise the longest, as Snort itself chooses the
-//! string with which it looks for candidates. What else a rule asks for is not evaluated, but counted by option, so that nobody takes
-//! a match for an alert of Snort.
+//! A rule's pattern is one of its `content` strings: that with `fast_pattern`, otherwise the
+//! longest, as Snort itself chooses the string with which it looks for candidates. What else a rule
+//! asks for is not evaluated, but counted by option, so that nobody takes a match for an alert of
+//! Snort.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +39,8 @@ pub struct PatternSet {
 }
 
 impl PatternSet {
-    /// Reads a rule file, which may be compressed with gzip. Patterns have at least `shortest` bytes.
+    /// Reads a rule file, which may be compressed with gzip. Patterns have at least `shortest`
+    /// bytes.
     ///
     /// # Errors
     /// The file cannot be read, has a bad line, or has no pattern.
@@ -55,8 +57,8 @@ impl PatternSet {
         Ok(set)
     }
 
-    /// The patterns in a text. Comments and rules that are commented out are skipped; a line that ends with a backslash goes on in
-    /// the next one.
+    /// The patterns in a text. Comments and rules that are commented out are skipped; a line that
+    /// ends with a backslash goes on in the next one.
     ///
     /// # Errors
     /// The number of the first bad line, and what is wrong with it.
@@ -131,7 +133,8 @@ struct Rule {
 impl Rule {
     fn parse(options: &str) -> Result<Self, String> {
         let mut rule = Self::default();
-        // Whether modifiers belong to the last of `contents`, and not to a content that must not occur.
+        // Whether modifiers belong to the last of `contents`, and not to a content that must not
+        // occur.
         let mut positive = false;
         for option in split(options, ';')? {
             let (name, value) = option.split_once(':').unwrap_or((option, ""));
@@ -145,7 +148,8 @@ impl Rule {
         Ok(rule)
     }
 
-    /// `content:[!]"..."` with the modifiers that Snort 3 writes behind a comma. Whether it must occur.
+    /// `content:[!]"..."` with the modifiers that Snort 3 writes behind a comma. Whether it must
+    /// occur.
     fn content(&mut self, value: &str) -> Result<bool, String> {
         let parts = split(value, ',')?;
         let (text, modifiers) = parts.split_first().ok_or("content: expected a string in quotes")?;

@@ -16,7 +16,8 @@ const WARPS: &str = "warps";
 const QUEUE: &str = "task queue";
 const MEMORY: &str = "memory lines in flight";
 
-/// Counts what happens, and writes the means of each stretch of [`COUNTER_CYCLES`] cycles that differ from those before.
+/// Counts what happens, and writes the means of each stretch of [`COUNTER_CYCLES`] cycles that
+/// differ from those before.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     /// Warps that are on each core.

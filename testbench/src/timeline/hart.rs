@@ -3,7 +3,8 @@
 use crate::command::CommandRetired;
 use crate::iss::{Class, Instruction, Isa};
 
-/// Cycles without an instruction that still belong to one stretch: four harts in turns with their branches and replays.
+/// Cycles without an instruction that still belong to one stretch: four harts in turns with their
+/// branches and replays.
 const SHORT_WAIT: u64 = 12;
 /// Instructions of a stretch at most, so that what is not written yet stays small.
 const MOST_INSTRUCTIONS: u64 = 1_000;
@@ -116,7 +117,8 @@ pub(super) struct HartTimeline {
 }
 
 impl HartTimeline {
-    /// An instruction retired or raised an exception; `line` is its line of the readable trace. Gives what ended by that.
+    /// An instruction retired or raised an exception; `line` is its line of the readable trace.
+    /// Gives what ended by that.
     pub(super) fn retire(
         &mut self,
         cycle: u64,
@@ -195,7 +197,8 @@ fn function(functions: &Functions, pc: u32) -> String {
     }
 }
 
-/// Why a hart retired nothing between two instructions. What is replayed retires when it has what it waited for.
+/// Why a hart retired nothing between two instructions. What is replayed retires when it has what
+/// it waited for.
 fn reason(last: &CommandRetired, got: &CommandRetired) -> HartWait {
     if last.word == WFI {
         return HartWait::Sleep;

@@ -15,7 +15,8 @@ const OKAY: u64 = 0;
 /// What waits in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Levels {
-    /// Tasks (packets) that entered the array so far: pushed by the host, or received through the packet ports.
+    /// Tasks (packets) that entered the array so far: pushed by the host, or received through the
+    /// packet ports.
     pub entered: u64,
     /// Lines that the memory was asked for, or given, and has not answered.
     pub memory_lines: u64,

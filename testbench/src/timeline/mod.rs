@@ -1,5 +1,5 @@
-//! What warps and harts did in which cycle, for people: a readable trace and a timeline for the Perfetto viewer, from the ports of the
-//! retire traces and the array's events.
+//! What warps and harts did in which cycle, for people: a readable trace and a timeline for the
+//! Perfetto viewer, from the ports of the retire traces and the array's events.
 //!
 //! | module | what is in it |
 //! | --- | --- |

@@ -1,11 +1,14 @@
-//! The timeline in the Trace Event Format (JSON), which the Perfetto viewer and Chrome's `about:tracing` open.
+//! The timeline in the Trace Event Format (JSON), which the Perfetto viewer and Chrome's
+//! `about:tracing` open.
 //!
-//! A core is a process, a warp slot a thread. A warp is a slice from its issue to its finish; inside are slices for stretches
-//! of instructions and for waits. Faults and commits are instant events; the time from finish to commit, in which the slot may
-//! have another warp, is an asynchronous slice of the core. The command processor is a process, a hart a thread: a slice for instructions in
-//! one function, for a wait, and around them for the handler of an interrupt. The thread spawner is a process, a slot a thread: a slice for
-//! a job, from its trigger to its completion. Counters belong to the processes of the cores or to that of the array. One cycle is shown as
-//! 1 microsecond.
+//! A core is a process, a warp slot a thread. A warp is a slice from its issue to its finish;
+//! inside are slices for stretches of instructions and for waits. Faults and commits are instant
+//! events; the time from finish to commit, in which the slot may have another warp, is an
+//! asynchronous slice of the core. The command processor is a process, a hart a thread: a slice for
+//! instructions in one function, for a wait, and around them for the handler of an interrupt. The
+//! thread spawner is a process, a slot a thread: a slice for a job, from its trigger to its
+//! completion. Counters belong to the processes of the cores or to that of the array. One cycle is
+//! shown as 1 microsecond.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -53,8 +56,8 @@ pub struct Perfetto<W> {
 }
 
 impl<W: Write> Perfetto<W> {
-    /// Starts the timeline of cores with so many lanes. `maker` says what it is made with, such as a version; the file has it in
-    /// `otherData`.
+    /// Starts the timeline of cores with so many lanes. `maker` says what it is made with, such as
+    /// a version; the file has it in `otherData`.
     ///
     /// # Errors
     /// Those of `output`.
@@ -101,7 +104,8 @@ impl<W: Write> Perfetto<W> {
         }))
     }
 
-    /// Writes a warp. One that has not finished ends with `now`. Stretches are called by the function and line of their first instruction.
+    /// Writes a warp. One that has not finished ends with `now`. Stretches are called by the
+    /// function and line of their first instruction.
     ///
     /// # Errors
     /// Those of the output.
@@ -243,7 +247,8 @@ impl<W: Write> Perfetto<W> {
         }))
     }
 
-    /// Ends the timeline in cycle `now`, with a mark that says so if it ends early, and gives the output back.
+    /// Ends the timeline in cycle `now`, with a mark that says so if it ends early, and gives the
+    /// output back.
     ///
     /// # Errors
     /// Those of the output.

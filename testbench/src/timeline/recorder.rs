@@ -19,11 +19,13 @@ use crate::iss::{Instruction, Isa};
 use crate::lockstep::TraceCycle;
 use crate::profile::Profile;
 
-/// Writes what the warps of a run did: each is written at its commit, one of spawned threads at its finish, so that memory holds only
-/// those in flight; and what the harts of the command processor did, a part of their time at its end.
+/// Writes what the warps of a run did: each is written at its commit, one of spawned threads at its
+/// finish, so that memory holds only those in flight; and what the harts of the command processor
+/// did, a part of their time at its end.
 ///
-/// Warps that are issued in the chosen cycles are followed, each to its end, and jobs that are triggered in them; of harts, what retires in them.
-/// If packets are chosen, only warps that have one of these, and neither jobs nor harts. A profile has all warps.
+/// Warps that are issued in the chosen cycles are followed, each to its end, and jobs that are
+/// triggered in them; of harts, what retires in them. If packets are chosen, only warps that have
+/// one of these, and neither jobs nor harts. A profile has all warps.
 pub struct Recorder<W> {
     isa: Isa,
     cycles: CycleRange,
@@ -273,7 +275,8 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Writes the warps that were not committed by `cycle`, jobs that were not completed and what harts did last, and ends the outputs: the readable trace and the timeline.
+    /// Writes the warps that were not committed by `cycle`, jobs that were not completed and what
+    /// harts did last, and ends the outputs: the readable trace and the timeline.
     ///
     /// # Errors
     /// Those of the outputs.
@@ -312,8 +315,8 @@ mod tests {
 
     const ISA: Isa = Isa { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
 
-    /// Three warps, issued in cycles 10, 20 and 30 to the slots of core 1, one instruction each; the first finishes last, the
-    /// third never.
+    /// Three warps, issued in cycles 10, 20 and 30 to the slots of core 1, one instruction each;
+    /// the first finishes last, the third never.
     fn record(cycles: CycleRange) -> (String, Vec<Value>) {
         record_with(cycles, |recorder| recorder)
     }
@@ -388,7 +391,8 @@ mod tests {
             assert!(found.len() == 1 && found[0]["ts"] == 10, "{found:?}");
             (found[0]["pid"].as_u64().unwrap(), found[0]["args"]["value"].as_f64().unwrap())
         };
-        // Ten cycles are told. Warps behind these: 1 1 2 2 3 3 2 1 1 1; tasks that wait: 8 8 4 4 0 0 ...
+        // Ten cycles are told. Warps behind these: 1 1 2 2 3 3 2 1 1 1; tasks that wait: 8 8 4 4 0
+        // 0 ...
         assert_eq!(value("warps"), (2, 1.7));
         assert_eq!(value("IPC"), (2, 0.3));
         assert_eq!(value("task queue"), (1_002, 2.4));

@@ -14,7 +14,8 @@ use crate::iss::{disassemble, register_name, Class, Instruction, Isa};
 use crate::lockstep::{LateWrite, Retired};
 use crate::verdict::{Verdict, FAULT};
 
-/// Bytes of lines that may wait in memory for their block to be written, if the trace may not have more.
+/// Bytes of lines that may wait in memory for their block to be written, if the trace may not have
+/// more.
 const LEAST_WAITING: u64 = 64 << 20;
 /// Width of the column of source files and lines.
 const LINE_WIDTH: usize = 20;

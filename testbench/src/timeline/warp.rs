@@ -6,14 +6,15 @@ use crate::cosim::{PacketRange, WarpSlot};
 use crate::iss::{Class, Instruction, BOOT_ADDRESS};
 use crate::lockstep::{LateWrite, Retired};
 
-/// Cycles between two instructions of a warp that still belong to one stretch of instructions: a lone warp loses up to 9
-/// at jumps, a few more at hazards.
+/// Cycles between two instructions of a warp that still belong to one stretch of instructions: a
+/// lone warp loses up to 9 at jumps, a few more at hazards.
 const SHORT_WAIT: u64 = 12;
 /// As [`SHORT_WAIT`], while other warps have their turn: a core has up to 32.
 const SHORT_TURN: u64 = 32;
 /// Cycles that branches and jumps take at most.
 const BRANCH_CYCLES: u64 = 10;
-/// Parts of a warp's time that are kept, so that one that never ends does not fill the memory: what comes then counts to the last stretch.
+/// Parts of a warp's time that are kept, so that one that never ends does not fill the memory: what
+/// comes then counts to the last stretch.
 const MOST_PHASES: usize = 1 << 15;
 /// Bytes of a line of the instruction cache.
 const LINE: u32 = crate::cosim::LINE as u32;
@@ -37,8 +38,8 @@ pub enum Wait {
     Fetch,
     /// The pipeline, for a few cycles: an instruction fetched again, a result on its way.
     Pipeline,
-    /// The pipeline for longer, though nothing of its own was missing: it stood still, mostly because the load/store unit was
-    /// busy.
+    /// The pipeline for longer, though nothing of its own was missing: it stood still, mostly
+    /// because the load/store unit was busy.
     Conflict,
     /// Its stores, after its last instruction, until the core reported it as finished.
     Finish,
@@ -183,14 +184,16 @@ pub struct WarpTimeline {
     pub finished: Option<u64>,
     /// Cycle of its commit.
     pub committed: Option<u64>,
-    /// Warp-instructions retired, without boot sequence and EXIT, as the counters of the cores have them.
+    /// Warp-instructions retired, without boot sequence and EXIT, as the counters of the cores have
+    /// them.
     pub instructions: u64,
     /// Lane-instructions retired, counted alike.
     pub lane_instructions: u64,
     /// Cycles without an instruction by reason, in the order of [`Wait::ALL`].
     pub waits: [u64; Wait::ALL.len()],
-    /// Its time, without gaps, from its issue to its finish, or to its last instruction if it has not finished. Of a warp that goes to no
-    /// output, or has very many of them, the last stretch has waits in it.
+    /// Its time, without gaps, from its issue to its finish, or to its last instruction if it has
+    /// not finished. Of a warp that goes to no output, or has very many of them, the last stretch
+    /// has waits in it.
     pub phases: Vec<Phase>,
     /// Its faults.
     pub faults: Vec<FaultMark>,
@@ -237,7 +240,8 @@ impl WarpTimeline {
         }
     }
 
-    /// An instruction retired; `code` is what its word stands for, `core_retired` what the core has retired by now, this one included.
+    /// An instruction retired; `code` is what its word stands for, `core_retired` what the core has
+    /// retired by now, this one included.
     pub fn retire(
         &mut self,
         cycle: u64,
@@ -313,7 +317,8 @@ impl WarpTimeline {
     fn reason(&self, waited: u64, pc: u32, code: Option<&Instruction>, others: u64) -> Wait {
         let Some(last) = self.last else { return Wait::Start };
         let registers = code.into_iter().flat_map(|code| code.reads().chain(code.writes()));
-        // A value that came since the last instruction, and that this one uses; a load rather than a division.
+        // A value that came since the last instruction, and that this one uses; a load rather than
+        // a division.
         if let Some(wait) = registers.filter_map(|register| self.arrived.get(&register)).min() {
             return *wait;
         }

@@ -1,4 +1,5 @@
-//! Packets that meet given tables: headers that filters match, destinations that have routes, payloads with patterns.
+//! Packets that meet given tables: headers that filters match, destinations that have routes,
+//! payloads with patterns.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -79,8 +80,9 @@ impl Aim {
     }
 }
 
-/// Reads a header trace of ClassBench: lines of source, destination, source port, destination port, protocol as decimal
-/// numbers; further columns are not looked at. The file may be compressed with gzip.
+/// Reads a header trace of ClassBench: lines of source, destination, source port, destination port,
+/// protocol as decimal numbers; further columns are not looked at. The file may be compressed with
+/// gzip.
 ///
 /// # Errors
 /// The file cannot be read, or has a bad line.

@@ -77,7 +77,8 @@ pub enum CaptureError {
     },
 }
 
-/// Reads the capture `path`, or that on standard input, at most `max_packets` of it; decompressed if it is a gzip file.
+/// Reads the capture `path`, or that on standard input, at most `max_packets` of it; decompressed
+/// if it is a gzip file.
 ///
 /// # Errors
 /// [`CaptureError`], which names the file and the packet.
@@ -149,7 +150,8 @@ fn parse(
                 return Err(CaptureError::Truncated { path: path_buf(), packet })
             }
             Err(PcapError::Incomplete(_) | PcapError::BufferTooSmall) => {
-                // Grow only when the buffer is full, so that a broken length costs no more memory than the file.
+                // Grow only when the buffer is full, so that a broken length costs no more memory
+                // than the file.
                 let held = reader.data().len();
                 if held >= capacity {
                     capacity *= 2;

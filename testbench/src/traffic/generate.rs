@@ -86,7 +86,8 @@ impl Generator {
         Self::aimed(traffic, Aim::default())
     }
 
-    /// As [`Generator::new`], with packets that have the sizes of the kind, and headers and payloads that `aim` asks for.
+    /// As [`Generator::new`], with packets that have the sizes of the kind, and headers and
+    /// payloads that `aim` asks for.
     pub fn aimed(traffic: Traffic, aim: Aim) -> Self {
         let random = ChaCha8Rng::seed_from_u64(traffic.seed);
         Self { traffic, aim, random, count: 0, bits: 0, bad: 0, sizes: Vec::new(), connections: Vec::new() }

@@ -22,7 +22,8 @@ pub use write::{write, write_to, CaptureWriter};
 pub struct Frame {
     /// The captured bytes, from the destination address on.
     pub data: Vec<u8>,
-    /// Bytes of the frame on the wire; more than the captured ones when a snap length cut the frame.
+    /// Bytes of the frame on the wire; more than the captured ones when a snap length cut the
+    /// frame.
     pub wire_length: u32,
     /// Nanoseconds since 1970.
     pub timestamp: u64,

@@ -74,7 +74,8 @@ fn frame(
     bytes
 }
 
-/// A UDP packet in a frame of `bytes` bytes (at least [`MIN_FRAME`]), some of them with an IP option; half of them may be fragmented.
+/// A UDP packet in a frame of `bytes` bytes (at least [`MIN_FRAME`]), some of them with an IP
+/// option; half of them may be fragmented.
 pub fn udp(random: &mut impl Rng, bytes: usize) -> Vec<u8> {
     let (port_a, port_b) = (random.gen_range(1024..u16::MAX), random.gen_range(1..1024));
     let ends = (Endpoint::random(random, 10, port_a), Endpoint::random(random, 198, port_b));
@@ -94,8 +95,8 @@ pub fn udp(random: &mut impl Rng, bytes: usize) -> Vec<u8> {
     frame(ends, IpNumber::UDP, flags, random.gen_range(2..=255), &header.to_bytes(), &payload)
 }
 
-/// A packet of this 5-tuple in a frame of `bytes` bytes (at least [`MIN_FRAME`]); `fill` may change the payload, which
-/// is random. Protocols other than TCP and UDP have no transport header.
+/// A packet of this 5-tuple in a frame of `bytes` bytes (at least [`MIN_FRAME`]); `fill` may change
+/// the payload, which is random. Protocols other than TCP and UDP have no transport header.
 pub fn of_tuple<R: Rng>(
     random: &mut R,
     tuple: &FiveTuple,
@@ -191,7 +192,8 @@ impl Defect {
         Self::Ttl,
     ];
 
-    /// Gives `bytes`, a good IPv4 frame, this defect. The header checksum stays right, but for [`Defect::Checksum`].
+    /// Gives `bytes`, a good IPv4 frame, this defect. The header checksum stays right, but for
+    /// [`Defect::Checksum`].
     pub fn apply(self, bytes: &mut Vec<u8>, random: &mut impl Rng) {
         let header_bytes = usize::from(bytes[ETHERNET] & 0x0f) * 4;
         match self {

@@ -5,11 +5,12 @@ use std::str::FromStr;
 use super::Frame;
 use crate::metrics::Clock;
 
-/// Bytes that a frame takes on the wire besides its captured ones: preamble and start delimiter 8, FCS 4,
-/// gap 12 (IEEE 802.3).
+/// Bytes that a frame takes on the wire besides its captured ones: preamble and start delimiter 8,
+/// FCS 4, gap 12 (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u64 = 24;
 
-/// The latest arrival, 146 years after the start: broken timestamps must not bring cycle counts near their end.
+/// The latest arrival, 146 years after the start: broken timestamps must not bring cycle counts
+/// near their end.
 const LATEST: u64 = u64::MAX >> 2;
 
 /// How fast packets arrive.
@@ -29,8 +30,9 @@ pub fn wire_bits(frame: &Frame) -> u64 {
 }
 
 impl LineRate {
-    /// The cycle of `clock` at which each frame has arrived whole; it never falls from a frame to the next, so that packets of a capture
-    /// with times that go backwards arrive in the order of the file.
+    /// The cycle of `clock` at which each frame has arrived whole; it never falls from a frame to
+    /// the next, so that packets of a capture with times that go backwards arrive in the order of
+    /// the file.
     pub fn arrivals(self, frames: &[Frame], clock: Clock) -> Vec<u64> {
         let gigahertz = clock.gigahertz();
         let cycles = |nanoseconds: u64| match clock {

@@ -16,7 +16,8 @@ pub const MOST_CAPTURE_BYTES: u64 = 1 << 30;
 /// Why a [`Source`] ended too early.
 pub type Problem = Arc<Mutex<Option<io::Error>>>;
 
-/// Reads a capture. An error ends it like the end of the file, since the parser of captures asks for no reason; it is kept beside.
+/// Reads a capture. An error ends it like the end of the file, since the parser of captures asks
+/// for no reason; it is kept beside.
 pub struct Source<R> {
     bytes: Option<Bytes<R>>,
     left: u64,

@@ -13,7 +13,8 @@ const SNAP_LENGTH: u32 = 262_144;
 /// Magic number of a pcap file with nanosecond timestamps.
 const NANOSECOND_MAGIC: u32 = 0xa1b2_3c4d;
 
-/// A pcap file (Ethernet, nanosecond timestamps, little-endian) that appears when [`CaptureWriter::commit`] succeeds.
+/// A pcap file (Ethernet, nanosecond timestamps, little-endian) that appears when
+/// [`CaptureWriter::commit`] succeeds.
 #[derive(Debug)]
 pub struct CaptureWriter {
     file: OutputFile,
@@ -74,7 +75,8 @@ fn write_frame(output: &mut impl Write, frame: &Frame) -> io::Result<()> {
     output.write_all(&block.to_vec_raw().map_err(io::Error::other)?)
 }
 
-/// Writes `frames` as a pcap file (Ethernet, nanosecond timestamps, little-endian) to `output`, such as a pipe.
+/// Writes `frames` as a pcap file (Ethernet, nanosecond timestamps, little-endian) to `output`,
+/// such as a pipe.
 ///
 /// # Errors
 /// Those of `output`.

@@ -28,8 +28,8 @@ pub fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(test_seed())
 }
 
-/// Two cores with four warps of four lanes each, the smallest caches that there are, two channels to memory, all
-/// instructions, and the retire trace.
+/// Two cores with four warps of four lanes each, the smallest caches that there are, two channels
+/// to memory, all instructions, and the retire trace.
 pub fn config() -> Config {
     let default = Config::preset("default").unwrap();
     let caches = Config { l2_banks: 2, l2_bank_lines: 16, l2_ways: 1, l1_lines: 16, ..default };
@@ -116,7 +116,8 @@ pub fn check(app: &dyn App, frame: &[u8], got: &PacketRecord, case: &str) {
     assert_eq!(got.bytes, expected.frame, "{case}: frame of packet {number}");
 }
 
-/// Steps the array until `count` packets are committed in all; they must come in order, each once. `committed` is the number so far.
+/// Steps the array until `count` packets are committed in all; they must come in order, each once.
+/// `committed` is the number so far.
 pub fn await_commits(host: &mut Host<Simulation>, committed: &mut u32, count: u32, patience: u64) {
     let (mut events, mut quiet) = (Vec::new(), 0);
     while *committed < count {

@@ -77,7 +77,8 @@ fn random_errors_of_writes_are_counted() {
     assert_eq!(u64::from(result.bus_errors), result.memory.total().errors);
 }
 
-/// A line of the kernel that cannot be fetched is a fault of all that come to it, until the host drops the instruction caches.
+/// A line of the kernel that cannot be fetched is a fault of all that come to it, until the host
+/// drops the instruction caches.
 #[test]
 fn errors_of_fetches_are_faults_until_the_caches_are_dropped() {
     let mut random = random();

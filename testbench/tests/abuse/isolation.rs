@@ -1,4 +1,5 @@
-//! Kernels that store anywhere, jump anywhere, or are no kernels at all: bytes outside their windows never change.
+//! Kernels that store anywhere, jump anywhere, or are no kernels at all: bytes outside their
+//! windows never change.
 
 use hermes_testbench::cosim::{ArraySetup, Device as _, Host, KernelImage, Layout, MemoryImage, Simulation};
 use hermes_testbench::iss::{Encoding, BOOT_ADDRESS, ENCODINGS, SCRATCHPAD_BASE};
@@ -37,8 +38,8 @@ pub fn only_changed_in(host: &mut Host<Simulation>, mut before: MemoryImage, are
     }
 }
 
-/// Words, half words and bytes to random addresses of all 4 GiB and to the edges of the window: those inside arrive, those outside are
-/// faults of their threads and change nothing.
+/// Words, half words and bytes to random addresses of all 4 GiB and to the edges of the window:
+/// those inside arrive, those outside are faults of their threads and change nothing.
 #[test]
 fn stores_anywhere_stay_in_the_window() {
     let mut random = random();
@@ -122,7 +123,8 @@ fn stores_anywhere_stay_in_the_window() {
         assert_eq!(got.verdict, expected, "packet {packet}: {target:x?}");
     }
     assert!((60..200).contains(&arrived), "{arrived}");
-    // Threads that store to one address do so in any order: the window is compared where only one did.
+    // Threads that store to one address do so in any order: the window is compared where only one
+    // did.
     let image = host.device_mut().image();
     for &(address, _, size) in targets.iter().filter(|t| t.0 >= first && t.0 < end && t.0 % (1 << t.2) == 0) {
         let near = targets.iter().filter(|other| other.0.abs_diff(address) < 8).count();
@@ -227,7 +229,8 @@ fn wild_kernels(kernels: usize) {
     assert!(seen.len() > 3, "{seen:x?}");
 }
 
-/// An instruction of any kind; more often than not on registers that hold addresses, and with small immediates.
+/// An instruction of any kind; more often than not on registers that hold addresses, and with small
+/// immediates.
 fn random_instruction(random: &mut ChaCha8Rng) -> u32 {
     let Encoding { mask, value, .. } = ENCODINGS.choose(random).unwrap();
     let mut word = random.gen::<u32>();

@@ -8,8 +8,8 @@ use rand::Rng as _;
 use super::array::*;
 use super::isolation::{close_windows, only_changed_in, ring};
 
-/// Ten kinds of endless loops at once, some lanes of a warp in them and others not: the watchdog ends them, with a fault each, and the
-/// packets beside and behind them have their verdicts.
+/// Ten kinds of endless loops at once, some lanes of a warp in them and others not: the watchdog
+/// ends them, with a fault each, and the packets beside and behind them have their verdicts.
 #[test]
 fn kernels_that_do_not_end_are_ended() {
     let mut random = random();
@@ -85,7 +85,8 @@ fn every_division_has_its_result() {
     }
 }
 
-/// Threads that recurse for ever leave their stacks at the lower end; nothing else is touched, another stack neither.
+/// Threads that recurse for ever leave their stacks at the lower end; nothing else is touched,
+/// another stack neither.
 #[test]
 fn a_stack_that_overflows_ends_in_a_fault() {
     let mut random = random();

@@ -22,7 +22,8 @@ const END: u32 = 0xc0_0000;
 const STEPS: usize = 8;
 /// Bytes of the slot in front of the operands.
 const OPERANDS: u32 = 20;
-/// The words of the packet that only its own thread writes: bytes of the slot in front of them, and how many.
+/// The words of the packet that only its own thread writes: bytes of the slot in front of them, and
+/// how many.
 const OWN: (u32, usize) = (OPERANDS + 4 * STEPS as u32, 4);
 /// What stores write, atomic operations add, and divisions divide by.
 const FACTOR: u32 = 7;
@@ -83,7 +84,8 @@ impl Step {
         }
     }
 
-    /// An operand; `bad` is the share of those that make a fault. `own` is the address of the thread's own words.
+    /// An operand; `bad` is the share of those that make a fault. `own` is the address of the
+    /// thread's own words.
     fn operand(self, own: u32, bad: f64, random: &mut ChaCha8Rng) -> u32 {
         let own = own + 4 * random.gen_range(0..OWN.1 as u32);
         let broken = BROKEN.0 + 4 * random.gen_range(0..(BROKEN.1 - BROKEN.0) / 4);
@@ -113,8 +115,9 @@ impl Step {
     }
 }
 
-/// A kernel: its instructions that are put to the test, each with the number of additions that follow it, and whether the verdict mixes
-/// all registers; else the threads end at once, whatever is under way.
+/// A kernel: its instructions that are put to the test, each with the number of additions that
+/// follow it, and whether the verdict mixes all registers; else the threads end at once, whatever
+/// is under way.
 struct Program {
     steps: Vec<(Step, u32)>,
     mixes: bool,
@@ -158,8 +161,8 @@ impl Program {
 
     /// What may become of a thread: one of the verdicts, and its own words with it.
     ///
-    /// A load that fails is a fault when its line would have come. Until then the thread may meet another one; but accesses that
-    /// wait for loads of the warp are never made.
+    /// A load that fails is a fault when its line would have come. Until then the thread may meet
+    /// another one; but accesses that wait for loads of the warp are never made.
     fn run(&self, packet: u32, operands: &[u32], own: (u32, [u32; OWN.1])) -> (Vec<u32>, [u32; OWN.1]) {
         let mut registers: BTreeMap<&str, u32> = REGISTERS.map(|register| (register, 0)).into();
         registers.insert("a0", packet);
@@ -239,8 +242,8 @@ struct Thread {
     frame: Vec<u8>,
 }
 
-/// Runs packets through a random kernel: every thread ends as it must, every fault is in one record and counted once. Tells how many
-/// threads ended with which cause.
+/// Runs packets through a random kernel: every thread ends as it must, every fault is in one record
+/// and counted once. Tells how many threads ended with which cause.
 fn trial(case: &str, packets: u32, random: &mut ChaCha8Rng) -> BTreeMap<u32, u32> {
     let program = Program::random(random);
     let kernel = assemble(&program.text());
@@ -344,7 +347,8 @@ fn many_faults_are_recorded_once_whatever_is_under_way() {
     trials(1_500);
 }
 
-/// Loads and atomic operations, of which one may fail; a later packet in the slot shows what the registers hold then.
+/// Loads and atomic operations, of which one may fail; a later packet in the slot shows what the
+/// registers hold then.
 const KEEPS: &str = "
 .option arch, +a
 .text
@@ -372,7 +376,8 @@ kernel:
     ret
 ";
 
-/// A load, an atomic addition and an `lr.w` whose line cannot be read leave their register as it was, and nothing after them is done.
+/// A load, an atomic addition and an `lr.w` whose line cannot be read leave their register as it
+/// was, and nothing after them is done.
 #[test]
 fn what_cannot_be_read_is_not_written_to_registers() {
     let mut random = random();

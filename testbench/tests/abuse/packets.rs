@@ -29,7 +29,8 @@ fn golden(frames: &[Vec<u8>], slot_bytes_log2: u32, random: &mut ChaCha8Rng, cas
     }
 }
 
-/// From no byte to as many as a slot holds; random bytes, and good packets that are cut or end in random bytes.
+/// From no byte to as many as a slot holds; random bytes, and good packets that are cut or end in
+/// random bytes.
 #[test]
 fn packets_of_every_length() {
     let mut random = random();
@@ -85,8 +86,9 @@ fn packets_with_spoiled_headers() {
     golden(&frames, SLOT_BYTES_LOG2, &mut random, "spoiled headers");
 }
 
-/// Malformed captures in the folder that `HERMES_CAPTURES` names, such as those of test suites of other network tools: the reader takes a
-/// file or refuses it with an error, and the array agrees with the golden models on every packet.
+/// Malformed captures in the folder that `HERMES_CAPTURES` names, such as those of test suites of
+/// other network tools: the reader takes a file or refuses it with an error, and the array agrees
+/// with the golden models on every packet.
 #[test]
 fn malformed_captures_of_others() {
     let Some(folder) = std::env::var_os("HERMES_CAPTURES") else {

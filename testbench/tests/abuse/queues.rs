@@ -1,4 +1,5 @@
-//! Task FIFO and delay commit queue, driven to full and to empty; the ring, wrapped around a million times.
+//! Task FIFO and delay commit queue, driven to full and to empty; the ring, wrapped around a
+//! million times.
 
 use std::time::Instant;
 
@@ -20,7 +21,8 @@ fn first_waits() -> KernelImage {
     assemble(include_str!("kernels/first-waits.S"))
 }
 
-/// The verdicts in memory are the packetIdx of the last packets, but for those that `faulted` names.
+/// The verdicts in memory are the packetIdx of the last packets, but for those that `faulted`
+/// names.
 fn check_verdicts(
     host: &mut Host<Simulation>,
     base: u32,
@@ -36,8 +38,8 @@ fn check_verdicts(
     }
 }
 
-/// All warps are held up while the host pushes counts until the FIFO takes no more; a push is refused then and taken when there is room, and
-/// every packet gets its turn.
+/// All warps are held up while the host pushes counts until the FIFO takes no more; a push is
+/// refused then and taken when there is room, and every packet gets its turn.
 #[test]
 fn the_task_fifo_full_and_empty() {
     let mut random = random();
@@ -86,8 +88,9 @@ fn the_task_fifo_full_and_empty() {
     check_verdicts(&mut host, layout.verdict_base, 1 << 13, total, |packet| packet < 32);
 }
 
-/// Before the array runs, the host pushes until it is refused. What it was told of room is true, all other registers can be written and
-/// read, and when the array runs every packet that was accepted is committed once, and no other.
+/// Before the array runs, the host pushes until it is refused. What it was told of room is true,
+/// all other registers can be written and read, and when the array runs every packet that was
+/// accepted is committed once, and no other.
 #[test]
 fn pushes_before_the_array_runs_are_taken_or_refused() {
     let mut random = random();
@@ -142,7 +145,8 @@ fn pushes_before_the_array_runs_are_taken_or_refused() {
     check_verdicts(&mut host, layout.verdict_base, 1 << 13, total, |_| false);
 }
 
-/// Arrivals come in so many pushes that the FIFO is full for most of the run: the session makes them again.
+/// Arrivals come in so many pushes that the FIFO is full for most of the run: the session makes
+/// them again.
 #[test]
 fn a_run_goes_on_when_the_task_fifo_is_full() {
     let mut random = random();
@@ -162,8 +166,9 @@ fn a_run_goes_on_when_the_task_fifo_is_full() {
     assert!(queued > Some(20_000), "the FIFO was never full: {queued:?}");
 }
 
-/// The oldest warp does not end while others pass it, until the delay commit queue holds no more warps: then none is issued. Then the
-/// watchdog is set, which ends that warp, and all commit in order.
+/// The oldest warp does not end while others pass it, until the delay commit queue holds no more
+/// warps: then none is issued. Then the watchdog is set, which ends that warp, and all commit in
+/// order.
 #[test]
 fn the_delay_commit_queue_full_and_empty() {
     let mut random = random();

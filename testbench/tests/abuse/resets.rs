@@ -6,7 +6,8 @@ use rand::Rng as _;
 
 use super::array::*;
 
-/// Whatever the array does when the reset comes, after it and a new set-up it processes all that it is given, rightly.
+/// Whatever the array does when the reset comes, after it and a new set-up it processes all that it
+/// is given, rightly.
 #[test]
 fn after_a_reset_at_any_time_the_array_works() {
     resets(120);

@@ -1,5 +1,5 @@
-//! Several nodes and a switch: what they put into each other's memories is there once, over good and bad links, for
-//! any number of threads.
+//! Several nodes and a switch: what they put into each other's memories is there once, over good
+//! and bad links, for any number of threads.
 
 mod held;
 mod programs;

@@ -79,8 +79,8 @@ fn kernels_put_into_the_memories_of_all_nodes() {
     }
 }
 
-/// Which threads work when does not matter: memories, cycles, counters and captures are the same. Another seed gives
-/// other captures.
+/// Which threads work when does not matter: memories, cycles, counters and captures are the same.
+/// Another seed gives other captures.
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
     let run = |threads, seed| {
@@ -113,7 +113,8 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     assert!(run(2, seed + 1).2 != first.2, "another seed");
 }
 
-/// The captures have what the ports counted, in the order of time, and on a good link each put once in both.
+/// The captures have what the ports counted, in the order of time, and on a good link each put once
+/// in both.
 #[test]
 fn captures_have_every_frame_of_their_port() {
     let folder = tempfile::tempdir().unwrap();

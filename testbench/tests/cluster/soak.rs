@@ -1,4 +1,5 @@
-//! All nodes put to all others, get from them, and add to their counters, over links that lose, repeat, reorder and damage frames.
+//! All nodes put to all others, get from them, and add to their counters, over links that lose,
+//! repeat, reorder and damage frames.
 
 use std::num::NonZero;
 use std::thread::available_parallelism;
@@ -21,7 +22,8 @@ const PART: usize = 4096;
 const COUNTERS: usize = 8;
 /// Bytes behind them that nobody writes: what is put from memory, and what is got.
 const SOURCE: usize = 8192;
-/// Bytes behind that: what a round gets, each command to its own place, since queue pairs go their own ways.
+/// Bytes behind that: what a round gets, each command to its own place, since queue pairs go their
+/// own ways.
 const LANDING: usize = 1 << 18;
 /// Longest put from memory, and longest get: three packets.
 const LONGEST: usize = 2500;
@@ -30,7 +32,8 @@ const MTU: usize = 1024;
 /// Puts between two points at which all is quiet.
 const ROUND: u32 = 500;
 
-/// Posts commands. Stage registers that are right already are not written: they are what takes the time.
+/// Posts commands. Stage registers that are right already are not written: they are what takes the
+/// time.
 struct Poster {
     posted: u32,
     stage: [u32; 16],
@@ -79,8 +82,8 @@ fn source_of(seed: u64, node: usize) -> Vec<u8> {
     (0..SOURCE).map(|_| random.gen()).collect()
 }
 
-/// `rounds` rounds of puts of `nodes` nodes to all, half of them from memory, gets and additions: parts and counters of all windows are compared
-/// after each. Gives the frames that all sent.
+/// `rounds` rounds of puts of `nodes` nodes to all, half of them from memory, gets and additions:
+/// parts and counters of all windows are compared after each. Gives the frames that all sent.
 fn soak(nodes: usize, rounds: u32) -> u64 {
     let seed = test_seed();
     let began = Instant::now();

@@ -29,9 +29,8 @@ fn options_that_cannot_be() {
     assert!(text.contains("none/port-0.pcapng: No such file"), "{text}");
 }
 
-/// A node that fails stops the others, wherever they are; the error names it, the same with any number of threads. Two
-/// that fail in one step: the first of
-/// them.
+/// A node that fails stops the others, wherever they are; the error names it, the same with any
+/// number of threads. Two that fail in one step: the first of them.
 #[test]
 fn a_node_that_fails_stops_the_others() {
     for threads in [1, 2, 3] {

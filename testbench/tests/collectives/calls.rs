@@ -1,4 +1,5 @@
-//! All calls, one after the other, of nodes that run ahead and fall behind, compared byte by byte with what plain Rust makes of the same sources.
+//! All calls, one after the other, of nodes that run ahead and fall behind, compared byte by byte
+//! with what plain Rust makes of the same sources.
 
 use hermes_testbench::cluster::QueueMode;
 use hermes_testbench::kernel::RegisterClass;

@@ -1,4 +1,5 @@
-//! `firewall.c`: packets whose flows stand in tables of all nodes. What is expected comes from the list of flows; the tables are made as the kernel's head says.
+//! `firewall.c`: packets whose flows stand in tables of all nodes. What is expected comes from the
+//! list of flows; the tables are made as the kernel's head says.
 
 use std::collections::HashMap;
 

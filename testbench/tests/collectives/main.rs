@@ -1,4 +1,5 @@
-//! Collective calls of kernels on 2 to 8 nodes (docs/collectives.md), and kernels that use them and a get of each lane.
+//! Collective calls of kernels on 2 to 8 nodes (docs/collectives.md), and kernels that use them and
+//! a get of each lane.
 
 mod calls;
 mod firewall;
@@ -29,7 +30,8 @@ struct Case {
 }
 
 impl Case {
-    /// Runs `source` with these packets on each node, and these own words of its argument block. `fill` gives what heaps hold before.
+    /// Runs `source` with these packets on each node, and these own words of its argument block.
+    /// `fill` gives what heaps hold before.
     fn run(
         self,
         source: &Path,

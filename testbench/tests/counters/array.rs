@@ -31,8 +31,8 @@ pub fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(test_seed())
 }
 
-/// Two cores with the smallest L1, an L2 that holds all that these tests touch, two channels, atomic instructions, packet ports, and the
-/// retire trace.
+/// Two cores with the smallest L1, an L2 that holds all that these tests touch, two channels,
+/// atomic instructions, packet ports, and the retire trace.
 pub fn config() -> Config {
     let (l2_banks, l2_bank_lines, l2_ways) = L2;
     let default = Config::preset("default").unwrap();

@@ -29,7 +29,8 @@ impl Work {
     }
 }
 
-/// Bit `i` of the index is the XOR of the line address bits `skip + i`, `skip + i + bits`, ... (docs/memory-path.md).
+/// Bit `i` of the index is the XOR of the line address bits `skip + i`, `skip + i + bits`, ...
+/// (docs/memory-path.md).
 fn fold(line: u32, bits: u32, skip: u32) -> usize {
     let mut rest = line >> skip;
     let mut index = 0;
@@ -40,8 +41,8 @@ fn fold(line: u32, bits: u32, skip: u32) -> usize {
     index as usize
 }
 
-/// What the caches do, as the documentation says: an L1 a core, direct-mapped, that writes through and drops the place of what was
-/// written; an L2 that has all lines which it has seen.
+/// What the caches do, as the documentation says: an L1 a core, direct-mapped, that writes through
+/// and drops the place of what was written; an L2 that has all lines which it has seen.
 #[derive(Debug, Default)]
 struct Caches {
     l1: Vec<[Option<u32>; L1_LINES]>,
@@ -49,7 +50,8 @@ struct Caches {
     whole: HashSet<u32>,
     /// Lines of which the L2 has bytes that memory has not.
     changed: HashSet<u32>,
-    /// Of each core: lines read, those of them that the L2 had, lines written, all writes of the L2.
+    /// Of each core: lines read, those of them that the L2 had, lines written, all writes of the
+    /// L2.
     line_reads: [u32; CORES],
     hits: [u32; CORES],
     line_writes: [u32; CORES],
@@ -118,7 +120,8 @@ impl Caches {
     }
 }
 
-/// One warp at a time on a core, so that the order of its accesses is that in which its instructions retire.
+/// One warp at a time on a core, so that the order of its accesses is that in which its
+/// instructions retire.
 #[test]
 fn work_and_caches() {
     let mut random = random();
@@ -213,7 +216,8 @@ fn work_and_caches() {
         assert_eq!(counters.l2.writes, caches.writes[core], "CORE_L2_WRITES of core {core}");
         let read = (counters.l2.read_hits, counters.l2.read_misses);
         assert_eq!(read.0 + read.1, counters.core.line_reads + fetched, "all lines that core {core} read");
-        // Which core gets an instruction line first is a matter of cycles, and the line of the argument block.
+        // Which core gets an instruction line first is a matter of cycles, and the line of the
+        // argument block.
         let shared = fetched + 1;
         let hits = caches.hits[core].saturating_sub(1)..=caches.hits[core] + shared;
         assert!(hits.contains(&read.0), "CORE_L2_READ_HITS of core {core}: {} of {hits:?}", read.0);

@@ -1,5 +1,6 @@
-//! Counters of cycles: how long warps are on a core comes from the array's events, how many instructions it took from the retire trace, and
-//! where the cycles in between went from kernels that lose them for one known reason.
+//! Counters of cycles: how long warps are on a core comes from the array's events, how many
+//! instructions it took from the retire trace, and where the cycles in between went from kernels
+//! that lose them for one known reason.
 
 use std::collections::HashSet;
 
@@ -13,11 +14,13 @@ use super::observed::{Observed, BOOT};
 const PACKETS: usize = 32;
 /// Cycles that an instruction loses which is sent back because a value is missing that comes late.
 const SENT_BACK: u64 = 5;
-/// Cycles for each reason and warp in which gaps and counters may differ: a warp loses some at its start and at its end besides those that its
-/// kernel loses, and a cycle may count for the instruction before or behind it. The reason that a case is for takes 20 times as many.
+/// Cycles for each reason and warp in which gaps and counters may differ: a warp loses some at its
+/// start and at its end besides those that its kernel loses, and a cycle may count for the
+/// instruction before or behind it. The reason that a case is for takes 20 times as many.
 const EDGES: u64 = 64;
 
-/// A kernel, and for what it loses its cycles besides branches and lines of instructions that are not in the cache.
+/// A kernel, and for what it loses its cycles besides branches and lines of instructions that are
+/// not in the cache.
 struct Case {
     name: &'static str,
     text: &'static str,
@@ -98,8 +101,9 @@ fn run(kernel: &Kernel, latency: u32, mcw: u32) -> Outcome {
     Array::new(kernel, memory, |_| setup).run(vec![vec![0; 60]; PACKETS])
 }
 
-/// The cycles in which nothing retired on a core on which one warp runs at a time, by reason: after a branch, before the first
-/// instruction of a line that comes for the first time, and what `case` says of all others.
+/// The cycles in which nothing retired on a core on which one warp runs at a time, by reason: after
+/// a branch, before the first instruction of a line that comes for the first time, and what `case`
+/// says of all others.
 fn lost_by_gaps(observed: &Observed, core: usize, kernel: &Kernel, case: &Case) -> LostCycles {
     let mut sum = LostCycles::default();
     let mut lines = HashSet::new();

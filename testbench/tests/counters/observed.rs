@@ -109,7 +109,8 @@ impl Observed {
         self.on(core).filter(|retired| retired.pc < BOOT)
     }
 
-    /// Cycles from an issue to the last finish without a break, over all such stretches of a core, and how many there are.
+    /// Cycles from an issue to the last finish without a break, over all such stretches of a core,
+    /// and how many there are.
     pub fn occupied(&self, core: usize) -> (u64, u64) {
         let mut stays: Vec<_> = self.stays.iter().filter(|stay| stay.core == core).collect();
         stays.sort_by_key(|stay| stay.issued);

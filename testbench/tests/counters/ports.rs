@@ -169,7 +169,8 @@ fn lines_that_cannot_be_read() {
     let Array { mut host, .. } = Array::new(&kernel, memory, |_| setup());
     host.write("PORTS", 1).unwrap();
     host.start(false).unwrap();
-    // Each slot is used twice: the first time slot 5 has two lines that fail, then one; others have none.
+    // Each slot is used twice: the first time slot 5 has two lines that fail, then one; others have
+    // none.
     for number in 0..32 {
         let mut frame = vec![0; if number == 21 { 100 } else { 200 }];
         frame[0] = LATE;
@@ -241,7 +242,8 @@ fn levels_and_cycles() {
     assert_eq!(host.read("CYCLE_HIGH").unwrap(), 0);
 }
 
-/// What the schedule says is when a frame enters that the array does not make wait: so delays are the same by both measures.
+/// What the schedule says is when a frame enters that the array does not make wait: so delays are
+/// the same by both measures.
 #[test]
 fn frames_that_need_not_wait_arrive_by_their_schedule() {
     let run = |arrivals, distance: u64| {
@@ -260,7 +262,8 @@ fn frames_that_need_not_wait_arrive_by_their_schedule() {
     };
     let (scheduled, taken) = (run(Arrivals::Scheduled, 300), run(Arrivals::Taken, 300));
     assert_eq!(scheduled.times, taken.times);
-    // With four times as many frames as the array can process they wait, and not for less in the end.
+    // With four times as many frames as the array can process they wait, and not for less in the
+    // end.
     let (scheduled, taken) = (run(Arrivals::Scheduled, 4), run(Arrivals::Taken, 4));
     assert_eq!((scheduled.run.cycles, &scheduled.sent), (taken.run.cycles, &taken.sent));
     let delays = |times: &[hermes_testbench::cosim::PacketTimes]| {

@@ -1,4 +1,5 @@
-//! Puts a test bench around the array, runs it in Icarus Verilog, and compares what comes out with the golden model.
+//! Puts a test bench around the array, runs it in Icarus Verilog, and compares what comes out with
+//! the golden model.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -90,8 +91,8 @@ struct Stimulus {
     seed: u64,
 }
 
-/// The module around the array: clock, reset, the memory with a slave for each channel, register master, streams. All ports are
-/// connected by name.
+/// The module around the array: clock, reset, the memory with a slave for each channel, register
+/// master, streams. All ports are connected by name.
 fn top(design: &Design, channels: usize, stimulus: &Stimulus) -> String {
     let Stimulus { lines, entries, beats, pause, seed } = stimulus;
     let mut text = String::from(
@@ -201,7 +202,8 @@ fn prepare(config: &Config, app: &str, through: Through, count: usize, seed: u64
     Prepared { app, packets, layout, recorder }
 }
 
-/// The list of `register_master`: set-up, pushes, the wait for the last packet, write-back of the caches, and every register.
+/// The list of `register_master`: set-up, pushes, the wait for the last packet, write-back of the
+/// caches, and every register.
 fn accesses(config: &Config, through: Through, prepared: &Prepared) -> Vec<String> {
     let count = prepared.packets.len() as u32;
     let mut list: Vec<String> =
@@ -235,7 +237,8 @@ fn tool(folder: &Path, program: &str, arguments: &[&str]) -> String {
     }
 }
 
-/// Runs `count` packets of `app`, which takes no inputs. `pause` is the chance in percent of a pause in a cycle, on each channel.
+/// Runs `count` packets of `app`, which takes no inputs. `pause` is the chance in percent of a
+/// pause in a cycle, on each channel.
 ///
 /// # Panics
 /// If a packet or a verdict is wrong, an X leaves the array, or the run does not end.

@@ -1,7 +1,8 @@
-//! The emitted Verilog in an event-driven, four-state simulator (Icarus Verilog), from the emitted files alone: dec-ttl through the AXI
-//! memory and through the packet ports, with pauses on every channel. All memories and registers are X until reset or
-//! written; the ends of the buses in `verilog/` end the simulation at the first X that the array hands them.
-//! `HERMES_SEED` repeats a run. All presets, and pauses of up to 85 percent:
+//! The emitted Verilog in an event-driven, four-state simulator (Icarus Verilog), from the emitted
+//! files alone: dec-ttl through the AXI memory and through the packet ports, with pauses on every
+//! channel. All memories and registers are X until reset or written; the ends of the buses in
+//! `verilog/` end the simulation at the first X that the array hands them. `HERMES_SEED` repeats a
+//! run. All presets, and pauses of up to 85 percent:
 //! `cargo test -p hermes-testbench --test event_driven -- --ignored`.
 
 mod bench;

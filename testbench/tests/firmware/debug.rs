@@ -1,4 +1,5 @@
-//! The debugger's library on the array: stop, step, registers, CSRs, memory, breakpoints, more harts than one.
+//! The debugger's library on the array: stop, step, registers, CSRs, memory, breakpoints, more
+//! harts than one.
 
 use std::sync::OnceLock;
 

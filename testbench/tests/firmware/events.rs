@@ -1,5 +1,5 @@
-//! Events of the array as user-level interrupts: a free slot of the thread spawner (scenario 2), bits of CP_IRQ_PENDING (scenario 3), and what
-//! the CSRs of a channel show.
+//! Events of the array as user-level interrupts: a free slot of the thread spawner (scenario 2),
+//! bits of CP_IRQ_PENDING (scenario 3), and what the CSRs of a channel show.
 
 use hermes_testbench::cosim::{Device as _, Host, Simulation};
 use hermes_testbench::firmware::FirmwareEnd;
@@ -43,8 +43,8 @@ fn until_asleep(host: &mut Host<Simulation>) {
     panic!("the hart does not sleep");
 }
 
-/// Arm, job, handler, ERETURN; `wfi` woken by it; a slot that is not in the mask and a disarmed channel do nothing; one delivery for several
-/// slots.
+/// Arm, job, handler, ERETURN; `wfi` woken by it; a slot that is not in the mask and a disarmed
+/// channel do nothing; one delivery for several slots.
 #[test]
 fn a_free_slot_interrupts() {
     let text = r#"
@@ -126,7 +126,8 @@ fn a_free_slot_interrupts() {
     assert_eq!(host.read("SPAWN_JOBS").unwrap(), 9);
 }
 
-/// Doorbells of the program itself and of the host, the mailbox; a bit that is set already interrupts again; `wfi` woken; others do nothing.
+/// Doorbells of the program itself and of the host, the mailbox; a bit that is set already
+/// interrupts again; `wfi` woken; others do nothing.
 #[test]
 fn a_bit_of_cp_irq_pending_interrupts() {
     let text = r#"
@@ -192,7 +193,8 @@ fn a_bit_of_cp_irq_pending_interrupts() {
     assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
 }
 
-/// CSRs 0x810 to 0x83f: handler, parameter, and the rest of each channel; read-only, and illegal for channels that are not there.
+/// CSRs 0x810 to 0x83f: handler, parameter, and the rest of each channel; read-only, and illegal
+/// for channels that are not there.
 #[test]
 fn csrs_of_a_channel() {
     let text = r#"
@@ -244,8 +246,9 @@ fn csrs_of_a_channel() {
     assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
 }
 
-/// `uli_save` and `uli_restore`: two contexts take turns on both channels. What is pending comes back with its channel, each event goes to the
-/// handler of who has the channel, and a channel of a third context is left alone.
+/// `uli_save` and `uli_restore`: two contexts take turns on both channels. What is pending comes
+/// back with its channel, each event goes to the handler of who has the channel, and a channel of a
+/// third context is left alone.
 #[test]
 fn contexts_take_turns() {
     let text = r#"
@@ -307,8 +310,8 @@ fn contexts_take_turns() {
     assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
 }
 
-/// Eight channels: what is pending on several is delivered from the lowest channel on, each to its handler with its parameter, and one that is disarmed
-/// leaves the others alone.
+/// Eight channels: what is pending on several is delivered from the lowest channel on, each to its
+/// handler with its parameter, and one that is disarmed leaves the others alone.
 #[test]
 fn eight_channels() {
     let text = r#"

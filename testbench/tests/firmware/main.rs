@@ -1,4 +1,5 @@
-//! Firmware on the array: one after the other in one session, mailbox and console, and the examples.
+//! Firmware on the array: one after the other in one session, mailbox and console, and the
+//! examples.
 
 mod debug;
 mod events;
@@ -86,7 +87,8 @@ fn run(host: &mut Host<Simulation>, firmware: &Firmware) -> (FirmwareEnd, String
     (end.unwrap(), output)
 }
 
-/// What one firmware left (registers, data, messages, interrupts, fault) does not matter to the next, nor that it did not end.
+/// What one firmware left (registers, data, messages, interrupts, fault) does not matter to the
+/// next, nor that it did not end.
 #[test]
 fn one_after_the_other() {
     let mut host = host();
@@ -110,7 +112,8 @@ fn one_after_the_other() {
         let (end, _) = run(&mut host, &fails);
         let FirmwareEnd::Trap { cause: 5, value: 0xfff8_0000, .. } = end else { panic!("{end:?}") };
         assert_eq!(host.firmware_mut().unwrap().receive(), Some([1, 2, 3, 4]));
-        // Its threads on the cores run on behind it: the next firmware is loaded when they have ended.
+        // Its threads on the cores run on behind it: the next firmware is loaded when they have
+        // ended.
         let (end, _) = run(&mut host, &threads);
         assert_eq!(end, FirmwareEnd::Value(1), "a job runs");
         assert_eq!(run(&mut host, &counts).0, FirmwareEnd::Value(0), "nothing of it is left");
@@ -138,7 +141,8 @@ fn input_of_another_firmware() {
     }
 }
 
-/// Each firmware of a session has its own descriptor page: what one stores where the page of another one was starts nothing.
+/// Each firmware of a session has its own descriptor page: what one stores where the page of
+/// another one was starts nothing.
 #[test]
 fn a_page_for_each_firmware() {
     let job = "__asm__(\".pushsection .text.job\\n.balign 64\\njob: sw a2, 0(a1)\\nret\\n.popsection\");\n\
@@ -167,8 +171,8 @@ fn a_page_for_each_firmware() {
     assert_eq!(host.read("SPAWN_JOBS").unwrap(), 12);
 }
 
-/// A hart that ends the firmware while others send messages: the end is the value of that hart, not a message, at whatever time it comes;
-/// and of two that end at once it is one.
+/// A hart that ends the firmware while others send messages: the end is the value of that hart, not
+/// a message, at whatever time it comes; and of two that end at once it is one.
 #[test]
 fn a_message_is_not_taken_for_the_end() {
     let mut host = host();
@@ -300,7 +304,8 @@ fn two_harts() {
     assert_eq!(end, FirmwareEnd::Value(0));
 }
 
-/// Instructions a cycle of one hart and of four without data cache, in thousandths: at least the limits. Cycles are the same in every run.
+/// Instructions a cycle of one hart and of four without data cache, in thousandths: at least the
+/// limits. Cycles are the same in every run.
 #[test]
 fn instructions_a_cycle() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm/bench/scalar.c");
@@ -325,7 +330,8 @@ fn figure_3() {
     assert_eq!(host.read("SPAWN_JOBS").unwrap(), 4);
 }
 
-/// Memory that stops answering: the error names the hart and where it is. When memory answers again the harts become quiet, and other firmware runs.
+/// Memory that stops answering: the error names the hart and where it is. When memory answers again
+/// the harts become quiet, and other firmware runs.
 #[test]
 fn memory_that_does_not_answer_is_told_with_the_hart() {
     let waits = program(

@@ -5,7 +5,8 @@ use hermes_testbench::cosim::{DramTiming, Latency, MemoryOptions};
 use hermes_testbench::model;
 use verilator_sys::ModelLibrary;
 
-/// Channels, L2 banks, lines and ways of a bank, and lines of an L1: the smallest, and what is worth a build besides.
+/// Channels, L2 banks, lines and ways of a bank, and lines of an L1: the smallest, and what is
+/// worth a build besides.
 pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
     (1, 1, 16, 1, 16),
     (1, 1, 64, 2, 32),
@@ -18,8 +19,8 @@ pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
     (4, 8, 16, 1, 16),
 ];
 
-/// An array of 2 cores with caches of these sizes and the retire trace for lock-step. Banks of 64 lines look up in a cycle of
-/// their own.
+/// An array of 2 cores with caches of these sizes and the retire trace for lock-step. Banks of 64
+/// lines look up in a cycle of their own.
 pub fn config(
     (channels, l2_banks, l2_bank_lines, l2_ways, l1_lines): (usize, usize, usize, usize, usize),
 ) -> Config {

@@ -58,7 +58,8 @@ pub struct Array {
 }
 
 impl Array {
-    /// With the program in `source`, whose label `kernel` is that of packets; the set-up of packets is made, nothing runs.
+    /// With the program in `source`, whose label `kernel` is that of packets; the set-up of packets
+    /// is made, nothing runs.
     pub fn new(source: &str, memory: MemoryOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program.elf");

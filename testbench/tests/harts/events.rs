@@ -1,4 +1,5 @@
-//! One event in each cycle of arming, of delivery, of looks at ulipend and of `wfi` (U1, U8, U17, U25, U27): each is noticed once.
+//! One event in each cycle of arming, of delivery, of looks at ulipend and of `wfi` (U1, U8, U17,
+//! U25, U27): each is noticed once.
 
 use hermes_testbench::cosim::{host_interrupt, Descriptor, Latency, MemoryOptions, MESSAGE_WORDS};
 
@@ -83,7 +84,8 @@ fn rounds(cause: Cause, before_arming: bool) {
         let what = format!("{cause:?}, {moment} cycles: {deliveries} deliveries, {others} found");
         assert_eq!(array.word("parameters", MAY_BEGIN + 1), 1, "{what}: the hart waits for ever");
         if before_arming {
-            // What came before the arming is found by the look, and may interrupt as well if it came with it.
+            // What came before the arming is found by the look, and may interrupt as well if it
+            // came with it.
             assert!((1..=2).contains(&(deliveries + others)) && deliveries <= 1, "{what}");
         } else {
             assert_eq!(deliveries + others, 1, "{what}");

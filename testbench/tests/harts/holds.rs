@@ -10,8 +10,9 @@ const STATE: u32 = 16;
 /// Cycles from a start to the hold of the last trial.
 const MOMENTS: u64 = 700;
 
-/// Hart `victim` is held in each cycle after its start, for one write or for longer, while all harts do all kinds of operations: what it did is
-/// whole or not there, its reservation is gone, and the others see nothing of it.
+/// Hart `victim` is held in each cycle after its start, for one write or for longer, while all
+/// harts do all kinds of operations: what it did is whole or not there, its reservation is gone,
+/// and the others see nothing of it.
 fn hold_in_every_cycle(victim: u32, latency: Latency) {
     let mut array = Array::new(PROGRAM, MemoryOptions { latency, ..MemoryOptions::default() });
     let entry = array.label("hart");

@@ -1,5 +1,6 @@
-//! Abuse of the command processor and the thread spawner of a Verilated array: jobs from everywhere at random times, harts that are held in any
-//! cycle, events in any cycle, a lane that writes to the descriptor page, code that changes under who executes it. `HERMES_SEED` repeats a run.
+//! Abuse of the command processor and the thread spawner of a Verilated array: jobs from everywhere
+//! at random times, harts that are held in any cycle, events in any cycle, a lane that writes to
+//! the descriptor page, code that changes under who executes it. `HERMES_SEED` repeats a run.
 
 mod array;
 mod events;

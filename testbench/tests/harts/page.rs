@@ -1,5 +1,6 @@
-//! The descriptor page is the harts': what others write there starts nothing and changes no descriptor (S15); it moves only while no job is
-//! under way. What the harts write there wrongly is counted (S5, S11), and while the spawner is disabled it is plain memory (S10).
+//! The descriptor page is the harts': what others write there starts nothing and changes no
+//! descriptor (S15); it moves only while no job is under way. What the harts write there wrongly is
+//! counted (S5, S11), and while the spawner is disabled it is plain memory (S10).
 
 use hermes_testbench::cosim::{host_interrupt, Descriptor, Event, Latency, MemoryOptions, SpawnEvent};
 
@@ -17,7 +18,8 @@ fn a_hostile_lane_starts_nothing() {
     array.host.enable_interrupts(host_interrupt::RAISED).unwrap();
     array.set_harts(1);
     assert!(array.host.wait_for_interrupt(20_000).unwrap());
-    // Two lanes on each of the cores, through the host's slot. The completion word is the ENTRY of a free slot, and what it becomes that of a job.
+    // Two lanes on each of the cores, through the host's slot. The completion word is the ENTRY of
+    // a free slot, and what it becomes that of a job.
     const FREE: u32 = 5;
     let (page, job) = (array.label("page"), array.label("job"));
     let hostile = Descriptor {
@@ -53,8 +55,9 @@ fn a_hostile_lane_starts_nothing() {
     assert_eq!(array.host.read("FAULTS").unwrap(), 0);
 }
 
-/// One hart moves the page, another starts a job there: either the move is refused and the job runs, or the page moves and the store starts
-/// nothing. The distance of the two goes through every cycle.
+/// One hart moves the page, another starts a job there: either the move is refused and the job
+/// runs, or the page moves and the store starts nothing. The distance of the two goes through every
+/// cycle.
 #[test]
 fn the_page_of_a_job_does_not_move() {
     const ROUNDS: u32 = 96;
@@ -83,8 +86,9 @@ fn the_page_of_a_job_does_not_move() {
     assert_eq!(array.host.read("SPAWN_ERRORS").unwrap(), 0);
 }
 
-/// S5, S10, S11: stores of a part of a word and writes to a busy slot count and raise the events of both sides, and start nothing; while the
-/// spawner is disabled nothing of the page is kept or counted.
+/// S5, S10, S11: stores of a part of a word and writes to a busy slot count and raise the events of
+/// both sides, and start nothing; while the spawner is disabled nothing of the page is kept or
+/// counted.
 #[test]
 fn wrong_stores_of_a_hart_are_counted_and_start_nothing() {
     const ERROR: u32 = 1 << 3;

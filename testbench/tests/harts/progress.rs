@@ -1,4 +1,5 @@
-//! Harts that do not let each other rest make progress, and code that changes under who executes it is executed whole: the old or the new.
+//! Harts that do not let each other rest make progress, and code that changes under who executes it
+//! is executed whole: the old or the new.
 
 use hermes_testbench::cosim::{Latency, MemoryOptions};
 
@@ -41,8 +42,9 @@ fn a_line_to_which_others_store_without_pause() {
     }
 }
 
-/// The word that a hart executes is changed by another one while it waits for its answer, a load, an atomic operation, a division: it gets a value
-/// of the old word or of the new one, never one of the other's.
+/// The word that a hart executes is changed by another one while it waits for its answer, a load,
+/// an atomic operation, a division: it gets a value of the old word or of the new one, never one of
+/// the other's.
 #[test]
 fn code_that_changes_under_a_waiting_load() {
     for (latency, seed) in [(Latency::Fixed(1), 1), (Latency::Random(1, 80), 2), (Latency::Fixed(60), 3)] {
@@ -59,7 +61,8 @@ fn code_that_changes_under_a_waiting_load() {
     }
 }
 
-/// Harts that share devices, atomic operations and the divider go on while one of them is stopped by the host, or held, in whatever it waits for.
+/// Harts that share devices, atomic operations and the divider go on while one of them is stopped
+/// by the host, or held, in whatever it waits for.
 #[test]
 fn harts_go_on_without_one_that_waited() {
     let memory = MemoryOptions { latency: Latency::Fixed(10), ..MemoryOptions::default() };

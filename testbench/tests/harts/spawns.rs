@@ -1,5 +1,5 @@
-//! Jobs from four harts and the host at random times, with good and bad descriptors, beside packets, resets of harts, and a memory that pauses
-//! and fails.
+//! Jobs from four harts and the host at random times, with good and bad descriptors, beside
+//! packets, resets of harts, and a memory that pauses and fails.
 
 use hermes_testbench::cosim::{
     Descriptor, Device as _, Disturbance, Event, Latency, MemoryOptions, PacketRange, SpawnEvent,
@@ -92,7 +92,8 @@ struct Packets {
     verdicts: Vec<u32>,
 }
 
-/// Pushes `pushes` times, as the random source says, while the harts start `jobs` jobs each and the host as many; without jobs packets only.
+/// Pushes `pushes` times, as the random source says, while the harts start `jobs` jobs each and the
+/// host as many; without jobs packets only.
 fn play(random: &mut ChaCha8Rng, jobs: u32, resets: bool, pushes: u32, disturbance: Disturbance) -> Packets {
     let memory =
         MemoryOptions { latency: Latency::Random(1, 40), seed: random.gen(), ..MemoryOptions::default() };
@@ -141,13 +142,15 @@ fn play(random: &mut ChaCha8Rng, jobs: u32, resets: bool, pushes: u32, disturban
                 array.host.spawn(slot, &descriptor).unwrap();
                 of_host -= 1;
             } else if random.gen_bool(0.3) {
-                // Nothing is written to the descriptor of a job that is under way, unless it ends just now: words that are written again anyway.
+                // Nothing is written to the descriptor of a job that is under way, unless it ends
+                // just now: words that are written again anyway.
                 array.host.write("SPAWN_SELECT", slot << 8 | random.gen_range(1..8)).unwrap();
                 array.host.write("SPAWN_DATA", random.gen()).unwrap();
             }
         }
         if resets && random.gen_bool(0.3) {
-            // Hart 0 always runs: without any hart there is no page. The bit may be clear for one write only.
+            // Hart 0 always runs: without any hart there is no page. The bit may be clear for one
+            // write only.
             held = if held == 0 { 1 << random.gen_range(1..HARTS) } else { 0 };
             array.set_harts(all & !held);
             holds += 1;
@@ -203,7 +206,8 @@ fn play(random: &mut ChaCha8Rng, jobs: u32, resets: bool, pushes: u32, disturban
     Packets { commits: seen.commits, counts, verdicts: (0..packets.min(4096)).map(verdict).collect() }
 }
 
-/// Every completion once and as it must be, no packet lost or out of order; and the books of packets are those of a run without jobs (S17).
+/// Every completion once and as it must be, no packet lost or out of order; and the books of
+/// packets are those of a run without jobs (S17).
 fn abuse(jobs: u32, pushes: u32) {
     let mut random = random();
     let alone = play(&mut random, 0, false, pushes, Disturbance::default());

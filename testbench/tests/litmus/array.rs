@@ -11,7 +11,8 @@ use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
 use verilator_sys::ModelLibrary;
 
-/// Rounds of a test: the roles are shifted against each other by -ROUNDS / 2 to ROUNDS / 2 instructions.
+/// Rounds of a test: the roles are shifted against each other by -ROUNDS / 2 to ROUNDS / 2
+/// instructions.
 pub const ROUNDS: u32 = 96;
 /// Variables of the first round; those of a round have `BLOCK` bytes, all zero at first.
 const BLOCKS: u32 = 0x10_0000;
@@ -39,8 +40,9 @@ pub enum Who {
     Lane,
 }
 
-/// A role: who, what is done before the roles meet, and what then. Registers: a0 to a2 addresses of the variables x, y and z, in a line each; a3
-/// what all rounds share; s6 and s7, zero at first, the results r0 and r1; t0 to t6 free.
+/// A role: who, what is done before the roles meet, and what then. Registers: a0 to a2 addresses of
+/// the variables x, y and z, in a line each; a3 what all rounds share; s6 and s7, zero at first,
+/// the results r0 and r1; t0 to t6 free.
 pub type Role<'a> = (Who, &'a str, &'a str);
 
 /// Results of the roles in one round.
@@ -49,8 +51,8 @@ pub type Results = Vec<[u32; 2]>;
 /// How often the roles had which results.
 pub type Counts = BTreeMap<Results, u32>;
 
-/// The array: four harts with data caches, one core with one lane; with a network interface that is its own peer, so that a `fence` of the lane
-/// drops its data cache only if it must.
+/// The array: four harts with data caches, one core with one lane; with a network interface that is
+/// its own peer, so that a `fence` of the lane drops its data cache only if it must.
 pub fn config() -> Config {
     Config {
         cores: 1,
@@ -78,7 +80,8 @@ pub fn library() -> &'static ModelLibrary {
     })
 }
 
-/// The text of a role: it meets the others in each round, waits for its delay, acts, and leaves its results.
+/// The text of a role: it meets the others in each round, waits for its delay, acts, and leaves its
+/// results.
 fn text(index: usize, (who, before, then): Role, roles: usize) -> String {
     let half = ROUNDS / 2;
     let delay = match index {
@@ -232,7 +235,8 @@ pub fn play(roles: &[Role]) -> [Outcome; 2] {
     [Latency::Fixed(1), Latency::Fixed(60)].map(|latency| play_on(library(), roles, "", latency))
 }
 
-/// What `strong` forbids never happens, although the roles meet in different orders: it has more than one result. It does happen in `weak`.
+/// What `strong` forbids never happens, although the roles meet in different orders: it has more
+/// than one result. It does happen in `weak`.
 pub fn needs(name: &str, strong: &[Role], weak: &[Role], forbidden: impl Fn(&Results) -> bool) {
     for outcome in play(strong) {
         assert_eq!(outcome.count(&forbidden), 0, "{name}: {:?}", outcome.counts);

@@ -20,7 +20,8 @@ fn a_flag_of_atomic_operations() {
     needs("flag read by lr.w", &roles(RESERVES), &roles(RESERVES_WEAK), |r| r[1] == [1, 0]);
 }
 
-/// A lane waits for a flag by `amoor.w` with operand 0, which drops nothing, and then acquires by one with `aq`, as calls of the network library do.
+/// A lane waits for a flag by `amoor.w` with operand 0, which drops nothing, and then acquires by
+/// one with `aq`, as calls of the network library do.
 #[test]
 fn a_flag_that_is_polled() {
     const WRITES: &str = "li t0, 1\nsw t0, 0(a0)\nfence rw, w\nsw t0, 0(a1)";
@@ -48,7 +49,8 @@ pub const RESERVES: &str = "
     bnez t1, 1b
     lw s7, 0(a0)";
 
-/// After an atomic operation its hart sees at least what that left, although its data cache had the line (C4).
+/// After an atomic operation its hart sees at least what that left, although its data cache had the
+/// line (C4).
 #[test]
 fn an_atomic_operation_and_then_a_load() {
     const CACHED: &str = "lw t0, 0(a0)";

@@ -1,7 +1,8 @@
-//! Weak variants that the order of the hardware hides: a fault in the emitted Verilog shows that the tests would see them, and that the fence or
-//! the rule is what keeps them away.
+//! Weak variants that the order of the hardware hides: a fault in the emitted Verilog shows that
+//! the tests would see them, and that the fence or the rule is what keeps them away.
 //!
-//! Stores leave a hart in order (C1), and a core, so a missing release shows only if they do not; loads are completed before what follows them.
+//! Stores leave a hart in order (C1), and a core, so a missing release shows only if they do not;
+//! loads are completed before what follows them.
 
 use hermes_testbench::cosim::Latency;
 use hermes_testbench::model;
@@ -106,7 +107,8 @@ const OLD_COPIES: [Fault; 2] = [
     },
 ];
 
-/// A store of the core to a line with an even number reaches the L2 200 cycles later, and those behind it pass.
+/// A store of the core to a line with an even number reaches the L2 200 cycles later, and those
+/// behind it pass.
 const LATE_STORES: [Fault; 7] = [
     fault(
         "hermes_top",
@@ -162,7 +164,8 @@ fn play(array: &ModelLibrary, roles: &[Role]) -> Outcome {
     play_on(array, roles, "", Latency::Fixed(10))
 }
 
-/// Rounds in which the flag is seen and the data is not, with the ways to write them: with a fence, without, by an atomic operation, by SIGNAL.
+/// Rounds in which the flag is seen and the data is not, with the ways to write them: with a fence,
+/// without, by an atomic operation, by SIGNAL.
 fn passing(array: &ModelLibrary) -> [u32; 4] {
     let writes = [
         "fence w, w\nsw t0, 0(a1)",
@@ -176,7 +179,8 @@ fn passing(array: &ModelLibrary) -> [u32; 4] {
     })
 }
 
-/// Of a hart whose stores leave in any order the fence, an atomic operation and SIGNAL still are releases; without C3 none of them is.
+/// Of a hart whose stores leave in any order the fence, an atomic operation and SIGNAL still are
+/// releases; without C3 none of them is.
 #[test]
 #[ignore = "minutes: builds two arrays with faults"]
 fn a_release_is_one_by_c3() {
@@ -191,8 +195,9 @@ fn a_release_is_one_by_c3() {
     );
 }
 
-/// Of a core whose stores leave in any order a put takes what a lane stored before its release; without a release it does not. The core as it is
-/// shows no difference: one write port, whose stores reach their banks in order, and the network interface reads behind them.
+/// Of a core whose stores leave in any order a put takes what a lane stored before its release;
+/// without a release it does not. The core as it is shows no difference: one write port, whose
+/// stores reach their banks in order, and the network interface reads behind them.
 #[test]
 #[ignore = "minutes: builds an array with a fault"]
 fn a_put_takes_what_was_released() {
@@ -208,8 +213,8 @@ fn a_put_takes_what_was_released() {
     }
 }
 
-/// Load buffering: of two that load and then store what the other loads, one does not see the other's store. Here no fence is needed: a load
-/// is completed before what follows it.
+/// Load buffering: of two that load and then store what the other loads, one does not see the
+/// other's store. Here no fence is needed: a load is completed before what follows it.
 #[test]
 #[ignore = "minutes: builds an array with a fault"]
 fn load_buffering() {
@@ -239,7 +244,8 @@ fn old_copies_are_seen() {
     }
 }
 
-/// Harts meet by atomic operations in a loop without pause. Without turns those that wait keep out the one that they wait for, for ever.
+/// Harts meet by atomic operations in a loop without pause. Without turns those that wait keep out
+/// the one that they wait for, for ever.
 #[test]
 #[ignore = "minutes: builds an array with a fault"]
 fn harts_that_wait_for_another_one_let_it_go_on() {

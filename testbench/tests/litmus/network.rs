@@ -17,7 +17,8 @@ const REGION: u32 = 1;
 /// Bytes of a put of several packets.
 const MANY: u32 = 2048;
 
-/// What a register is set to, an address or value in a register of the hart; t6 is where the registers are.
+/// What a register is set to, an address or value in a register of the hart; t6 is where the
+/// registers are.
 fn set(name: &str, value: &str) -> String {
     format!("sw {value}, {}(t6)\n", offset(name))
 }
@@ -67,7 +68,8 @@ fn wrong(roles: &[Role], right: [u32; 2]) -> u32 {
 /// Who waits for y.
 const WAITS: &str = "1: amoor.w s6, zero, (a1)\nbeqz s6, 1b\n";
 
-/// A put of 64 bytes, and behind it one that is the flag: who waits for the flag and acquires sees the bytes, of which it had an old copy.
+/// A put of 64 bytes, and behind it one that is the flag: who waits for the flag and acquires sees
+/// the bytes, of which it had an old copy.
 #[test]
 fn a_flag_that_is_put() {
     // x is the target, z the source, y the flag.
@@ -86,7 +88,8 @@ fn a_flag_that_is_put() {
     }
 }
 
-/// The data before their signal: a put of several packets, then the flag by the same queue pair. By another one it passes.
+/// The data before their signal: a put of several packets, then the flag by the same queue pair. By
+/// another one it passes.
 #[test]
 fn messages_of_a_queue_pair_are_in_order() {
     let last = MANY - 4;
@@ -125,16 +128,17 @@ fn a_source_changes_when_its_put_is_complete() {
     assert!(seen > 0, "a put has its bytes when it is posted");
 }
 
-/// A lane stores x and then the flag y, with this release between them. A hart that sees the flag puts the line of x to z. r1 of the hart: what
-/// came.
+/// A lane stores x and then the flag y, with this release between them. A hart that sees the flag
+/// puts the line of x to z. r1 of the hart: what came.
 pub fn stored_and_put(release: &str) -> [(Who, String, String); 2] {
     let stores = format!("li t0, 1\nsw t0, 0(a0)\n{release}\nsw t0, 0(a1)");
     let puts = format!("{WAITS}{}{}fence rw, rw\nlw s7, 0(a2)", put("a2", "a0", 64, 0), complete());
     [(Lane, String::new(), stores), (Hart, String::new(), puts)]
 }
 
-/// A lane changes a word of a packet that it has in its data cache, copies the packet to the heap, and sets the flag y with this release between
-/// them. A hart that sees the flag puts the copy to z. r1 of the hart: what came.
+/// A lane changes a word of a packet that it has in its data cache, copies the packet to the heap,
+/// and sets the flag y with this release between them. A hart that sees the flag puts the copy to
+/// z. r1 of the hart: what came.
 pub fn changed_copied_and_put(release: &str) -> [(Who, String, String); 2] {
     let copies = format!(
         "{}lw t0, 0(a0)\naddi t0, t0, 1\nsw t0, 0(a0)\nlw t0, 0(a0)\nlw t1, 4(a0)\nsw t1, 4(t4)\nsw t0, 0(t4)\nli t0, 1\n{release}\nsw t0, 0(a1)",

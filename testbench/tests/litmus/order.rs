@@ -22,7 +22,8 @@ fn message_passing() {
     }
 }
 
-/// A fence without later reads is no acquire, and need not be one: what is cached may stay. With R in its successor set it is, whatever else is there.
+/// A fence without later reads is no acquire, and need not be one: what is cached may stay. With R
+/// in its successor set it is, whatever else is there.
 #[test]
 fn a_release_is_no_acquire() {
     const RELEASE: &str = "lw s6, 0(a1)\nfence rw, w\nlw s7, 0(a0)";
@@ -52,7 +53,8 @@ fn a_loop_that_waits_for_a_flag() {
     }
 }
 
-/// Store buffering: of two that store and then load what the other stores, one sees the other's store.
+/// Store buffering: of two that store and then load what the other stores, one sees the other's
+/// store.
 #[test]
 fn store_buffering() {
     const P0: &str = "li t0, 1\nsw t0, 0(a0)\nfence w, r\nlw s6, 0(a1)";
@@ -102,7 +104,8 @@ fn independent_reads_of_independent_writes() {
     });
 }
 
-/// Stores 1 to 4, and looks after each, before and after the line of its set has been another one's. r0, r1: what it saw was wrong.
+/// Stores 1 to 4, and looks after each, before and after the line of its set has been another
+/// one's. r0, r1: what it saw was wrong.
 pub const WRITER: &str = "
     li t0, 1
 1:  sw t0, 0(a0)
@@ -116,8 +119,8 @@ pub const WRITER: &str = "
 3:  addi t0, t0, 1
     li t1, 5
     bne t0, t1, 1b";
-/// Looks, drops what it has, looks again: never less than before. Another word of the line is its own. r0: something was wrong; r1: the last
-/// value, 16, and 256 for each change that it saw.
+/// Looks, drops what it has, looks again: never less than before. Another word of the line is its
+/// own. r0: something was wrong; r1: the last value, 16, and 256 for each change that it saw.
 pub const READER: &str = "
     li t4, 0
     li t5, 16
@@ -137,8 +140,9 @@ pub const READER: &str = "
     bnez t0, 1b
     add s7, t4, t5";
 
-/// Coherence: two loads of one word are in order, own stores are seen at once, and a word that a hart has stored is never older
-/// than that, however its line is fetched meanwhile. With the fence both see what was stored last.
+/// Coherence: two loads of one word are in order, own stores are seen at once, and a word that a
+/// hart has stored is never older than that, however its line is fetched meanwhile. With the fence
+/// both see what was stored last.
 #[test]
 fn coherence() {
     for (writer, reader) in [(Hart, Hart), (Hart, Lane), (Lane, Hart)] {

@@ -17,10 +17,12 @@ fn signal_is_a_release() {
     }
 }
 
-/// A job whose descriptor says ACQUIRE sees what the hart stored before it started it, although the core had the line.
+/// A job whose descriptor says ACQUIRE sees what the hart stored before it started it, although the
+/// core had the line.
 #[test]
 fn acquire_of_a_descriptor() {
-    // The job copies x to z. It is started once before x is stored, so that the L1 has the line, and once afterwards.
+    // The job copies x to z. It is started once before x is stored, so that the L1 has the line,
+    // and once afterwards.
     let body = |acquire: u32| {
         format!(
             r#"
@@ -66,7 +68,8 @@ const LOOKS: &str = "lw s6, 0(a1)";
 const WAITS: &str = "li t2, 400\n1: addi t2, t2, -1\nbnez s6, 2f\nbnez s7, 2f\nbnez t2, 1b\n2: .insn r 0x0b, 0, 0, zero, x0, x0";
 const COMMON: &str = "    .balign 64\nhandler:\n    li s7, 1\n    .word 0x100b\n";
 
-/// U15: arm, then look once: a write is either seen by the load, or it interrupts. Who looks and then arms misses some.
+/// U15: arm, then look once: a write is either seen by the load, or it interrupts. Who looks and
+/// then arms misses some.
 #[test]
 fn arm_then_look() {
     let strong = format!("{ARMS}\n{LOOKS}\n{WAITS}");
@@ -89,8 +92,9 @@ fn arm_then_look() {
     }
 }
 
-/// U4: the write may be an atomic operation of a lane or a hart, or bytes from the network: it is seen or interrupts. What writes nothing does
-/// neither: an `sc.w` without reservation, a read of the L2 by `amoor.w`.
+/// U4: the write may be an atomic operation of a lane or a hart, or bytes from the network: it is
+/// seen or interrupts. What writes nothing does neither: an `sc.w` without reservation, a read of
+/// the L2 by `amoor.w`.
 #[test]
 fn whoever_writes_interrupts() {
     let strong = format!("{ARMS}\n{LOOKS}\n{WAITS}");

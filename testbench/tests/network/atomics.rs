@@ -15,7 +15,8 @@ fn word_at(window: &[u8], offset: u32) -> u64 {
     u64::from_le_bytes(window[at..at + 8].try_into().unwrap())
 }
 
-/// Additions and comparisons, each with what it must give and leave, also across the halves of the word.
+/// Additions and comparisons, each with what it must give and leave, also across the halves of the
+/// word.
 #[test]
 fn results_and_what_they_leave() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
@@ -45,7 +46,8 @@ fn results_and_what_they_leave() {
     judge(&nodes.sent[1]);
 }
 
-/// Additions over a wire that loses a twentieth of all frames, with puts between them: each counts once.
+/// Additions over a wire that loses a twentieth of all frames, with puts between them: each counts
+/// once.
 #[test]
 fn additions_count_once_over_a_bad_wire() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
@@ -101,7 +103,8 @@ fn operations_that_are_refused() {
     assert!(nodes.window(1).iter().all(|byte| *byte == 0xee));
 }
 
-/// Memory that does not answer: NAK 0x63 of an addition and of a get; both queue pairs are in ERROR.
+/// Memory that does not answer: NAK 0x63 of an addition and of a get; both queue pairs are in
+/// ERROR.
 #[test]
 fn memory_that_cannot_be_read() {
     // Behind the memory of a node

@@ -1,5 +1,5 @@
-//! What a network interface changes in cores and L2, as kernels see it: the lowest lane that runs, a release that keeps the data cache, a poll
-//! that leaves its line clean.
+//! What a network interface changes in cores and L2, as kernels see it: the lowest lane that runs,
+//! a release that keeps the data cache, a poll that leaves its line clean.
 
 use hermes_testbench::cosim::{
     run, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, Simulation,
@@ -52,7 +52,8 @@ fn the_lowest_lane_that_runs_leads() {
     assert_eq!(play(body).verdicts, [0, 1, 2, 2]);
 }
 
-/// Eight loads of one line with fences between them: each reads it again if its fence has R behind it.
+/// Eight loads of one line with fences between them: each reads it again if its fence has R behind
+/// it.
 #[test]
 fn a_release_keeps_the_data_cache() {
     let reads = |fence: &str| {
@@ -64,7 +65,8 @@ fn a_release_keeps_the_data_cache() {
     assert_eq!(reads("fence rw, rw"), once + 7);
 }
 
-/// A poll by `amoor.w` with operand 0 leaves nothing to write back; one by `amoadd.w`, or with another operand, the line.
+/// A poll by `amoor.w` with operand 0 leaves nothing to write back; one by `amoadd.w`, or with
+/// another operand, the line.
 #[test]
 fn a_poll_leaves_its_line_clean() {
     let written = |operation: &str| play(&format!(".rept 4\n{operation}\n.endr\nli a0, 0")).lines_written;

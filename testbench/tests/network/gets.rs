@@ -9,7 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use super::nodes::*;
 use super::puts::{judge, post, wait, KERNEL};
 
-/// Gets of any length, from any byte of a line to any other, over a wire that loses, and short ones whose result is read.
+/// Gets of any length, from any byte of a line to any other, over a wire that loses, and short ones
+/// whose result is read.
 #[test]
 fn gets_of_any_length_at_every_offset() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
@@ -67,7 +68,8 @@ fn gets_see_the_puts_before_them() {
     let mut expected = vec![0xee; 0x4000];
     let mut count = 0;
     for round in 0..40 {
-        // There and back: each put goes to its own place, as a READ that is repeated may see later puts.
+        // There and back: each put goes to its own place, as a READ that is repeated may see later
+        // puts.
         let bytes = rng.gen_range(1..350);
         let from = rng.gen_range(0..0x4000 - bytes);
         let (there, back) = (0x4000 + round * 350, 0xc000 + round * 350);
@@ -87,7 +89,8 @@ fn gets_see_the_puts_before_them() {
     assert!(nodes.lost > 3, "{}", nodes.lost);
 }
 
-/// A get of memory that may not be read: NAK 0x62, both queue pairs are down, nothing came; and again after a new connection.
+/// A get of memory that may not be read: NAK 0x62, both queue pairs are down, nothing came; and
+/// again after a new connection.
 #[test]
 fn a_get_that_is_refused() {
     let mut nodes = Nodes::new(KERNEL, 5);

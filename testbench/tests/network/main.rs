@@ -1,4 +1,5 @@
-//! The network interface in the array: what a kernel of one node puts stands in the memory of another; and what cores and L2 do for it.
+//! The network interface in the array: what a kernel of one node puts stands in the memory of
+//! another; and what cores and L2 do for it.
 
 mod atomics;
 mod core;

@@ -17,7 +17,8 @@ use verilator_sys::ModelLibrary;
 
 /// Bytes of the shared memory of a node.
 const MEMORY_BYTES: u64 = 16 << 20;
-/// Cycles that a bit is on its way, and bytes that the wire carries in 25 cycles, at 100 Gbit/s and 1 GHz: half of 25.
+/// Cycles that a bit is on its way, and bytes that the wire carries in 25 cycles, at 100 Gbit/s and
+/// 1 GHz: half of 25.
 const WIRE_CYCLES: u64 = 200;
 const BYTES_IN_TWO_CYCLES: u64 = 25;
 /// Preamble, frame check sequence and gap.
@@ -169,7 +170,8 @@ impl Nodes {
         }
     }
 
-    /// Lets both nodes work until `cycles` have passed for that which is ahead, and the wire carry frames.
+    /// Lets both nodes work until `cycles` have passed for that which is ahead, and the wire carry
+    /// frames.
     pub fn run(&mut self, cycles: u64) {
         let now = self.hosts.each_mut().map(|host| host.device_mut().cycle());
         let end = now[0].max(now[1]) + cycles;

@@ -24,8 +24,8 @@ pub const KERNEL: &str = include_str!("kernels/put.S");
 const ENTRIES: u32 = 64;
 const PUT_INLINE: u32 = 1 | 1 << 10;
 
-/// Runs a kernel on node 0 that writes `count` commands, posts them, and waits until they are done: what node 0 sent, and what the window of node
-/// 1 must be.
+/// Runs a kernel on node 0 that writes `count` commands, posts them, and waits until they are done:
+/// what node 0 sent, and what the window of node 1 must be.
 fn puts_of_a_kernel(nodes: &mut Nodes, count: u32, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let window = nodes.windows[0];
     let host = &mut nodes.hosts[0];
@@ -84,7 +84,8 @@ pub fn wait(nodes: &mut Nodes, count: u32) {
     panic!("node 0 completed {} of {count}", nodes.hosts[0].read("NET_COMPLETED").unwrap());
 }
 
-/// 1,000 puts of the host over a wire that loses a twentieth of all frames: each is written once, in order.
+/// 1,000 puts of the host over a wire that loses a twentieth of all frames: each is written once,
+/// in order.
 #[test]
 fn puts_arrive_once_over_a_bad_wire() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
@@ -107,7 +108,8 @@ fn puts_arrive_once_over_a_bad_wire() {
     assert!(nodes.lost > 50 && resent > 20, "{} frames were lost, {resent} packets sent again", nodes.lost);
 }
 
-/// Puts of the bytes of memory, of any length, from any byte of a line to any other, over a wire that loses.
+/// Puts of the bytes of memory, of any length, from any byte of a line to any other, over a wire
+/// that loses.
 #[test]
 fn puts_of_any_length_at_every_offset() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
@@ -144,7 +146,8 @@ fn puts_of_any_length_at_every_offset() {
     }
 }
 
-/// A peer that never answers: its commands end, the queue pair is down, and works again after a reset on both sides.
+/// A peer that never answers: its commands end, the queue pair is down, and works again after a
+/// reset on both sides.
 #[test]
 fn a_silent_peer_and_a_new_connection() {
     let mut nodes = Nodes::new(KERNEL, 3);
@@ -232,7 +235,8 @@ fn a_kernel_puts_into_the_memory_of_another_node() {
     assert_eq!(last.extended, Extended::Acknowledge { syndrome: 0x1f, message: ENTRIES });
 }
 
-/// scapy and tshark, which do not know our sources, take every field and the ICRC of the frames for right.
+/// scapy and tshark, which do not know our sources, take every field and the ICRC of the frames for
+/// right.
 pub fn judge(sent: &[SentFrame]) {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("puts.pcap");

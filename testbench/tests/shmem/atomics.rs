@@ -44,7 +44,8 @@ fn count(mode: QueueMode, loss: f64, registers: RegisterClass) {
     if !values {
         return;
     }
-    // What was seen: each sum once, and each value that was swapped in once, but for the last of each node.
+    // What was seen: each sum once, and each value that was swapped in once, but for the last of
+    // each node.
     let seen = |kind: usize| -> u64 {
         let of_warp = |warp: usize| double(&result.nodes[warp / WARPS], 8 + 2 * warp + kind);
         (0..ALL).map(of_warp).fold(0, u64::wrapping_add)

@@ -38,7 +38,8 @@ fn statuses(mode: QueueMode, codes: &[u32]) -> Vec<u32> {
     statuses
 }
 
-/// Of each ring the statuses, and its control line; sorted, since it is not said which warp has which slot.
+/// Of each ring the statuses, and its control line; sorted, since it is not said which warp has
+/// which slot.
 fn queues(node: &QueueReport) -> Vec<[Vec<u32>; 2]> {
     let words = |first: u32, step: u32| -> Vec<u32> {
         (0..16).map(|index| node.word(first + step * index)).collect()

@@ -1,11 +1,13 @@
-//! Addresses that may not be read: the lane that uses one ends, the others get a code, and the queue goes on.
+//! Addresses that may not be read: the lane that uses one ends, the others get a code, and the
+//! queue goes on.
 
 use hermes_testbench::cluster::QueueMode;
 use hermes_testbench::kernel::RegisterClass;
 
 use super::{kernel, lossy, program, run, LANES, WARPS};
 
-/// Misuses of `kernels/faults.c`, and what those of the lowest lane give the others: waits and puts a code, tests 0.
+/// Misuses of `kernels/faults.c`, and what those of the lowest lane give the others: waits and puts
+/// a code, tests 0.
 const MISUSES: usize = 12;
 const BY_LAST_LANE: usize = 4;
 const GIVEN: [u32; MISUSES - BY_LAST_LANE] = [0x82, 0x82, 0x82, 0x82, 0x82, 0x82, 0, 0];

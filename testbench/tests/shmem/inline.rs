@@ -1,4 +1,5 @@
-//! Values that stand in commands and in control lines: gets and puts of a few bytes, and what is wrong with them.
+//! Values that stand in commands and in control lines: gets and puts of a few bytes, and what is
+//! wrong with them.
 
 use hermes_testbench::cluster::QueueMode;
 use hermes_testbench::kernel::RegisterClass;

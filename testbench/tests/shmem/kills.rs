@@ -1,4 +1,5 @@
-//! Warps that the watchdog ends at any instruction of a call: what they published is performed once, what they did not is not, and the warps behind them find a queue that works.
+//! Warps that the watchdog ends at any instruction of a call: what they published is performed
+//! once, what they did not is not, and the warps behind them find a queue that works.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,8 +63,9 @@ fn performed(call: Call, node: usize, warp: usize) -> [u32; SOURCE] {
     [0, 1, 2, 3, 4, 5, 6, 7].map(word)
 }
 
-/// What warps that were ended left: how often warps behind them found a command that was published and not counted, or counted in part, and which calls were performed, by how many cycles before its end a warp made
-/// its call.
+/// What warps that were ended left: how often warps behind them found a command that was published
+/// and not counted, or counted in part, and which calls were performed, by how many cycles before
+/// its end a warp made its call.
 #[derive(Default)]
 struct Seen {
     found: BTreeMap<u32, usize>,
@@ -71,7 +73,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// By how many cycles before its end a warp must make its call so that its command is published: the number that is wrong for the fewest warps, since other warps delay each.
+    /// By how many cycles before its end a warp must make its call so that its command is
+    /// published: the number that is wrong for the fewest warps, since other warps delay each.
     fn publication(&self) -> u32 {
         let wrong = |cycles: u32| self.performed.iter().filter(|seen| (seen.0 >= cycles) != seen.1).count();
         self.performed.iter().map(|seen| seen.0).min_by_key(|cycles| wrong(*cycles)).unwrap()
@@ -121,7 +124,8 @@ fn check(call: Call, within: (u32, u32), warps: usize, nodes: &[QueueReport], se
     }
 }
 
-/// Runs `call` on warps that are ended at some cycle of `within` before they end: those that they need from their start to the call, and for it.
+/// Runs `call` on warps that are ended at some cycle of `within` before they end: those that they
+/// need from their start to the call, and for it.
 fn end_warps(
     mode: QueueMode,
     call: Call,
@@ -160,8 +164,9 @@ fn end_warps(
     seen
 }
 
-/// Runs each call with its cycles; all warps together must have left the states `states` of their queues. The last state is
-/// a cycle or two long, at a cycle that depends on the compiler, so puts are ended about the cycle in which their command is published until it was met.
+/// Runs each call with its cycles; all warps together must have left the states `states` of their
+/// queues. The last state is a cycle or two long, at a cycle that depends on the compiler, so puts
+/// are ended about the cycle in which their command is published until it was met.
 fn end_calls(mode: QueueMode, calls: &[(Call, (u32, u32))], states: &[u32], registers: RegisterClass) {
     let warps = if mode == QueueMode::Paper { 64 } else { 96 };
     let mut found = BTreeSet::<u32>::new();

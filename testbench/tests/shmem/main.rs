@@ -1,4 +1,5 @@
-//! Kernels that put into the memories of other nodes by their command queues (docs/shmem.md): kernel, hart, wire, kernel. In both modes.
+//! Kernels that put into the memories of other nodes by their command queues (docs/shmem.md):
+//! kernel, hart, wire, kernel. In both modes.
 
 /// A test for each mode, in a module of its name.
 macro_rules! in_both_modes {

@@ -7,7 +7,8 @@ use super::{lossy, program, run, source, LANES, WARPS};
 
 const ROUNDS: u32 = 20;
 
-/// Each warp plays with one of the other node: both memories have the last number of each, and each put was performed once.
+/// Each warp plays with one of the other node: both memories have the last number of each, and each
+/// put was performed once.
 fn play(mode: QueueMode, warps: usize, registers: RegisterClass, loss: f64) {
     let folder = tempfile::tempdir().unwrap();
     let mut program = program(folder.path(), mode, &source("c/ping.c"), registers, warps);

@@ -1,4 +1,5 @@
-//! Puts that are prepared: those that are fired are performed once, with the word they were fired with, the others are not.
+//! Puts that are prepared: those that are fired are performed once, with the word they were fired
+//! with, the others are not.
 
 use hermes_testbench::cluster::QueueMode;
 use hermes_testbench::kernel::RegisterClass;
@@ -40,7 +41,8 @@ fn prepare(mode: QueueMode, loss: f64, registers: RegisterClass) {
     program.setup.watchdog = 1_000_000;
     let sources: Vec<u8> = (0..ROUNDS).flat_map(source).collect();
     let result = run(&program, lossy(loss), |_, _| [vec![0; SOURCE], sources.clone()].concat());
-    // Each round has a command, those that are fired with a word behind them two; warp 0 has one more, of a node that is not there, and a lap.
+    // Each round has a command, those that are fired with a word behind them two; warp 0 has one
+    // more, of a node that is not there, and a lap.
     let commands = WARPS * (ROUNDS + ROUNDS / 4) + 1 + 64;
     for (number, node) in result.nodes.iter().enumerate() {
         assert_eq!((node.faults, &node.verdicts), (0, &vec![0; WARPS * LANES]), "node {number}");

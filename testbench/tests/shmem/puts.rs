@@ -20,7 +20,8 @@ fn source(seed: u64, node: usize) -> Vec<u8> {
     bytes
 }
 
-/// What a warp of `kernels/puts.c` leaves in its part, counted over both nodes, and its puts to each node.
+/// What a warp of `kernels/puts.c` leaves in its part, counted over both nodes, and its puts to
+/// each node.
 fn part(warp: usize, seed: u32, source: &[u8]) -> (Vec<u8>, u32) {
     let (mut bytes, mut puts) = (Vec::new(), 0);
     let mut random = seed.wrapping_add(warp as u32);

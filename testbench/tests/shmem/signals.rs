@@ -7,7 +7,8 @@ use super::{kernel, lossy, program, run, LANES, WARPS};
 
 const ROUNDS: u32 = 13;
 const BYTES: u32 = 700;
-/// What the last calls of `kernels/signals.c` give: their codes, each comparison of 5 with 4 to 6, and a sum.
+/// What the last calls of `kernels/signals.c` give: their codes, each comparison of 5 with 4 to 6,
+/// and a sum.
 const CODES: [u32; 13] =
     [0x83, 0x83, 0x82, 0x84, 0x83, 0x85, 0x81, 0, 0, 0x81, 0b010_101_100_110_001_011, 8, 8 * 5];
 

@@ -1,11 +1,13 @@
-//! Results of short gets and atomic operations: VALUE of the control line, which only hardware writes.
+//! Results of short gets and atomic operations: VALUE of the control line, which only hardware
+//! writes.
 
 use hermes_testbench::cluster::QueueMode;
 use hermes_testbench::kernel::RegisterClass;
 
 use super::{kernel, lossy, program, run, LANES};
 
-/// What is there at the beginning; 5 is added, and the sum is replaced by 77. 100 is added in a context that gets no result.
+/// What is there at the beginning; 5 is added, and the sum is replaced by 77. 100 is added in a
+/// context that gets no result.
 const FIRST: u64 = 0xffff_ffff;
 const SUM: u64 = FIRST + 5;
 

@@ -42,7 +42,8 @@ pub fn idle_packets(count: usize) -> Vec<Packet> {
     (0..count).map(|_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 }).collect()
 }
 
-/// A kernel with the firmware of `mode`, for nodes with these packets; what is built is in `folder`.
+/// A kernel with the firmware of `mode`, for nodes with these packets; what is built is in
+/// `folder`.
 pub fn program(
     folder: &Path,
     mode: QueueMode,

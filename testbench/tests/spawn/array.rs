@@ -96,7 +96,8 @@ impl Array {
         }
     }
 
-    /// What thread `number` of a job stored: value, job, core, warp slot; after [`Host::clean_caches`].
+    /// What thread `number` of a job stored: value, job, core, warp slot; after
+    /// [`Host::clean_caches`].
     pub fn record(&mut self, job: &Descriptor, number: u32) -> [u32; 4] {
         let mut bytes = [0; RECORD];
         let address = job.arguments[0] + number * RECORD as u32;

@@ -1,6 +1,7 @@
-//! The program of Figure 3 of the paper on Pangaea, end to end: a job is started by one store of the command processor, and its end
-//! interrupts it in user level. It runs on hart 0 of one, and on hart 3 of four while the others run too: the tag of the completion word, 31, would be that of a store of
-//! hart 3, whose own stores do not interrupt it (U5).
+//! The program of Figure 3 of the paper on Pangaea, end to end: a job is started by one store of
+//! the command processor, and its end interrupts it in user level. It runs on hart 0 of one, and on
+//! hart 3 of four while the others run too: the tag of the completion word, 31, would be that of a
+//! store of hart 3, whose own stores do not interrupt it (U5).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -187,8 +188,9 @@ fn a_job_is_started_by_a_store_and_its_end_interrupts() {
     }
 }
 
-/// The limits of the design: SIGNAL to the entry's first fetch at most 13 cycles on an idle array, the write's acceptance at the bank to the
-/// handler in stage X at most 10, the last EXIT to the handler at most 30.
+/// The limits of the design: SIGNAL to the entry's first fetch at most 13 cycles on an idle array,
+/// the write's acceptance at the bank to the handler in stage X at most 10, the last EXIT to the
+/// handler at most 30.
 #[test]
 fn signal_and_interrupt_are_quick() {
     for harts in [1, 4] {
@@ -199,8 +201,8 @@ fn signal_and_interrupt_are_quick() {
 fn are_quick(harts: usize) {
     println!("{harts} harts run:");
     let run = check(harts, MemoryOptions { latency: Latency::Fixed(2), ..MemoryOptions::default() });
-    // Stage W of the entry's first instruction is five cycles behind the lookup in the instruction cache. A job of one warp, since
-    // the warps of a large one hold each other up.
+    // Stage W of the entry's first instruction is five cycles behind the lookup in the instruction
+    // cache. A job of one warp, since the warps of a large one hold each other up.
     let (signal, entry) = (run.retired_at("signal_few")[0], run.label("threads"));
     let found = run.on_cores.iter().find(|(cycle, pc)| *cycle > signal && *pc == entry);
     let fetch = found.expect("a thread runs").0 - 5;
@@ -218,7 +220,8 @@ fn are_quick(harts: usize) {
             "{label}: the next instruction later by {waits:?}"
         );
     }
-    // A completion write that the L2 has is acknowledged two cycles after its acceptance; W follows X.
+    // A completion write that the L2 has is acknowledged two cycles after its acceptance; W follows
+    // X.
     let completes: Vec<u64> =
         run.events.iter().filter(|(_, e)| matches!(e, SpawnEvent::Complete(_))).map(|(c, _)| *c).collect();
     let handlers = run.retired_at("handler");

@@ -5,7 +5,8 @@ use rand::Rng as _;
 
 use super::array::*;
 
-/// Every thread of every job runs once, with its number and its job's words; warps start in order; completion comes after all stores.
+/// Every thread of every job runs once, with its number and its job's words; warps start in order;
+/// completion comes after all stores.
 #[test]
 fn every_thread_runs_once() {
     let mut random = random();
@@ -42,7 +43,8 @@ fn every_thread_runs_once() {
         }
     }
 
-    // In the order of the triggers, thread numbers ascending, and no more warps on a core than SPAWN_MCW.
+    // In the order of the triggers, thread numbers ascending, and no more warps on a core than
+    // SPAWN_MCW.
     let (mut order, mut next, mut on_core) = (vec![], 0, [0; 2]);
     for (cycle, event) in array.spawn_events() {
         match event {
@@ -108,7 +110,8 @@ fn bad_descriptors_are_rejected() {
     assert_eq!(array.host.completion(good.completion).unwrap(), Completion::Done(9));
 }
 
-/// Without a completion word, or with a misaligned one, nothing is stored; the slot becomes free all the same.
+/// Without a completion word, or with a misaligned one, nothing is stored; the slot becomes free
+/// all the same.
 #[test]
 fn no_completion_word_is_no_store() {
     let mut array = Array::new(random().gen());
@@ -124,7 +127,8 @@ fn no_completion_word_is_no_store() {
     assert_eq!(array.host.read("SPAWN_JOBS").unwrap(), 2);
 }
 
-/// A thread that faults ends alone, with a record; the completion word of its job has bit 31 set, that of the next one has not.
+/// A thread that faults ends alone, with a record; the completion word of its job has bit 31 set,
+/// that of the next one has not.
 #[test]
 fn faults_are_told_by_record_and_completion_word() {
     let mut array = Array::new(random().gen());
@@ -207,7 +211,8 @@ fn the_watchdog_of_spawned_threads() {
     assert_eq!(array.record(&job, 3), NOTHING);
 }
 
-/// A write to the descriptor of a busy slot changes nothing and is counted; a disabled spawner starts nothing.
+/// A write to the descriptor of a busy slot changes nothing and is counted; a disabled spawner
+/// starts nothing.
 #[test]
 fn busy_slots_and_a_disabled_spawner() {
     let mut array = Array::new(random().gen());

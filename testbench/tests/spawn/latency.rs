@@ -4,7 +4,8 @@ use hermes_testbench::cosim::{Device as _, MemoryOptions, SpawnEvent};
 
 use super::array::*;
 
-/// On an idle array the first warp of a job starts four cycles after the trigger (read 1, check 2, choice 3).
+/// On an idle array the first warp of a job starts four cycles after the trigger (read 1, check 2,
+/// choice 3).
 #[test]
 fn trigger_to_start() {
     let mut array = Array::with_memory(MemoryOptions::default());

@@ -49,8 +49,9 @@ fn packets_pass_beside_jobs() {
     assert_eq!(warps, array.host.read("COMMITTED_WARPS").unwrap());
 }
 
-/// With MCW + SPAWN_MCW warps at most the slots of a core, neither kind waits for the other: packets go on while the threads of a job
-/// never end, and the job starts while packets fill their share.
+/// With MCW + SPAWN_MCW warps at most the slots of a core, neither kind waits for the other:
+/// packets go on while the threads of a job never end, and the job starts while packets fill their
+/// share.
 #[test]
 fn neither_kind_keeps_the_other_out() {
     let mut array = Array::new(random().gen());

@@ -1,7 +1,8 @@
 //! The `let`s of a kernel with the types that the compiler finds for them.
 //!
-//! Nothing of the kernel is run: a `let` takes a default value of the type of its expression, which stands in a branch
-//! that is never taken. The compiler drops such a branch early; a closure it would compile for every `let`.
+//! Nothing of the kernel is run: a `let` takes a default value of the type of its expression, which
+//! stands in a branch that is never taken. The compiler drops such a branch early; a closure it
+//! would compile for every `let`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use syn::{Error, Ident, Result};
 
-/// The `let`s of a kernel: a `let` in a loop is an element of a vector, one for each turn of the loop.
+/// The `let`s of a kernel: a `let` in a loop is an element of a vector, one for each turn of the
+/// loop.
 #[derive(Default)]
 pub struct Scope {
     /// Loop variables, the outermost first.
@@ -16,7 +17,8 @@ pub struct Scope {
     given: Vec<String>,
     /// Branches of `if` and `match` around this place.
     branches: usize,
-    /// Whether the code declares `let`s and loop variables, for expressions whose type the compiler finds.
+    /// Whether the code declares `let`s and loop variables, for expressions whose type the compiler
+    /// finds.
     pub typed: bool,
     /// Whether there is such an expression.
     pub needs_types: Cell<bool>,

@@ -71,8 +71,8 @@ fn only_value<'a>(block: &'a Block, whole: &Expr) -> Result<&'a Expr> {
     }
 }
 
-/// The steps that assign `expression`; `drive` are those that assign a value whose steps it is given. A choice between values becomes an `if` or
-/// `match` of assignments.
+/// The steps that assign `expression`; `drive` are those that assign a value whose steps it is
+/// given. A choice between values becomes an `if` or `match` of assignments.
 fn assign(
     expression: &Expr,
     scope: &Scope,
@@ -180,7 +180,8 @@ fn without_brackets(expression: &Expr) -> &Expr {
     }
 }
 
-/// Refuses what happens by itself: clock and reset of children and registers, and that a register keeps its value.
+/// Refuses what happens by itself: clock and reset of children and registers, and that a register
+/// keeps its value.
 fn refuse_implicit(node: &ExprAssign, scope: &Scope) -> Result<()> {
     let (Ok(left), Expr::MethodCall(call)) = (name::of(&node.left), without_brackets(&node.right)) else {
         return Ok(());
@@ -284,7 +285,8 @@ fn for_loop(node: &ExprForLoop, scope: &mut Scope) -> Result<TokenStream> {
     connections.visit_block(&node.body);
     let index_is_needed = scope.typed || connections.0;
     let index = index_is_needed.then(|| quote!(let #index = unit_info::first(#from..#to);));
-    // `connect!` looks at the ports: in a loop without turns they may be elements of a vector that has none.
+    // `connect!` looks at the ports: in a loop without turns they may be elements of a vector that
+    // has none.
     let condition = connections.0.then(|| quote!(if #from < #to));
     Ok(quote! {
         __tree.open();

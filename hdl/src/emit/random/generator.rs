@@ -231,8 +231,9 @@ pub struct Targets {
 }
 
 impl Generator<'_> {
-    /// A random kernel that assigns every target on every path: first a default for each signal in some order, between
-    /// them and after them `if`s, `match`es and assignments to what has its default already.
+    /// A random kernel that assigns every target on every path: first a default for each signal in
+    /// some order, between them and after them `if`s, `match`es and assignments to what has its
+    /// default already.
     pub fn kernel(&mut self, targets: &Targets) -> VerilogBlock {
         let mut block = VerilogBlock::new();
         let next = |name: &str| E::Signal(format!("{name}$next"));

@@ -1,4 +1,5 @@
-//! What rust-hdl's types compute, on integers of any size: the yardstick for random expressions and kernels.
+//! What rust-hdl's types compute, on integers of any size: the yardstick for random expressions and
+//! kernels.
 
 use std::collections::HashMap;
 
@@ -178,8 +179,8 @@ fn binary(a: Number, op: &VerilogOp, b: Number) -> Number {
     }
 }
 
-/// Runs a kernel: assignments change `values`, where a signal's value is that of its type in `types`. Assignments to
-/// `r$d$next` go to `r$d`.
+/// Runs a kernel: assignments change `values`, where a signal's value is that of its type in
+/// `types`. Assignments to `r$d$next` go to `r$d`.
 pub fn execute(block: &VerilogBlock, values: &mut Values, types: &HashMap<String, Ty>) {
     for statement in block {
         match statement {

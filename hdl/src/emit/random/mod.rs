@@ -1,4 +1,5 @@
-//! Random expressions and kernels through the back end, Verilator and Icarus Verilog, against an interpreter on big integers.
+//! Random expressions and kernels through the back end, Verilator and Icarus Verilog, against an
+//! interpreter on big integers.
 
 pub mod fake;
 mod generator;

@@ -1,5 +1,6 @@
-//! Random units in a unit, with values that go in and out of them several times: a chain that leads through every element of the
-//! child's ports, without a loop for any of them. A simulator must neither be stuck nor stop too early.
+//! Random units in a unit, with values that go in and out of them several times: a chain that leads
+//! through every element of the child's ports, without a loop for any of them. A simulator must
+//! neither be stuck nor stop too early.
 
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -30,7 +31,8 @@ fn elements(name: &str, count: usize) -> Vec<String> {
     (0..count).map(|i| format!("{name}${i}")).collect()
 }
 
-/// Assignments in random order, perhaps within an `if` or a few of them. `value` gives what target `i` gets from what it may read.
+/// Assignments in random order, perhaps within an `if` or a few of them. `value` gives what target
+/// `i` gets from what it may read.
 fn assignments(
     random: &mut ChaCha8Rng,
     targets: &[String],
@@ -62,7 +64,8 @@ fn assignments(
     block
 }
 
-/// `depth` units within each other; a unit at the bottom computes output `i` from input `i` and the switches.
+/// `depth` units within each other; a unit at the bottom computes output `i` from input `i` and the
+/// switches.
 fn unit(random: &mut ChaCha8Rng, size: usize, depth: usize) -> FakeUnit {
     let mut unit = FakeUnit::default();
     let (inputs, outputs) = (elements("a", size), elements("y", size));
@@ -81,7 +84,8 @@ fn unit(random: &mut ChaCha8Rng, size: usize, depth: usize) -> FakeUnit {
         unit.code = assignments(random, &outputs, &own, &switches);
         return unit;
     }
-    // A child with one element more; a chain of all its elements for the first output, one element alone for each other.
+    // A child with one element more; a chain of all its elements for the first output, one element
+    // alone for each other.
     let below = size + 1;
     unit.children.push(("c".to_string(), self::unit(random, below, depth - 1)));
     let child = |name: &str| format!("c${name}");

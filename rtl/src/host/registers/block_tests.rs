@@ -13,7 +13,8 @@ use super::*;
 use crate::testing::{random, reset, settle, tick};
 use rand::Rng;
 
-/// A unit keeps what is written to the registers of its block that are read and written, and answers for no others.
+/// A unit keeps what is written to the registers of its block that are read and written, and
+/// answers for no others.
 macro_rules! keeps_what_was_written {
     ($unit:ident, $group:ty, $check:expr) => {{
         let mut random = random();
@@ -102,7 +103,8 @@ fn the_command_processor_shows_its_harts() {
     }
 }
 
-/// Words for the harts and CP_DATA come in the cycle of the write, with their strobes; stop, step and resume in the next.
+/// Words for the harts and CP_DATA come in the cycle of the write, with their strobes; stop, step
+/// and resume in the next.
 #[test]
 fn debugging_says_what_was_written() {
     let mut unit = DebugRegisters::default();

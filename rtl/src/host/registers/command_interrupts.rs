@@ -8,18 +8,20 @@ use hermes_rtl_macros::register_block;
 /// The registers of [`CommandInterrupts`].
 #[register_block(CommandInterruptDecoder, part = CommandProcessor)]
 pub struct CommandInterruptAccess {
-    /// Bits 7:0: software interrupt (msip) of hart n. Bits 31:16: sets these bits of CP_IRQ_PENDING.
+    /// Bits 7:0: software interrupt (msip) of hart n. Bits 31:16: sets these bits of
+    /// CP_IRQ_PENDING.
     #[register("CP_DOORBELL", 0x30c)]
     #[fields(harts[7:0], user[31:16])]
     pub ring: WriteOnly<32>,
-    /// Events for the command processor. Bit 0: a fault record; 2: a slot of the thread spawner is free; 3: an error
-    /// that SPAWN_ERRORS counts; 4: MAILBOX_IN is full; 5: COMMITTED_PACKETS reached COMMIT_WATERMARK; 7: a byte for
-    /// CONSOLE_IN; 31:16: CP_DOORBELL. Writing 1 clears a bit (of bit 4: MAILBOX_IN is read), unless its event comes in the
-    /// same cycle.
+    /// Events for the command processor. Bit 0: a fault record; 2: a slot of the thread spawner is
+    /// free; 3: an error that SPAWN_ERRORS counts; 4: MAILBOX_IN is full; 5: COMMITTED_PACKETS
+    /// reached COMMIT_WATERMARK; 7: a byte for CONSOLE_IN; 31:16: CP_DOORBELL. Writing 1 clears a
+    /// bit (of bit 4: MAILBOX_IN is read), unless its event comes in the same cycle.
     #[register("CP_IRQ_PENDING", 0x310)]
     #[state(pending[31:0])]
     pub clear: Strobe<32>,
-    /// Bits of CP_IRQ_PENDING that raise the external interrupt of hart 0. Zero for harts that are not there, as the next.
+    /// Bits of CP_IRQ_PENDING that raise the external interrupt of hart 0. Zero for harts that are
+    /// not there, as the next.
     #[register("CP_IRQ_ENABLE_0", 0x320, access = ReadWrite)]
     pub enable_0: Strobe<32>,
     /// Bits of CP_IRQ_PENDING that raise the external interrupt of hart 1.
@@ -50,11 +52,13 @@ const IMPLEMENTED: u64 = 0xffff_00bd;
 
 /// The events of the command processor, and who of its harts is interrupted by them.
 ///
-/// 1. A bit of `set` sets that bit of CP_IRQ_PENDING at the edge; a write clears bits; an event goes before a write. `clear` has
-///    the bits that are cleared at this edge.
-/// 2. `external` has a bit for each hart: one of the pending bits is enabled for it. It follows from registers alone.
-/// 3. `events` has the bits that were set at the last edge, also those that were set already. `doorbell` is
-///    high for one cycle, the one after a write of CP_DOORBELL; the upper bits of that write are pending a cycle later.
+/// 1. A bit of `set` sets that bit of CP_IRQ_PENDING at the edge; a write clears bits; an event
+///    goes before a write. `clear` has the bits that are cleared at this edge.
+/// 2. `external` has a bit for each hart: one of the pending bits is enabled for it. It follows
+///    from registers alone.
+/// 3. `events` has the bits that were set at the last edge, also those that were set already.
+///    `doorbell` is high for one cycle, the one after a write of CP_DOORBELL; the upper bits of
+///    that write are pending a cycle later.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize)]
 pub struct CommandInterrupts {

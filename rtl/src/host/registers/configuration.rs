@@ -6,8 +6,8 @@ use hermes_rtl_macros::register_block;
 /// How the array is to run a kernel.
 #[register_block(ConfigurationRegisters)]
 pub struct Configuration {
-    /// Bit 0: run (warps are formed and issued). Bit 1: eager (a partial warp is formed at once when a warp
-    /// slot is idle).
+    /// Bit 0: run (warps are formed and issued). Bit 1: eager (a partial warp is formed at once
+    /// when a warp slot is idle).
     #[register("CONTROL", 0x00c)]
     #[fields(run[0], eager[1])]
     pub control: ReadWrite<2>,
@@ -29,8 +29,9 @@ pub struct Configuration {
     /// Address of the kernel's argument block: a2 of every thread.
     #[register("ARGUMENT", 0x024)]
     pub argument: ReadWrite<32>,
-    /// Address of the stack area in bytes: 32 stacks for each lane of each core, whatever the warp slots. With a
-    /// local window it is a multiple of the lanes of a core times the bytes of a stack; lower bits count as 0.
+    /// Address of the stack area in bytes: 32 stacks for each lane of each core, whatever the warp
+    /// slots. With a local window it is a multiple of the lanes of a core times the bytes of a
+    /// stack; lower bits count as 0.
     #[register("STACK_BASE", 0x028)]
     pub stack_base: ReadWrite<32>,
     /// Stack bytes of one thread, as a power of two; with a local window 4 to 16.
@@ -42,12 +43,13 @@ pub struct Configuration {
     /// Cycles that the oldest waiting packet waits for a full warp before a partial warp is formed.
     #[register("TIMEOUT", 0x034, reset = 256)]
     pub timeout: ReadWrite<32>,
-    /// Registers of the kernel: 0 = 32 (at most 16 warps a core), 1 = 16 (RV32E, at most 32 warps a core).
+    /// Registers of the kernel: 0 = 32 (at most 16 warps a core), 1 = 16 (RV32E, at most 32 warps a
+    /// core).
     #[register("KERNEL_CLASS", 0x038)]
     pub kernel_class: ReadWrite<1>,
-    /// Cycles that a warp may be on a core; 0: any number. The lanes of a warp that has been there for
-    /// longer end with fault 24, at the next instruction that each of them would execute. It holds for
-    /// warps that run already too.
+    /// Cycles that a warp may be on a core; 0: any number. The lanes of a warp that has been there
+    /// for longer end with fault 24, at the next instruction that each of them would execute. It
+    /// holds for warps that run already too.
     #[register("WATCHDOG", 0x07c)]
     pub watchdog: ReadWrite<31>,
     /// Core whose counters stand in the CORE_ registers.

@@ -8,15 +8,18 @@ use hermes_rtl_macros::register_block;
 /// The registers of [`Console`].
 #[register_block(ConsoleDecoder, part = CommandProcessor)]
 pub struct ConsoleAccess {
-    /// Console output. The command processor writes a byte in bits 7:0, which is dropped while 64 bytes wait; it
-    /// reads free places in bits 6:0, bytes dropped since reset, modulo 2^16, in bits 31:16. The host reads the
-    /// oldest byte in bits 7:0, which is removed; bit 31: there is none.
+    /// Console output. The command processor writes a byte in bits 7:0, which is dropped while 64
+    /// bytes wait; it reads free places in bits 6:0, bytes dropped since reset, modulo 2^16, in
+    /// bits 31:16. The host reads the oldest byte in bits 7:0, which is removed; bit 31: there is
+    /// none.
     #[register("CONSOLE", 0x360, reset = 0x8000_0000)]
     #[on_read(read_out)]
     #[state(out[31:0])]
     pub write_out: Strobe<32>,
-    /// Console input. The host writes a byte in bits 7:0, which is dropped while 16 bytes wait; with bit 31 set it removes the oldest
-    /// byte instead. It reads free places in bits 4:0. The command processor reads the oldest byte in bits 7:0, which is removed; bit 31: there is none.
+    /// Console input. The host writes a byte in bits 7:0, which is dropped while 16 bytes wait;
+    /// with bit 31 set it removes the oldest byte instead. It reads free places in bits 4:0. The
+    /// command processor reads the oldest byte in bits 7:0, which is removed; bit 31: there is
+    /// none.
     #[register("CONSOLE_IN", 0x3ac, reset = 16)]
     #[on_read(read_in)]
     #[state(into[31:0])]
@@ -25,11 +28,13 @@ pub struct ConsoleAccess {
 
 /// Console of the command processor: a FIFO of 64 bytes to the host, one of 16 bytes from it.
 ///
-/// 1. What an access does depends on who makes it: the writer of a FIFO writes bytes and reads how many places are free, the
-///    reader takes bytes. A write of the reader has no effect. A write of the host to CONSOLE_IN with bit 31 set takes back the
-///    oldest byte.
-/// 2. A byte can be read two cycles after its write. One that finds its FIFO full is dropped; those to the host are counted.
-/// 3. `sent`, `received` are high in the cycle in which a byte is put into the FIFO to, from the host.
+/// 1. What an access does depends on who makes it: the writer of a FIFO writes bytes and reads how
+///    many places are free, the reader takes bytes. A write of the reader has no effect. A write of
+///    the host to CONSOLE_IN with bit 31 set takes back the oldest byte.
+/// 2. A byte can be read two cycles after its write. One that finds its FIFO full is dropped; those
+///    to the host are counted.
+/// 3. `sent`, `received` are high in the cycle in which a byte is put into the FIFO to, from the
+///    host.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Console {
     /// Rising-edge clock.

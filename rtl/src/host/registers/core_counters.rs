@@ -15,7 +15,9 @@ pub struct CoreCounters {
     /// Cycles with at least one warp on the core, modulo 2^32.
     #[register("CORE_ACTIVE_CYCLES", 0x098)]
     pub active_cycles: ReadOnly<32>,
-    /// Cycles with a warp on the core in which stage X took no instruction, modulo 2^32: the sum of the CORE_LOST registers and of the cycles in which warps slept (`wrs.nto`, `wrs.sto`) or ended warps waited for their finish to be taken, and no other was there.
+    /// Cycles with a warp on the core in which stage X took no instruction, modulo 2^32: the sum of
+    /// the CORE_LOST registers and of the cycles in which warps slept (`wrs.nto`, `wrs.sto`) or
+    /// ended warps waited for their finish to be taken, and no other was there.
     #[register("CORE_STALL_CYCLES", 0x09c)]
     pub stall_cycles: ReadOnly<32>,
     /// Warp-instructions retired while some lanes of the warp waited at another PC, modulo 2^32.
@@ -35,14 +37,15 @@ pub struct CoreCounters {
 /// Cycles with a warp on the core that it lost, by reason, each modulo 2^32.
 #[register_block(LostCycleRegisters, selected, values = LostCycleValues)]
 pub struct LostCycleCounters {
-    /// Cycles with a warp on the core lost because loads, stores or divisions had to complete, modulo 2^32.
+    /// Cycles with a warp on the core lost because loads, stores or divisions had to complete,
+    /// modulo 2^32.
     #[register("CORE_LOST_MEMORY", 0x0b0)]
     pub memory: ReadOnly<32>,
     /// Cycles with a warp on the core lost because instructions were not in the cache, modulo 2^32.
     #[register("CORE_LOST_FETCH", 0x0b4)]
     pub fetch: ReadOnly<32>,
-    /// Cycles with a warp on the core lost because warps waited for a branch, a jump or path selection,
-    /// modulo 2^32.
+    /// Cycles with a warp on the core lost because warps waited for a branch, a jump or path
+    /// selection, modulo 2^32.
     #[register("CORE_LOST_DIVERGENCE", 0x0b8)]
     pub divergence: ReadOnly<32>,
     /// Cycles with a warp on the core lost because an instruction was blocked by a hazard and

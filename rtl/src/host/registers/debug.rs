@@ -39,25 +39,29 @@ pub struct DebugAccess {
     #[register("CP_DATA", 0x374, access = ReadWrite)]
     #[state(data[31:0])]
     pub keep: Strobe<32>,
-    /// Bits 23:16: hart n stops at the next boundary between two instructions; one that is held stops before its first. Bits 15:8: hart n, which
-    /// is stopped, goes on. Bits 7:0: hart n, which is stopped, executes one instruction, takes no interrupt, and stops
-    /// again; of an exception it enters the trap. Of step and resume of one hart the step counts. No effect on a hart that
-    /// executes the word of CP_EXECUTE.
+    /// Bits 23:16: hart n stops at the next boundary between two instructions; one that is held
+    /// stops before its first. Bits 15:8: hart n, which is stopped, goes on. Bits 7:0: hart n,
+    /// which is stopped, executes one instruction, takes no interrupt, and stops again; of an
+    /// exception it enters the trap. Of step and resume of one hart the step counts. No effect on a
+    /// hart that executes the word of CP_EXECUTE.
     #[register("CP_STEP", 0x378)]
     #[fields(step[7:0], resume[15:8], stop[23:16])]
     pub control: WriteOnly<24>,
-    /// The selected hart, which is stopped, executes the instruction that is written, once; its PC changes by a jump that
-    /// is taken alone. Bit 31 of CP_STATUS is set meanwhile. An exception, one of which is an access to a device, enters no trap but
-    /// sets bit 30 of CP_STATUS. So does a write while the hart is not stopped, or a word is executed; it has no other effect.
+    /// The selected hart, which is stopped, executes the instruction that is written, once; its PC
+    /// changes by a jump that is taken alone. Bit 31 of CP_STATUS is set meanwhile. An exception,
+    /// one of which is an access to a device, enters no trap but sets bit 30 of CP_STATUS. So does
+    /// a write while the hart is not stopped, or a word is executed; it has no other effect.
     #[register("CP_EXECUTE", 0x37c)]
     pub execute: Strobe<32>,
-    /// PC of the selected hart, whether it runs or not: of the next instruction to retire; 0 for a hart that is not there.
+    /// PC of the selected hart, whether it runs or not: of the next instruction to retire; 0 for a
+    /// hart that is not there.
     #[register("CP_PC", 0x3a8, reset = 0x1_0000)]
     #[fields(pc[31:2])]
     pub place: ReadOnly<32>,
 }
 
-/// The unit of these registers. Writes of CP_DATA and CP_EXECUTE reach the hardware in the cycle of the access, those of CP_STEP in the next.
+/// The unit of these registers. Writes of CP_DATA and CP_EXECUTE reach the hardware in the cycle of
+/// the access, those of CP_STEP in the next.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct DebugRegisters {
     /// Rising-edge clock.

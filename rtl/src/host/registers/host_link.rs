@@ -69,11 +69,12 @@ impl RegisterBlock for HostLink {
     }
 }
 
-/// The registers of [`HostLink`]: [`Mailbox`], [`Console`], [`CommandInterrupts`], [`HostInterrupts`], [`PacketWatch`], and the events
-/// that pass between them.
+/// The registers of [`HostLink`]: [`Mailbox`], [`Console`], [`CommandInterrupts`],
+/// [`HostInterrupts`], [`PacketWatch`], and the events that pass between them.
 ///
-/// The event of a fault record comes four cycles after the record was taken, when it can be read; other events come in the cycle of
-/// their cause, or the one after. A pending bit shows in the cycle after its event.
+/// The event of a fault record comes four cycles after the record was taken, when it can be read;
+/// other events come in the cycle of their cause, or the one after. A pending bit shows in the
+/// cycle after its event.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize)]
 pub struct HostLinkRegisters {

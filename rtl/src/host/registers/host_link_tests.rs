@@ -75,7 +75,8 @@ fn follows_the_model() {
     let (mut stopped, mut locked_up, mut errors) = (0u32, 0u32, 0u32);
     let mut seen = [0; 7];
     for cycle in 0..60_000 {
-        // The inputs of the cycle. Phases in which more is written than read, and the other way round.
+        // The inputs of the cycle. Phases in which more is written than read, and the other way
+        // round.
         let registers: Vec<&str> = HostLink::REGISTERS.iter().map(|r| r.name).collect();
         let favourites = ["CONSOLE", "CONSOLE_IN", "MAILBOX_IN_0", "MAILBOX_OUT_0"];
         let name = match random.gen_range(0..4) {
@@ -227,7 +228,8 @@ fn follows_the_model() {
     assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
 }
 
-/// After reset nothing is pending, although the watermark 0 is reached; a watermark that is reached when it is written counts.
+/// After reset nothing is pending, although the watermark 0 is reached; a watermark that is reached
+/// when it is written counts.
 #[test]
 fn a_watermark_is_reached_once() {
     let mut unit = HostLinkRegisters::new(1);

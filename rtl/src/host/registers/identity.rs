@@ -14,9 +14,9 @@ pub struct Identity {
     #[register("VERSION", 0x004, value = VERSION)]
     #[fields(major[31:16], minor[15:0])]
     pub version: Fixed<32>,
-    /// Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16; bit 24: the array has
-    /// packet ports; bit 25: a command processor; bit 26: a thread
-    /// spawner; bit 27: user-level interrupts; bit 28: a network interface; bit 29: stacks in a local window.
+    /// Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16; bit 24: the array
+    /// has packet ports; bit 25: a command processor; bit 26: a thread spawner; bit 27: user-level
+    /// interrupts; bit 28: a network interface; bit 29: stacks in a local window.
     #[register("CONFIG", 0x008, value = sizes(config))]
     #[fields(lanes[7:0], cores[15:8], warps[23:16], packet_ports[24], command_processor[25], thread_spawner[26], user_interrupts[27], network[28], local_window[29])]
     pub config: Fixed<32>,

@@ -8,9 +8,10 @@ use hermes_rtl_macros::register_block;
 /// The registers of [`Mailbox`].
 #[register_block(MailboxDecoder, part = CommandProcessor)]
 pub struct MailboxAccess {
-    /// Word 0 of the mailbox to the command processor. The host's write of it makes the mailbox full (bit 28 of CP_STATUS, bit
-    /// 4 of CP_IRQ_PENDING): write it last. While the mailbox is full, and by the processor, its words are not
-    /// written. Clearing bit 4 of CP_IRQ_PENDING makes it empty.
+    /// Word 0 of the mailbox to the command processor. The host's write of it makes the mailbox
+    /// full (bit 28 of CP_STATUS, bit 4 of CP_IRQ_PENDING): write it last. While the mailbox is
+    /// full, and by the processor, its words are not written. Clearing bit 4 of CP_IRQ_PENDING
+    /// makes it empty.
     #[register("MAILBOX_IN_0", 0x340, access = ReadWrite)]
     pub in_0: Strobe<32>,
     /// Word 1 of the mailbox to the command processor.
@@ -22,9 +23,9 @@ pub struct MailboxAccess {
     /// Word 3 of the mailbox to the command processor.
     #[register("MAILBOX_IN_3", 0x34c, access = ReadWrite)]
     pub in_3: Strobe<32>,
-    /// Word 0 of the mailbox to the host. The processor's write of it makes the mailbox full (bit 29 of CP_STATUS, bit 3 of
-    /// HOST_IRQ_PENDING): write it last. While the mailbox is full, and by the host, its words are not written. Clearing
-    /// bit 3 of HOST_IRQ_PENDING makes it empty.
+    /// Word 0 of the mailbox to the host. The processor's write of it makes the mailbox full (bit
+    /// 29 of CP_STATUS, bit 3 of HOST_IRQ_PENDING): write it last. While the mailbox is full, and
+    /// by the host, its words are not written. Clearing bit 3 of HOST_IRQ_PENDING makes it empty.
     #[register("MAILBOX_OUT_0", 0x350, access = ReadWrite)]
     pub out_0: Strobe<32>,
     /// Word 1 of the mailbox to the host.
@@ -38,10 +39,12 @@ pub struct MailboxAccess {
     pub out_3: Strobe<32>,
 }
 
-/// Two mailboxes of four words: MAILBOX_IN from the host to the command processor, MAILBOX_OUT back.
+/// Two mailboxes of four words: MAILBOX_IN from the host to the command processor, MAILBOX_OUT
+/// back.
 ///
-/// 1. The sender of a mailbox writes its words while it is empty; the write of word 0 makes it full: `in_filled`, `out_filled` in
-///    the cycle of that access. Other writes have no effect. Both sides read.
+/// 1. The sender of a mailbox writes its words while it is empty; the write of word 0 makes it
+///    full: `in_filled`, `out_filled` in the cycle of that access. Other writes have no effect.
+///    Both sides read.
 /// 2. `free_in`, `free_out` make a mailbox empty at the edge. The words stay.
 /// 3. `in_is_full` and `out_is_full` are registers' values.
 #[derive(Clone, Debug, LogicBlock)]

@@ -1,11 +1,12 @@
 //! The registers of the host, a file a block.
 //!
-//! A block declares each of its registers once ([`register_block`]): name, offset, access, bits, reset value, description and the
-//! part of the array that it belongs to. From that come the unit that decodes it, its port group, the register table
-//! ([`REGISTERS`]) and what is made of that: docs/registers.md, C header, SystemRDL, manifest, the testbench's reader.
+//! A block declares each of its registers once ([`register_block`]): name, offset, access, bits,
+//! reset value, description and the part of the array that it belongs to. From that come the unit
+//! that decodes it, its port group, the register table ([`REGISTERS`]) and what is made of that:
+//! docs/registers.md, C header, SystemRDL, manifest, the testbench's reader.
 //!
-//! A new block is a file here, its `mod` line and its line in the list of [`RegisterFile`]; the array then connects
-//! its ports. A new counter is an entry of a block. See docs/writing-units.md.
+//! A new block is a file here, its `mod` line and its line in the list of [`RegisterFile`]; the
+//! array then connects its ports. A new counter is an entry of a block. See docs/writing-units.md.
 
 pub mod command;
 mod command_interrupts;
@@ -46,12 +47,14 @@ pub use table::{
 
 /// The host's registers behind AXI4-Lite.
 ///
-/// 1. AXI4-Lite as in [`AxiLiteSlave`](super::AxiLiteSlave); an offset that is in no register's place gets SLVERR and reads as
-///    zero, and so does the register of a part that the array does not have. Write strobes hold for every register.
+/// 1. AXI4-Lite as in [`AxiLiteSlave`](super::AxiLiteSlave); an offset that is in no register's
+///    place gets SLVERR and reads as zero, and so does the register of a part that the array does
+///    not have. Write strobes hold for every register.
 /// 2. Writes to read-only registers have no effect; registers that are written only read as zero.
 /// 3. Events are high for one cycle, the one in which the write's response first stands.
 /// 4. An output that shows a register has its new value from that same cycle on.
-/// 5. With a command processor the registers have a second master, as in [`RegisterPort`](super::RegisterPort).
+/// 5. With a command processor the registers have a second master, as in
+///    [`RegisterPort`](super::RegisterPort).
 #[register_file(core_select = configuration.core_select, second_master = CommandProcessor)]
 pub struct RegisterFile {
     /// Nothing: the registers are constants.

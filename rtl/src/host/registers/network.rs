@@ -8,7 +8,8 @@ use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;
 
-/// An access to a word of a table: that of queue pairs, or that of regions. It stands until it is done.
+/// An access to a word of a table: that of queue pairs, or that of regions. It stands until it is
+/// done.
 #[derive(Ports)]
 pub struct TableAccess {
     /// The word is written.
@@ -17,7 +18,8 @@ pub struct TableAccess {
     pub read: Signal<In, Bit>,
     /// Its row.
     pub pair: Signal<In, Bits<4>>,
-    /// Its number in the row, as in [`word`](crate::net::word) or [`region_word`](crate::net::region_word).
+    /// Its number in the row, as in [`word`](crate::net::word) or
+    /// [`region_word`](crate::net::region_word).
     pub word: Signal<In, Bits<4>>,
     /// What is written.
     pub value: Signal<In, Bits<32>>,
@@ -97,7 +99,8 @@ pub struct NetworkControl {
     pub read_hits: Signal<Out, Bits<32>>,
     /// Those that came from memory, modulo 2^32.
     pub read_misses: Signal<Out, Bits<32>>,
-    /// Lines that the command processor read and the L2 had, modulo 2^32; 0 without one, as the next.
+    /// Lines that the command processor read and the L2 had, modulo 2^32; 0 without one, as the
+    /// next.
     pub command_read_hits: Signal<Out, Bits<32>>,
     /// Those that came from memory, modulo 2^32.
     pub command_read_misses: Signal<Out, Bits<32>>,
@@ -106,22 +109,27 @@ pub struct NetworkControl {
 /// The registers of [`NetworkControl`].
 #[register_block(NetDecoder, part = Network)]
 pub struct NetAccess {
-    /// Bit 0: frames are taken. While it is 0 frames that come are dropped, and nothing is counted of them. Bit 1: while bit 0 is 1 too and NET_AREA
-    /// is one that can be, the L2 keeps lines of command rings that a kernel wrote until they are read.
+    /// Bit 0: frames are taken. While it is 0 frames that come are dropped, and nothing is counted
+    /// of them. Bit 1: while bit 0 is 1 too and NET_AREA is one that can be, the L2 keeps lines of
+    /// command rings that a kernel wrote until they are read.
     #[register("NET_CONTROL", 0x400)]
     #[fields(enable[0], lock[1])]
     pub mode: ReadWrite<2>,
-    /// Bit 0: commands are taken, shortly after a reset. Bit 1: there are queue areas where NET_BASE and NET_AREA say. Sticky bits, which writing 1 clears: bit 8: NET_POST found no room; bit 9: a write of NET_DATA was refused, since the queue
-    /// pair is not in RESET or there is no such word that is written.
+    /// Bit 0: commands are taken, shortly after a reset. Bit 1: there are queue areas where
+    /// NET_BASE and NET_AREA say. Sticky bits, which writing 1 clears: bit 8: NET_POST found no
+    /// room; bit 9: a write of NET_DATA was refused, since the queue pair is not in RESET or there
+    /// is no such word that is written.
     #[register("NET_STATUS", 0x404)]
     #[fields(clear_post[8], clear_change[9])]
     #[state(ready[0], has_areas[1], no_room[8], change_refused[9])]
     pub status: Command<10>,
-    /// Bits 5:0: queue pairs; bits 10:6: regions; bits 12:11: queue areas, as a power of two; bits 28:17: command rings of an area.
+    /// Bits 5:0: queue pairs; bits 10:6: regions; bits 12:11: queue areas, as a power of two; bits
+    /// 28:17: command rings of an area.
     #[register("NET_CAPS", 0x408, value = capabilities(config))]
     pub caps: Fixed<32>,
-    /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48 bits. It may change while NET_CONTROL is 0 and no
-    /// frame is being sent, as may the next three registers.
+    /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48
+    /// bits. It may change while NET_CONTROL is 0 and no frame is being sent, as may the next three
+    /// registers.
     #[register("NET_MAC_LOW", 0x40c)]
     pub mac_low: ReadWrite<32>,
     /// Bits 47:32 of our MAC.
@@ -133,40 +141,46 @@ pub struct NetAccess {
     /// Type of service of the frames that are sent.
     #[register("NET_TOS", 0x418)]
     pub type_of_service: ReadWrite<8>,
-    /// Cycles without an answer after which a queue pair sends again, twice as many after each time.
+    /// Cycles without an answer after which a queue pair sends again, twice as many after each
+    /// time.
     #[register("NET_TIMEOUT", 0x41c, reset = 4096)]
     pub timeout: ReadWrite<24>,
     /// Time-outs in a row after which the oldest command of a queue pair fails.
     #[register("NET_RETRIES", 0x420, reset = 7)]
     pub retries: ReadWrite<3>,
-    /// Packets that a queue pair may have sent without an answer, 1 to 32; 0 counts as 1, and more than 32 as 32. It may change while no queue pair
-    /// is up.
+    /// Packets that a queue pair may have sent without an answer, 1 to 32; 0 counts as 1, and more
+    /// than 32 as 32. It may change while no queue pair is up.
     #[register("NET_WINDOW", 0x424, reset = 32)]
     pub window: ReadWrite<6>,
-    /// Address of the first queue area, a multiple of the bytes of all of them. While a command queue is on, changes of this register, of NET_AREA and of bit 0 of NET_CONTROL
-    /// have no effect on the queues; they have it when all are off.
+    /// Address of the first queue area, a multiple of the bytes of all of them. While a command
+    /// queue is on, changes of this register, of NET_AREA and of bit 0 of NET_CONTROL have no
+    /// effect on the queues; they have it when all are off.
     #[register("NET_BASE", 0x428)]
     #[fields(base[31:6])]
     pub areas: ReadWrite<32>,
-    /// Bytes of a queue area as a power of two, 13 more than the power of its rings (NET_CAPS) at least; all areas have 2^32 at most. With another value no line is
-    /// locked.
+    /// Bytes of a queue area as a power of two, 13 more than the power of its rings (NET_CAPS) at
+    /// least; all areas have 2^32 at most. With another value no line is locked.
     #[register("NET_AREA", 0x42c)]
     pub area_log2: ReadWrite<5>,
     /// Epoch of the command queue that is switched on next: not 0, and another one each time.
     #[register("NET_EPOCH", 0x430)]
     pub epoch: ReadWrite<32>,
-    /// A write switches the command queue in bits 15:0 on (bit 31 set) or off. Bit 31: that is not done yet; bit 30: the last one was refused, since there is no such queue, or
-    /// it was to be switched on and is on, or has commands under way, or bit 0 of NET_CONTROL is 0, or NET_AREA one that cannot be. Without a command processor there are no queues.
+    /// A write switches the command queue in bits 15:0 on (bit 31 set) or off. Bit 31: that is not
+    /// done yet; bit 30: the last one was refused, since there is no such queue, or it was to be
+    /// switched on and is on, or has commands under way, or bit 0 of NET_CONTROL is 0, or NET_AREA
+    /// one that cannot be. Without a command processor there are no queues.
     #[register("QUEUE_COMMAND", 0x434, access = Command)]
     #[state(queue_refused[30], queue_busy[31])]
     pub queue: Strobe<32>,
-    /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to 1, UP; from 1 or 2, CLOSING, to 3, ERROR;
-    /// from 3 to 0, if it has no command and the network interface no write to memory left. Bit 30: the last write was refused.
+    /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to
+    /// 1, UP; from 1 or 2, CLOSING, to 3, ERROR; from 3 to 0, if it has no command and the network
+    /// interface no write to memory left. Bit 30: the last write was refused.
     #[register("QP_COMMAND", 0x438, access = Command)]
     #[state(state_refused[30])]
     pub state: Strobe<32>,
-    /// The word that NET_DATA is about: table in bits 31:28 (0: queue pairs, 1: regions, 2: command queues), row in bits 27:8, word in bits 7:0. A write also reads that word:
-    /// NET_DATA shows it as it was then.
+    /// The word that NET_DATA is about: table in bits 31:28 (0: queue pairs, 1: regions, 2: command
+    /// queues), row in bits 27:8, word in bits 7:0. A write also reads that word: NET_DATA shows it
+    /// as it was then.
     #[register("NET_INDEX", 0x440, access = ReadWrite)]
     #[state(index[31:0])]
     pub select: Strobe<32>,
@@ -179,15 +193,17 @@ pub struct NetAccess {
     #[fields(clear_down[15:0])]
     #[state(down[15:0])]
     pub down_pairs: Command<16>,
-    /// Bits 31:0 of the result of the last command of NET_POST that had one: a GET into itself, or an atomic operation.
+    /// Bits 31:0 of the result of the last command of NET_POST that had one: a GET into itself, or
+    /// an atomic operation.
     #[register("NET_VALUE_LOW", 0x44c)]
     pub value_low: ReadOnly<32>,
     /// Bits 63:32 of it.
     #[register("NET_VALUE_HIGH", 0x450)]
     pub value_high: ReadOnly<32>,
-    /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0, with the region of its local bytes in bits 11:8, as of the
-    /// domain in bits 27:24. Without room bit 8 of NET_STATUS is set, and nothing
-    /// is posted. While NET_CONTROL is 0 the command fails with code 0x88.
+    /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0, with the
+    /// region of its local bytes in bits 11:8, as of the domain in bits 27:24. Without room bit 8
+    /// of NET_STATUS is set, and nothing is posted. While NET_CONTROL is 0 the command fails with
+    /// code 0x88.
     #[register("NET_POST", 0x468)]
     pub post: Strobe<32>,
     /// Commands that were posted, modulo 2^32.
@@ -256,8 +272,8 @@ pub struct NetAccess {
     pub stage_15: ReadWrite<32>,
 }
 
-/// The unit of these registers. NET_DATA, NET_INDEX, NET_POST and QP_COMMAND reach the hardware in the cycle of the access; an access to the table
-/// waits until the hardware has time for it.
+/// The unit of these registers. NET_DATA, NET_INDEX, NET_POST and QP_COMMAND reach the hardware in
+/// the cycle of the access; an access to the table waits until the hardware has time for it.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config)]
 pub struct NetRegisters {
@@ -280,11 +296,13 @@ pub struct NetRegisters {
     switching: Register<Bit>,
     switch_queue: Register<Bits<16>>,
     switch_on: Register<Bit>,
-    // A queue that is being looked at, and for how many cycles what was seen may be taken: a write that is delayed comes again within two
+    // A queue that is being looked at, and for how many cycles what was seen may be taken: a write
+    // that is delayed comes again within two
     showing: Register<Bit>,
     show_queue: Register<Bits<8>>,
     fresh: Register<Bits<2>>,
-    // Where the queue areas are, and for how many cycles they have been there and enabled, 3 at most
+    // Where the queue areas are, and for how many cycles they have been there and enabled, 3 at
+    // most
     base: Register<LineAddress>,
     area_log2: Register<Bits<5>>,
     settled: Register<Bits<2>>,
@@ -359,7 +377,8 @@ impl Logic for NetRegisters {
         if names {
             wanted = written | (self.index.q.val() & !self.request.mask.val());
         }
-        // Words 0 to 15 of a queue pair, of which 0 to 11 are written, words 0 to 3 of a region, and words 0 to 2 of a queue
+        // Words 0 to 15 of a queue pair, of which 0 to 11 are written, words 0 to 3 of a region,
+        // and words 0 to 2 of a queue
         let column = wanted.get_bits::<4>(0);
         let is_row = !wanted.get_bits::<16>(12).any() && !wanted.get_bits::<4>(4).any();
         let of_regions = wanted.get_bits::<4>(28) == bits::<4>(1);

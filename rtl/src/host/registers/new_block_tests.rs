@@ -1,5 +1,5 @@
-//! What a new block of registers takes: its declaration, and a line in the list of the register file. This one has a register of every
-//! kind.
+//! What a new block of registers takes: its declaration, and a line in the list of the register
+//! file. This one has a register of every kind.
 
 use super::configuration::Configuration;
 use super::*;

@@ -6,13 +6,13 @@ use hermes_rtl_macros::register_block;
 /// Switch and state of the packet ports.
 #[register_block(PortControlRegisters, part = PacketPorts)]
 pub struct PortControl {
-    /// Bit 0: the packet ports take and send frames. Set it when the host's packets are committed, clear it
-    /// when PORTS_BUSY is 0; while it is set the host pushes no packets. RING_SLOTS_LOG2 must be at least 1 and
-    /// VERDICT_BASE a multiple of 64.
+    /// Bit 0: the packet ports take and send frames. Set it when the host's packets are committed,
+    /// clear it when PORTS_BUSY is 0; while it is set the host pushes no packets. RING_SLOTS_LOG2
+    /// must be at least 1 and VERDICT_BASE a multiple of 64.
     #[register("PORTS", 0x200)]
     pub enable: ReadWrite<1>,
-    /// 1: packets are in flight, from the first byte of a frame (or the host's push) until the slot is free
-    /// and the frame has left.
+    /// 1: packets are in flight, from the first byte of a frame (or the host's push) until the slot
+    /// is free and the frame has left.
     #[register("PORTS_BUSY", 0x204)]
     pub busy: ReadOnly<1>,
 }
@@ -41,8 +41,8 @@ pub struct PortCounters {
     /// Packets whose verdict was drop or fault, modulo 2^32.
     #[register("PORTS_NOT_SENT", 0x220)]
     pub not_sent: ReadOnly<32>,
-    /// Packets to be sent whose descriptor had a length of 0 (not sent) or above what a slot holds (cut to
-    /// that), modulo 2^32.
+    /// Packets to be sent whose descriptor had a length of 0 (not sent) or above what a slot holds
+    /// (cut to that), modulo 2^32.
     #[register("PORTS_LENGTH_ERRORS", 0x224)]
     pub length_errors: ReadOnly<32>,
     /// Lines that the packet ports could not read, modulo 2^32.

@@ -8,8 +8,8 @@ use hermes_rtl_macros::register_block;
 /// The registers of [`PacketWatch`].
 #[register_block(PacketWatchDecoder, part = CommandProcessor)]
 pub struct PacketWatchAccess {
-    /// Sets bit 5 of CP_IRQ_PENDING and bit 4 of HOST_IRQ_PENDING when COMMITTED_PACKETS reaches it, or has when it is written:
-    /// when it is at most 2^31 - 1 behind, modulo 2^32.
+    /// Sets bit 5 of CP_IRQ_PENDING and bit 4 of HOST_IRQ_PENDING when COMMITTED_PACKETS reaches
+    /// it, or has when it is written: when it is at most 2^31 - 1 behind, modulo 2^32.
     #[register("COMMIT_WATERMARK", 0x314)]
     pub watermark: ReadWrite<32>,
     /// Packets pushed and not issued: those in the task FIFO and PENDING.
@@ -19,8 +19,8 @@ pub struct PacketWatchAccess {
 
 /// Counts the packets that wait for a core, and compares those committed with a watermark.
 ///
-/// 1. `reached` is high for one cycle: the one after that in which `committed` is the first value that has reached the
-///    watermark, and the one after a write of a watermark that is reached.
+/// 1. `reached` is high for one cycle: the one after that in which `committed` is the first value
+///    that has reached the watermark, and the one after a write of a watermark that is reached.
 /// 2. BACKLOG shows what was pushed and issued up to two cycles ago.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PacketWatch {

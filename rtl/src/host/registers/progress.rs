@@ -15,8 +15,8 @@ pub struct Progress {
     /// Warps committed since reset, modulo 2^32.
     #[register("COMMITTED_WARPS", 0x050)]
     pub committed_warps: ReadOnly<32>,
-    /// Packets committed since reset, modulo 2^32: all packets with a lower packetIdx are done. Their
-    /// frames and verdicts may stand in the L2 until it is cleaned (L2_MAINTENANCE).
+    /// Packets committed since reset, modulo 2^32: all packets with a lower packetIdx are done.
+    /// Their frames and verdicts may stand in the L2 until it is cleaned (L2_MAINTENANCE).
     #[register("COMMITTED_PACKETS", 0x054)]
     pub committed_packets: ReadOnly<32>,
 }

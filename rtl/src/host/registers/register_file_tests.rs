@@ -39,8 +39,9 @@ fn unit_of(config: &Config) -> RegisterFile {
     unit
 }
 
-/// Whether a register is one whose value depends on who accesses it and on what came before (`host_link_tests` has these), or is the
-/// hardware's (CP_DATA: `block_tests`; QP_COMMAND and NET_DATA: the testbench's `network`).
+/// Whether a register is one whose value depends on who accesses it and on what came before
+/// (`host_link_tests` has these), or is the hardware's (CP_DATA: `block_tests`; QP_COMMAND and
+/// NET_DATA: the testbench's `network`).
 fn is_shared(name: &str) -> bool {
     let prefixes =
         ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING", "CP_DATA", "QP_COMMAND", "NET_DATA"];
@@ -109,8 +110,9 @@ fn set(unit: &mut RegisterFile, name: &str, value: u32) {
     assert_eq!(write(unit, offset(name), value, 15), 0, "{name}");
 }
 
-/// Every word of the address space, in an array that has all parts and in one that has none: a register of the array is what the table
-/// says, everything else answers SLVERR, reads as zero and takes no write.
+/// Every word of the address space, in an array that has all parts and in one that has none: a
+/// register of the array is what the table says, everything else answers SLVERR, reads as zero and
+/// takes no write.
 #[test]
 fn every_word_follows_the_table() {
     for parts in [true, false] {
@@ -392,7 +394,8 @@ fn task_push_is_taken_or_refused_at_once() {
     }
     assert_eq!(get(&mut unit, "TASK_ROOM"), 0);
     assert_eq!(get(&mut unit, "TASK_PUSH"), 0, "reads are no pushes");
-    // One entry is free, which somebody else takes: what was answered with OKAY waits for the next one.
+    // One entry is free, which somebody else takes: what was answered with OKAY waits for the next
+    // one.
     unit.tasks.level.next = 1023.into();
     assert_eq!(get(&mut unit, "TASK_ROOM"), 1);
     assert_eq!(timed_write(&mut unit, "TASK_PUSH", 7), (4, 0));
@@ -410,7 +413,8 @@ fn task_push_is_taken_or_refused_at_once() {
     assert_eq!(timed_write(&mut unit, "TASK_PUSH", 9), (4, 0));
 }
 
-/// The FIFO is full and takes nothing, and a count waits for it: every register can be written and read.
+/// The FIFO is full and takes nothing, and a count waits for it: every register can be written and
+/// read.
 #[test]
 fn a_full_fifo_does_not_block_the_bus() {
     let mut unit = unit();
@@ -485,7 +489,8 @@ fn cycle_counter_is_read_in_two_halves() {
     assert_eq!(get(&mut unit, "CYCLE_HIGH"), 1);
 }
 
-/// Where the queue areas are, and that there are some, changes while all queues are off; a queue is not switched before that has settled.
+/// Where the queue areas are, and that there are some, changes while all queues are off; a queue is
+/// not switched before that has settled.
 #[test]
 fn queue_areas_stay_while_a_queue_is_on() {
     let mut unit = unit();

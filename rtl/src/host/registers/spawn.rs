@@ -45,23 +45,26 @@ pub struct SpawnControl {
     pub mcw: Signal<In, Bits<6>>,
     /// To the cores: cycles that a warp of spawned threads may be on a core; 0: any number.
     pub watchdog: Signal<In, Bits<31>>,
-    /// From the fault collector: of the oldest fault record: slot of the job in bits 3:0; bit 4: a warp of spawned threads.
+    /// From the fault collector: of the oldest fault record: slot of the job in bits 3:0; bit 4: a
+    /// warp of spawned threads.
     pub fault_job: Signal<Out, WarpJob>,
 }
 
 /// The registers of [`SpawnControl`].
 #[register_block(SpawnDecoder, part = ThreadSpawner)]
 pub struct SpawnAccess {
-    /// Bit 0: a write of a descriptor's word 0 starts its threads. Jobs that were started go on when it is cleared.
+    /// Bit 0: a write of a descriptor's word 0 starts its threads. Jobs that were started go on
+    /// when it is cleared.
     #[register("SPAWN_CONTROL", 0x380)]
     pub enable: ReadWrite<1>,
-    /// Address of the descriptor page, to which the command processor stores descriptors (SIGNAL.RANGE moves it);
-    /// 0: there is none.
+    /// Address of the descriptor page, to which the command processor stores descriptors
+    /// (SIGNAL.RANGE moves it); 0: there is none.
     #[register("SPAWN_BASE", 0x384)]
     #[fields(base[31:6])]
     pub page: ReadOnly<32>,
-    /// Most warps of spawned threads on a core at a time. If MCW and SPAWN_MCW together are not more than the
-    /// slots of the kernel's register class, neither kind of warps keeps the other from its share.
+    /// Most warps of spawned threads on a core at a time. If MCW and SPAWN_MCW together are not
+    /// more than the slots of the kernel's register class, neither kind of warps keeps the other
+    /// from its share.
     #[register("SPAWN_MCW", 0x388, reset = 4)]
     pub mcw: ReadWrite<6>,
     /// A bit for each slot: its job has been started, and its completion is not visible yet.
@@ -71,8 +74,8 @@ pub struct SpawnAccess {
     #[register("SPAWN_SELECT", 0x390)]
     #[fields(word[2:0], slot[12:8])]
     pub select: ReadWrite<13>,
-    /// Writes the selected word of a descriptor; word 0 starts its threads. While the slot is busy nothing is
-    /// written, and SPAWN_ERRORS counts.
+    /// Writes the selected word of a descriptor; word 0 starts its threads. While the slot is busy
+    /// nothing is written, and SPAWN_ERRORS counts.
     #[register("SPAWN_DATA", 0x394)]
     pub data: Strobe<32>,
     /// Warps of spawned threads that got a core, modulo 2^32.
@@ -81,22 +84,24 @@ pub struct SpawnAccess {
     /// Jobs completed, with an error too, modulo 2^32.
     #[register("SPAWN_JOBS", 0x39c)]
     pub jobs: ReadOnly<32>,
-    /// Writes to the descriptor of a busy slot, or of none, and stores of a hart of a part of a word to the
-    /// descriptor page, modulo 2^16, in bits 15:0; descriptors that were rejected, and completion addresses that are no multiple of 4, modulo 2^16, in bits 31:16.
+    /// Writes to the descriptor of a busy slot, or of none, and stores of a hart of a part of a
+    /// word to the descriptor page, modulo 2^16, in bits 15:0; descriptors that were rejected, and
+    /// completion addresses that are no multiple of 4, modulo 2^16, in bits 31:16.
     #[register("SPAWN_ERRORS", 0x3a0)]
     #[fields(overruns[15:0], rejected[31:16])]
     pub errors: ReadOnly<32>,
-    /// Cycles that a warp of spawned threads may be on a core, as WATCHDOG for packets; 0: any number.
+    /// Cycles that a warp of spawned threads may be on a core, as WATCHDOG for packets; 0: any
+    /// number.
     #[register("SPAWN_WATCHDOG", 0x3a4)]
     pub watchdog: ReadWrite<31>,
-    /// Oldest fault record: bit 4: its warp was one of spawned threads, bits 3:0 the slot of its job, and
-    /// FAULT_PACKET the number of the thread. 0: a packet warp.
+    /// Oldest fault record: bit 4: its warp was one of spawned threads, bits 3:0 the slot of its
+    /// job, and FAULT_PACKET the number of the thread. 0: a packet warp.
     #[register("FAULT_JOB", 0x3b0)]
     pub fault_job: ReadOnly<5>,
 }
 
-/// The unit of these registers: a write of SPAWN_DATA reaches the hardware in the cycle of its access, which waits for
-/// stores of the command processor to descriptors.
+/// The unit of these registers: a write of SPAWN_DATA reaches the hardware in the cycle of its
+/// access, which waits for stores of the command processor to descriptors.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config)]
 pub struct SpawnRegisters {

@@ -17,7 +17,8 @@ pub enum Access {
     Command,
 }
 
-/// The part of an array that a register belongs to. Without it the register is not there: accesses to it get SLVERR.
+/// The part of an array that a register belongs to. Without it the register is not there: accesses
+/// to it get SLVERR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Every array has it.
@@ -109,7 +110,8 @@ pub struct RegisterSpec {
     pub unset: Option<&'static str>,
     /// Bits among the implemented ones that are not kept, and read as zero.
     pub reserved: u32,
-    /// Its parts that have names, if it has such; bits that are written can have another name when they are read.
+    /// Its parts that have names, if it has such; bits that are written can have another name when
+    /// they are read.
     pub fields: &'static [RegisterField],
     /// The value of a register that shows what is known when the array is made.
     pub fixed: Option<fn(&Config) -> u32>,
@@ -313,7 +315,8 @@ mod tests {
         assert_eq!(more(&with_network), 42, "those of the network interface");
     }
 
-    /// To renew the page after a change of a block: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.
+    /// To renew the page after a change of a block:
+    /// `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.
     #[test]
     fn the_page_in_docs_follows_the_table() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/registers.md");

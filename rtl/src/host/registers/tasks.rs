@@ -24,23 +24,23 @@ pub struct TaskOffer {
 /// The registers in front of [`TaskPush`].
 #[register_block(TaskDecoder)]
 pub struct TaskAccess {
-    /// Pushes a number of ready packets to the task FIFO. If the FIFO is full the write answers SLVERR at
-    /// once and pushes nothing; what is answered with OKAY is never lost.
+    /// Pushes a number of ready packets to the task FIFO. If the FIFO is full the write answers
+    /// SLVERR at once and pushes nothing; what is answered with OKAY is never lost.
     #[register("TASK_PUSH", 0x040)]
     pub push: Strobe<32>,
     /// Entries in the task FIFO.
     #[register("TASK_LEVEL", 0x044)]
     pub level: ReadOnly<11>,
-    /// Writes to TASK_PUSH that the task FIFO has room for: so many are answered with OKAY, if no frames
-    /// enter through the packet ports meanwhile.
+    /// Writes to TASK_PUSH that the task FIFO has room for: so many are answered with OKAY, if no
+    /// frames enter through the packet ports meanwhile.
     #[register("TASK_ROOM", 0x08c, reset = 1024)]
     pub room: ReadOnly<11>,
 }
 
 /// The registers of [`TaskOffer`]: TASK_PUSH with its queue of one entry, [`TaskPush`].
 ///
-/// A write to TASK_PUSH is answered with OKAY when its count is offered to the task FIFO, or waits for it; with SLVERR at
-/// once, like writes to unknown offsets, if there is no room.
+/// A write to TASK_PUSH is answered with OKAY when its count is offered to the task FIFO, or waits
+/// for it; with SLVERR at once, like writes to unknown offsets, if there is no room.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct TaskRegisters {
     /// Rising-edge clock.

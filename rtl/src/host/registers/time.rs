@@ -25,7 +25,8 @@ pub struct TimeAccess {
     pub high: ReadOnly<32>,
 }
 
-/// The cycle counter and its registers: reading the low half keeps the high half for the read that follows.
+/// The cycle counter and its registers: reading the low half keeps the high half for the read that
+/// follows.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct TimeRegisters {
     /// Rising-edge clock.

@@ -2,8 +2,8 @@
 
 use super::hart::Abilities;
 
-/// The interrupts of machine mode, the most urgent first: external, software, timer. The numbers are those of `mcause`, and
-/// of the bits of `mip` and `mie`.
+/// The interrupts of machine mode, the most urgent first: external, software, timer. The numbers
+/// are those of `mcause`, and of the bits of `mip` and `mie`.
 pub const INTERRUPTS: [u32; 3] = [11, 3, 7];
 /// Their bits in `mip` and `mie`.
 const INTERRUPT_BITS: u32 = 1 << 11 | 1 << 7 | 1 << 3;
@@ -121,9 +121,10 @@ impl MachineCsrs {
         Some(Csr::Value(value))
     }
 
-    /// Writes the CSR with this number, one of those that [`Self::read`] has and that is no read-only one. Bits that cannot be
-    /// written stay as they are. `cycle` is what the surroundings count. Gives whether `minstret` was written: then the
-    /// instruction does not count.
+    /// Writes the CSR with this number, one of those that [`Self::read`] has and that is no
+    /// read-only one. Bits that cannot be written stay as they are. `cycle` is what the
+    /// surroundings count. Gives whether `minstret` was written: then the instruction does not
+    /// count.
     pub fn write(&mut self, number: u32, value: u32, cycle: u64) -> bool {
         match number {
             0x300 => {

@@ -36,7 +36,8 @@ pub struct Style {
     pub channels: u32,
     /// Interrupts of software and timer, `wfi`, local memory, and CSRs that QEMU has otherwise.
     pub devices: bool,
-    /// Doorbells and code that changes itself, for a hart that is alone: others would see its events at any time.
+    /// Doorbells and code that changes itself, for a hart that is alone: others would see its
+    /// events at any time.
     pub doorbells: bool,
     /// Atomic operations.
     pub atomics: bool,
@@ -44,7 +45,8 @@ pub struct Style {
     pub uncached: bool,
     /// Ends as QEMU's machine `virt` does; else by a lock-up.
     pub ends_machine: bool,
-    /// Other harts have atomic operations too: a `sc.w` may fail, and its result is kept, so that the checker knows.
+    /// Other harts have atomic operations too: a `sc.w` may fail, and its result is kept, so that
+    /// the checker knows.
     pub several: bool,
 }
 
@@ -104,7 +106,8 @@ pub struct MachineProgram {
     pub last: u32,
 }
 
-/// A program of about `blocks` blocks in machine mode. Exceptions are skipped by its handler, interrupts are cleared by it.
+/// A program of about `blocks` blocks in machine mode. Exceptions are skipped by its handler,
+/// interrupts are cleared by it.
 pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> MachineProgram {
     let data = [style.code + 0x10_0800, style.code + 0x10_4820];
     let vectored = random.gen();
@@ -239,7 +242,8 @@ impl Generator<'_> {
         self.push(Op::Sw, 0, a, b, CP_IRQ_PENDING);
     }
 
-    /// One instruction of machine mode, or a few that go together; after them comes the next instruction.
+    /// One instruction of machine mode, or a few that go together; after them comes the next
+    /// instruction.
     pub(in super::super) fn system(&mut self, style: Style) {
         if style.atomics && self.random.gen_bool(0.2) {
             return self.atomic_operation();
@@ -300,8 +304,9 @@ impl Generator<'_> {
         }
     }
 
-    /// An atomic operation on a word of the data; `lr.w` with its `sc.w`, at times with a store between them; seldom one of an address
-    /// that is not aligned, or where there are no atomic operations.
+    /// An atomic operation on a word of the data; `lr.w` with its `sc.w`, at times with a store
+    /// between them; seldom one of an address that is not aligned, or where there are no atomic
+    /// operations.
     fn atomic_operation(&mut self) {
         let through = self.random.gen_range(12..16);
         let base = self.random.gen_range(2..4);
@@ -371,7 +376,8 @@ impl Generator<'_> {
         self.words.push(before);
     }
 
-    /// Rings doorbells of CP_IRQ_PENDING: an event for channels, and an external interrupt if it is enabled; or enables it, or clears them.
+    /// Rings doorbells of CP_IRQ_PENDING: an event for channels, and an external interrupt if it is
+    /// enabled; or enables it, or clears them.
     fn ring(&mut self) {
         let (through, value) = (self.random.gen_range(12..14), self.random.gen_range(14..16));
         self.push(Op::Lui, through, 0, 0, REGISTERS_BASE as i32);
@@ -449,7 +455,8 @@ impl Generator<'_> {
         }
     }
 
-    /// A load or store where there is no memory, or, on the array, of an address that is not aligned.
+    /// A load or store where there is no memory, or, on the array, of an address that is not
+    /// aligned.
     fn access_nowhere(&mut self, style: Style) {
         let through = self.random.gen_range(12..16);
         let (op, offset) = if style.devices && self.random.gen() {

@@ -191,7 +191,8 @@ pub struct MachineHart {
 }
 
 impl MachineHart {
-    /// Hart `number` as it starts at `entry`. Its registers are 0, which those of the array need not be.
+    /// Hart `number` as it starts at `entry`. Its registers are 0, which those of the array need
+    /// not be.
     #[must_use]
     pub fn new(number: u32, entry: u32, abilities: Abilities) -> Self {
         Self {
@@ -259,10 +260,12 @@ impl MachineHart {
         Ok(())
     }
 
-    /// The hart takes `event`, then executes one instruction. Gives the instruction, which may have raised an exception.
+    /// The hart takes `event`, then executes one instruction. Gives the instruction, which may have
+    /// raised an exception.
     ///
     /// # Errors
-    /// [`Difference`]: the event was not allowed, or the hart executes nothing; it is as before then.
+    /// [`Difference`]: the event was not allowed, or the hart executes nothing; it is as before
+    /// then.
     pub fn step<R: Registers>(
         &mut self,
         shared: &mut Shared<R>,

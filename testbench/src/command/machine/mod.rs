@@ -1,9 +1,10 @@
-//! Reference simulator of a hart of the command processor in machine mode, instruction by instruction: what the RISC-V
-//! privileged specification and docs/command-processor.md say, with user-level interrupts.
+//! Reference simulator of a hart of the command processor in machine mode, instruction by
+//! instruction: what the RISC-V privileged specification and docs/command-processor.md say, with
+//! user-level interrupts.
 //!
-//! The array decides *when* an interrupt or a user-level interrupt is taken, and what a counter, the time or a register of the
-//! array reads; the simulator says whether that was allowed, and all the rest. [`MachineSystem`] decides these itself: it runs a
-//! program without an array.
+//! The array decides *when* an interrupt or a user-level interrupt is taken, and what a counter,
+//! the time or a register of the array reads; the simulator says whether that was allowed, and all
+//! the rest. [`MachineSystem`] decides these itself: it runs a program without an array.
 //!
 //! | module | what is in it |
 //! | --- | --- |

@@ -1,4 +1,5 @@
-//! Harts with memory, timer, mailboxes and console, without an array: runs firmware on the reference simulator.
+//! Harts with memory, timer, mailboxes and console, without an array: runs firmware on the
+//! reference simulator.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,8 +28,8 @@ const CONSOLE_BYTE: u32 = 1 << 7;
 /// Bit of `HOST_IRQ_PENDING`: the firmware has ended.
 const ENDED: u32 = 1 << 6;
 
-/// The registers of the array as firmware meets them: mailboxes, console and interrupts work, the others keep what was written to
-/// them.
+/// The registers of the array as firmware meets them: mailboxes, console and interrupts work, the
+/// others keep what was written to them.
 #[derive(Debug, Default)]
 pub struct Array {
     /// What the firmware wrote to the console.
@@ -160,7 +161,8 @@ fn is_register(offset: u32) -> bool {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemEnd {
-    /// The firmware raised bit 6 of `HOST_IRQ_PENDING`; the words that it then sent by `MAILBOX_OUT`.
+    /// The firmware raised bit 6 of `HOST_IRQ_PENDING`; the words that it then sent by
+    /// `MAILBOX_OUT`.
     Ended([u32; 4]),
     /// This hart is locked up.
     LockedUp(u32),
@@ -195,7 +197,8 @@ impl MachineSystem {
         Ok(Self { harts: (0..harts).map(hart).collect(), shared })
     }
 
-    /// Runs at most `cycles` cycles; `see` is told every instruction with the hart that executed it.
+    /// Runs at most `cycles` cycles; `see` is told every instruction with the hart that executed
+    /// it.
     pub fn run(&mut self, cycles: u64, mut see: impl FnMut(&MachineHart, &Retired)) -> SystemEnd {
         let end = self.shared.timer.time.saturating_add(cycles);
         while self.shared.timer.time < end {
@@ -237,7 +240,8 @@ impl MachineSystem {
         SystemEnd::Limit
     }
 
-    /// Goes on to the cycle in which the first timer rings, or to `end`; `false` if none will wake a hart.
+    /// Goes on to the cycle in which the first timer rings, or to `end`; `false` if none will wake
+    /// a hart.
     fn skip_to_timer(&mut self, end: u64) -> bool {
         let timers = self.harts.iter().filter(|hart| hart.csrs.enable >> 7 & 1 != 0);
         let next = timers.map(|hart| self.shared.timer.compare[hart.csrs.hart as usize]).min();

@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 /// Long pauses and errors at random times, beside what [`MemoryOptions`](super::MemoryOptions) say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disturbance {
-    /// Longest pause in cycles; 0: none. In a pause an AXI channel takes no request, or begins no answer. The five channels of every
-    /// memory channel pause by themselves.
+    /// Longest pause in cycles; 0: none. In a pause an AXI channel takes no request, or begins no
+    /// answer. The five channels of every memory channel pause by themselves.
     pub longest_pause: u32,
     /// Longest time in cycles from the end of a pause to the next one.
     pub longest_run: u32,

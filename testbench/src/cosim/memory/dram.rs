@@ -1,8 +1,10 @@
-//! The timing of one channel of DRAM: banks with an open row each, refresh, one data bus for both directions.
+//! The timing of one channel of DRAM: banks with an open row each, refresh, one data bus for both
+//! directions.
 //!
-//! A command a cycle. Of the requests that wait, the oldest whose row is open is served first; while the data bus is taken, the rows of the
-//! others are opened. Reads go first; writes are collected and done together when there are many or no reads wait, since the
-//! bus loses time when its direction changes. The model has what decides on bandwidth and latency and leaves out what
+//! A command a cycle. Of the requests that wait, the oldest whose row is open is served first;
+//! while the data bus is taken, the rows of the others are opened. Reads go first; writes are
+//! collected and done together when there are many or no reads wait, since the bus loses time when
+//! its direction changes. The model has what decides on bandwidth and latency and leaves out what
 //! changes them by a few percent (bank groups, tFAW, write recovery, power-down).
 
 use std::fmt;
@@ -10,13 +12,15 @@ use std::str::FromStr;
 
 /// Times of a DRAM channel in cycles, and its shape.
 ///
-/// The defaults are those of a channel of DDR4-2666 (64 bits, CL19: about 14 ns each for activation, access and precharge) seen
-/// from logic at 1 GHz, so that a cycle is a nanosecond: 64 bytes in 3 cycles are 21.3 GB/s.
+/// The defaults are those of a channel of DDR4-2666 (64 bits, CL19: about 14 ns each for
+/// activation, access and precharge) seen from logic at 1 GHz, so that a cycle is a nanosecond: 64
+/// bytes in 3 cycles are 21.3 GB/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DramTiming {
     /// Banks; a power of two, 1 to 64. 16 in DDR4.
     pub banks: u32,
-    /// Bytes of a row, of this channel alone; a power of two, 64 to 65,536. 8 KiB for a rank of DDR4.
+    /// Bytes of a row, of this channel alone; a power of two, 64 to 65,536. 8 KiB for a rank of
+    /// DDR4.
     pub row_bytes: u32,
     /// Cycles that a line takes on the data bus, at least 1.
     pub line: u32,
@@ -215,7 +219,8 @@ impl Dram {
         lines: u32,
     ) {
         let row = (u64::from(address) / (u64::from(self.timing.row_bytes) * u64::from(self.channels))) as u32;
-        // The bank follows from several bits of the row, so that strides of many rows do not meet in one bank.
+        // The bank follows from several bits of the row, so that strides of many rows do not meet
+        // in one bank.
         let bits = self.timing.banks.ilog2();
         let bank = ((row ^ row >> bits ^ row >> (2 * bits)) & (self.timing.banks - 1)) as usize;
         let waiting = Waiting { token, id, lines, bank, row, since: now, opened: false };
@@ -225,7 +230,8 @@ impl Dram {
         }
     }
 
-    /// One cycle. Gives direction, token and the cycle from which the answer can be given, of a request that is served.
+    /// One cycle. Gives direction, token and the cycle from which the answer can be given, of a
+    /// request that is served.
     pub(super) fn cycle(&mut self, now: u64) -> Option<(Direction, u64, u64)> {
         if self.timing.refresh_interval > 0 && now >= self.next_refresh {
             self.refresh(now);
@@ -252,7 +258,8 @@ impl Dram {
         self.counts.refreshes += 1;
     }
 
-    /// Reads, until many writes wait or nothing else does; then writes, until few are left and reads wait.
+    /// Reads, until many writes wait or nothing else does; then writes, until few are left and
+    /// reads wait.
     fn choose_direction(&mut self) {
         let (reads, writes, queue) = (self.reads.len(), self.writes.len(), self.timing.queue as usize);
         self.direction = match self.direction {
@@ -362,7 +369,8 @@ mod tests {
         queue: 64,
     };
 
-    /// Runs requests (cycle, direction, address), each under its number as token and ID, and gives the cycle of each answer.
+    /// Runs requests (cycle, direction, address), each under its number as token and ID, and gives
+    /// the cycle of each answer.
     fn run(timing: DramTiming, requests: &[(u64, Direction, u32)]) -> (Vec<u64>, DramCounts) {
         let mut dram = Dram::new(timing, 1);
         let mut answers = vec![0; requests.len()];

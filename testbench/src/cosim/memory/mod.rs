@@ -1,4 +1,5 @@
-//! The shared memory behind the AXI4 masters of the array: one byte space, one or more channels with queues of their own.
+//! The shared memory behind the AXI4 masters of the array: one byte space, one or more channels
+//! with queues of their own.
 //!
 //! | module | what is in it |
 //! | --- | --- |
@@ -9,10 +10,11 @@
 //! | `rules` | what is checked of the design |
 //! | `statistics` | what the memory did |
 //!
-//! Timing: `sample` sees the outputs of the design just before a rising edge, `drive` sets its inputs just after
-//! it, so that every answer is registered and no `valid` depends on a `ready` of the same cycle. Reads and writes are
-//! independent of each other. A write changes the memory when its answer is given and a read looks then, the latest
-//! that AXI4 allows, so that a design that does not wait for its answers is found out.
+//! Timing: `sample` sees the outputs of the design just before a rising edge, `drive` sets its
+//! inputs just after it, so that every answer is registered and no `valid` depends on a `ready` of
+//! the same cycle. Reads and writes are independent of each other. A write changes the memory when
+//! its answer is given and a read looks then, the latest that AXI4 allows, so that a design that
+//! does not wait for its answers is found out.
 
 mod channel;
 mod disturbance;
@@ -45,16 +47,17 @@ pub const SLVERR: u8 = 2;
 /// AXI response: nothing at this address.
 pub const DECERR: u8 = 3;
 
-/// Cycles from the edge at which a request is taken to the first edge at which its answer can be taken. Every channel gives one
-/// line and one write response a cycle at most.
+/// Cycles from the edge at which a request is taken to the first edge at which its answer can be
+/// taken. Every channel gives one line and one write response a cycle at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Latency {
     /// Always so many, at least 1; answers come in the order of the requests.
     Fixed(u32),
-    /// Evenly distributed from the first to the second number, both included and at least 1; answers to different
-    /// IDs may overtake each other, those of one ID do not.
+    /// Evenly distributed from the first to the second number, both included and at least 1;
+    /// answers to different IDs may overtake each other, those of one ID do not.
     Random(u32, u32),
-    /// That of a channel of DRAM; answers to different IDs may overtake each other, and there is less bandwidth.
+    /// That of a channel of DRAM; answers to different IDs may overtake each other, and there is
+    /// less bandwidth.
     Dram(DramTiming),
 }
 
@@ -116,7 +119,8 @@ impl Default for MemoryOptions {
 
 /// The AXI4 slaves of one [`MemoryImage`].
 ///
-/// They take INCR bursts of whole lines, any number outstanding, write data before or after its address.
+/// They take INCR bursts of whole lines, any number outstanding, write data before or after its
+/// address.
 pub struct Axi4Memory {
     channels: Vec<Channel>,
     shared: Shared,

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
 
-/// In what order answers that are due are given. Answers to one ID always keep the order of their requests.
+/// In what order answers that are due are given. Answers to one ID always keep the order of their
+/// requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// In the order of the requests.
@@ -38,8 +39,8 @@ impl<T> Responder<T> {
         Self { order, pending: VecDeque::new(), pushed: 0 }
     }
 
-    /// Takes the answer to a request with `id`, which may be given from cycle `due` on, or when [`Self::set_due`] says, if
-    /// `None`. Gives the number of the request.
+    /// Takes the answer to a request with `id`, which may be given from cycle `due` on, or when
+    /// [`Self::set_due`] says, if `None`. Gives the number of the request.
     pub(super) fn push(&mut self, due: Option<u64>, id: u8, answer: T) -> u64 {
         let token = self.pushed;
         self.pushed += 1;

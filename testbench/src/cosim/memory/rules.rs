@@ -1,4 +1,5 @@
-//! The rules of AXI4 that the memory checks on the design (AMBA AXI protocol, A3.2 handshake, A3.4 bursts).
+//! The rules of AXI4 that the memory checks on the design (AMBA AXI protocol, A3.2 handshake, A3.4
+//! bursts).
 
 use std::collections::HashMap;
 
@@ -128,11 +129,12 @@ impl Rules {
     }
 }
 
-/// Requests that were taken and not answered, of all channels: what the array promises beyond AXI4, whose reads and writes may
-/// overtake each other. An L2 cache that breaks this loses data under some latencies.
+/// Requests that were taken and not answered, of all channels: what the array promises beyond AXI4,
+/// whose reads and writes may overtake each other. An L2 cache that breaks this loses data under
+/// some latencies.
 ///
-/// Outstanding requests of a channel and direction have an ID each. A line that is being written back is neither read nor
-/// written again before the answer, one that is being read is not written.
+/// Outstanding requests of a channel and direction have an ID each. A line that is being written
+/// back is neither read nor written again before the answer, one that is being read is not written.
 #[derive(Debug, Default)]
 pub(super) struct Outstanding {
     /// Requests by channel, direction (whether it writes) and ID.

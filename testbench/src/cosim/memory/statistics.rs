@@ -11,7 +11,8 @@ pub struct ChannelStatistics {
     pub lines_written: u64,
     /// Cycles in which a line moved over the AXI4 port, either way.
     pub transfer_cycles: u64,
-    /// Cycles in which a request of the design waited for a `ready` of the memory, each of AR, AW and W counted.
+    /// Cycles in which a request of the design waited for a `ready` of the memory, each of AR, AW
+    /// and W counted.
     pub stalled_cycles: u64,
     /// Most requests that were taken and not answered at a time.
     pub most_outstanding: u64,

@@ -1,4 +1,5 @@
-//! The packet ports of the array in simulation: what feeds frames into it, what takes them out, and runs that use both.
+//! The packet ports of the array in simulation: what feeds frames into it, what takes them out, and
+//! runs that use both.
 
 mod session;
 mod sink;

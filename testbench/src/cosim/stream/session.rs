@@ -1,7 +1,9 @@
-//! A run through the packet ports: frames in by their arrival times, frames out as the array sends them.
+//! A run through the packet ports: frames in by their arrival times, frames out as the array sends
+//! them.
 //!
-//! The host only sets the array up: the array writes the frames to the ring, pushes them to its task FIFO and sends what its kernels
-//! forward. So the verdict of a packet that does not leave is not seen.
+//! The host only sets the array up: the array writes the frames to the ring, pushes them to its
+//! task FIFO and sends what its kernels forward. So the verdict of a packet that does not leave is
+//! not seen.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -42,8 +44,9 @@ pub type PortCounters = PortCounterValues;
 pub struct PortsResult {
     /// All but the packets, which the ports do not tell apart.
     pub run: RunResult,
-    /// When each packet passed which stage, in the order of arrival. A packet arrives with the last beat of its frame; with
-    /// [`Arrivals::Scheduled`] when that would enter if the array made no frame wait.
+    /// When each packet passed which stage, in the order of arrival. A packet arrives with the last
+    /// beat of its frame; with [`Arrivals::Scheduled`] when that would enter if the array made no
+    /// frame wait.
     pub times: Vec<PacketTimes>,
     /// The frames that left, in their order.
     pub sent: Vec<SentFrame>,
@@ -51,12 +54,14 @@ pub struct PortsResult {
     pub counters: PortCounters,
 }
 
-/// Runs `packets` through the packet ports of an array whose kernel is loaded and which [`Host::configure`] has set up since the last
-/// reset. The array cuts frames that a slot does not hold.
+/// Runs `packets` through the packet ports of an array whose kernel is loaded and which
+/// [`Host::configure`] has set up since the last reset. The array cuts frames that a slot does not
+/// hold.
 ///
 /// # Errors
-/// The array has no packet ports, the ring has one slot, a frame is empty, the array breaks a rule or its order, a
-/// register does not answer, or the run is stuck ([`RunOptions::stall_limit`], [`RunOptions::commit_limit`]).
+/// The array has no packet ports, the ring has one slot, a frame is empty, the array breaks a rule
+/// or its order, a register does not answer, or the run is stuck ([`RunOptions::stall_limit`],
+/// [`RunOptions::commit_limit`]).
 pub fn run_through_ports(
     host: &mut Host<Simulation>,
     setup: &ArraySetup,
@@ -117,7 +122,8 @@ impl Run<'_> {
         let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
         let (mut events, mut entered) = (Vec::new(), Vec::new());
         let mut next = packets.iter().peekable();
-        // When the last beats of the frames that the source has would enter if the array made none wait.
+        // When the last beats of the frames that the source has would enter if the array made none
+        // wait.
         let (mut expected, mut line_free) = (VecDeque::new(), 0);
         while self.tracker.committed() < total {
             let now = self.now();

@@ -29,8 +29,9 @@ struct Beat {
     user: u32,
 }
 
-/// Takes beats, at once or with random gaps, and checks that the design keeps to the protocol: a beat stays until it is taken, TKEEP
-/// marks all bytes of a beat but the last, and the first ones of that.
+/// Takes beats, at once or with random gaps, and checks that the design keeps to the protocol: a
+/// beat stays until it is taken, TKEEP marks all bytes of a beat but the last, and the first ones
+/// of that.
 pub struct StreamSink {
     ports: StreamOutPorts,
     ready: bool,
@@ -61,7 +62,8 @@ impl StreamSink {
         }
     }
 
-    /// Sets the chance in percent that no beat is taken in a cycle, 0 to 90, and the seed of the gaps.
+    /// Sets the chance in percent that no beat is taken in a cycle, 0 to 90, and the seed of the
+    /// gaps.
     pub fn set_stalls(&mut self, stall_percent: u8, seed: u64) {
         self.stall_percent = stall_percent;
         self.random = ChaCha8Rng::seed_from_u64(seed);

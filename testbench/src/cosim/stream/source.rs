@@ -40,7 +40,8 @@ impl StreamSource {
         }
     }
 
-    /// Sets the chance in percent that no beat is offered in a cycle in which one could be, 0 to 90, and the seed of the gaps.
+    /// Sets the chance in percent that no beat is offered in a cycle in which one could be, 0 to
+    /// 90, and the seed of the gaps.
     pub fn set_stalls(&mut self, stall_percent: u8, seed: u64) {
         self.stall_percent = stall_percent;
         self.random = ChaCha8Rng::seed_from_u64(seed);
@@ -62,7 +63,8 @@ impl StreamSource {
         self.frames.len()
     }
 
-    /// Moves the cycles in which the last beats of frames were taken to `into`, in the order of the frames.
+    /// Moves the cycles in which the last beats of frames were taken to `into`, in the order of the
+    /// frames.
     pub fn take_entered(&mut self, into: &mut Vec<u64>) {
         into.append(&mut self.entered);
     }

@@ -1,4 +1,5 @@
-# All divisions of the words in bytes 2 to 5 and 6 to 9 of the frame, to bytes 10 to 25. Verdict: packetIdx.
+# All divisions of the words in bytes 2 to 5 and 6 to 9 of the frame, to bytes 10 to 25. Verdict:
+# packetIdx.
 
     .text
     .globl  kernel

@@ -1,5 +1,5 @@
-# Packets 0 to 9 of every 16 never end, each in its own way; the others return their packetIdx. Theirs is the lowest address, so that
-# they go first in their warps.
+# Packets 0 to 9 of every 16 never end, each in its own way; the others return their packetIdx.
+# Theirs is the lowest address, so that they go first in their warps.
 
     .include "packet.inc"
 

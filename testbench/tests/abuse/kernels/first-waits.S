@@ -1,4 +1,5 @@
-# Packet 0 never ends; the others return their packetIdx. Theirs is the lower address, so that they go first in its warp.
+# Packet 0 never ends; the others return their packetIdx. Theirs is the lower address, so that they
+# go first in its warp.
 
     .text
     .globl  kernel

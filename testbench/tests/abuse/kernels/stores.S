@@ -1,5 +1,5 @@
-# Stores a word, a half word or a byte of the packet where the packet says.
-# Frame: bytes 2 to 5 the address, 6 to 9 the value, 10 the size as a power of two. Verdict: packetIdx.
+# Stores a word, a half word or a byte of the packet where the packet says. Frame: bytes 2 to 5 the
+# address, 6 to 9 the value, 10 the size as a power of two. Verdict: packetIdx.
 
     .text
     .globl  kernel

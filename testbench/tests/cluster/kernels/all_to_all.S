@@ -1,5 +1,6 @@
-# Every packet leaves a command: packet n writes entry n of the list at word 0 of the argument block, a put of eight bytes to node n modulo
-# the number of nodes (word 3): our number and n to the symmetric address in word 1 plus 512 times our number (word 2) plus 8 n.
+# Every packet leaves a command: packet n writes entry n of the list at word 0 of the argument
+# block, a put of eight bytes to node n modulo the number of nodes (word 3): our number and n to the
+# symmetric address in word 1 plus 512 times our number (word 2) plus 8 n.
 
     .include "packet.inc"
 

@@ -1,6 +1,8 @@
-/* Rounds of all collective calls; each leaves what it gave in its part of the heap. Own words: rounds, then five of each round: words that are reduced, the operation, bytes of a
- * broadcast, its root, bytes of a block.
- * Heap: work space; at SOURCE 512 bytes of this node; at SHARED a target that all rounds use; at SCRATCH a source that changes behind the call; from RESULTS on six parts of 512 bytes a round. */
+/* Rounds of all collective calls; each leaves what it gave in its part of the heap. Own words:
+ * rounds, then five of each round: words that are reduced, the operation, bytes of a broadcast, its
+ * root, bytes of a block. Heap: work space; at SOURCE 512 bytes of this node; at SHARED a target
+ * that all rounds use; at SCRATCH a source that changes behind the call; from RESULTS on six parts
+ * of 512 bytes a round. */
 #include <hermes.h>
 #define HERMES_OPENSHMEM_NAMES
 #include <hermes_collectives.h>
@@ -22,7 +24,8 @@ static __attribute__((noinline)) void linger(uint32_t turns)
         __asm__ volatile("");
 }
 
-/* Each lane of its own, read before and after: what others put must not be hidden by what the L1 held. */
+/* Each lane of its own, read before and after: what others put must not be hidden by what the L1
+ * held. */
 static __attribute__((noinline)) uint32_t sum_of(const volatile uint32_t *words, uint32_t count)
 {
     uint32_t sum = 0;
@@ -52,7 +55,9 @@ static __attribute__((noinline)) uint32_t changing(hermes_ctx_t ctx, struct herm
     return code;
 }
 
-/* Stores of each lane, and puts to all nodes, are there for others behind a barrier; nobody leaves it before the last one came. What is not so is counted: who gave up here would leave the others waiting. */
+/* Stores of each lane, and puts to all nodes, are there for others behind a barrier; nobody leaves
+ * it before the last one came. What is not so is counted: who gave up here would leave the others
+ * waiting. */
 static __attribute__((noinline)) uint32_t barriers(hermes_ctx_t ctx, struct hermes_collectives *work, uint8_t *heap, uint32_t round, uint32_t *wrong)
 {
     uint32_t me = hermes_my_pe(), nodes = hermes_n_pes(), next = (me + 1) % nodes, lane = hermes_lane(), code = 0;

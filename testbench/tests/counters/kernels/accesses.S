@@ -1,6 +1,8 @@
-# Accesses that are known beforehand. The first word of the frame's bytes 2 to 5: lines to read, rounds of reading them, lines to write, and
-# 1 for a fault at the end, a byte each. The packet has 64 lines of its own in the area whose address is the first word of the argument
-# block: it reads the first ones and writes those from the 32nd on. An atomic addition counts it in the line behind the argument block's.
+# Accesses that are known beforehand. The first word of the frame's bytes 2 to 5: lines to read,
+# rounds of reading them, lines to write, and 1 for a fault at the end, a byte each. The packet has
+# 64 lines of its own in the area whose address is the first word of the argument block: it reads
+# the first ones and writes those from the 32nd on. An atomic addition counts it in the line behind
+# the argument block's.
 
     .include "packet.inc"
     .option arch, +a

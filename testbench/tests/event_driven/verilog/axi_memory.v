@@ -1,7 +1,9 @@
-// AXI4 slave in front of the memory of lines of 64 bytes that the bench has, for event-driven simulators. It pauses at random on every channel, and
-// ends the simulation at the first X on a handshake or on what a handshake transfers.
+// AXI4 slave in front of the memory of lines of 64 bytes that the bench has, for event-driven
+// simulators. It pauses at random on every channel, and ends the simulation at the first X on a
+// handshake or on what a handshake transfers.
 //
-// Bursts are of whole lines and increment. Reads are answered in the order of their addresses, writes in the order of theirs.
+// Bursts are of whole lines and increment. Reads are answered in the order of their addresses,
+// writes in the order of theirs.
 module axi_memory #(
     parameter LINES = 1024,     // Lines of the memory
     parameter PAUSE = 0,        // Chance of a pause in a cycle, in percent, on each channel

@@ -1,4 +1,5 @@
-// What the ends of the buses share, included in each: pauses from a seed, and the end of a run that failed.
+// What the ends of the buses share, included in each: pauses from a seed, and the end of a run that
+// failed.
 integer seed;
 
 initial seed = SEED;

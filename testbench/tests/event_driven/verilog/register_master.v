@@ -1,6 +1,8 @@
-// AXI4-Lite master that plays a list of accesses, for event-driven simulators. `done` rises after the last one.
+// AXI4-Lite master that plays a list of accesses, for event-driven simulators. `done` rises after
+// the last one.
 //
-// An entry is {operation, offset, value}: 8'd1 writes, 8'd2 reads and prints, 8'd3 reads until the value comes, 8'd0 ends.
+// An entry is {operation, offset, value}: 8'd1 writes, 8'd2 reads and prints, 8'd3 reads until the
+// value comes, 8'd0 ends.
 module register_master #(
     parameter PAUSE = 0,
     parameter SEED = 1,

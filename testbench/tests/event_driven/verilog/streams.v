@@ -1,4 +1,5 @@
-// AXI4-Stream source that plays a list of beats {tlast, tuser, tkeep, tdata}, for event-driven simulators.
+// AXI4-Stream source that plays a list of beats {tlast, tuser, tkeep, tdata}, for event-driven
+// simulators.
 module stream_source #(
     parameter PAUSE = 0,
     parameter SEED = 1,

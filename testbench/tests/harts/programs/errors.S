@@ -1,5 +1,6 @@
-# What a hart writes to the descriptor page and what it does not start: stores of a part of a word, all stores while the spawner is disabled, and
-# those to a busy slot. Behind each step the registers go to `found`, eight words a step.
+# What a hart writes to the descriptor page and what it does not start: stores of a part of a word,
+# all stores while the spawner is disabled, and those to a busy slot. Behind each step the registers
+# go to `found`, eight words a step.
 
     .option arch, +a
     .equ    REGISTERS, 0xffffe000
@@ -47,7 +48,8 @@ hart:
     jal     descriptor
     sb      t2, 8(s0)
     jal     note
-    # Enabled again: what was written is not there, so that the slot has no threads yet. The same with another number.
+    # Enabled again: what was written is not there, so that the slot has no threads yet. The same
+    # with another number.
     li      t0, 1
     sw      t0, 0x380(s1)
     la      t0, add

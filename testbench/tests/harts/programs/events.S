@@ -1,7 +1,8 @@
-# A hart that waits for one event in each round in all ways: delivery, a look at ulipend, wfi. It tells the host when a round begins by
-# HOST_IRQ_RAISE; the host makes the event some cycles later. `parameters`: word 0 the parameter of EMONITOR, word 1 0: the round begins
-# when the channel is armed, 1: before that, and then what came before is looked for: word 2 address, word 3 mask. The scenario is that of
-# the entry.
+# A hart that waits for one event in each round in all ways: delivery, a look at ulipend, wfi. It
+# tells the host when a round begins by HOST_IRQ_RAISE; the host makes the event some cycles later.
+# `parameters`: word 0 the parameter of EMONITOR, word 1 0: the round begins when the channel is
+# armed, 1: before that, and then what came before is looked for: word 2 address, word 3 mask. The
+# scenario is that of the entry.
 
     .equ    REGISTERS, 0xffffe000
 

@@ -1,6 +1,7 @@
-# All kinds of operations, each on data of its hart, in rounds: counters of atomic operations, of reservations, in memory, in local memory and in a
-# register of the array, quotients. A hart that starts anew finds each of them as it was, or one further: what was interrupted happened or
-# did not. ebreak: something was wrong; `states` says what.
+# All kinds of operations, each on data of its hart, in rounds: counters of atomic operations, of
+# reservations, in memory, in local memory and in a register of the array, quotients. A hart that
+# starts anew finds each of them as it was, or one further: what was interrupted happened or did
+# not. ebreak: something was wrong; `states` says what.
 
     .option arch, +a
     .text

@@ -1,5 +1,6 @@
-# Hart 0 moves the descriptor page while hart 1 starts a job by SIGNAL, ROUNDS times, each time at another distance. What became of a round is in
-# `results`: bit 0 the move was refused, bit 1 the page is where it was, from bit 8 on the jobs that were started.
+# Hart 0 moves the descriptor page while hart 1 starts a job by SIGNAL, ROUNDS times, each time at
+# another distance. What became of a round is in `results`: bit 0 the move was refused, bit 1 the
+# page is where it was, from bit 8 on the jobs that were started.
 
     .option arch, +a
     .equ    REGISTERS, 0xffffe000

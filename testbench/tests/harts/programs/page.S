@@ -1,4 +1,5 @@
-# A hart that writes all descriptors, waits until the host has let a hostile lane at them, and starts each by its ENTRY alone.
+# A hart that writes all descriptors, waits until the host has let a hostile lane at them, and
+# starts each by its ENTRY alone.
 
     .option arch, +a
     .equ    REGISTERS, 0xffffe000
@@ -16,8 +17,8 @@ job:                                        # adds ARG1 to the word at ARG0
     amoadd.w zero, a2, (a1)
     ret
 
-# The lane: every word of the page at ARG0, with stores of all sizes and all kinds of atomic operations; ARG1 the entry of a job, so that a
-# word that counted would start one.
+# The lane: every word of the page at ARG0, with stores of all sizes and all kinds of atomic
+# operations; ARG1 the entry of a job, so that a word that counted would start one.
     .balign 64
     .globl  hostile
 hostile:
@@ -67,7 +68,8 @@ hart:
     fence   rw, rw
     li      t0, 1
     sw      t0, 0x36c(s9)                   # HOST_IRQ_RAISE: the descriptors are there
-    # The lane has been at them when the host rings. A hart's atomic operations start nothing either.
+    # The lane has been at them when the host rings. A hart's atomic operations start nothing
+    # either.
 3:  lw      t0, 0x310(s9)
     srli    t0, t0, 16
     andi    t0, t0, 1

@@ -51,7 +51,8 @@ loads_uncached:
     sw      s1, 0(s2)
     j       1b
 
-# An atomic operation, an access to a device and a division in turns, without pause; each hart counts in a word of `seen`.
+# An atomic operation, an access to a device and a division in turns, without pause; each hart
+# counts in a word of `seen`.
     .balign 64
     .globl  shares
 shares:
@@ -73,7 +74,8 @@ shares:
     sw      t1, 0(s0)
     j       1b
 
-# Executes the word at `patched` again and again, whose result is one of a few values. `seen` counts each; a0 another value: it stops.
+# Executes the word at `patched` again and again, whose result is one of a few values. `seen` counts
+# each; a0 another value: it stops.
     .balign 64
     .globl  executes
 executes:

@@ -1,6 +1,7 @@
-# Jobs at random times from four harts: each has slots 4h to 4h + 2, the host slot 4h + 3. A job of n threads adds n to the counter of its
-# slot. Before a slot is used again its completion word and its counter are compared with what they must be. ebreak ends a hart; its
-# word of `failures` says what was wrong: the line of the check, and what was found.
+# Jobs at random times from four harts: each has slots 4h to 4h + 2, the host slot 4h + 3. A job of
+# n threads adds n to the counter of its slot. Before a slot is used again its completion word and
+# its counter are compared with what they must be. ebreak ends a hart; its word of `failures` says
+# what was wrong: the line of the check, and what was found.
 
     .option arch, +a
     .equ    REGISTERS, 0xffffe000
@@ -104,7 +105,8 @@ free:
     beqz    t2, ended
     addi    t2, t2, -1
     sw      t2, 4(s3)
-    # A descriptor: t0 entry, t1 shape, t2 word 4, t4 cores, t5 what the completion word becomes, t6 threads.
+    # A descriptor: t0 entry, t1 shape, t2 word 4, t4 cores, t5 what the completion word becomes, t6
+    # threads.
     la      t0, job
     srli    t6, s2, 16
     andi    t6, t6, 7
@@ -218,7 +220,8 @@ failed:
     sw      s6, 20(s3)
     ebreak
 
-# Of its slot number s5: s6 the slot, s8 the descriptor, s7 completion word and counter, t3 what is expected of them.
+# Of its slot number s5: s6 the slot, s8 the descriptor, s7 completion word and counter, t3 what is
+# expected of them.
 slot:
     slli    s6, s0, 2
     add     s6, s6, s5

@@ -1,5 +1,6 @@
-//! The table of hostile frames. Sequence numbers: the array has taken packets 0 to 2 of the peer and
-//! expects number 3; its own packets 0 (put), 1 (get) and 2 (atomic operation) wait for answers.
+//! The table of hostile frames. Sequence numbers: the array has taken packets 0 to 2 of the peer
+//! and expects number 3; its own packets 0 (put), 1 (get) and 2 (atomic operation) wait for
+//! answers.
 
 use hermes_rtl::net::{cause, counter};
 use hermes_testbench::cosim::Region;

@@ -1,6 +1,7 @@
-# Packets that leave commands: packet n writes entry n of the ring at word 0 of the argument block, a put of eight bytes to the symmetric
-# address in word 1 plus 8 n: the first word behind its Ethernet header, and n. The word with the phase is written last; all stores are of one
-# line, and so in order.
+# Packets that leave commands: packet n writes entry n of the ring at word 0 of the argument block,
+# a put of eight bytes to the symmetric address in word 1 plus 8 n: the first word behind its
+# Ethernet header, and n. The word with the phase is written last; all stores are of one line, and
+# so in order.
 
     .include "packet.inc"
 

@@ -1,6 +1,8 @@
-/* All warps of both nodes count in words of both nodes by atomic operations, of each kind so many. Own words: threads of a warp, warps, rounds, whether calls that give a value work.
- * Heap, as doubles: 0 added to; 1 fetched and added to; 2 counted by compare-swap; 3 a bit of each warp and round flips; 4 swapped along; 5 32-bit adds, in both halves. From 8 on the
- * sums of what a warp saw: of fetch-adds, and of swaps. */
+/* All warps of both nodes count in words of both nodes by atomic operations, of each kind so many.
+ * Own words: threads of a warp, warps, rounds, whether calls that give a value work. Heap, as
+ * doubles: 0 added to; 1 fetched and added to; 2 counted by compare-swap; 3 a bit of each warp and
+ * round flips; 4 swapped along; 5 32-bit adds, in both halves. From 8 on the sums of what a warp
+ * saw: of fetch-adds, and of swaps. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,5 +1,6 @@
-/* A warp puts the words of the first part of the heap into the second part of that of the other node, all of them before it waits. How many were not consumed then
- * goes to the word behind. Own word: how many. */
+/* A warp puts the words of the first part of the heap into the second part of that of the other
+ * node, all of them before it waits. How many were not consumed then goes to the word behind. Own
+ * word: how many. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,5 +1,6 @@
-/* Commands that are wrong, of the library by warp 0 and by hand by warp 1. What came of each goes to the heap, from word 64 on: what the library
- * gave, and the code of the command. Own word: threads of a warp. */
+/* Commands that are wrong, of the library by warp 0 and by hand by warp 1. What came of each goes
+ * to the heap, from word 64 on: what the library gave, and the code of the command. Own word:
+ * threads of a warp. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,5 +1,7 @@
-/* Every second warp hands an address over that may not be read; the others put. Own words: threads of a warp, warps that may do so. Word `warp` of the other node's heap gets what a warp puts behind that; the
- * words from 256 on get what the lanes got that did not end, a line for each warp. */
+/* Every second warp hands an address over that may not be read; the others put. Own words: threads
+ * of a warp, warps that may do so. Word `warp` of the other node's heap gets what a warp puts
+ * behind that; the words from 256 on get what the lanes got that did not end, a line for each
+ * warp. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

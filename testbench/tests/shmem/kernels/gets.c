@@ -1,5 +1,6 @@
-/* Gets of 1 to 200 bytes of the first 4 KiB of the other node's heap, from every byte of a line to every byte of a line, each behind the one before, blocking or not;
- * then a piece that was put there just before is got. Own words: threads of a warp, gets, seed, bytes of a part. */
+/* Gets of 1 to 200 bytes of the first 4 KiB of the other node's heap, from every byte of a line to
+ * every byte of a line, each behind the one before, blocking or not; then a piece that was put
+ * there just before is got. Own words: threads of a warp, gets, seed, bytes of a part. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -27,7 +28,8 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
         }
         at += bytes;
     }
-    /* The last 48 bytes of the part there are written by this warp, and come back; loads have seen other bytes here before. */
+    /* The last 48 bytes of the part there are written by this warp, and come back; loads have seen
+     * other bytes here before. */
     volatile uint32_t *back = (volatile uint32_t *)(mine + part - 96);
     uint32_t before = back[0] | back[11];
     if (!code)

@@ -1,5 +1,7 @@
-/* Values that are put and got as such, by warp 0 of each node: what each call gave goes to the words from 64 on, two for each. Words 0 to 15 of the other node's heap are got,
- * puts go to word 32 and on. Own word: 0 in mode paper. The last two words: cycles of a get of 8 bytes, of a fetch-add. */
+/* Values that are put and got as such, by warp 0 of each node: what each call gave goes to the
+ * words from 64 on, two for each. Words 0 to 15 of the other node's heap are got, puts go to word
+ * 32 and on. Own word: 0 in mode paper. The last two words: cycles of a get of 8 bytes, of a
+ * fetch-add. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,8 +1,12 @@
-/* Warps that the watchdog ends within a call, and warps of the same slots behind them. Each odd warp waits until it has been there for some cycles, makes its call, and does not end by
- * itself; an even one puts some words, makes the same call and ends. Own words: threads of a warp, call, cycles of warp 1 and of the last one, warps, words.
+/* Warps that the watchdog ends within a call, and warps of the same slots behind them. Each odd
+ * warp waits until it has been there for some cycles, makes its call, and does not end by itself;
+ * an even one puts some words, makes the same call and ends. Own words: threads of a warp, call,
+ * cycles of warp 1 and of the last one, warps, words.
  *
- * A warp has a line in the heap: words 0 to 7 are what the other node's warp of this number does here, or what this one gets; words 8 to 15 are a source. Behind the lines is a word for
- * each warp, and one for all that an even warp puts first: bits 7:0 what it found in its queue, bit 8 its call returned, bits 31:16 its code. */
+ * A warp has a line in the heap: words 0 to 7 are what the other node's warp of this number does
+ * here, or what this one gets; words 8 to 15 are a source. Behind the lines is a word for each
+ * warp, and one for all that an even warp puts first: bits 7:0 what it found in its queue, bit 8
+ * its call returned, bits 31:16 its code. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -17,7 +21,8 @@ static void pause(void)
     __asm__ volatile("divu %0, %0, %0" : "+r"(number));
 }
 
-/* What the warp before left: 0 nothing that is wrong, 1 a command that is published and counts nowhere, 2 one that counts in ISSUED. The words of the context are those of
+/* What the warp before left: 0 nothing that is wrong, 1 a command that is published and counts
+ * nowhere, 2 one that counts in ISSUED. The words of the context are those of
  * hermes_context.inc. */
 static uint32_t left(const struct hermes_arguments *node)
 {

@@ -1,5 +1,7 @@
-/* Waits for one of many words, and for all, with the names of OpenSHMEM where it has them. Each node puts eight words of 32 bits and four of 64 into the other one; the words from 128 on get
- * what the calls gave. Words 0 to 7 are 5 times their number, and so are the doubles from 8 on, and 2^32 more. */
+/* Waits for one of many words, and for all, with the names of OpenSHMEM where it has them. Each
+ * node puts eight words of 32 bits and four of 64 into the other one; the words from 128 on get
+ * what the calls gave. Words 0 to 7 are 5 times their number, and so are the doubles from 8 on, and
+ * 2^32 more. */
 #define HERMES_OPENSHMEM_NAMES
 #include <hermes.h>
 #include <hermes_shmem.h>

@@ -1,4 +1,5 @@
-/* A kernel with the names of OpenSHMEM. Each node leaves in the other one's heap, as doubles: 1 a number, 2 the same got back and put, 3 a sum, 4 a signal. */
+/* A kernel with the names of OpenSHMEM. Each node leaves in the other one's heap, as doubles: 1 a
+ * number, 2 the same got back and put, 3 a sum, 4 a signal. */
 #define HERMES_OPENSHMEM_NAMES
 #include <hermes.h>
 #include <hermes_shmem.h>

@@ -1,4 +1,5 @@
-/* Calls on a queue that is off: the kernel says so itself, in its control line. What they give goes to the heap, from word 64 on, two words for each. Own word: threads of a warp. */
+/* Calls on a queue that is off: the kernel says so itself, in its control line. What they give goes
+ * to the heap, from word 64 on, two words for each. Own word: threads of a warp. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,6 +1,8 @@
-/* Puts that are prepared, 4 to 16 bytes from any byte on. Round r of a warp has bytes 16 r on of its part: 0 fired with another first word; 1 not fired, a word is put in its place; 2 fired,
- * and a word put into the warp's word at once; 3 fired behind a quiet. Own words: threads of a warp, rounds. The heap has a word for each warp, the source from byte 256 on, 32 bytes for
- * each round, and the parts. The last words hold the codes of warp 0. */
+/* Puts that are prepared, 4 to 16 bytes from any byte on. Round r of a warp has bytes 16 r on of
+ * its part: 0 fired with another first word; 1 not fired, a word is put in its place; 2 fired, and
+ * a word put into the warp's word at once; 3 fired behind a quiet. Own words: threads of a warp,
+ * rounds. The heap has a word for each warp, the source from byte 256 on, 32 bytes for each round,
+ * and the parts. The last words hold the codes of warp 0. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -36,7 +38,8 @@ static uint32_t codes_of(hermes_ctx_t ctx, hermes_ctx_t other, volatile uint32_t
     hermes_put_fire(prepared);
     codes[n++] = hermes_quiet(ctx);
     codes[n++] = hermes_quiet(ctx);
-    /* It is not fired, and leaves nothing. Its entry is that of the first command that quiet has not seen. */
+    /* It is not fired, and leaves nothing. Its entry is that of the first command that quiet has
+     * not seen. */
     for (uint32_t i = 0; i < 64; i++)
         hermes_p32(other, word, i, pe);
     codes[n++] = hermes_put_prepare(ctx, &prepared, heap, heap, 16, pe);

@@ -1,4 +1,5 @@
-# A put by a kernel in assembly: the word at the beginning of the other node's heap becomes 1 more than the number of this node; then this node waits for its own.
+# A put by a kernel in assembly: the word at the beginning of the other node's heap becomes 1 more
+# than the number of this node; then this node waits for its own.
 
     .include "packet.inc"
     .include "hermes_shmem.inc"

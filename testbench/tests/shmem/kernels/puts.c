@@ -1,5 +1,6 @@
-/* Each warp fills its part of the heap of both nodes with pieces of the first 4 KiB of its own, one behind the other: 1 to 16 bytes, each fifth 17 to 116,
- * from any byte on. Own words: threads of a warp, warps, bytes of a part, seed. */
+/* Each warp fills its part of the heap of both nodes with pieces of the first 4 KiB of its own, one
+ * behind the other: 1 to 16 bytes, each fifth 17 to 116, from any byte on. Own words: threads of a
+ * warp, warps, bytes of a part, seed. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

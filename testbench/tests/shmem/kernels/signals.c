@@ -1,5 +1,7 @@
-/* Warps of node 0 put bytes with a signal, those of node 1 wait for it and look at the bytes; their answer is a signal too. Then the calls that are refused. Own words: threads of a
- * warp, rounds, bytes of a part. The heap has a line of signals for each warp, then the parts; the last words hold the codes of warp 0. */
+/* Warps of node 0 put bytes with a signal, those of node 1 wait for it and look at the bytes; their
+ * answer is a signal too. Then the calls that are refused. Own words: threads of a warp, rounds,
+ * bytes of a part. The heap has a line of signals for each warp, then the parts; the last words
+ * hold the codes of warp 0. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

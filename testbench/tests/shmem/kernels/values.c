@@ -1,5 +1,6 @@
-/* Atomic operations and a short get on the first 64 bits of the other node's heap, written by hand, one by one, in context 3 but for the last. What VALUE was behind each goes to
- * the words from 64 on, two for each. */
+/* Atomic operations and a short get on the first 64 bits of the other node's heap, written by hand,
+ * one by one, in context 3 but for the last. What VALUE was behind each goes to the words from 64
+ * on, two for each. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

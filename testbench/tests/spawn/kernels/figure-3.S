@@ -1,8 +1,10 @@
-# Figure 3 of the paper on Pangaea: the command processor arms a channel on the completion word of a job, starts the job's threads with one
-# store, and works on; when the threads have ended, their completion word interrupts it in user level; the handler notes that, and returns.
+# Figure 3 of the paper on Pangaea: the command processor arms a channel on the completion word of a
+# job, starts the job's threads with one store, and works on; when the threads have ended, their
+# completion word interrupts it in user level; the handler notes that, and returns.
 #
-# EMONITOR rd, rs1, rs2 is `.insn r 0x0b, 0, scenario << 3 | channel, rd, rs1, rs2`, ERETURN `.word 0x100b`, SIGNAL rs2, imm(rs1)
-# `.insn s 0x0b, 2, rs2, imm(rs1)`, SIGNAL.RANGE rd, rs1 `.insn r 0x0b, 3, 0, rd, rs1, x0`.
+# EMONITOR rd, rs1, rs2 is `.insn r 0x0b, 0, scenario << 3 | channel, rd, rs1, rs2`, ERETURN
+# `.word 0x100b`, SIGNAL rs2, imm(rs1) `.insn s 0x0b, 2, rs2, imm(rs1)`, SIGNAL.RANGE rd, rs1
+# `.insn r 0x0b, 3, 0, rd, rs1, x0`.
 
     .equ    THREADS, 100
     .equ    ROUNDS, 5
@@ -108,7 +110,8 @@ other_hart:
     xor     t5, t3, t2
     j       1b
 
-# Counts in s9, which the main program only reads, and in memory; uses s10 and s11, which it leaves alone.
+# Counts in s9, which the main program only reads, and in memory; uses s10 and s11, which it leaves
+# alone.
     .globl  handler
 handler:
     la      s10, state

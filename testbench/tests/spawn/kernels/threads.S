@@ -1,7 +1,8 @@
-# Spawned threads. Thread n stores n + ARG1 to word n of the array at ARG0, then its job's slot, core and warp slot beside it:
-# 16 bytes a thread. The `faults` entry does the same, but threads whose number is 5 modulo 16 execute an illegal instruction first;
-# those of `endless` never end if their number is 3 modulo 16; those of `slow` wait for some hundred cycles; those of `stacked` keep what
-# they store on their stack meanwhile, and number 5 modulo 16 stores below its stack.
+# Spawned threads. Thread n stores n + ARG1 to word n of the array at ARG0, then its job's slot,
+# core and warp slot beside it: 16 bytes a thread. The `faults` entry does the same, but threads
+# whose number is 5 modulo 16 execute an illegal instruction first; those of `endless` never end if
+# their number is 3 modulo 16; those of `slow` wait for some hundred cycles; those of `stacked` keep
+# what they store on their stack meanwhile, and number 5 modulo 16 stores below its stack.
 
     .text
     .globl  kernel
