@@ -19,7 +19,7 @@ pub struct Verdict {
 
 /// The next line of the frames to send, from the slot reader to the frame sender.
 #[derive(Ports)]
-#[held]
+#[held(valid, ready, data, error, start, last)]
 pub struct FrameLine {
     /// A line is here.
     pub valid: Signal<Out, Bit>,
