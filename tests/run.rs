@@ -66,7 +66,7 @@ fn every_preset_takes_a_local_window() {
         let output = folder.hermes(&format!("{run} --verdicts out.csv"));
         let warning = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{array}: {warning}");
-        for part in ["fault: store access", "stack.c:12", "below the stack of 256 bytes", "packet 7"] {
+        for part in ["fault: store access", "stack.c:13", "below the stack of 256 bytes", "packet 7"] {
             assert!(warning.contains(part), "{array}: expected {part:?} in {warning}");
         }
         for row in rows(&folder.text("out.csv")) {
