@@ -129,43 +129,21 @@ module acknowledge_formal (
     assign \dut.marks.tracked = pair;
     assign \dut.answers.tracked = pair;
 
-    reg [4:0] unperformed, kept;
-    always @* case (pair)
-        4'd0: unperformed = \dut.unperformed.counts_0 ;
-        4'd1: unperformed = \dut.unperformed.counts_1 ;
-        4'd2: unperformed = \dut.unperformed.counts_2 ;
-        4'd3: unperformed = \dut.unperformed.counts_3 ;
-        4'd4: unperformed = \dut.unperformed.counts_4 ;
-        4'd5: unperformed = \dut.unperformed.counts_5 ;
-        4'd6: unperformed = \dut.unperformed.counts_6 ;
-        4'd7: unperformed = \dut.unperformed.counts_7 ;
-        4'd8: unperformed = \dut.unperformed.counts_8 ;
-        4'd9: unperformed = \dut.unperformed.counts_9 ;
-        4'd10: unperformed = \dut.unperformed.counts_10 ;
-        4'd11: unperformed = \dut.unperformed.counts_11 ;
-        4'd12: unperformed = \dut.unperformed.counts_12 ;
-        4'd13: unperformed = \dut.unperformed.counts_13 ;
-        4'd14: unperformed = \dut.unperformed.counts_14 ;
-        4'd15: unperformed = \dut.unperformed.counts_15 ;
-    endcase
-    always @* case (pair)
-        4'd0: kept = \dut.kept.counts_0 ;
-        4'd1: kept = \dut.kept.counts_1 ;
-        4'd2: kept = \dut.kept.counts_2 ;
-        4'd3: kept = \dut.kept.counts_3 ;
-        4'd4: kept = \dut.kept.counts_4 ;
-        4'd5: kept = \dut.kept.counts_5 ;
-        4'd6: kept = \dut.kept.counts_6 ;
-        4'd7: kept = \dut.kept.counts_7 ;
-        4'd8: kept = \dut.kept.counts_8 ;
-        4'd9: kept = \dut.kept.counts_9 ;
-        4'd10: kept = \dut.kept.counts_10 ;
-        4'd11: kept = \dut.kept.counts_11 ;
-        4'd12: kept = \dut.kept.counts_12 ;
-        4'd13: kept = \dut.kept.counts_13 ;
-        4'd14: kept = \dut.kept.counts_14 ;
-        4'd15: kept = \dut.kept.counts_15 ;
-    endcase
+    // The counts of all queue pairs, those of queue pair 0 last.
+    wire [79:0] all_unperformed = {
+        \dut.unperformed.counts_15 , \dut.unperformed.counts_14 , \dut.unperformed.counts_13 , \dut.unperformed.counts_12 ,
+        \dut.unperformed.counts_11 , \dut.unperformed.counts_10 , \dut.unperformed.counts_9 , \dut.unperformed.counts_8 ,
+        \dut.unperformed.counts_7 , \dut.unperformed.counts_6 , \dut.unperformed.counts_5 , \dut.unperformed.counts_4 ,
+        \dut.unperformed.counts_3 , \dut.unperformed.counts_2 , \dut.unperformed.counts_1 , \dut.unperformed.counts_0 
+    };
+    wire [79:0] all_kept = {
+        \dut.kept.counts_15 , \dut.kept.counts_14 , \dut.kept.counts_13 , \dut.kept.counts_12 ,
+        \dut.kept.counts_11 , \dut.kept.counts_10 , \dut.kept.counts_9 , \dut.kept.counts_8 ,
+        \dut.kept.counts_7 , \dut.kept.counts_6 , \dut.kept.counts_5 , \dut.kept.counts_4 ,
+        \dut.kept.counts_3 , \dut.kept.counts_2 , \dut.kept.counts_1 , \dut.kept.counts_0 
+    };
+    wire [4:0] unperformed = all_unperformed[5 * pair +: 5];
+    wire [4:0] kept = all_kept[5 * pair +: 5];
 
     `include "start.vh"
 

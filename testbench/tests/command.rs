@@ -14,6 +14,7 @@ use hermes_testbench::command::machine::{machine_program, Abilities, Style};
 use hermes_testbench::command::{build_program, random_program, CommandBench, CommandError, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::iss::Cause;
+use hermes_testbench::kernel::Executable;
 use hermes_testbench::test_seed;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -51,6 +52,17 @@ fn config() -> Config {
 
 fn memory(latency: Latency, stall_percent: u8, seed: u64) -> MemoryOptions {
     MemoryOptions { latency, stall_percent, seed, failing: Vec::new() }
+}
+
+/// A host of a new array.
+fn host(library: &ModelLibrary, memory: MemoryOptions) -> Host<Simulation> {
+    Host::new(Simulation::new(library.instantiate().unwrap(), 1 << 24, memory).unwrap()).unwrap()
+}
+
+/// Random programs of about `blocks` blocks, one for each of these harts, hart 0 first.
+fn programs(seed: u64, style: Style, harts: u32, blocks: usize) -> Vec<Executable> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    (0..harts).map(|hart| machine_program(&mut random, blocks, style.of_hart(hart)).executable).collect()
 }
 
 fn tests_folder() -> PathBuf {
@@ -115,8 +127,7 @@ fn random_programs() {
     for memory in &memories {
         // One program after the other on the same array: nothing of one is left in the next.
         let bench = CommandBench::new(array().clone(), memory.clone(), present());
-        let model = array().instantiate().unwrap();
-        let mut host = Host::new(Simulation::new(model, 1 << 24, memory.clone()).unwrap()).unwrap();
+        let mut host = host(array(), memory.clone());
         for number in 0..8 {
             let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
             let program = random_program(&mut random, 120);
@@ -153,8 +164,7 @@ fn a_hart_that_does_not_stop_is_named_with_its_pc() {
     std::fs::write(&path, ENDS_ON_HART_0).unwrap();
     let programs = [(); 2].map(|()| build_program(&path).unwrap());
     let bench = CommandBench::new(library.clone(), memory.clone(), Abilities::of(&config));
-    let mut host =
-        Host::new(Simulation::new(library.instantiate().unwrap(), 1 << 24, memory).unwrap()).unwrap();
+    let mut host = host(&library, memory);
     let error = bench.run_harts_on(&mut host, &programs, 20_000).err().expect("hart 1 does not stop");
     assert!(matches!(error, CommandError::Limit { .. }), "{error}");
     let here = programs[1].symbol("here").unwrap().address;
@@ -182,13 +192,9 @@ fn random_programs_on_harts(harts: u32) {
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
-        let model = library.instantiate().unwrap();
-        let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
+        let mut host = host(&library, memory);
         for number in 0..3 {
-            let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
-            let programs: Vec<_> = (0..harts)
-                .map(|hart| machine_program(&mut random, 120, style.of_hart(hart)).executable)
-                .collect();
+            let programs = programs(seed << 8 | number, style, harts, 120);
             let ended = bench.run_harts_on(&mut host, &programs, LIMIT);
             let ended = ended.unwrap_or_else(|e| panic!("programs {number}: {e}"));
             total += ended.seen;
@@ -217,12 +223,8 @@ fn harts_that_are_refused_a_device_let_others_fetch() {
     for seed in [1, 11] {
         let memory = memory(Latency::Random(1, 60), 10, seed);
         let bench = CommandBench::new(library.clone(), memory.clone(), Abilities::of(&config));
-        let model = library.instantiate().unwrap();
-        let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let style = Style::of(&config);
-        let programs: Vec<_> =
-            (0..8).map(|hart| machine_program(&mut random, 150, style.of_hart(hart)).executable).collect();
+        let mut host = host(&library, memory);
+        let programs = programs(seed, Style::of(&config), 8, 150);
         let ended = bench.going_on_at_break().run_harts_on(&mut host, &programs, LIMIT);
         ended.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     }
@@ -238,14 +240,11 @@ fn a_debugger_changes_nothing() {
     let library = build(&config);
     let (mut total, mut steps) = (Seen::default(), 0);
     let memory = memory(Latency::Random(1, 60), 20, seed);
-    let model = library.instantiate().unwrap();
-    let mut host = Host::new(Simulation::new(model, 1 << 24, memory.clone()).unwrap()).unwrap();
+    let mut host = host(&library, memory.clone());
     for number in 0..3 {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities);
         let bench = bench.going_on_at_break().debugged(seed << 8 | number);
-        let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
-        let programs: Vec<_> =
-            (0..4).map(|hart| machine_program(&mut random, 60, style.of_hart(hart)).executable).collect();
+        let programs = programs(seed << 8 | number, style, 4, 60);
         let ended = bench.run_harts_on(&mut host, &programs, LIMIT);
         let ended = ended.unwrap_or_else(|e| panic!("programs {number}: {e}"));
         total += ended.seen;
@@ -267,8 +266,7 @@ fn random_programs_in_machine_mode() {
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
-        let model = library.instantiate().unwrap();
-        let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
+        let mut host = host(&library, memory);
         for number in 0..8 {
             let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
             let program = machine_program(&mut random, 120, style);

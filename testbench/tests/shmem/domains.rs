@@ -8,8 +8,7 @@ use hermes_testbench::cluster::{self, address, Node, QueueArea, QueueMode, Queue
 use hermes_testbench::cosim::{self, ArraySetup, CosimError, Device as _, QueuePair, Region, RunOptions};
 use hermes_testbench::firmware::Firmware;
 use hermes_testbench::kernel::RegisterClass;
-use hermes_testbench::model;
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 use super::{kernel, lossy, options, program, small_node, LANES};
 
@@ -30,11 +29,7 @@ const GOT: usize = 2048;
 /// The small node, with two queue areas.
 fn two_domains() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let config = Config { net_domains: 2, ..small_node::config() };
-        let design = hermes_rtl::top::emit_top(&config).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
-    })
+    LIBRARY.get_or_init(|| small_node::build(&Config { net_domains: 2, ..small_node::config() }))
 }
 
 /// What the commands of the kernel use.

@@ -19,10 +19,12 @@ pub const WARPS: usize = 4;
 /// the same one.
 pub fn library(l2_look_up_cycle: bool) -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let design = hermes_rtl::top::emit_top(&Config { l2_look_up_cycle, ..config() }).unwrap();
-        model::checked(&design).unwrap()
-    })
+    LIBRARY.get_or_init(|| build(&Config { l2_look_up_cycle, ..config() }))
+}
+
+/// The model of a node, with its assertions.
+pub fn build(config: &Config) -> ModelLibrary {
+    model::checked(&hermes_rtl::top::emit_top(config).unwrap()).unwrap()
 }
 
 /// The preset `node`, with fewer lanes and smaller caches.
