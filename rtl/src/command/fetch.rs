@@ -88,6 +88,8 @@ pub struct CommandFetch {
     hit_d: Register<Bit>,
     error_d: Register<Bit>,
     word_d: Register<Bits<32>>,
+    /// A miss was given to the cache in the cycle before.
+    asked: Register<Bit>,
     /// An instruction was looked up for `missed_hart`: it was in stage D in the cycle before.
     looked_up: Register<Bit>,
     /// A miss was recorded in the cycle before.
@@ -153,7 +155,10 @@ impl Logic for CommandFetch {
         let missing = self.valid_d.q.val() & !self.outside_d.q.val() & !self.hit_d.q.val();
         let misses = live & missing;
         self.miss_holds.next = missing;
-        self.cache.wanted.next = misses & !self.turns.held_back.val().get_bit(self.hart_d.q.val().index());
+        let asks = misses & !self.turns.held_back.val().get_bit(self.hart_d.q.val().index());
+        // Not in two successive cycles: the fill machine needs one in between to take the miss.
+        self.cache.wanted.next = asks & !self.asked.q.val();
+        self.asked.d.next = asks & !self.asked.q.val();
         self.miss_valid.next = misses;
         self.decode_valid.next = live & (self.outside_d.q.val() | self.hit_d.q.val());
         self.decode_holds.next = self.valid_d.q.val() & (self.outside_d.q.val() | self.hit_d.q.val());
@@ -199,6 +204,41 @@ impl Logic for CommandFetch {
 mod tests {
     use super::*;
     use crate::testing::{reset, settle, tick};
+
+    /// All eight harts start at the same time, before the cache is cleared after reset or INVALIDATE:
+    /// a miss in every cycle must not keep the fill machine from taking one.
+    #[test]
+    fn harts_that_miss_in_every_cycle_get_a_line() {
+        for offset in 0..80 {
+            let mut unit = CommandFetch::new(64, 1);
+            reset!(unit);
+            unit.fetch.ready.next = true;
+            let (mut waits, mut in_flight) = ([false; 8], [false; 8]);
+            let (mut turn, mut requests) = (0, 0);
+            for cycle in 0..200 {
+                let free = (0..8).map(|i| (turn + i) % 8).find(|hart| !waits[*hart] && !in_flight[*hart]);
+                let next = free.filter(|_| cycle >= offset);
+                unit.issue_valid.next = next.is_some();
+                unit.issue_hart.next = (next.unwrap_or(0) as u64).into();
+                unit.issue_pc.next = (0x1000 * (next.unwrap_or(0) as u64 + 1)).into();
+                settle(&mut unit);
+                let hart = unit.decode_hart.val().to_u64() as usize;
+                if unit.filled.val() {
+                    waits = [false; 8];
+                }
+                if unit.miss_valid.val() {
+                    (waits[hart], in_flight[hart]) = (true, false);
+                }
+                requests += usize::from(unit.fetch.valid.val());
+                if let Some(hart) = next {
+                    in_flight[hart] = true;
+                    turn = hart + 1;
+                }
+                tick!(unit);
+            }
+            assert!(requests > 0, "harts that start {offset} cycles after the reset get no line");
+        }
+    }
 
     /// Eight harts, each of which goes on to another line with each instruction, all of one set of
     /// the cache. Hart 0 fetches before hart 1, that before hart 2 and so on, so that the last is
