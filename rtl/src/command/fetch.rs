@@ -205,8 +205,8 @@ mod tests {
     use super::*;
     use crate::testing::{reset, settle, tick};
 
-    /// All eight harts start at the same time, before the cache is cleared after reset or INVALIDATE:
-    /// a miss in every cycle must not keep the fill machine from taking one.
+    /// All eight harts start at the same time, before the cache is cleared after reset or
+    /// INVALIDATE: a miss in every cycle must not keep the fill machine from taking one.
     #[test]
     fn harts_that_miss_in_every_cycle_get_a_line() {
         for offset in 0..80 {
