@@ -88,8 +88,6 @@ pub struct CommandFetch {
     hit_d: Register<Bit>,
     error_d: Register<Bit>,
     word_d: Register<Bits<32>>,
-    /// A miss was given to the cache in the cycle before.
-    asked: Register<Bit>,
     /// An instruction was looked up for `missed_hart`: it was in stage D in the cycle before.
     looked_up: Register<Bit>,
     /// A miss was recorded in the cycle before.
@@ -155,10 +153,7 @@ impl Logic for CommandFetch {
         let missing = self.valid_d.q.val() & !self.outside_d.q.val() & !self.hit_d.q.val();
         let misses = live & missing;
         self.miss_holds.next = missing;
-        let asks = misses & !self.turns.held_back.val().get_bit(self.hart_d.q.val().index());
-        // Not in two successive cycles: the fill machine needs one in between to take the miss.
-        self.cache.wanted.next = asks & !self.asked.q.val();
-        self.asked.d.next = asks & !self.asked.q.val();
+        self.cache.wanted.next = misses & !self.turns.held_back.val().get_bit(self.hart_d.q.val().index());
         self.miss_valid.next = misses;
         self.decode_valid.next = live & (self.outside_d.q.val() | self.hit_d.q.val());
         self.decode_holds.next = self.valid_d.q.val() & (self.outside_d.q.val() | self.hit_d.q.val());

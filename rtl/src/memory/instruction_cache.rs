@@ -226,7 +226,8 @@ impl Logic for InstructionCache {
             FillState::Idle => {
                 self.wake.d.next = self.retry.q.val();
                 self.retry.d.next = false;
-                if !self.miss.q.val() {
+                // There may be a miss in every cycle: then the next one is taken.
+                if !self.miss.q.val() || !self.prepared.q.val() {
                     self.prepared.d.next = true;
                     self.owner.d.next = self.missed_slot.q.val();
                     self.fill_line.d.next = self.missed_line.q.val();

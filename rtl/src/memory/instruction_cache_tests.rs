@@ -24,6 +24,8 @@ struct Bench {
     latency: f64,
     /// No lookups for now.
     quiet: bool,
+    /// Lookups in every cycle with a slot that does not wait, and no stalls.
+    busy: bool,
 }
 
 fn fails(line: u32) -> bool {
@@ -50,6 +52,7 @@ impl Bench {
             hits: 0,
             latency,
             quiet: false,
+            busy: false,
         }
     }
 
@@ -61,11 +64,11 @@ impl Bench {
 
     /// One cycle: `next_pc` gives the PC after a hit.
     fn cycle(&mut self, flush: bool, next_pc: &mut dyn FnMut(&mut ChaCha8Rng, usize, u32) -> u32) {
-        let stall = self.rng.gen_bool(0.2);
+        let stall = !self.busy && self.rng.gen_bool(0.2);
         let ready: Vec<usize> = (0..self.slots.len())
             .filter(|&s| !self.slots[s].1 && self.looked_up.map(|l| l.0) != Some(s))
             .collect();
-        let lookup = (!ready.is_empty() && !self.quiet && self.rng.gen_bool(0.9)).then(|| {
+        let lookup = (!ready.is_empty() && !self.quiet && (self.busy || self.rng.gen_bool(0.9))).then(|| {
             let slot = ready[self.rng.gen_range(0..ready.len())];
             (slot, self.slots[slot].0)
         });
@@ -121,6 +124,27 @@ impl Bench {
             self.request = Some(self.uut.fetch.line.val().to_u32());
         }
         tick!(self.uut);
+    }
+}
+
+/// Slots that look up in every cycle, each in a line of its own, miss in every cycle while lines
+/// are invalidated: the fill machine must find a miss to take nevertheless.
+#[test]
+fn slots_that_miss_in_every_cycle_get_lines() {
+    for slots in [2, 4, 8, 16, 32] {
+        let mut bench = Bench::new("misses_in_every_cycle", slots, 1.0);
+        bench.busy = true;
+        for (slot, place) in bench.slots.iter_mut().enumerate() {
+            place.0 = slot as u32 * 64;
+        }
+        for round in 0..20 {
+            for cycle in 0..500 {
+                // Each instruction is in a line of its own.
+                bench.cycle(cycle == 0, &mut |_, _, pc| pc.wrapping_add(64 * 32) % 0x10_0000);
+            }
+            assert!(bench.hits > round * 10, "{slots} slots: {} instructions in round {round}", bench.hits);
+        }
+        println!("{slots} slots: {} instructions, {} fetches", bench.hits, bench.fetches);
     }
 }
 
