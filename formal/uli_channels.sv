@@ -17,6 +17,7 @@ module uli_channels_formal (
     input wire [1:0]  event_in,
     input wire [15:0] freed,
     input wire [31:0] raised,
+    input wire        staged,
     input wire        take,
     input wire [29:0] pc,
     input wire        leave,
@@ -38,7 +39,7 @@ module uli_channels_formal (
         .clk(clk), .rst(rst), .hold(hold), .ask_channel(ask_channel), .ask_status(ask_status), .arm_valid(arm_valid),
         .arm_channel(arm_channel), .arm_scenario(arm_scenario), .arm_handler(arm_handler), .arm_parameter(arm_parameter),
         .watched_valid(watched_valid), .watched_line(watched_line), .watched_lines(watched_lines),
-        .watched_words(watched_words), .event_(event_in), .freed(freed), .raised(raised), .deliver(deliver), .handler(handler), .take(take), .pc(pc),
+        .watched_words(watched_words), .event_(event_in), .freed(freed), .raised(raised), .staged(staged), .deliver(deliver), .handler(handler), .take(take), .pc(pc),
         .leave(leave), .trap(trap), .trap_return(trap_return), .wake(wake), .read_number(read_number), .read_value(read_value), .blocked(blocked),
         .interrupted_pc(interrupted_pc), .write_valid(write_valid), .write_number(write_number), .write_set(write_set),
         .write_clear(write_clear)
@@ -75,7 +76,7 @@ module uli_channels_formal (
     always @* begin
         assume (!take || deliver);
         assume (arm_valid + leave + write_valid + trap + trap_return + take <= 1);
-        assume (arm_scenario <= 3);
+        assume (arm_scenario <= 3 || arm_scenario == 11);
         assume (arm_channel < 2 && ask_channel < 2);
         assume (arm_scenario != 1 || arm_parameter[0] == arm_parameter[1]);
         assume (!leave || blocked);
@@ -97,10 +98,10 @@ module uli_channels_formal (
     wire [1:0]  refused = armed & ~own;
     wire [1:0]  arms = (arm_valid << arm_channel) & ~refused;
     // An event of each channel: what it watches was written, a slot of its mask became free, a bit
-    // of its mask was set.
+    // of its mask was set, a command of a warp waits for a hart.
     wire [1:0]  happens = {
-        scenario[1] == 1 ? event_in[1] : scenario[1] == 2 ? (freed & range[1][15:0]) != 0 : (raised & range[1]) != 0,
-        scenario[0] == 1 ? event_in[0] : scenario[0] == 2 ? (freed & range[0][15:0]) != 0 : (raised & range[0]) != 0
+        scenario[1] == 1 ? event_in[1] : scenario[1] == 2 ? (freed & range[1][15:0]) != 0 : scenario[1] == 11 ? staged : (raised & range[1]) != 0,
+        scenario[0] == 1 ? event_in[0] : scenario[0] == 2 ? (freed & range[0][15:0]) != 0 : scenario[0] == 11 ? staged : (raised & range[0]) != 0
     };
     wire [1:0]  counts = happens & armed & {since[1] == 3, since[0] == 3};
     wire [1:0]  due = armed & pending & own;
@@ -218,7 +219,8 @@ module uli_channels_formal (
         if (read_number == 4) cause_is_kept: assert (read_value == cause);
 
         // What the induction needs to know of the state.
-        state_scenario: assert (\dut.scenario_0 == scenario[0] && \dut.scenario_1 == scenario[1] && scenario[0] <= 3 && scenario[1] <= 3);
+        state_scenario: assert (\dut.scenario_0 == scenario[0] && \dut.scenario_1 == scenario[1] 
+            && (scenario[0] <= 3 || scenario[0] == 11) && (scenario[1] <= 3 || scenario[1] == 11));
         state_owner: assert (\dut.owner_0 == owner[0] && \dut.owner_1 == owner[1] && \dut.context_ == current);
         state_pending: assert (\dut.pending_0 == pending[0] && \dut.pending_1 == pending[1]);
         state_block: assert (\dut.block == block && \dut.block_before == before && \dut.resume_pc == resume && \dut.cause == cause);

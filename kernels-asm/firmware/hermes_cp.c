@@ -280,7 +280,8 @@ void uli_restore(const struct uli_saved *saved)
     case n << 4 | scenario:                                                                                                \
         uli_arm(scenario, n, handler, parameter);                                                                          \
         break;
-#define RESTORE(n) RESTORE_FROM(ULI_WRITTEN, n) RESTORE_FROM(ULI_SLOT_FREE, n) RESTORE_FROM(ULI_EVENT, n)
+#define RESTORE(n)                                                                                                         \
+    RESTORE_FROM(ULI_WRITTEN, n) RESTORE_FROM(ULI_SLOT_FREE, n) RESTORE_FROM(ULI_EVENT, n) RESTORE_FROM(ULI_COMMAND, n)
             EACH_CHANNEL(RESTORE)
         }
         if (state & ULI_WAS_PENDING)

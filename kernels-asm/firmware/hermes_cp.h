@@ -172,6 +172,7 @@ static inline uint32_t spawn_busy(void) { return csr_read(0x805); }
 #define ULI_WRITTEN 1   /* a byte of a range is written; parameter: uli_word, uli_range */
 #define ULI_SLOT_FREE 2 /* a slot of the thread spawner becomes free, its completion is visible; parameter: mask of slots */
 #define ULI_EVENT 3     /* a bit of CP_IRQ_PENDING is set, also again; parameter: mask of EVENT_ */
+#define ULI_COMMAND 11  /* with a network interface: a command of a warp waits for a hart (NET_WINDOW_NEXT_NOW); parameter: 0 */
 /* What EMONITOR gives. */
 #define ULI_REFUSED (1u << 31)
 #define ULI_WAS_ARMED (1u << 30)

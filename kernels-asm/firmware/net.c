@@ -43,6 +43,12 @@ static void serve_queues(void *argument)
     stopped[hart_number()] = 1;
 }
 
+/* What hart 0 does while there is no message: it serves too. Firmware that has work of its own
+ * defines it before it includes this file (examples/net-events.c). */
+#ifndef UNTIL_A_MESSAGE
+#define UNTIL_A_MESSAGE() serve(NET_WINDOW_NEXT, SOME)
+#endif
+
 static uint32_t queue_command(uint32_t command)
 {
     uint32_t answer;
@@ -161,7 +167,7 @@ int main(void)
     events_enable(EVENT_MAILBOX);
     csr_set(mie, 1u << INTERRUPT_EXTERNAL);
     while (words[0] != NET_MESSAGE_STOP) {
-        serve(NET_WINDOW_NEXT, SOME);
+        UNTIL_A_MESSAGE();
         if (!mailbox_receive(words))
             continue;
         if (words[0] == NET_MESSAGE_PE)

@@ -52,7 +52,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("command_cache", &command::CommandCache::new(2, 16)),
         unit("hart_turns", &command::HartTurns::default()),
         unit("command_debug", &command::CommandDebug::default()),
-        unit("uli_channels", &command::UliChannels::new(2)),
+        unit("uli_channels", &command::UliChannels::new(2, true)),
         // Two harts with a channel each.
         unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),

@@ -344,6 +344,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 connect!(self.command[w].window[0], self.window[w].select);
                 connect!(self.window[w].posts, self.network[w].window[0]);
                 self.network[w].awake[0].next = self.command[w].awake[0].val();
+                for u in 0..self._ulis {
+                    self.command[w].staged[u].next = self.network[w].stage[0].stage.val();
+                }
                 connect!(self.window[w].stage, self.network[w].stage[0]);
             }
             self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();

@@ -10,7 +10,8 @@ use hermes_hdl::prelude::*;
 /// Combinational. An instruction that is not one of these raises exception 2. A
 /// `jal` and a branch backward ask for the target to be fetched next (`redirects`, `target`): a
 /// branch backward is predicted as taken, one forward as not taken.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
+#[new(queues: bool)]
 pub struct CommandDecode {
     /// The instruction word; ignored with `error`.
     pub word: Signal<In, Bits<32>>,
@@ -39,8 +40,16 @@ pub struct CommandDecode {
     /// PC + immediate, bits 31:2.
     pub target: Signal<Out, Bits<30>>,
     decoder: Decoder,
+    #[init(SystemDecoder::new(queues))]
     system: SystemDecoder,
     alu: AluDecoder,
+}
+
+impl CommandDecode {
+    /// The decoder; `queues`: there are command queues.
+    pub fn new(queues: bool) -> Self {
+        Self::wired(queues)
+    }
 }
 
 impl Logic for CommandDecode {
@@ -133,7 +142,7 @@ mod tests {
     use crate::testing::settle;
 
     fn decode(word: u32, pc: u32, error: bool) -> CommandDecode {
-        let mut unit = CommandDecode::default();
+        let mut unit = CommandDecode::new(false);
         unit.word.next = u64::from(word).into();
         unit.pc.next = u64::from(pc >> 2).into();
         unit.error.next = error;
@@ -203,7 +212,7 @@ mod tests {
             (0x10b5_252f, false),    // lr.w with rs2
             (0x00b5_352f, false),    // amoadd.d
         ] {
-            let mut unit = CommandDecode::default();
+            let mut unit = CommandDecode::new(false);
             unit.word.next = u64::from(word).into();
             unit.atomics.next = true;
             settle(&mut unit);

@@ -102,6 +102,7 @@ pub struct CommandPipeline {
     scheduler: HartScheduler,
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
+    #[init(CommandDecode::new(parts.window))]
     decode: CommandDecode,
     #[init(CommandExecute::new(windows))]
     execute: CommandExecute,

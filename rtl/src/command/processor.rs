@@ -69,6 +69,10 @@ pub struct CommandProcessor {
     /// From the registers: bits of CP_IRQ_PENDING that were set, for one cycle.
     #[count(channels.min(1))]
     pub raised: Vec<Signal<In, Bits<32>>>,
+    /// From the command queues: a command is given to the harts, for one cycle (one element with
+    /// channels and a window).
+    #[count(channels.min(usize::from(parts.window)))]
+    pub staged: Vec<Signal<In, Bit>>,
     /// To the thread spawner: SIGNAL.RANGE.
     #[count(channels.min(1))]
     pub page: Vec<Flipped<PageMove>>,
@@ -77,7 +81,7 @@ pub struct CommandProcessor {
     pub trace: Vec<CommandTrace>,
     #[init(CommandPipeline::new(harts, channels, lines, ways, traces > 0, parts))]
     pipeline: CommandPipeline,
-    #[init((0..harts * channels.min(1)).map(|_| UliChannels::new(channels)).collect())]
+    #[init((0..harts * channels.min(1)).map(|_| UliChannels::new(channels, parts.window)).collect())]
     channels: Vec<UliChannels>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
@@ -93,6 +97,8 @@ pub struct CommandProcessor {
     _atomics: usize,
     #[init(usize::from(parts.window))]
     _windows: usize,
+    #[init(channels.min(usize::from(parts.window)))]
+    _staged: usize,
 }
 
 impl CommandProcessor {
@@ -198,6 +204,9 @@ impl Logic for CommandProcessor {
                 self.channels[h].take.next = take & (take_hart == self.number[h].val());
                 self.channels[h].freed.next = self.freed_jobs[k].val();
                 self.channels[h].raised.next = self.raised[k].val();
+                for i in 0..self._staged {
+                    self.channels[h].staged[i].next = self.staged[i].val();
+                }
                 self.channels[h].pc.next = self.pipeline.boundary_pc.val();
                 for c in 0..self._channels {
                     connect!(self.watched[h * self._channels + c], self.channels[h].watched[c]);

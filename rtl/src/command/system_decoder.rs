@@ -18,7 +18,8 @@ use hermes_hdl::prelude::*;
 /// | 1 | ERETURN | all other fields 0 |
 /// | 2 | SIGNAL rs2, imm(rs1) | a store that waits until the hart's earlier stores are acknowledged |
 /// | 3 | SIGNAL.RANGE rd, rs1 | bits 31:20 are 0; rs1 descriptor page |
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
+#[new(queues: usize)]
 pub struct SystemDecoder {
     /// The instruction word.
     pub instruction: Signal<In, Bits<32>>,
@@ -60,6 +61,15 @@ pub struct SystemDecoder {
     /// Cause of the exception: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,
     map: CsrMap,
+    #[init(queues)]
+    _queues: usize,
+}
+
+impl SystemDecoder {
+    /// The decoder; `queues`: there are command queues, and so scenario 11 of EMONITOR.
+    pub fn new(queues: bool) -> Self {
+        Self::wired(usize::from(queues))
+    }
 }
 
 impl Logic for SystemDecoder {
@@ -142,9 +152,14 @@ impl Logic for SystemDecoder {
                 // add rd, rs1, rs2
                 self.monitor.next = true;
                 self.plain.next = (self.instruction.val() & bits::<32>(0x1ff_8f80)) | bits::<32>(0x33);
-                // Scenarios 4 to 15 are reserved.
+                // Scenarios 4 to 15 are reserved, but for 11 with command queues.
                 self.fault.next = self.instruction.val().get_bits::<2>(30).any()
                     | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
+                for _q in 0..self._queues {
+                    self.fault.next = (self.instruction.val().get_bits::<2>(30).any()
+                        & (self.instruction.val().get_bits::<4>(28) != bits::<4>(11)))
+                        | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
+                }
             } else if funct3 == bits::<3>(1) {
                 self.leave.next = true;
                 self.plain.next = bits::<32>(0x13);
@@ -173,7 +188,7 @@ mod tests {
 
     /// known, release, refetch, cause of an exception
     fn decode(word: u32) -> (bool, bool, bool, Option<u32>) {
-        let mut unit = SystemDecoder::default();
+        let mut unit = SystemDecoder::new(false);
         unit.instruction.next = u64::from(word).into();
         settle(&mut unit);
         let cause = unit.fault.val().then(|| unit.cause.val().to_u32());
@@ -214,7 +229,7 @@ mod tests {
     /// What the unit makes of a word with two channels: the outputs that are high, or the cause of
     /// an exception.
     fn with_channels(word: u32) -> (Vec<&'static str>, Option<u32>) {
-        let mut unit = SystemDecoder::default();
+        let mut unit = SystemDecoder::new(false);
         unit.instruction.next = u64::from(word).into();
         unit.channels.next = 2.into();
         settle(&mut unit);
@@ -290,7 +305,7 @@ mod tests {
             (0x0000_100f, true),     // fence.i
             (0x0000_0073, false),    // ecall
         ] {
-            let mut unit = SystemDecoder::default();
+            let mut unit = SystemDecoder::new(false);
             unit.instruction.next = u64::from(word).into();
             settle(&mut unit);
             assert_eq!(unit.acquire.val(), acquires, "{word:#010x}");
@@ -298,9 +313,23 @@ mod tests {
     }
 
     #[test]
+    fn scenario_11_is_there_with_command_queues() {
+        for queues in [false, true] {
+            for scenario in 0..16 {
+                let mut unit = SystemDecoder::new(queues);
+                unit.instruction.next = (scenario << 28 | 0x02c5_850b_u64).into();
+                unit.channels.next = 2.into();
+                settle(&mut unit);
+                let there = scenario < 4 || scenario == 11 && queues;
+                assert_eq!(unit.fault.val(), !there, "scenario {scenario}, command queues: {queues}");
+            }
+        }
+    }
+
+    #[test]
     fn the_uncached_range_is_there_with_a_data_cache() {
         for cached in [false, true] {
-            let mut unit = SystemDecoder::default();
+            let mut unit = SystemDecoder::new(false);
             unit.instruction.next = 0x7c05_1073u64.into();
             unit.cached.next = cached;
             settle(&mut unit);
@@ -311,7 +340,7 @@ mod tests {
     #[test]
     fn the_debug_register_is_there_for_words_of_the_host() {
         for debug in [false, true] {
-            let mut unit = SystemDecoder::default();
+            let mut unit = SystemDecoder::new(false);
             unit.instruction.next = 0x7b20_2573u64.into();
             unit.debug.next = debug;
             settle(&mut unit);
@@ -328,7 +357,7 @@ mod tests {
             (0x8025_9573, 0x0005_8513),        // csrrw a0, ulipend, a1
             (0x8025_d573, 0x00b0_0513),        // csrrwi a0, ulipend, 11: addi a0, x0, 11
         ] {
-            let mut unit = SystemDecoder::default();
+            let mut unit = SystemDecoder::new(false);
             unit.instruction.next = u64::from(word).into();
             unit.channels.next = 2.into();
             settle(&mut unit);

@@ -40,8 +40,9 @@ use hermes_hdl::prelude::*;
 /// | 1 | a byte of a range is written | the range |
 /// | 2 | a slot of the thread spawner becomes free, its completion is visible | mask of slots |
 /// | 3 | a bit of CP_IRQ_PENDING is set, also if it was set already | mask of bits |
+/// | 11 | a command of a warp waits for a hart (`staged`; with command queues) | any |
 #[derive(Clone, Debug, LogicBlock)]
-#[new(channels: usize)]
+#[new(channels: usize, queues: usize)]
 pub struct UliChannels {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -77,6 +78,9 @@ pub struct UliChannels {
     pub freed: Signal<In, Bits<16>>,
     /// Bits of CP_IRQ_PENDING that were set, for one cycle.
     pub raised: Signal<In, Bits<32>>,
+    /// A command of a warp is given to the harts, for one cycle (one element with command queues).
+    #[count(queues)]
+    pub staged: Vec<Signal<In, Bit>>,
 
     /// A channel is to be delivered.
     pub deliver: Signal<Out, Bit>,
@@ -150,16 +154,18 @@ pub struct UliChannels {
     word: Vec<Constant<Bits<4>>>,
     #[init(channels)]
     _channels: usize,
+    #[init(queues)]
+    _queues: usize,
 }
 
 impl UliChannels {
-    /// The channels of a hart.
+    /// The channels of a hart; `queues`: there are command queues.
     ///
     /// # Panics
     /// If `channels` is not 1, 2, 4 or 8.
-    pub fn new(channels: usize) -> Self {
+    pub fn new(channels: usize, queues: bool) -> Self {
         assert!(matches!(channels, 1 | 2 | 4 | 8), "UliChannels: {channels} channels, expected 1, 2, 4 or 8");
-        Self::wired(channels)
+        Self::wired(channels, usize::from(queues))
     }
 }
 
@@ -262,10 +268,13 @@ impl Logic for UliChannels {
             let of_before = self.newest[c].q.val() | self.newer[c].q.val();
             let parameter = (bit_cast::<32, 30>(self.address[c].q.val()) << bits::<6>(2))
                 | bit_cast::<32, 2>(self.form[c].q.val());
-            let happens = ((self.scenario[c].q.val() == bits::<4>(1)) & self.event[c].val())
+            let mut happens = ((self.scenario[c].q.val() == bits::<4>(1)) & self.event[c].val())
                 | ((self.scenario[c].q.val() == bits::<4>(2))
                     & (self.freed.val() & parameter.get_bits::<16>(0)).any())
                 | ((self.scenario[c].q.val() == bits::<4>(3)) & (self.raised.val() & parameter).any());
+            for q in 0..self._queues {
+                happens = happens | ((self.scenario[c].q.val() == bits::<4>(11)) & self.staged[q].val());
+            }
             let fires = happens & !of_before;
             if self.take.val() & self.lowest.one_hot.val().get_bit(c) {
                 self.pending[c].d.next = false;
@@ -375,7 +384,7 @@ mod tests {
 
     fn follows_the_rules_with(count: usize) {
         let mut random = random();
-        let mut unit = UliChannels::new(count);
+        let mut unit = UliChannels::new(count, true);
         reset!(unit);
         let mut channels = vec![Channel::default(); count];
         let (mut block, mut before, mut context, mut pc, mut cause) = (false, false, 0u64, None, None);
@@ -384,7 +393,7 @@ mod tests {
             let hold = random.gen_bool(0.001);
             let arm = random.gen_bool(0.05);
             let channel = random.gen_range(0..count);
-            let scenario = random.gen_range(0..4u64);
+            let scenario = [0, 1, 2, 3, 11][random.gen_range(0..5)];
             let (handler, parameter) = (random.gen_range(0..1u64 << 30), u64::from(random.gen::<u32>()));
             let parameter = if scenario == 1 { parameter & !3 } else { parameter };
             unit.hold.next = hold;
@@ -403,6 +412,8 @@ mod tests {
             let (freed, raised) = (u64::from(sparse(&mut random) & 0xffff), u64::from(sparse(&mut random)));
             unit.freed.next = freed.into();
             unit.raised.next = raised.into();
+            let staged = random.gen_bool(0.05);
+            unit.staged[0].next = staged;
             // Stage W holds one instruction.
             let leave = !arm && random.gen_bool(0.05);
             let write = !arm && !leave && random.gen_bool(0.05);
@@ -478,6 +489,7 @@ mod tests {
                     1 => events[i],
                     2 => freed & c.parameter & 0xffff != 0,
                     3 => raised & c.parameter != 0,
+                    11 => staged,
                     _ => false,
                 };
                 if fires && cycle < c.from {
@@ -546,7 +558,7 @@ mod tests {
     /// armed.
     #[test]
     fn parameters_are_ranges() {
-        let mut unit = UliChannels::new(1);
+        let mut unit = UliChannels::new(1, false);
         reset!(unit);
         for (parameter, first, bytes) in [
             (0x1234u64, 0x1234u64, 4u64),

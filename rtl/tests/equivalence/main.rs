@@ -95,7 +95,7 @@ units! {
         command_atomics: CommandAtomics::default(), 20_000, inputs::command_atomics;
         command_data: CommandData::default(), 30_000, inputs::command_data;
         command_debug: CommandDebug::default(), 20_000, inputs::command_debug;
-        command_decode: CommandDecode::default(), 10_000, inputs::command_decode;
+        command_decode: CommandDecode::new(true), 10_000, inputs::command_decode;
         command_devices: CommandDevices::new(2, 1), 20_000, inputs::command_devices;
         command_execute: CommandExecute::new(1), 10_000, inputs::command_execute;
         command_fetch: CommandFetch::new(4, 2), 10_000, inputs::command_fetch;
@@ -122,9 +122,11 @@ units! {
         store_buffer_of_eight_harts: StoreBuffer::new(8), 8_000, inputs::store_buffer(8);
         store_buffer_of_four_harts: StoreBuffer::new(4), 8_000, inputs::store_buffer(4);
         store_buffer_of_two_harts: StoreBuffer::new(2), 8_000, inputs::store_buffer(2);
-        system_decoder: SystemDecoder::default(), 10_000, inputs::system_decoder;
+        system_decoder: SystemDecoder::new(false), 10_000, inputs::system_decoder;
+        system_decoder_with_command_queues: SystemDecoder::new(true), 10_000, inputs::system_decoder;
         trap_unit: TrapUnit::default(), 20_000, inputs::trap_unit;
-        uli_channels: UliChannels::new(4), 20_000, inputs::uli_channels;
+        uli_channels: UliChannels::new(4, false), 20_000, inputs::uli_channels;
+        uli_channels_with_command_queues: UliChannels::new(2, true), 20_000, inputs::uli_channels;
     }
 
     control {

@@ -23,6 +23,7 @@ mod atomics;
 mod backlog;
 mod domains;
 mod errors;
+mod events;
 mod faults;
 mod gets;
 mod inline;

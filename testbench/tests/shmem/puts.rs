@@ -1,6 +1,6 @@
 //! Many puts of all kinds: rings go round, contexts are waited for, bytes come from anywhere.
 
-use hermes_testbench::cluster::QueueMode;
+use hermes_testbench::cluster::{QueueMode, QueueProgram, QueueReport};
 use hermes_testbench::kernel::RegisterClass;
 use hermes_testbench::test_seed;
 use rand::{RngCore as _, SeedableRng as _};
@@ -38,15 +38,17 @@ fn part(warp: usize, seed: u32, source: &[u8]) -> (Vec<u8>, u32) {
     }
 }
 
-/// All warps of two nodes put into both at once, each into its own part.
-fn fill_parts(mode: QueueMode, loss: f64, registers: RegisterClass) {
-    let folder = tempfile::tempdir().unwrap();
-    let mut program = program(folder.path(), mode, &kernel("puts.c"), registers, WARPS);
+/// All warps of two nodes put into both at once, each into its own part, with `program`, which
+/// `run` runs with these heaps. Cycles a put of each node.
+pub fn fill_parts(
+    mut program: QueueProgram,
+    run: impl FnOnce(&QueueProgram, [Vec<u8>; 2]) -> Vec<QueueReport>,
+) -> Vec<u64> {
     let seed = test_seed();
     program.own = vec![LANES as u32, WARPS as u32, PART as u32, seed as u32];
     assert_eq!(program.heap_bytes as usize, SOURCE + 2 * WARPS * PART);
-    let heap = |node, _: &_| [source(seed, node), vec![0; 2 * WARPS * PART]].concat();
-    let result = run(&program, lossy(loss), heap);
+    let heaps = [0, 1].map(|node| [source(seed, node), vec![0; 2 * WARPS * PART]].concat());
+    let nodes = run(&program, heaps);
     let (mut parts, mut puts) = (Vec::new(), [0; 2]);
     for (node, warp) in (0..2).flat_map(|node| (0..WARPS).map(move |warp| (node, warp))) {
         let (bytes, count) = part(node * WARPS + warp, seed as u32, &source(seed, node));
@@ -54,22 +56,31 @@ fn fill_parts(mode: QueueMode, loss: f64, registers: RegisterClass) {
         puts[node] += 2 * count;
         assert!(2 * count > 64 + 32, "the rings go round");
     }
-    for (number, node) in result.nodes.iter().enumerate() {
+    for (number, node) in nodes.iter().enumerate() {
         assert_eq!((node.faults, &node.verdicts), (0, &vec![0; WARPS * LANES]), "node {number}");
         let expected = [source(seed, number), parts.clone()].concat();
         assert!(node.heap() == expected, "the heap of node {number}");
         assert_eq!((node.service.taken, node.service.failed), (puts[number], 0));
-        let cycles = node.cycles.1 - node.cycles.0;
-        println!("{mode:?}, node {number}: {} cycles a put", cycles / u64::from(puts[number]));
     }
+    let cycles = |(node, puts): (&QueueReport, u32)| (node.cycles.1 - node.cycles.0) / u64::from(puts);
+    nodes.iter().zip(puts).map(cycles).collect()
+}
+
+fn fill_parts_in(mode: QueueMode, loss: f64, registers: RegisterClass) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path(), mode, &kernel("puts.c"), registers, WARPS);
+    let run = |program: &QueueProgram, heaps: [Vec<u8>; 2]| {
+        run(program, lossy(loss), |node, _| heaps[node].clone()).nodes
+    };
+    println!("{mode:?}: {:?} cycles a put", fill_parts(program, run));
 }
 
 in_both_modes! {
     fn parts_are_filled(mode) {
-        fill_parts(mode, 0.0, RegisterClass::Rv32e);
+        fill_parts_in(mode, 0.0, RegisterClass::Rv32e);
     }
 
     fn parts_are_filled_with_loss(mode) {
-        fill_parts(mode, 2.0, RegisterClass::Rv32i);
+        fill_parts_in(mode, 2.0, RegisterClass::Rv32i);
     }
 }

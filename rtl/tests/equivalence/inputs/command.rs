@@ -138,7 +138,8 @@ pub fn system_decoder(unit: &mut SystemDecoder, random: Random, _: u64) {
     let word = unit.instruction.next & 0xffff_ff80u64;
     unit.instruction.next = word | [0x73, 0x0f, 0x0b, 0x13][random() as usize % 4];
     // Words that are there, as they are or with one bit changed; CSRs that are there.
-    let known = [0x73u64, 0x10_0073, 0x3020_0073, 0x1050_0073, 0x100f, 0xff0_000f, 0x100b, 0x12c5_850b];
+    let known =
+        [0x73u64, 0x10_0073, 0x3020_0073, 0x1050_0073, 0x100f, 0xff0_000f, 0x100b, 0x12c5_850b, 0xb2c5_850b];
     let changed = if random() % 2 == 0 { 1 << (random() % 32) } else { 0 };
     if random() % 2 == 0 {
         unit.instruction.next = (known[random() as usize % known.len()] ^ changed).into();
@@ -354,7 +355,11 @@ pub fn long_operations(unit: &mut LongOperations, random: Random, _: u64) {
 
 pub fn uli_channels(unit: &mut UliChannels, random: Random, cycle: u64) {
     unit.hold.next = cycle % 500 == 0;
-    unit.arm_scenario.next = if random() % 8 == 0 { (random() % 16).into() } else { (random() % 4).into() };
+    let known = [0, 1, 2, 3, 11][random() as usize % 5];
+    unit.arm_scenario.next = if random() % 8 == 0 { (random() % 16).into() } else { known.into() };
+    for staged in &mut unit.staged {
+        staged.next = random() % 16 == 0;
+    }
     unit.freed.next = (random() & random() & random() & 0xffff).into();
     unit.raised.next = (random() & random() & random() & random() & 0xffff_ffff).into();
     unit.write_number.next = (random() % 5).into();

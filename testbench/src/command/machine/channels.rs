@@ -5,6 +5,8 @@ use super::memory::OUTSIDE;
 
 /// Scenario 1: a byte of a range is written.
 pub const WRITTEN: u32 = 1;
+/// Scenario 11: a command of a warp waits for a hart. There is none where this model runs.
+pub const COMMAND: u32 = 11;
 
 /// A channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,6 +138,7 @@ impl Channels {
             _ if handler & 3 != 0 => false,
             WRITTEN => matches!(parameter & 3, 0 | 3) && Channel::range(parameter).0 < OUTSIDE,
             2 | 3 => abilities.channel_csrs,
+            COMMAND => abilities.window,
             _ => false,
         };
         if !legal {

@@ -24,7 +24,8 @@ pub struct Abilities {
     pub devices: bool,
     /// CSR `muncached`.
     pub uncached: bool,
-    /// The window of a network interface: which accesses are faults; nothing is behind it.
+    /// The window of a network interface: which accesses are faults, and scenario 11; nothing is
+    /// behind it.
     pub window: bool,
 }
 

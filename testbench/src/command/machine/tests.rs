@@ -402,9 +402,9 @@ impl Bench {
 
 #[test]
 fn what_emonitor_refuses() {
-    let try_it = |handler: u32, parameter: u32, scenario: u32, channel: u32| {
+    let try_it = |handler: u32, parameter: u32, scenario: u32, channel: u32, window: bool| {
         let source = MONITOR.to_string() + "emonitor a2, a0, a1, 0, 0";
-        let mut bench = Bench::new(&source);
+        let mut bench = Bench::with(&source, Abilities { window, ..Abilities::ALL });
         bench.hart.hart.x[10] = handler;
         bench.hart.hart.x[11] = parameter;
         let word = 0x00b5_060b | scenario << 28 | channel << 25;
@@ -424,8 +424,11 @@ fn what_emonitor_refuses() {
         (0x100, 0x200, 11, 0, false),
         (0x100, 0x200, 1, 2, false),
     ] {
-        let trap = try_it(handler, parameter, scenario, channel);
+        let trap = try_it(handler, parameter, scenario, channel, false);
         assert_eq!(trap.is_none(), legal, "{handler:#x} {parameter:#x} {scenario} {channel}: {trap:x?}");
+        // With a network interface there is scenario 11 too.
+        let trap = try_it(handler, parameter, scenario, channel, true);
+        assert_eq!(trap.is_none(), legal || scenario == 11, "{scenario}, with a window: {trap:x?}");
     }
 }
 
