@@ -86,8 +86,9 @@ fn faults(design: &Design, folder: &Path, count: usize) -> Vec<String> {
         assert!(output.status.success(), "yosys: {}", String::from_utf8_lossy(&output.stderr));
     };
     fs::write(folder.join("unit.v"), design.verilog()).expect("the unit's Verilog");
+    // As in simulation, where a RAM gives the inverse of a word that is read while it is written.
     yosys(&format!(
-        "read_verilog unit.v\nhierarchy -check -top {}\nproc\nflatten\nopt -full\nwreduce\nopt -full\n\
+        "read_verilog -nosynthesis unit.v\nhierarchy -check -top {}\nproc\nflatten\nopt -full\nwreduce\nopt -full\n\
          mutate -list {count} -seed 1 -o list.txt\nwrite_rtlil unit.il\n",
         design.top
     ));

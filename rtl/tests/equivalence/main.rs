@@ -90,7 +90,7 @@ units! {
     command {
         cache: CommandCache::new(1, 32), 10_000, inputs::cache(1);
         cache_of_four_harts: CommandCache::new(4, 32), 10_000, inputs::cache(4);
-        cached_loads: CachedLoads::new(2, 16), 20_000, inputs::cached_loads;
+        cached_loads: CachedLoads::new(2, 16), 60_000, inputs::cached_loads;
         clint: Clint::new(3), 20_000, inputs::clint;
         command_atomics: CommandAtomics::default(), 20_000, inputs::command_atomics;
         command_data: CommandData::default(), 30_000, inputs::command_data;

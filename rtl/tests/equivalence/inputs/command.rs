@@ -289,26 +289,39 @@ pub fn cached_loads(unit: &mut CachedLoads, random: Random, cycle: u64) {
     // Few lines, few ranges, harts that exist. In turns few words and many, and what empties the
     // parts often and seldom, so that whole lines come in and are read.
     let calm = cycle / 1_000 % 2 == 1;
-    let words = if calm { 16 } else { 4 };
-    let mut address = || ((random() % 4) | ((random() % 3) << 7)) << 6 | ((random() % words) << 2);
-    unit.look_address.next = address().into();
-    let ranges = [0, 4, 7, 0x1f, 0x3f, 0x9f, 0xffff_ffffu64];
+    let (words, lines) = if calm { (16, 1) } else { (4, 4) };
+    // Of an address one bit of the line is another now and then, so that each bit counts.
+    let address = |random: Random| {
+        let other = if random() % 8 == 0 { 1 << (6 + random() % 26) } else { 0 };
+        (((random() % lines) | ((random() % 3) << 7)) << 6 | ((random() % words) << 2)) ^ other
+    };
+    let looked = address(random);
     let mut result = some_result(random);
     result.hart = (random() & 1).into();
-    let other = if random() % 8 == 0 { 1u64 << (20 + random() % 12) } else { 0 };
+    let other = if random() % 4 == 0 { 1u64 << (20 + random() % 12) } else { 0 };
     result.word = ((0x7c0u64 << 20 | (random() & 0x7080)) ^ other).into();
-    result.address = address_of(random, &ranges).into();
+    // An address in the uncached range that was shown, or one bit beside it; or one of a line.
+    let range = unit.uncached.val().to_u64();
+    if range != 0 && random() % 4 != 0 {
+        let inside = random() & (range ^ (range + 1));
+        let bit = [random() % 32, random() % 32, 2 + random() % 4][random() as usize % 3];
+        let beside = if random() % 4 != 0 { 1 << bit } else { 0 };
+        result.address = ((range ^ inside ^ beside) & 0xffff_ffff).into();
+    } else {
+        result.address = address(random).into();
+    }
     unit.result.next = result;
+    unit.look_address.next = looked.into();
     unit.look_hart.next = (random() & 1).into();
     unit.outcome.next = CommandOutcome {
         retire: random() % if calm { 64 } else { 2 } == 0,
         store: random() % if calm { 64 } else { 4 } == 0,
         load: random() % 4 == 0,
-        // None, a single bit, or anything.
-        csr_value: match random() % 4 {
+        // None, a single bit, or a range of any size.
+        csr_value: match random() % 8 {
             0 => 0.into(),
             1 => (1u64 << (random() % 32)).into(),
-            _ => (random() & 0xffff_ffff).into(),
+            _ => (random() & 0xffff_ffff | ((1 << (random() % 32)) - 1)).into(),
         },
         ..CommandOutcome::default()
     };
