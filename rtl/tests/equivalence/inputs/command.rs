@@ -399,6 +399,10 @@ pub fn store_buffer(harts: u64) -> impl FnMut(&mut StoreBuffer, Random, u64) {
         if ends {
             let tag = under_way.swap_remove(random() as usize % under_way.len());
             unit.write.written.tag.next = tag.into();
+        } else if random() % 4 == 0 {
+            // An atomic operation is acknowledged.
+            unit.write.written.valid.next = true;
+            unit.write.written.tag.next = (0x20 | random() % 32).into();
         }
         if unit.write.valid.val() && unit.write.ready.next && !unit.reset.next {
             under_way.push(unit.write.tag.val().to_u64());
