@@ -36,6 +36,9 @@ pub struct Args {
     /// and wires are to be short
     #[arg(long, value_name = "N", help_heading = "Placing and routing")]
     timing_weight: Option<u32>,
+    /// Keep so many percent of the device's LUTs empty, so that the wires of the others have room
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=70), help_heading = "Placing and routing")]
+    room: u8,
     /// Write Verilog and pins only, for tools of one's own
     #[arg(long, help_heading = "Outputs")]
     sources_only: bool,
@@ -108,6 +111,17 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let cells = flow::synthesize(&yosys, staging.path(), &verilog, top)?;
     let synthesis = began.elapsed();
     log::info!("synthesized in {:.0} s: {} LUTs", synthesis.as_secs_f64(), cells.luts());
+    let left = 100 - (100 * cells.luts()).div_ceil(settings.board.capacity.luts).min(100);
+    ensure!(
+        usize::from(args.room) <= left,
+        "--room {}: expected {left} at most, since the array takes {} of {} LUTs",
+        args.room,
+        cells.luts(),
+        settings.board.capacity.luts
+    );
+    if args.room > 0 {
+        flow::keep_room(staging.path(), top, &settings.board.device, f64::from(args.room) / 100.0)?;
+    }
     std::fs::write(staging.path().join("pins.lpf"), settings.board.constraints)?;
     let placement = Placement {
         device: settings.board.device,

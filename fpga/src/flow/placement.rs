@@ -34,7 +34,8 @@ pub enum Placer {
 /// How hard nextpnr tries what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// How it places. How densely is not for us to say: for an ECP5 nextpnr sets it by itself.
+    /// How it places. How densely nextpnr sets by itself for an ECP5; see
+    /// [`keep_room`](super::keep_room).
     pub placer: Placer,
     /// The router is the second one, which negotiates over congested wires.
     pub router2: bool,
@@ -90,10 +91,10 @@ impl Placement<'_> {
         arguments.push("--timing-allow-fail".to_string());
         if !self.effort.timing {
             arguments.push("--no-tmdriv".to_string());
-            if self.effort.router2 {
-                // With weights that grow, the last conflicts are not resolved but make others.
-                arguments.push("--router2-alt-weights".to_string());
-            }
+        }
+        if self.effort.router2 {
+            // With weights that grow, the last conflicts are not resolved but make others.
+            arguments.push("--router2-alt-weights".to_string());
         }
         if let Some(megahertz) = self.megahertz {
             arguments.extend(["--freq".to_string(), megahertz.to_string()]);

@@ -46,6 +46,14 @@ pub enum FlowError {
     /// No attempt came to an end.
     #[error("no seed was routed: {0}; a lower clock, a smaller array or other seeds may help")]
     NotRouted(String),
+    /// A netlist is not as expected.
+    #[error("{}: {what}", path.display())]
+    Netlist {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A file cannot be read or written.
     #[error("{}: cannot be read or written", path.display())]
     File {
