@@ -72,7 +72,7 @@ fn places_hold_commands(entries: usize, cycles: u32) {
         }
         if let Some(at) = at {
             let command = commands[&at];
-            let shown = |known: Option<u64>, value: u64| known.map_or(true, |known| known == value);
+            let shown = |known: Option<u64>, value: u64| known.is_none_or(|known| known == value);
             assert!(shown(command.first, uut.first_found.val().to_u64()));
             assert!(shown(command.next, uut.next_place.val().to_u64()));
         }
