@@ -101,6 +101,8 @@ module command_queues_formal (
 
     `include "start.vh"
 
+    // Commands that may be under way.
+    localparam ENTRIES = 8;
     localparam LOOK = 3'd0, TAKE = 3'd1, END = 3'd2, GIVE_BACK = 3'd3, COMPLETE = 3'd4, ARRIVE = 3'd5, SWITCH = 3'd6, SHOW = 3'd7;
     wire [1:0] step = \dut.step ;
     wire [105:0] what = \dut.what ;
@@ -282,14 +284,14 @@ module command_queues_formal (
 
     reg [2:0] laps;
     always @(posedge clk) begin
-        was_full <= !rst && (was_full || (known && under_way == 8));
+        was_full <= !rst && (was_full || (known && under_way == ENTRIES));
         laps <= rst ? 0 : laps + (its_stage && laps != 7);
     end
 
     always @(posedge clk) if (started && !rst) begin
         // One command in a buffer at a time, with room for it, of a queue that is on.
         if (its_claim) one_buffer: assert (state == NONE && !is_staged);
-        if (its_claim) claims_with_room: assert (is_on && under_way < 8);
+        if (its_claim) claims_with_room: assert (is_on && under_way < ENTRIES);
         // It is given to the harts once, as it stands in the line that was read behind its claim,
         // from its place, if it has the phase of its lap.
         if (its_stage) given_once: assert (state == FETCHED && staged[3:0] == buffer && is_on && is_staged);
@@ -310,10 +312,10 @@ module command_queues_formal (
         if (was_turns && was_flag) begins_at_zero: assert (head == 0 && row[42 +: 32] == was_epoch && row[137:74] == 0 && row[201:138] == 0
             && row[329:202] == 0);
         if (was_breaks || (was_turns && !was_flag)) ends_without_epoch: assert (row[42 +: 32] == 0);
-        // What is under way is what was posted and is not complete, up to eight; so a POST has
-        // room.
+        // What is under way is what was posted and is not complete, up to ENTRIES; so a POST
+        // has room.
         if (known) under_way_exact: assert ({1'b0, under_way} + (posted && (state == FINISHED || state == NOTED)) == open + \dut.done.count
-            + (doing && step == 1 && kind == COMPLETE) && under_way <= 8 && !(finishes && posts && open >= 8));
+            + (doing && step == 1 && kind == COMPLETE) && under_way <= ENTRIES && !(finishes && posts && open >= ENTRIES));
         // Only a queue that is there is on.
         if (known && is_on) sum_of_done: assert (completed_sum + under_way == head[15:0] && its < 4);
         // Switches: with work under way, or without rings, it is not switched on; when it is off,
@@ -324,9 +326,9 @@ module command_queues_formal (
         if (turns && is_on && is_staged) off_drops: assert (drop && drop_buffer == buffer);
         if (drop && doing) drops_its_own: assert (turns && drop_buffer == buffer && state != NONE && \dut.owners.is_its [drop_buffer]);
         // A queue that has a command, and room, is in the list, or is looked at now.
-        if (known && is_on && !is_staged && under_way < 8 && head[5:0] == entry && copy != head[6] && !(doing && step[1]))
+        if (known && is_on && !is_staged && under_way < ENTRIES && head[5:0] == entry && copy != head[6] && !(doing && step[1]))
             look_is_due: assert (listed || (doing && kind != SHOW && is_there));
-        if (known && is_on && !is_staged && under_way < 8 && head[5:0] == entry && copy != head[6] && doing && step == 3)
+        if (known && is_on && !is_staged && under_way < ENTRIES && head[5:0] == entry && copy != head[6] && doing && step == 3)
             look_sees: assert (listed || \dut.watch_phase != head[6]);
         if (\dut.list_.is_new && \dut.list_.what == its) listed_once: assert (!listed && known);
         // The control line is what is known of it, in one write, at its place; and each change of
@@ -340,9 +342,9 @@ module command_queues_formal (
             && (up || (step == 0 && !read_valid && !write_valid && reading == 0 && \dut.arrivals.inside == 0 && state == NONE
             && \dut.done.count == 0 && open == 0 && !listed && !posted && !line_known && !line_is_its))
             && (!known || \dut.list_.listed.word == listed));
-        state_row: assert ((!known || !is_staged || (is_on && state != NONE && its_buffer == buffer && head == index && under_way < 8))
-            && (!known || is_staged || state == NONE || (!is_on && (state == FINISHED || state == BACK || state == NOTED) && under_way < 8))
-            && (!(doing && step[1]) || (is_on && !is_staged && under_way < 8 && state == NONE))
+        state_row: assert ((!known || !is_staged || (is_on && state != NONE && its_buffer == buffer && head == index && under_way < ENTRIES))
+            && (!known || is_staged || state == NONE || (!is_on && (state == FINISHED || state == BACK || state == NOTED) && under_way < ENTRIES))
+            && (!(doing && step[1]) || (is_on && !is_staged && under_way < ENTRIES && state == NONE))
             && (!(doing && step == 1) || \dut.rows.read_data == \dut.rows.word ));
         state_buffers: assert (((offered & reading) == 0 && ((offered | reading) & \dut.arrivals.inside ) == 0
             && ((offered | reading | \dut.arrivals.inside ) & here) == 0)
@@ -359,7 +361,7 @@ module command_queues_formal (
             && (!(step == 1 && kind == SWITCH) || (was_switching && was_switch[7:0] == what[10:3]))
             && (!(known && doing && step == 1 && kind == SWITCH && !is_on) || state == NONE)
             && (!(known && doing && step == 1 && kind == COMPLETE) || under_way != 0)
-            && (\dut.done.count <= 4 && open <= 8 && state <= NOTED));
+            && (\dut.done.count <= 4 && open <= ENTRIES && state <= NOTED));
         state_word: assert ((!(\dut.arrivals.inside [chosen]) || \dut.arrivals.word == chosen_word)
             && (!here[chosen] || {what[41], what[73:42]} == chosen_word)
             && (!(state == FETCHED && buffer == chosen) || (offered[chosen] ? read_line : chosen_line) == area + {its[0], index[5:0]}));

@@ -38,6 +38,8 @@ module net_window_formal (
         .posts_enable(enable), .posts_valid(posts_valid), .posts_ready(posts_ready), .posts_command(posted),
         .posts_completed(completed), .posts_owner(owner), .posts_context(context_), .posts_code(code)
     );
+    // Commands of its own that a hart may have under way.
+    localparam ENTRIES = 8;
     (* anyconst *) reg its;
     (* anyconst *) reg [1:0] its_context;
     (* hierconn *) wire [4:0] \dut.rows.tracked ;
@@ -130,10 +132,10 @@ module net_window_formal (
         if (posts_valid && !is_own) owner_is_queue: assert (posted[277:268] == 16 + command[11:4] && posted[279:278] == command[37:36]
             && posted[295:280] == command[27:12] && posted[267:264] == command[8:5]);
         if (sends) sent_is_done: assert (done);
-        // A hart with eight commands of its own under way posts no more of them, and with fewer it
+        // A hart with ENTRIES commands of its own under way posts no more of them, and with fewer it
         // does.
-        if (posts_valid && is_own && hart == its) room_for_own: assert (count < 8);
-        if (is_own && !nowhere && hart == its && count < 8) own_is_offered: assert (posts_valid);
+        if (posts_valid && is_own && hart == its) room_for_own: assert (count < ENTRIES);
+        if (is_own && !nowhere && hart == its && count < ENTRIES) own_is_offered: assert (posts_valid);
         if (here && !write && address == 12'h1c && hart == its) status_counts: assert (value[19:16] == count);
         if (here && !write && address[11:4] == 2 && address[3:2] == its_context && hart == its && done)
             context_counts: assert (value == {16'd0, complete, last});
@@ -147,12 +149,12 @@ module net_window_formal (
         if (of_window) window_stays: assert (!registers_valid);
 
         // What the induction needs to know of the state.
-        state_count: assert (count == (its ? \dut.under_way_1 : \dut.under_way_0 ) && count <= 8);
+        state_count: assert (count == (its ? \dut.under_way_1 : \dut.under_way_0 ) && count <= ENTRIES);
         state_row: assert (\dut.known_rows [{2'd0, its, its_context}] == any_complete && (any_complete ? \dut.rows.word == {complete, last}
             : {complete, last} == 0));
 
         posted_twice: cover (posts == 2 && was_finish && was_told == 0);
-        all_eight: cover (count == 8 && is_own && done && hart == its);
+        all_under_way: cover (count == ENTRIES && is_own && done && hart == its);
         ended_while_one_completes: cover (finish && ends && own_completes && complete == 2);
     end
 endmodule

@@ -95,6 +95,10 @@ pub struct ArrayArgs {
     /// 4 or 8
     #[arg(long)]
     net_domains: Option<usize>,
+    /// Commands of each queue, of each hart and of the host that the network interface may have
+    /// under way, instead of the preset's 8 (`paper`: 4): 1, 2, 4 or 8
+    #[arg(long, value_name = "ENTRIES")]
+    net_queue_entries: Option<usize>,
     /// Give the top an output that tells that a thread ended with a fault or memory answered with
     /// an error
     #[arg(long)]
@@ -178,6 +182,7 @@ impl ArrayArgs {
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;
         config.net_domains = self.net_domains.unwrap_or(config.net_domains);
+        config.net_queue_entries = self.net_queue_entries.unwrap_or(config.net_queue_entries);
         config.validate().map_err(by_option)?;
         Ok(config)
     }
@@ -336,6 +341,38 @@ mod tests {
             serde_json::from_value::<Config>(fields).unwrap()
         };
         candidates.into_iter().map(with).find(|other| other != config && other.validate().is_ok())
+    }
+
+    #[test]
+    fn queue_entries_are_the_presets_unless_given() {
+        for (text, entries) in [
+            ("--preset node", 8),
+            ("--network", 8),
+            ("--preset paper --network", 4),
+            ("--preset paper --network --net-queue-entries 2", 2),
+            ("--preset node --net-queue-entries 1", 1),
+        ] {
+            assert_eq!(parsed(text).net_queue_entries, entries, "{text}");
+        }
+        for text in ["--network --net-queue-entries 3", "--net-queue-entries 2"] {
+            let line = Line::try_parse_from(format!("hermes {text}").split_whitespace()).unwrap();
+            let error = line.array.config().unwrap_err().to_string();
+            assert!(error.starts_with("--net-queue-entries: "), "{error}");
+            assert!(error.contains("expected 1, 2, 4 or 8"), "{error}");
+        }
+    }
+
+    /// A configuration that says nothing of them, as one of a former version, has as many as there
+    /// can be.
+    #[test]
+    fn queue_entries_of_a_former_configuration() {
+        for name in Config::PRESETS {
+            let mut former = serde_json::to_value(Config::preset(name).unwrap()).unwrap();
+            former.as_object_mut().unwrap().remove("net_queue_entries");
+            let former: Config = serde_json::from_value(former).unwrap();
+            assert_eq!(former.net_queue_entries, 8, "{name}");
+            former.validate().unwrap();
+        }
     }
 
     #[test]

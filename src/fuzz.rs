@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_failure_is_repeated_with_the_same_array_and_surroundings() {
         for options in [
-            "hermes fuzz --preset node --local-window --net-domains 2 --fault-output --warps 4",
+            "hermes fuzz --preset node --local-window --net-domains 2 --net-queue-entries 4 --fault-output --warps 4",
             "hermes fuzz --preset pangaea --command-threads 0 --rv32e --no-faults --stalls 30 --latency 7",
             "hermes fuzz --oldest-first --packet-ports --instruction-cache-ways 2 --watchdog 3000 --packets 9",
         ] {

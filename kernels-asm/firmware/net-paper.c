@@ -3,7 +3,8 @@
  * docs/shmem.md says what the host sends and what kernels see.
  *
  * Hart h serves queues h, h + harts, h + 2 harts, ... A command under way has one of the four
- * contexts of its hart: that tells which one is complete. */
+ * contexts of its hart: that tells which one is complete. If a hart may have fewer commands under way
+ * (NET_CAPS), it uses as many contexts. */
 #include "hermes_net.h"
 
 #define MOST_QUEUES 256u
@@ -26,7 +27,7 @@ struct flight {
 
 struct hart {
     struct flight flights[CONTEXTS];
-    uint32_t busy;            /* contexts with a command under way */
+    uint32_t busy;            /* contexts with a command under way, and those that are not used */
     uint8_t ended[CONTEXTS];  /* commands of each context that were complete when it was looked at last, modulo 256 */
     uint32_t taken, failed;
 };
@@ -34,7 +35,7 @@ struct hart {
 LOCAL static struct queue queues[MOST_QUEUES];
 LOCAL static uint32_t posts[MOST_PES]; /* what is written to POST; 0: no such PE */
 LOCAL static struct hart harts[MOST_HARTS];
-LOCAL static uint32_t area, slots, area_log2, epoch, rounds, served_by;
+LOCAL static uint32_t area, slots, area_log2, epoch, rounds, served_by, unused_contexts;
 LOCAL static volatile uint32_t stopping, stopped[MOST_HARTS];
 
 /* An entry is complete, or wants no status: HEAD goes on when those before it are. */
@@ -135,7 +136,7 @@ static int serve(struct hart *hart, uint32_t number)
             NET_WINDOW(NET_WINDOW_BUFFER(4 + i)) = entry->data[i];
     hart->flights[context] = (struct flight){ number, index, command };
     hart->busy |= 1u << context;
-    /* Never without room: a hart has four contexts, and may have eight commands under way. */
+    /* Never without room: a hart uses no more contexts than it may have commands under way. */
     NET_WINDOW(NET_WINDOW_POST) = post;
     return 1;
 }
@@ -151,6 +152,7 @@ static void serve_queues(void *argument)
     csr_write(MUNCACHED, area | ((1u << (area_log2 - 1)) - 1));
     for (uint32_t context = 0; context < CONTEXTS; context++)
         hart->ended[context] = (uint8_t)(NET_WINDOW(NET_WINDOW_OWN_CONTEXT(context)) >> 8);
+    hart->busy = unused_contexts;
     uint32_t round = 0;
     for (;;) {
         uint32_t stops = stopping;
@@ -161,7 +163,7 @@ static void serve_queues(void *argument)
             round = 0;
             complete(hart);
         }
-        if (stops && !found && !hart->busy)
+        if (stops && !found && hart->busy == unused_contexts)
             break;
         if (number == 0 && !stops) {
             uint32_t words[4];
@@ -222,6 +224,7 @@ int main(void)
     epoch = words[1];
     rounds = words[2];
     served_by = hart_count();
+    unused_contexts = ALL_CONTEXTS << NET_CAPS_ENTRIES(REGISTER(NET_CAPS)) & ALL_CONTEXTS;
     exception_handle(without_cache);
     switch_on();
     for (uint32_t hart = 1; hart < served_by; hart++)

@@ -57,19 +57,22 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
         // Of two owners.
-        unit("work_table", &net::WorkTable::new(1)),
+        unit("work_table", &net::WorkTable::new(1, 8)),
+        unit("work_table_of_2", &net::WorkTable::new(1, 2)),
         // Two harts, areas of two rings.
-        unit("net_window", &net::NetWindow::new(2, 1)),
+        unit("net_window", &net::NetWindow::new(2, 1, 8)),
+        unit("net_window_of_2", &net::NetWindow::new(2, 1, 2)),
         unit("acknowledge", &net::Acknowledge::default()),
         unit("receiver", &net::Receiver::default()),
         unit("remote_atomics", &net::RemoteAtomics::default()),
         unit("responder", &net::Responder::default()),
         // Of one owner.
-        unit("requester", &net::Requester::new(0)),
+        unit("requester", &net::Requester::new(0, 8)),
         unit("held_reads", &command::HeldReads::default()),
         // Two banks, two areas of two rings each.
         unit("queue_watch", &queues::QueueWatch::new(2, 1, 1)),
-        unit("command_queues", &queues::CommandQueues::new(2, 1, 1)),
+        unit("command_queues", &queues::CommandQueues::new(2, 1, 1, 8)),
+        unit("command_queues_of_2", &queues::CommandQueues::new(2, 1, 1, 2)),
         unit("stage_buffers", &queues::StageBuffers::new(2)),
         unit("spawn_order", &spawn::SpawnOrder::default()),
         unit("spawn_issue", &spawn::SpawnIssue::new(3, 4)),

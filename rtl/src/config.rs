@@ -1,5 +1,6 @@
 //! The parameters of the array and their named presets.
 
+use crate::net::MOST_ENTRIES;
 use crate::queues::MOST_QUEUES;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,10 @@ pub struct Config {
     /// 4 or 8; 1 without network interface.
     #[serde(default = "one")]
     pub net_domains: usize,
+    /// Commands of each queue, of each hart and of the host that the network interface may have
+    /// under way: 1, 2, 4 or 8. Without network interface as the preset has it.
+    #[serde(default = "most_entries")]
+    pub net_queue_entries: usize,
     /// The top has an output that tells that a thread ended with a fault or memory answered with an
     /// error.
     #[serde(default)]
@@ -119,6 +124,11 @@ pub struct Config {
 /// Queue areas of an array that says nothing of them.
 const fn one() -> usize {
     1
+}
+
+/// Commands of a queue under way in an array that says nothing of them.
+const fn most_entries() -> usize {
+    MOST_ENTRIES
 }
 
 /// Sizes of a core, and its parts that are there on request.
@@ -245,6 +255,7 @@ impl Config {
             spawn_slots: 0,
             network: false,
             net_domains: 1,
+            net_queue_entries: Self::usual_entries(name),
             fault_output: false,
             trace_buffer: 0,
             trace: false,
@@ -267,6 +278,16 @@ impl Config {
             }
             _ => plain,
         })
+    }
+
+    /// Commands of a queue under way in the preset called `name`: half as many in `paper`, whose
+    /// 256 queues would need twice the block RAM else.
+    fn usual_entries(name: &str) -> usize {
+        if name == "paper" {
+            4
+        } else {
+            MOST_ENTRIES
+        }
     }
 
     /// Lines and ways of the instruction cache of the command processor.
@@ -360,6 +381,11 @@ impl Config {
         }
         let possible = power(self.net_domains, 1, 8) && (self.network || self.net_domains == 1);
         range("net_domains", self.net_domains, possible, "1, 2, 4 or 8, and 1 without network interface")?;
+        let entries = self.net_queue_entries;
+        let usual = [MOST_ENTRIES, Self::usual_entries(&self.preset)].contains(&entries);
+        let possible = power(entries, 1, MOST_ENTRIES) && (self.network || usual);
+        let expected = "1, 2, 4 or 8, and that of the preset without network interface";
+        range("net_queue_entries", entries, possible, expected)?;
         let entries = self.trace_buffer;
         let possible = entries == 0 || (power(entries, 16, 16384) && self.spawn_slots == 0);
         let expected = "0 or a power of two, 16 to 16384, and 0 with a thread spawner";
@@ -410,6 +436,15 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `paper` has half as many commands of a queue under way as the other presets.
+    #[test]
+    fn queue_entries_of_presets() {
+        for name in Config::PRESETS {
+            let entries = Config::preset(name).unwrap().net_queue_entries;
+            assert_eq!(entries, if name == "paper" { 4 } else { 8 }, "{name}");
+        }
+    }
 
     #[test]
     fn presets_are_valid() {
@@ -469,6 +504,24 @@ mod tests {
             let error = config.validate().unwrap_err().to_string();
             let expected = "is not possible; expected 1, 2, 4 or 8, and 1 without network interface";
             assert_eq!(error, format!("net_domains: {net_domains} {expected}"));
+        }
+        let expected =
+            "is not possible; expected 1, 2, 4 or 8, and that of the preset without network interface";
+        for (preset, network, net_queue_entries, possible) in [
+            ("default", true, 0, false),
+            ("default", true, 3, false),
+            ("default", true, 16, false),
+            ("default", true, 1, true),
+            ("default", false, 4, false),
+            ("paper", false, 2, false),
+            ("paper", true, 2, true),
+            ("paper", false, 8, true),
+        ] {
+            let plain = Config::preset(preset).unwrap();
+            let config = Config { network, atomics: true, net_queue_entries, ..plain };
+            let error = config.validate().err().map(|error| error.to_string());
+            let told = format!("net_queue_entries: {net_queue_entries} {expected}");
+            assert_eq!(error, (!possible).then_some(told));
         }
         for (trace_buffer, spawn_slots) in [(8, 0), (48, 0), (32768, 0), (64, 8)] {
             let config = Config { trace_buffer, spawn_slots, ..Config::preset("fpga").unwrap() };

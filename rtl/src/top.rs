@@ -123,7 +123,7 @@ pub struct HermesTop<const LANES: usize> {
     write_merge: Vec<WriteMerge>,
     #[init((0..networks).map(|_| NetInterface::new(InterfaceSizes::of(config))).collect())]
     network: Vec<NetInterface>,
-    #[init((0..windows).map(|_| NetWindow::new(config.command_threads, config.net_rings_log2())).collect())]
+    #[init((0..windows).map(|_| NetWindow::new(config.command_threads, config.net_rings_log2(), config.net_queue_entries)).collect())]
     window: Vec<NetWindow>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,

@@ -8,7 +8,7 @@
 
 use anyhow::{ensure, Context as _};
 use hermes_rtl::config::Config;
-use hermes_rtl::net::{counter, PLACES};
+use hermes_rtl::net::{counter, MOST_ENTRIES};
 use hermes_testbench::cluster::QUEUE_ENTRIES;
 use hermes_testbench::cosim::{
     put, ArraySetup, Device as _, Host, KernelImage, Latency, MemoryOptions, PostOptions, QueueAreas,
@@ -35,8 +35,8 @@ const RING: u32 = QUEUE_ENTRIES * ENTRY;
 const AREA_LOG2: u32 = 16;
 /// Cycles in which the stream fills the L2, before the first command.
 const WARM_UP: u64 = 6_000;
-/// Commands that have room in the network interface.
-const ROOM: u32 = PLACES as u32;
+/// Commands of the host that may be under way in the preset `node`.
+const ROOM: u32 = MOST_ENTRIES as u32;
 /// Cycles that a warp needs for a command beside others that stream, and for its first one, which
 /// has no instructions in the cache.
 const WRITE: u32 = 500;

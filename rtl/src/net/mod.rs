@@ -69,7 +69,7 @@ pub use retry_timers::RetryTimers;
 pub use row_step::RowStep;
 pub use work::{operation, PeerAnswer, RequestRow, WorkEntry};
 pub use work_posts::WorkPosts;
-pub use work_table::{WorkTable, PLACES};
+pub use work_table::{check_entries, WorkTable, MOST_ENTRIES};
 
 #[cfg(test)]
 mod testing;

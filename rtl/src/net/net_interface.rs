@@ -4,7 +4,7 @@ use super::requester::code;
 use super::{
     counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue, FrameTurns, NetCounters,
     PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, RemoteAtomics, Requester, Responder,
-    WorkPosts,
+    WorkPosts, MOST_ENTRIES,
 };
 use crate::config::Config;
 use crate::host::registers::network::NetControl;
@@ -67,8 +67,9 @@ pub struct NetInterface {
     pub events: Signal<Out, Bits<22>>,
     pairs: QueuePairs,
     regions: RegionTable,
+    #[init(WorkPosts::new(sizes.entries))]
     posts: WorkPosts,
-    #[init(Requester::new(owners_log2))]
+    #[init(Requester::new(owners_log2, sizes.entries))]
     requester: Requester,
     atomics: RemoteAtomics,
     responder: Responder,
@@ -82,7 +83,7 @@ pub struct NetInterface {
     receiver: Receiver,
     writer: PayloadWriter,
     counters: NetCounters,
-    #[init((0..windows).map(|_| CommandQueues::new(sizes.banks, sizes.rings_log2, sizes.areas_log2)).collect())]
+    #[init((0..windows).map(|_| CommandQueues::new(sizes.banks, sizes.rings_log2, sizes.areas_log2, sizes.entries)).collect())]
     queues: Vec<CommandQueues>,
     /// A frame comes that began while `enable` was low: the rest of it is not taken either.
     skips: Register<Bit>,
@@ -95,7 +96,7 @@ pub struct NetInterface {
 }
 
 /// What a network interface is made for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceSizes {
     /// Harts of the command processor; 0: there is none, and no command queues.
     pub harts: usize,
@@ -105,6 +106,15 @@ pub struct InterfaceSizes {
     pub rings_log2: usize,
     /// Queue areas, as a power of two.
     pub areas_log2: usize,
+    /// Commands of each queue, of each hart and of the host that may be under way: 1, 2, 4 or 8.
+    pub entries: usize,
+}
+
+impl Default for InterfaceSizes {
+    /// No command processor, and room for as many commands as there can be.
+    fn default() -> Self {
+        Self { harts: 0, banks: 0, rings_log2: 0, areas_log2: 0, entries: MOST_ENTRIES }
+    }
 }
 
 impl InterfaceSizes {
@@ -115,6 +125,7 @@ impl InterfaceSizes {
             banks: config.l2_banks,
             rings_log2: config.net_rings_log2(),
             areas_log2: config.net_areas_log2(),
+            entries: config.net_queue_entries,
         }
     }
 }
@@ -123,7 +134,7 @@ impl NetInterface {
     /// The network interface of an array of these sizes.
     ///
     /// # Panics
-    /// If there are more than 256 queues or 8 banks.
+    /// If there are more than 256 queues or 8 banks, or `entries` is not 1, 2, 4 or 8.
     #[must_use]
     pub fn new(sizes: InterfaceSizes) -> Self {
         if sizes.harts == 0 {

@@ -1,6 +1,6 @@
 //! The network interface as the harts of the command processor see it.
 
-use super::{code, PLACES};
+use super::{check_entries, code};
 use crate::ports::{CommandStage, RegisterAccess, WindowPosts, WindowSelect};
 use crate::queues::{event, QueueEvent, StageBuffers};
 use hermes_hdl::prelude::*;
@@ -47,8 +47,8 @@ pub mod window {
 ///    ends it with a code. Without such a command, or if its queue was switched off, that is an
 ///    error of the hart with code 0x88, and has no other effect.
 /// 5. A POST of kind 1 offers the command of the hart's buffer, with the context in its word 0; if
-///    eight commands of the hart are under way it is not taken, which OWN_STATUS tells. A command
-///    that the hart took stays.
+///    `entries` commands of the hart are under way it is not taken, which OWN_STATUS tells. A
+///    command that the hart took stays.
 /// 6. For a queue pair that is not there, or while `posts.enable` is low, a command fails at once
 ///    with 0x88. A POST of another kind is an error with code 0x80, of no context, and has no other
 ///    effect.
@@ -56,7 +56,7 @@ pub mod window {
 ///    not looked at. What a hart posted is counted until it is complete, whatever becomes of the
 ///    hart; what it took is given back when it is held (`select.hold`).
 #[derive(Clone, Debug, LogicBlock)]
-#[new(harts: usize, rings_log2: usize)]
+#[new(harts: usize, rings_log2: usize, entries: usize)]
 pub struct NetWindow {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -95,16 +95,20 @@ pub struct NetWindow {
     rings_log2: Constant<Bits<4>>,
     #[init(harts)]
     _harts: usize,
+    #[init(entries)]
+    _entries: usize,
 }
 
 impl NetWindow {
-    /// The window of `harts` harts, for queue areas of `2^rings_log2` rings.
+    /// The window of `harts` harts, for queue areas of `2^rings_log2` rings; a hart may have
+    /// `entries` commands of its own under way.
     ///
     /// # Panics
-    /// If `harts` is not 1 to 8.
-    pub fn new(harts: usize, rings_log2: usize) -> Self {
+    /// If `harts` is not 1 to 8, or `entries` not 1, 2, 4 or 8.
+    pub fn new(harts: usize, rings_log2: usize, entries: usize) -> Self {
         assert!((1..=8).contains(&harts), "NetWindow: {harts} harts, expected 1 to 8");
-        Self::wired(harts, rings_log2)
+        check_entries("NetWindow", entries);
+        Self::wired(harts, rings_log2, entries)
     }
 }
 
@@ -182,7 +186,7 @@ impl Logic for NetWindow {
         let is_taken = kind == bits::<4>(window::KIND_TAKEN);
         let is_end = kind == bits::<4>(window::KIND_END);
         let nowhere = data.get_bits::<4>(4).any() || !self.posts.enable.val();
-        let has_room = count < bits::<4>(PLACES);
+        let has_room = count < bits::<4>(self._entries as u64);
         let can_tell = !self.tells.q.val();
         let owns = writes_post && is_own;
         let offers_own = owns && !nowhere && has_room;

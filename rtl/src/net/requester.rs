@@ -26,9 +26,9 @@ pub mod code {
 /// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand
 /// Architecture Specification, volume 1, 9.7).
 ///
-/// 1. A command is posted with `post_valid` and `post_ready`, by an owner of which fewer than eight
-///    commands are under way. It is checked ([`CommandCheck`]), and stands at the end of the list
-///    of its queue pair. After a reset `ready` tells when the first is taken.
+/// 1. A command is posted with `post_valid` and `post_ready`, by an owner of which fewer than
+///    `entries` commands are under way. It is checked ([`CommandCheck`]), and stands at the end of
+///    the list of its queue pair. After a reset `ready` tells when the first is taken.
 /// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not
 ///    acknowledged, and that have less READs and atomic operations under way than their peer takes,
 ///    one in turn sends a packet ([`PacketCut`]), when `head_ready` says that there is room for a
@@ -61,7 +61,7 @@ pub mod code {
 ///    of [`RegionTable`](super::RegionTable).
 /// 10. `shown` answers `show_pair` in the same cycle unless `show_waits`.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(owners_log2: usize)]
+#[new(owners_log2: usize, entries: usize)]
 pub struct Requester {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -187,7 +187,7 @@ pub struct Requester {
     say: AnswerStep,
     cut: PacketCut,
     allow: RegionCheck,
-    #[init(WorkTable::new(owners_log2))]
+    #[init(WorkTable::new(owners_log2, entries))]
     table: WorkTable,
     timers: RetryTimers,
     change: RowStep,
@@ -221,12 +221,13 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// The sender for commands of `2^owners_log2` owners.
+    /// The sender for commands of `2^owners_log2` owners, of each of which `entries` may be under
+    /// way.
     ///
     /// # Panics
     /// As [`WorkTable::new`].
-    pub fn new(owners_log2: usize) -> Self {
-        Self::wired(owners_log2)
+    pub fn new(owners_log2: usize, entries: usize) -> Self {
+        Self::wired(owners_log2, entries)
     }
 }
 

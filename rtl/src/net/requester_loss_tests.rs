@@ -3,8 +3,7 @@
 use super::*;
 
 /// Every command once, in order, whatever the wire does.
-fn commands_arrive_once(name: &str, wire: Wire, commands: usize, timeout: u64) -> Bench {
-    let mut bench = Bench::new(name);
+fn commands_arrive_once(mut bench: Bench, wire: Wire, commands: usize, timeout: u64) -> Bench {
     bench.uut.timeout.next = timeout.into();
     let mut count = 0;
     while count < commands || bench.under_way() > 0 {
@@ -31,7 +30,7 @@ fn commands_arrive_once(name: &str, wire: Wire, commands: usize, timeout: u64) -
 #[test]
 fn commands_arrive_once_without_loss() {
     let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 40, silent: None };
-    let bench = commands_arrive_once("requester", wire, 300, 20_000);
+    let bench = commands_arrive_once(Bench::new("requester"), wire, 300, 20_000);
     assert_eq!((bench.resent, bench.timed_out), (0, 0));
     assert!(bench.reads > 80, "{}", bench.reads);
 }
@@ -39,8 +38,19 @@ fn commands_arrive_once_without_loss() {
 #[test]
 fn commands_arrive_once_with_loss() {
     let wire = Wire { loss: 15, repeat: 10, reorder: 20, delay: 30, silent: None };
-    let bench = commands_arrive_once("requester_loss", wire, 250, 1_000);
+    let bench = commands_arrive_once(Bench::new("requester_loss"), wire, 250, 1_000);
     assert!(bench.resent > 100 && bench.timed_out > 8, "{} {}", bench.resent, bench.timed_out);
+}
+
+/// Owners that may have fewer commands under way: a place is used again at once.
+#[test]
+fn commands_arrive_once_with_fewer_places() {
+    let wire = Wire { loss: 5, repeat: 5, reorder: 5, delay: 30, silent: None };
+    for entries in [1, 2, 4] {
+        let bench = Bench::with_entries(&format!("requester_{entries}"), entries);
+        let bench = commands_arrive_once(bench, wire, 150, 1_000);
+        assert!(bench.resent > 10, "{entries}: {}", bench.resent);
+    }
 }
 
 #[test]

@@ -154,16 +154,18 @@ struct Wire {
     silent: Option<usize>,
 }
 
-/// One of those with fewer than eight commands under way.
-fn free_owner(under_way: &[Vec<Posted>], rng: &mut ChaCha8Rng) -> Option<u64> {
+/// One of those with fewer than `entries` commands under way.
+fn free_owner(under_way: &[Vec<Posted>], entries: usize, rng: &mut ChaCha8Rng) -> Option<u64> {
     let count = |who: u64| under_way.iter().flatten().filter(|posted| posted.owner == who).count();
-    let free: Vec<u64> = (0..OWNERS).filter(|who| count(*who) < 8).collect();
+    let free: Vec<u64> = (0..OWNERS).filter(|who| count(*who) < entries).collect();
     free.choose(rng).copied()
 }
 
 struct Bench {
     uut: Requester,
     rng: ChaCha8Rng,
+    /// Commands of an owner that may be under way.
+    entries: usize,
     first: [u32; PAIRS],
     up: u64,
     errors: u64,
@@ -206,8 +208,13 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str) -> Self {
+        Self::with_entries(name, 8)
+    }
+
+    /// Each owner may have so many commands under way.
+    fn with_entries(name: &str, entries: usize) -> Self {
         let mut rng = random(name);
-        let mut uut = Requester::new(2);
+        let mut uut = Requester::new(2, entries);
         reset!(uut);
         uut.window.next = 32.into();
         uut.timeout.next = 400.into();
@@ -217,6 +224,7 @@ impl Bench {
         let mut bench = Self {
             uut,
             rng,
+            entries,
             first,
             up: 0,
             errors: 0,
@@ -270,7 +278,8 @@ impl Bench {
         let Self { uut, rng, .. } = self;
         uut.post_valid.next = post.is_some();
         if let Some((pair, command)) = post {
-            let (owner, context) = (free_owner(&self.under_way, rng).expect("room"), rng.gen_range(0..4u64));
+            let (owner, context) =
+                (free_owner(&self.under_way, self.entries, rng).expect("room"), rng.gen_range(0..4u64));
             self.under_way[pair].push(Posted { owner, context, due: due(&command) });
             uut.post.next = PostedCommand {
                 pair: (pair as u64).into(),
@@ -427,7 +436,10 @@ impl Bench {
         }
         if uut.table.write.val() {
             let place = uut.table.free.val().to_u64();
-            assert!(place >> 3 == uut.table.entry.val().owner.to_u64() && self.places.insert(place));
+            assert!(
+                place / self.entries as u64 == uut.table.entry.val().owner.to_u64()
+                    && self.places.insert(place)
+            );
         }
         if uut.table.release.val() {
             assert!(self.places.remove(&uut.table.at.val().to_u64()));
@@ -487,10 +499,10 @@ impl Bench {
         self.cycle(Some((pair, command)), wire);
     }
 
-    /// A command can be posted: it would be taken, and somebody has fewer than eight under way.
+    /// A command can be posted: it would be taken, and somebody has room.
     fn has_room(&mut self) -> bool {
         settle(&mut self.uut);
-        self.uut.post_ready.val() && free_owner(&self.under_way, &mut self.rng).is_some()
+        self.uut.post_ready.val() && free_owner(&self.under_way, self.entries, &mut self.rng).is_some()
     }
 
     fn under_way(&self) -> usize {

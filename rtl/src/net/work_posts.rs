@@ -1,20 +1,21 @@
 //! Who posts commands.
 
-use super::{PostedCommand, PLACES};
+use super::{check_entries, PostedCommand};
 use hermes_hdl::prelude::*;
 
 /// Commands of the host and of the command processor, which take turns at
 /// [`Requester`](super::Requester).
 ///
-/// 1. The host posts a command (`host_post`) while `host_room`, else it has no effect: eight of its
-///    commands may be under way. It waits here until it is taken.
+/// 1. The host posts a command (`host_post`) while `host_room`, else it has no effect: `entries` of
+///    its commands may be under way. It waits here until it is taken.
 /// 2. The command processor offers one with `window_valid` until `window_ready`; who posts it
 ///    counts its own.
 /// 3. `post_valid`, `post_ready` and `post` give one of them on; they answer in the same cycle. The
 ///    side that did not post the last one goes first.
 /// 4. `completed` with `completed_owner` tells that a command is complete: `host_completed` answers
 ///    in the same cycle if it was the host's.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(entries: usize)]
 pub struct WorkPosts {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -51,12 +52,25 @@ pub struct WorkPosts {
     count: Register<Bits<4>>,
     /// The last one was the host's.
     host_last: Register<Bit>,
+    #[init(entries)]
+    _entries: usize,
+}
+
+impl WorkPosts {
+    /// For a host that may have `entries` commands under way.
+    ///
+    /// # Panics
+    /// If `entries` is not 1, 2, 4 or 8.
+    pub fn new(entries: usize) -> Self {
+        check_entries("WorkPosts", entries);
+        Self::wired(entries)
+    }
 }
 
 impl Logic for WorkPosts {
     #[hdl_gen]
     fn update(&mut self) {
-        let room = !self.kept.q.val() && (self.count.q.val() < bits::<4>(PLACES));
+        let room = !self.kept.q.val() && (self.count.q.val() < bits::<4>(self._entries as u64));
         self.host_room.next = room;
         let takes = self.host_post.val() && room;
         let is_host = self.kept.q.val() && !(self.window_valid.val() && self.host_last.q.val());
@@ -100,8 +114,15 @@ mod tests {
     /// neither waits for more than one of the other.
     #[test]
     fn both_sides_take_turns() {
-        let mut rng = random("work_posts");
-        let mut uut = WorkPosts::default();
+        for entries in [1, 2, 4, 8] {
+            take_turns(entries);
+        }
+    }
+
+    /// The host may have so many commands under way.
+    fn take_turns(entries: usize) {
+        let mut rng = random(&format!("work_posts_{entries}"));
+        let mut uut = WorkPosts::new(entries);
         reset!(uut);
         let command = |tag: u64, owner: u64| PostedCommand {
             words: tag.into(),
@@ -129,8 +150,8 @@ mod tests {
             uut.completed_owner.next = if ends { under_way[0] } else { 0u64 }.into();
             settle(&mut uut);
             let room = uut.host_room.val();
-            assert_eq!(room, host.is_empty() && of_host < 8);
-            full += u32::from(of_host == 8);
+            assert_eq!(room, host.is_empty() && of_host < entries);
+            full += u32::from(of_host == entries);
             assert_eq!(uut.post_valid.val(), !host.is_empty() || window.is_some());
             assert_eq!(uut.host_completed.val(), ends && under_way[0] == 0);
             if ends && under_way.pop_front() == Some(0) {
@@ -155,6 +176,6 @@ mod tests {
             }
             tick!(uut);
         }
-        assert!(passed.iter().all(|count| *count > 1_000) && full > 500, "{passed:?} {full}");
+        assert!(passed.iter().all(|count| *count > 1_000) && full > 500, "{entries}: {passed:?} {full}");
     }
 }

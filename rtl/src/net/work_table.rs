@@ -4,12 +4,13 @@ use super::WorkEntry;
 use hermes_hdl::prelude::*;
 use hermes_hdl::prim::{RamSized, RamSizedAsync};
 
-/// Commands of an owner that may be under way.
-pub const PLACES: u64 = 8;
+/// Commands of an owner that may be under way at most, whatever the configuration.
+pub const MOST_ENTRIES: usize = 8;
 
-/// Eight places for commands of each owner, a list for each queue pair by links, and the first
-/// packet sequence number of each. A place is its owner's number x 8 and a number from 0 to 7: so
-/// an owner with fewer than eight commands always has room, whatever the others do.
+/// `entries` places for commands of each owner (1, 2, 4 or 8), a list for each queue pair by links,
+/// and the first packet sequence number of each. A place is its owner's number x `entries` and a
+/// number below `entries`: so an owner with fewer commands than that always has room, whatever the
+/// others do.
 ///
 /// 1. After a reset the places are freed, those of an owner in a cycle: `ready` is high behind
 ///    that. Nothing is written or released before.
@@ -23,7 +24,7 @@ pub const PLACES: u64 = 8;
 ///    `write`.
 /// 6. `release` frees the place `at`; not in a cycle with `write`.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(owners_log2: usize)]
+#[new(owners_log2: usize, entries: usize, places_log2: usize)]
 pub struct WorkTable {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -68,16 +69,16 @@ pub struct WorkTable {
     /// It is done.
     pub release: Signal<In, Bit>,
     /// Offset and bytes.
-    #[init(RamSized::new(owners_log2 + 3))]
+    #[init(RamSized::new(places_log2))]
     ranges: RamSized<64>,
-    #[init(RamSized::new(owners_log2 + 3))]
+    #[init(RamSized::new(places_log2))]
     values: RamSized<128>,
     /// The rest of a command.
-    #[init(RamSized::new(owners_log2 + 3))]
+    #[init(RamSized::new(places_log2))]
     rest: RamSized<62>,
-    #[init(RamSizedAsync::new(owners_log2 + 3))]
+    #[init(RamSizedAsync::new(places_log2))]
     firsts: RamSizedAsync<24>,
-    #[init(RamSizedAsync::new(owners_log2 + 3))]
+    #[init(RamSizedAsync::new(places_log2))]
     links: RamSizedAsync<12>,
     /// The places of each owner that are taken.
     #[init(RamSizedAsync::new(owners_log2.max(1)))]
@@ -86,16 +87,35 @@ pub struct WorkTable {
     freed: Register<Bits<10>>,
     #[init(Constant::new((1u64 << owners_log2).into()))]
     owners: Constant<Bits<10>>,
+    #[init(entries)]
+    _entries: usize,
+    #[init(entries.ilog2().into())]
+    _entries_log2: u64,
+    /// Bits of three that a number below `entries` does not have.
+    #[init((3 - entries.ilog2()).into())]
+    _unused_bits: u64,
+}
+
+/// Sees that an owner of `unit` can have so many commands under way.
+///
+/// # Panics
+/// If `entries` is not 1, 2, 4 or 8.
+pub fn check_entries(unit: &str, entries: usize) {
+    let possible = entries.is_power_of_two() && entries <= MOST_ENTRIES;
+    assert!(possible, "{unit}: {entries} commands of an owner, expected 1, 2, 4 or 8");
 }
 
 impl WorkTable {
-    /// Places for `2^owners_log2` owners.
+    /// `entries` places for each of `2^owners_log2` owners.
     ///
     /// # Panics
-    /// If there are more than 512 owners.
-    pub fn new(owners_log2: usize) -> Self {
+    /// If there are more than 512 owners, or `entries` is not 1, 2, 4 or 8.
+    pub fn new(owners_log2: usize, entries: usize) -> Self {
         assert!(owners_log2 <= 9, "WorkTable: 2^{owners_log2} owners, expected at most 512");
-        Self::wired(owners_log2)
+        check_entries("WorkTable", entries);
+        // A RAM has an address.
+        let places_log2 = (owners_log2 + entries.ilog2() as usize).max(1);
+        Self::wired(owners_log2, entries, places_log2)
     }
 }
 
@@ -111,23 +131,27 @@ impl Logic for WorkTable {
         }
         let mut owner = what.owner;
         if self.release.val() {
-            owner = bit_cast::<10, 12>(self.at.val() >> 3);
+            owner = bit_cast::<10, 12>(self.at.val() >> self._entries_log2);
         }
         self.used.read_address.next = bit_cast::<16, 10>(owner);
         let taken = self.used.read_data.val();
         let mut place = bits::<3>(0);
-        for i in 0..8 {
-            if !taken.get_bit(7 - i) {
-                place = bits::<3>(7 - i as u64);
+        for i in 0..self._entries {
+            if !taken.get_bit(self._entries - 1 - i) {
+                place = bits::<3>((self._entries - 1 - i) as u64);
             }
         }
-        let whole = (bit_cast::<12, 10>(what.owner) << 3) | bit_cast::<12, 3>(place);
+        let whole = (bit_cast::<12, 10>(what.owner) << self._entries_log2) | bit_cast::<12, 3>(place);
         self.free.next = whole;
         self.used.write_enable.next = self.write.val() || self.release.val() || clears;
         self.used.write_address.next = bit_cast::<16, 10>(owner);
         self.used.write_data.next = taken.replace_bit(place.index(), true);
         if self.release.val() {
-            self.used.write_data.next = taken.replace_bit(self.at.val().get_bits::<3>(0).index(), false);
+            // Of the place the bits below its owner's number
+            self.used.write_data.next = taken.replace_bit(
+                ((self.at.val() << self._unused_bits).get_bits::<3>(0) >> self._unused_bits).index(),
+                false,
+            );
         }
         if clears {
             self.used.write_address.next = bit_cast::<16, 10>(self.freed.q.val());
@@ -185,3 +209,7 @@ impl Logic for WorkTable {
         self.next_place.next = self.links.read_data.val();
     }
 }
+
+#[cfg(test)]
+#[path = "work_table_tests.rs"]
+mod tests;

@@ -22,8 +22,8 @@ pub struct ArrivedLine {
 ///
 /// 1. What a warp writes into a ring is noticed by [`QueueWatch`], and its queue stands in
 ///    [`LookList`] then. With a buffer free, a queue whose copy of the phase tells of a command,
-///    and which has fewer than eight under way, gets the buffer, and the line is read from memory:
-///    so memory is never read while the warp still writes.
+///    and which has fewer than `entries` under way, gets the buffer, and the line is read from
+///    memory: so memory is never read while the warp still writes.
 /// 2. A queue has one command in a buffer. It is given to the harts ([`CommandStage`]) if its line
 ///    is whole; a NOP, an operation that does not exist, a reserved bit, or a node above 63 ends it
 ///    here, and a line that could not be read switches the queue off.
@@ -33,7 +33,7 @@ pub struct ArrivedLine {
 /// 4. Each completion writes the control line, all of it, in one write. HEAD is as of then.
 /// 5. `ready`: after a reset all queues are off, and 256 cycles later they may be used.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(banks: usize, rings_log2: usize, areas_log2: usize)]
+#[new(banks: usize, rings_log2: usize, areas_log2: usize, entries: usize)]
 pub struct CommandQueues {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -84,6 +84,7 @@ pub struct CommandQueues {
     #[init(QueueWatch::new(banks, rings_log2, areas_log2))]
     watch: QueueWatch,
     list: LookList,
+    #[init(QueueStep::new(entries))]
     say: QueueStep,
     rows: RamSync<QueueRow, 8>,
     arrivals: ShortFifo<ArrivedLine, 4>,
@@ -126,12 +127,12 @@ pub struct CommandQueues {
 
 impl CommandQueues {
     /// The queues of an array whose L2 has `banks` banks: `2^areas_log2` areas with `2^rings_log2`
-    /// rings each.
+    /// rings each. Of each queue `entries` commands may be under way.
     ///
     /// # Panics
-    /// As [`QueueWatch::new`].
-    pub fn new(banks: usize, rings_log2: usize, areas_log2: usize) -> Self {
-        Self::wired(banks, rings_log2, areas_log2)
+    /// As [`QueueWatch::new`] and [`QueueStep::new`].
+    pub fn new(banks: usize, rings_log2: usize, areas_log2: usize, entries: usize) -> Self {
+        Self::wired(banks, rings_log2, areas_log2, entries)
     }
 }
 

@@ -31,7 +31,8 @@ pub struct QueueRow {
     pub staged: Bit,
     /// That.
     pub buffer: Bits<4>,
-    /// Commands that were posted and are not complete, 0 to 8.
+    /// Commands that were posted and are not complete, 0 to 8; at most as many as the configuration
+    /// says (`net_queue_entries`).
     pub under_way: Bits<4>,
     /// HEAD: commands that were consumed, modulo 2^32.
     pub head: Bits<32>,

@@ -2,7 +2,7 @@
 
 use super::event;
 use super::{QueueEvent, QueueRow};
-use crate::net::code;
+use crate::net::{check_entries, code};
 use hermes_hdl::prelude::*;
 
 /// Codes of commands that end here.
@@ -18,9 +18,10 @@ const RESERVED: u64 = 0x8a;
 /// 2. A command is consumed when it is posted (TAKE), or ends without that: by a hart (END), or on
 ///    arrival if it is a NOP or nothing that a hart could post. Its context and index are then
 ///    those of the entry.
-/// 3. `looks`: it may have another command, and room for it. `line`: its control line is to be
-///    written.
-#[derive(Clone, Debug, Default, LogicBlock)]
+/// 3. `looks`: it may have another command, and room for it: fewer than `entries` are under way.
+///    `line`: its control line is to be written.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(entries: usize)]
 pub struct QueueStep {
     /// The queue.
     pub row: Signal<In, QueueRow>,
@@ -40,6 +41,21 @@ pub struct QueueStep {
     pub drops: Signal<Out, Bit>,
     /// SWITCH: it is on already, or has commands under way.
     pub refused: Signal<Out, Bit>,
+    #[init(entries)]
+    _entries: usize,
+    #[init(entries.ilog2() as usize)]
+    _entries_log2: usize,
+}
+
+impl QueueStep {
+    /// For queues of which `entries` commands may be under way.
+    ///
+    /// # Panics
+    /// If `entries` is not 1, 2, 4 or 8.
+    pub fn new(entries: usize) -> Self {
+        check_entries("QueueStep", entries);
+        Self::wired(entries)
+    }
 }
 
 impl Logic for QueueStep {
@@ -154,11 +170,59 @@ impl Logic for QueueStep {
         // Room for a command is known behind a TAKE.
         let is_free = !now.staged || consumes || gives_back || is_stale;
         let is_on = (now.on && !breaks && !turns_off) || turns_on;
-        let mut has_room = !now.under_way.get_bit(3) || completes;
+        let mut has_room = !now.under_way.get_bit(self._entries_log2) || completes;
         if takes {
-            has_room = now.under_way < bits::<4>(7);
+            has_room = now.under_way < bits::<4>((self._entries - 1) as u64);
         }
         let is_shown = doing.kind == bits::<3>(event::SHOW);
         self.looks.next = !is_shown && is_on && is_free && has_room;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::settle;
+
+    /// Every event in every state that matters for room: the queue is looked at if it is on, its
+    /// command has no buffer, and as many commands as may be are not under way behind the event.
+    #[test]
+    fn a_queue_is_looked_at_while_it_has_room() {
+        for entries in [1, 2, 4, 8] {
+            let mut uut = QueueStep::new(entries);
+            let (mut looked, mut full) = (0, 0);
+            for state in 0..(entries + 1) * 64 {
+                let (kind, under_way) = (state as u64 % 8, (state / 64) as u64);
+                let [on, staged, flag] = [8, 16, 32].map(|bit| state & bit != 0);
+                let begins = kind == event::TAKE;
+                let ends = kind == event::COMPLETE;
+                // A command that is posted had room, and one that is complete was under way.
+                let possible = (on || !staged) && !(begins && under_way as usize == entries);
+                if !possible || (ends && under_way == 0) {
+                    continue;
+                }
+                uut.row.next.on = on;
+                uut.row.next.staged = staged;
+                uut.row.next.under_way = under_way.into();
+                uut.what.next.kind = kind.into();
+                uut.what.next.flag = flag;
+                // A line that is here has a command of the first lap.
+                uut.what.next.value = 0x101.into();
+                settle(&mut uut);
+                let behind = under_way + u64::from(begins) - u64::from(ends);
+                let changed = uut.changed.val();
+                assert_eq!(changed.under_way.to_u64(), behind);
+                let room = behind < entries as u64;
+                let expected = kind != event::SHOW && changed.on && !changed.staged && room;
+                assert_eq!(
+                    uut.looks.val(),
+                    expected,
+                    "{entries} entries, {under_way} under way, event {kind}"
+                );
+                looked += usize::from(expected);
+                full += usize::from(changed.on && !changed.staged && !room);
+            }
+            assert!(looked > 5 && full > 5, "{looked} {full}");
+        }
     }
 }

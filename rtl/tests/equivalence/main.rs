@@ -341,9 +341,10 @@ units! {
         icrc: Icrc::default(), 4_000, inputs::icrc;
         net_counters: NetCounters::default(), 1_000;
         net_interface:
-            NetInterface::new(InterfaceSizes { harts: 2, banks: 2, rings_log2: 3, areas_log2: 0 }),
+            NetInterface::new(InterfaceSizes { harts: 2, banks: 2, rings_log2: 3, areas_log2: 0, entries: 8 }),
             300, inputs::net_interface;
-        net_window: NetWindow::new(2, 3), 6_000, inputs::net_window;
+        net_window: NetWindow::new(2, 3, 8), 6_000, inputs::net_window;
+        net_window_of_1_entry: NetWindow::new(2, 3, 1), 6_000, inputs::net_window;
         packet_cut: PacketCut::default(), 2_000, inputs::packet_cut;
         pair_counts: PairCounts::default(), 1_000;
         payload_reader: PayloadReader::default(), 4_000, inputs::payload_reader();
@@ -355,18 +356,28 @@ units! {
         remote_atomics: RemoteAtomics::default(), 4_000, inputs::remote_atomics;
         request_check: RequestCheck::default(), 3_000, inputs::request_check;
         request_choice: RequestChoice::default(), 2_000, inputs::request_choice;
-        requester: Requester::new(1), 6_000, inputs::requester;
+        requester: Requester::new(1, 8), 6_000, inputs::requester;
+        requester_of_2_entries: Requester::new(1, 2), 6_000, inputs::requester;
         responder: Responder::default(), 4_000, inputs::responder();
         retry_timers: RetryTimers::default(), 4_000, inputs::retry_timers;
         row_step: RowStep::default(), 4_000, inputs::row_step;
-        work_posts: WorkPosts::default(), 2_000;
-        work_table: WorkTable::new(1), 3_000, inputs::work_table();
+        work_posts: WorkPosts::new(8), 2_000;
+        work_posts_of_1_entry: WorkPosts::new(1), 2_000;
+        work_table: WorkTable::new(1, 8), 3_000, inputs::work_table(2, 8);
+        work_table_of_1_place: WorkTable::new(0, 1), 1_000, inputs::work_table(1, 1);
+        work_table_of_1_entry: WorkTable::new(1, 1), 3_000, inputs::work_table(2, 1);
+        work_table_of_2_entries: WorkTable::new(1, 2), 3_000, inputs::work_table(2, 2);
+        work_table_of_4_entries: WorkTable::new(1, 4), 3_000, inputs::work_table(2, 4);
     }
 
     queues {
-        command_queues: CommandQueues::new(2, 1, 1), 3_000, inputs::command_queues;
+        command_queues: CommandQueues::new(2, 1, 1, 8), 3_000, inputs::command_queues;
+        command_queues_of_2_entries: CommandQueues::new(2, 1, 1, 2), 3_000, inputs::command_queues;
         look_list: LookList::default(), 2_000, inputs::look_list;
-        queue_step: QueueStep::default(), 6_000, inputs::queue_step;
+        queue_step: QueueStep::new(8), 6_000, inputs::queue_step;
+        queue_step_of_1_entry: QueueStep::new(1), 6_000, inputs::queue_step;
+        queue_step_of_2_entries: QueueStep::new(2), 6_000, inputs::queue_step;
+        queue_step_of_4_entries: QueueStep::new(4), 6_000, inputs::queue_step;
         queue_watch: QueueWatch::new(1, 3, 0), 1_500, inputs::queue_watch;
         queue_watch_of_two_banks: QueueWatch::new(2, 5, 3), 1_500, inputs::queue_watch;
         stage_buffers: StageBuffers::new(2), 3_000, inputs::stage_buffers;

@@ -2,7 +2,7 @@
 //! carries; and those of kernels by their command queues.
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::{counter, PLACES};
+use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, WINDOW_REGION};
 use hermes_testbench::cosim::{get, put, CosimError, Latency, MemoryOptions, PostOptions};
 use verilator_sys::ModelLibrary;
@@ -45,6 +45,9 @@ pub struct Args {
     /// Puts of 8 bytes of each warp, for the rate of commands; 0: no puts of kernels are measured
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     commands: u32,
+    /// Commands of a queue that may be under way, for further rates of commands: 1, 2, 4, 8
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    entries: Vec<usize>,
 }
 
 pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
@@ -55,7 +58,7 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
     let mut figures = vec![];
     for kind in [Kind::Put, Kind::Get] {
         let name = kind.name();
-        let (best, _) = goodput(&library, args, kind, 0.0)?;
+        let (best, _) = goodput(&config, &library, args, kind, 0.0)?;
         let limit = f64::from(PUT_BYTES) / f64::from(kind.bytes_on_the_wire()) * BYTES_A_CYCLE;
         figures.push(Figure::new(format!("{name}_64k_goodput"), best * 8.0, "Gbit/s"));
         figures.push(
@@ -64,7 +67,7 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
                 .goal(Bound::AtLeast(0.98)),
         );
         for loss in &args.loss {
-            let (rate, resent) = goodput(&library, args, kind, *loss)?;
+            let (rate, resent) = goodput(&config, &library, args, kind, *loss)?;
             let share = Figure::new(format!("{name}_64k_loss_{loss}_of_none"), rate / best, "");
             figures.push(match loss {
                 0.1 => share.limit(Bound::AtLeast(0.97)).goal(Bound::AtLeast(0.99)),
@@ -109,7 +112,13 @@ impl Kind {
 
 /// Bytes a cycle that node 0 puts into the memory of node 1, or gets from there, and packets that
 /// were sent again, with so many frames lost in both directions.
-fn goodput(library: &ModelLibrary, args: &Args, kind: Kind, loss: f64) -> anyhow::Result<(f64, u32)> {
+fn goodput(
+    config: &Config,
+    library: &ModelLibrary,
+    args: &Args,
+    kind: Kind,
+    loss: f64,
+) -> anyhow::Result<(f64, u32)> {
     let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
     let link = LinkOptions { loss, ..LinkOptions::default() };
     let options =
@@ -120,7 +129,7 @@ fn goodput(library: &ModelLibrary, args: &Args, kind: Kind, loss: f64) -> anyhow
         if node.number == 1 {
             return Ok((0, 0));
         }
-        let cycles = move_all(node, kind, window, args.puts)?;
+        let cycles = move_all(node, kind, window, args.puts, config.net_queue_entries as u32)?;
         Ok((cycles, node.host.network_counter(counter::RESENT)?))
     })?;
     let (cycles, resent) = result.nodes[0];
@@ -128,8 +137,8 @@ fn goodput(library: &ModelLibrary, args: &Args, kind: Kind, loss: f64) -> anyhow
 }
 
 /// Puts the first half of the window into the second half of node 1's, or gets the other way, over
-/// and over: cycles from the first post until all are complete.
-fn move_all(node: &mut Node, kind: Kind, window: u32, puts: u32) -> Result<u64, CosimError> {
+/// and over, `room` of them at once: cycles from the first post until all are complete.
+fn move_all(node: &mut Node, kind: Kind, window: u32, puts: u32, room: u32) -> Result<u64, CosimError> {
     let command = match kind {
         Kind::Put => put(window + PUT_BYTES, window, PUT_BYTES),
         Kind::Get => get(window, window + PUT_BYTES, PUT_BYTES),
@@ -144,7 +153,7 @@ fn move_all(node: &mut Node, kind: Kind, window: u32, puts: u32) -> Result<u64, 
         if completed == puts {
             return Ok(node.host.device_mut().cycle() - begin);
         }
-        if posted < puts && posted - completed < PLACES as u32 {
+        if posted < puts && posted - completed < room {
             node.host.write("NET_POST", 1 | WINDOW_REGION << 8)?;
             posted += 1;
         }

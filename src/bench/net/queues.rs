@@ -48,22 +48,14 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
             Config { cores: CORES, command_threads: harts, l2_bank_lines: BANK_LINES, ..node.clone() };
         on.add(&config);
         for (mode, name) in [(QueueMode::Queues, "queues"), (QueueMode::Paper, "paper")] {
-            let warps = config.cores * config.warps;
-            let own = [args.commands, config.lanes as u32, warps as u32];
-            let report = run(&config, mode, RATE, warps, &own, args, quiet).context(name)?;
-            let node = &report[0];
-            let times = node.area.heap + HEAP / 2;
-            let line = |warp: usize, word: u32| node.word(times + 64 * warp as u32 + 4 * word);
-            let begin = (0..warps).map(|warp| line(warp, 0)).min().unwrap_or(0);
-            let end = (0..warps).map(|warp| line(warp, 1)).max().unwrap_or(0);
-            let rate = f64::from(args.commands) * warps as f64 / f64::from(end - begin) * 1e3;
+            let (rate, node) = rate(&config, mode, args, quiet).context(name)?;
             let figure = Figure::new(format!("{name}_commands_{harts}_harts"), rate, "M/s");
             figures.push(match mode {
                 QueueMode::Queues => figure.limit(Bound::AtLeast(limit)).goal(Bound::AtLeast(goal)),
                 QueueMode::Paper => figure,
             });
             if mode == QueueMode::Queues {
-                let count = |number| counted(node, number);
+                let count = |number| counted(&node, number);
                 let (hits, misses) = (count(counter::READ_HITS), count(counter::READ_MISSES));
                 figures.push(Figure::new(
                     format!("{name}_fetch_hits_{harts}_harts"),
@@ -73,7 +65,28 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
             }
         }
     }
+    for entries in &args.entries {
+        let few = Config { net_queue_entries: *entries, ..node.clone() };
+        let config = Config { cores: CORES, l2_bank_lines: BANK_LINES, ..few };
+        config.validate()?;
+        on.add(&config);
+        let (rate, _) = rate(&config, QueueMode::Queues, args, quiet)?;
+        figures.push(Figure::new(format!("queues_commands_of_{entries}_entries"), rate, "M/s"));
+    }
     Ok(figures)
+}
+
+/// Puts of 8 bytes a microsecond of all warps of node 0 of two, and what it reports.
+fn rate(config: &Config, mode: QueueMode, args: &Args, quiet: bool) -> anyhow::Result<(f64, QueueReport)> {
+    let warps = config.cores * config.warps;
+    let own = [args.commands, config.lanes as u32, warps as u32];
+    let mut report = run(config, mode, RATE, warps, &own, args, quiet)?;
+    let node = report.swap_remove(0);
+    let times = node.area.heap + HEAP / 2;
+    let line = |warp: usize, word: u32| node.word(times + 64 * warp as u32 + 4 * word);
+    let begin = (0..warps).map(|warp| line(warp, 0)).min().unwrap_or(0);
+    let end = (0..warps).map(|warp| line(warp, 1)).max().unwrap_or(0);
+    Ok((f64::from(args.commands) * warps as f64 / f64::from(end - begin) * 1e3, node))
 }
 
 /// What a kernel found: the mean of all rounds but the first, with its limit and goal, the least

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-use hermes_rtl::net::{counter, PLACES};
+use hermes_rtl::net::{counter, MOST_ENTRIES};
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
 use hermes_testbench::cosim::{
     fetch_add, get, put, put_inline, CosimError, Device as _, Latency, MemoryOptions,
@@ -41,7 +41,7 @@ struct Poster {
 
 impl Poster {
     fn post(&mut self, node: &mut Node, pair: u32, command: &[u32; 16]) -> Result<(), CosimError> {
-        while self.posted - node.host.read("NET_COMPLETED")? >= PLACES as u32 {
+        while self.posted - node.host.read("NET_COMPLETED")? >= MOST_ENTRIES as u32 {
             node.run(50)?;
         }
         for (index, word) in command.iter().enumerate() {

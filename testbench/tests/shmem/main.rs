@@ -22,6 +22,7 @@ mod assembly;
 mod atomics;
 mod backlog;
 mod domains;
+mod entries;
 mod errors;
 mod events;
 mod faults;

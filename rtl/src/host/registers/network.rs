@@ -2,7 +2,7 @@
 
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
-use crate::net::{code, counter, NetIdentity, QUEUE_PAIRS, REGIONS};
+use crate::net::{code, counter, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
 use crate::ports::{LineLock, QueueControl, RegisterAnswer, RegisterRequest};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
@@ -124,7 +124,8 @@ pub struct NetAccess {
     #[state(ready[0], has_areas[1], no_room[8], change_refused[9])]
     pub status: Command<10>,
     /// Bits 5:0: queue pairs; bits 10:6: regions; bits 12:11: queue areas, as a power of two; bits
-    /// 28:17: command rings of an area.
+    /// 14:13: commands of each queue, of each hart and of the host that may be under way: 0 for 8, 1
+    /// for 4, 2 for 2, 3 for 1; bits 28:17: command rings of an area.
     #[register("NET_CAPS", 0x408, value = capabilities(config))]
     pub caps: Fixed<32>,
     /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48
@@ -325,7 +326,9 @@ pub struct NetRegisters {
 
 /// Value of the NET_CAPS register.
 fn capabilities(config: &Config) -> u32 {
-    (QUEUE_PAIRS | REGIONS << 6 | config.net_areas_log2() << 11 | 1 << (config.net_rings_log2() + 17)) as u32
+    let halvings = (MOST_ENTRIES / config.net_queue_entries).ilog2() as usize;
+    let of_queues = halvings << 13 | 1 << (config.net_rings_log2() + 17);
+    (QUEUE_PAIRS | REGIONS << 6 | config.net_areas_log2() << 11 | of_queues) as u32
 }
 
 /// Command queues of the array.

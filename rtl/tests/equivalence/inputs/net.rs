@@ -175,19 +175,22 @@ pub fn request_check(unit: &mut RequestCheck, random: Random, _: u64) {
     }
 }
 
-pub fn work_table() -> impl FnMut(&mut WorkTable, Random, u64) {
+pub fn work_table(owners: u64, entries: u64) -> impl FnMut(&mut WorkTable, Random, u64) {
     let mut written = 0u64;
     move |unit, random, cycle| {
-        // What is read was written; there are two owners.
-        let owner = random() % 2;
+        // What is read was written.
+        let owner = random() % owners;
+        let all = (1 << entries) - 1;
         unit.entry.next.owner = bits(owner);
-        unit.write.next = cycle > 4 && written >> (8 * owner) & 0xff != 0xff && random() % 3 != 0;
+        unit.write.next = cycle > 4 && written >> (8 * owner) & all != all && random() % 3 != 0;
         let place = (written >> (8 * owner)).trailing_ones().min(7);
         if unit.write.next {
             written |= 1 << (8 * owner + u64::from(place));
         }
         unit.release.next = false;
-        unit.read.next = written == 0xffff && !unit.write.next && random() % 2 == 0;
+        unit.read.next = written == (0..owners).fold(0, |whole, _| whole << 8 | all)
+            && !unit.write.next
+            && random() % 2 == 0;
     }
 }
 
