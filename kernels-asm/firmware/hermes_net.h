@@ -16,9 +16,9 @@
 #define NET_WINDOW_NEXT_NOW 0x00cu
 /* Write: one of NET_POST_... below. Waits until the network interface takes it, some cycles. */
 #define NET_WINDOW_POST 0x004u
-/* Read: bit 31 the last POST was not taken, since as many commands of the hart were under way as may
- * be (NET_CAPS_ENTRIES); 30:16 commands under way; 15:8 commands that failed, modulo 256; 7:0 code
- * of the last of them. */
+/* Read: bit 31 the last POST was not taken, since as many commands of the hart were under way as
+ * may be (NET_CAPS_ENTRIES); 30:16 commands under way; 15:8 commands that failed, modulo 256; 7:0
+ * code of the last of them. */
 #define NET_WINDOW_OWN_STATUS 0x01cu
 /* Read: 15:8 commands of this context (0 to 3) that are complete, modulo 256; 7:0 code of the
  * last. */
@@ -96,7 +96,8 @@ static inline struct net_control *net_control(uint32_t area, uint32_t slots, uin
 
 /* ---- Queues that hardware serves: number domain * slots + slot. */
 #define NET_CAPS_DOMAINS(caps) (1u << ((caps) >> 11 & 3u))
-#define NET_CAPS_ENTRIES(caps) (8u >> ((caps) >> 13 & 3u)) /* commands of a hart under way, at most */
+/* Commands of a hart that may be under way. */
+#define NET_CAPS_ENTRIES(caps) (8u >> ((caps) >> 13 & 3u))
 #define NET_CAPS_SLOTS(caps) ((caps) >> 17 & 0xfffu)
 #define NET_STATUS_AREAS 2u          /* there are queue areas where NET_BASE and NET_AREA say */
 #define NET_QUEUE_ON (1u << 31)      /* QUEUE_COMMAND: switch it on, else off */

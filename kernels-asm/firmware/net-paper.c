@@ -3,8 +3,8 @@
  * docs/shmem.md says what the host sends and what kernels see.
  *
  * Hart h serves queues h, h + harts, h + 2 harts, ... A command under way has one of the four
- * contexts of its hart: that tells which one is complete. If a hart may have fewer commands under way
- * (NET_CAPS), it uses as many contexts. */
+ * contexts of its hart: that tells which one is complete. If a hart may have fewer commands under
+ * way (NET_CAPS), it uses as many contexts. */
 #include "hermes_net.h"
 
 #define MOST_QUEUES 256u

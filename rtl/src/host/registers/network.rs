@@ -124,8 +124,8 @@ pub struct NetAccess {
     #[state(ready[0], has_areas[1], no_room[8], change_refused[9])]
     pub status: Command<10>,
     /// Bits 5:0: queue pairs; bits 10:6: regions; bits 12:11: queue areas, as a power of two; bits
-    /// 14:13: commands of each queue, of each hart and of the host that may be under way: 0 for 8, 1
-    /// for 4, 2 for 2, 3 for 1; bits 28:17: command rings of an area.
+    /// 14:13: commands of each queue, of each hart and of the host that may be under way: 0 for 8,
+    /// 1 for 4, 2 for 2, 3 for 1; bits 28:17: command rings of an area.
     #[register("NET_CAPS", 0x408, value = capabilities(config))]
     pub caps: Fixed<32>,
     /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48
