@@ -132,8 +132,8 @@ module net_window_formal (
         if (posts_valid && !is_own) owner_is_queue: assert (posted[277:268] == 16 + command[11:4] && posted[279:278] == command[37:36]
             && posted[295:280] == command[27:12] && posted[267:264] == command[8:5]);
         if (sends) sent_is_done: assert (done);
-        // A hart with ENTRIES commands of its own under way posts no more of them, and with fewer it
-        // does.
+        // A hart with ENTRIES commands of its own under way posts no more of them, and with fewer
+        // it does.
         if (posts_valid && is_own && hart == its) room_for_own: assert (count < ENTRIES);
         if (is_own && !nowhere && hart == its && count < ENTRIES) own_is_offered: assert (posts_valid);
         if (here && !write && address == 12'h1c && hart == its) status_counts: assert (value[19:16] == count);

@@ -74,8 +74,8 @@ module work_table_formal #(parameter K = 3) (
     wire puts = its_write && free[K-1:0] == chosen[K-1:0];
 
     // The contract of the owners and of the sender: a write by an owner that has fewer than
-    // ENTRIES commands, a release and a result of a command that is there; one of these at a time, when all
-    // places were freed; no command is read while it is written.
+    // ENTRIES commands, a release and a result of a command that is there; one of these at a time,
+    // when all places were freed; no command is read while it is written.
     always @* begin
         assume (entry[226 +: 10] < 2);
         if (write || release_ || keep) assume (ready);
@@ -143,8 +143,8 @@ module work_table_formal #(parameter K = 3) (
         state_link: assert (!here || !linked || \dut.links.word == its_next);
         // All places are freed in as many cycles as there are owners.
         ready_in_time: assert (ready == (age >= 2));
-        // An owner with fewer than ENTRIES commands is given a place of its own, where no command is:
-        // no place is lost, and none is used twice.
+        // An owner with fewer than ENTRIES commands is given a place of its own, where no command
+        // is: no place is lost, and none is used twice.
         if (ready && !release_ && entry[226] == owner && count != ENTRIES) free_is_free: assert (free[11:K] == owner && !taken[free[K-1:0]]);
         // A command reads as it was written, with its result if that came, and its first number as
         // it began.
