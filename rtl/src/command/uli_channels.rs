@@ -273,7 +273,7 @@ impl Logic for UliChannels {
                     & (self.freed.val() & parameter.get_bits::<16>(0)).any())
                 | ((self.scenario[c].q.val() == bits::<4>(3)) & (self.raised.val() & parameter).any());
             for q in 0..self._queues {
-                happens = happens | ((self.scenario[c].q.val() == bits::<4>(11)) & self.staged[q].val());
+                happens = happens || ((self.scenario[c].q.val() == bits::<4>(11)) & self.staged[q].val());
             }
             let fires = happens & !of_before;
             if self.take.val() & self.lowest.one_hot.val().get_bit(c) {

@@ -125,15 +125,6 @@ fn some_csr(random: Random) -> Bits<12> {
     (numbers[random() as usize % numbers.len()] ^ other).into()
 }
 
-/// An address of few, or a range.
-fn address_of(random: Random, ranges: &[u64]) -> u64 {
-    if random() % 2 == 0 {
-        ranges[random() as usize % ranges.len()]
-    } else {
-        ((random() % 4) | ((random() % 3) << 7)) << 6 | ((random() % 4) << 2)
-    }
-}
-
 pub fn system_decoder(unit: &mut SystemDecoder, random: Random, _: u64) {
     let word = unit.instruction.next & 0xffff_ff80u64;
     unit.instruction.next = word | [0x73, 0x0f, 0x0b, 0x13][random() as usize % 4];
@@ -402,7 +393,7 @@ pub fn store_buffer(harts: u64) -> impl FnMut(&mut StoreBuffer, Random, u64) {
         } else if random() % 4 == 0 {
             // An atomic operation is acknowledged.
             unit.write.written.valid.next = true;
-            unit.write.written.tag.next = (0x20 | random() % 32).into();
+            unit.write.written.tag.next = (0x20 | (random() % 32)).into();
         }
         if unit.write.valid.val() && unit.write.ready.next && !unit.reset.next {
             under_way.push(unit.write.tag.val().to_u64());
