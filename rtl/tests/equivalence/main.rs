@@ -364,8 +364,8 @@ units! {
         work_posts: WorkPosts::new(8), 2_000;
         work_posts_of_1_entry: WorkPosts::new(1), 2_000;
         work_table: WorkTable::new(1, 8), 3_000, inputs::work_table(2, 8);
-        work_table_of_1_place: WorkTable::new(0, 1), 1_000, inputs::work_table(1, 1);
         work_table_of_1_entry: WorkTable::new(1, 1), 3_000, inputs::work_table(2, 1);
+        work_table_of_1_place: WorkTable::new(0, 1), 1_000, inputs::work_table(1, 1);
         work_table_of_2_entries: WorkTable::new(1, 2), 3_000, inputs::work_table(2, 2);
         work_table_of_4_entries: WorkTable::new(1, 4), 3_000, inputs::work_table(2, 4);
     }
