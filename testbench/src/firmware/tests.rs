@@ -276,7 +276,7 @@ fn every_example_builds() {
         assert!(place.line.is_some(), "{place}");
         count += 1;
     }
-    assert_eq!(count, 5);
+    assert_eq!(count, 6);
 }
 
 #[test]
