@@ -3,10 +3,8 @@
 use hermes_testbench::cluster::{LinkOptions, QUEUE_ENTRIES};
 use hermes_testbench::kernel::RegisterClass;
 use hermes_testbench::test_seed;
-use rand::{RngCore as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
 
-use super::{kernel, program, run, LANES};
+use super::{kernel, program, random_bytes, run, LANES};
 
 /// Puts of the warp, of a word each, before it waits.
 const PUTS: usize = 256;
@@ -14,11 +12,7 @@ const BYTES: usize = 4 * PUTS;
 
 /// What a node puts.
 fn source(node: usize) -> Vec<u8> {
-    let mut bytes = vec![0; BYTES];
-    let mut random = ChaCha8Rng::seed_from_u64(test_seed());
-    random.set_stream(node as u64);
-    random.fill_bytes(&mut bytes);
-    bytes
+    random_bytes(test_seed(), node, BYTES)
 }
 
 in_both_modes! {

@@ -9,11 +9,9 @@ use hermes_testbench::cluster::{self, address, capture_path, ClusterOptions, Lin
 use hermes_testbench::golden::roce::{opcode, RoceFrame};
 use hermes_testbench::kernel::RegisterClass;
 use hermes_testbench::test_seed;
-use rand::{RngCore as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
 
-use super::{kernel, options, program, small_node, LANES};
+use super::{kernel, options, program, random_bytes, small_node, LANES};
 
 /// Words that are put, and words that are got: together more than a ring has entries.
 const WORDS: usize = 40;
@@ -29,11 +27,7 @@ fn library(entries: usize) -> &'static ModelLibrary {
 
 /// What a node has at the beginning.
 fn source(node: usize) -> Vec<u8> {
-    let mut bytes = vec![0; BYTES];
-    let mut random = ChaCha8Rng::seed_from_u64(test_seed());
-    random.set_stream(node as u64);
-    random.fill_bytes(&mut bytes);
-    bytes
+    random_bytes(test_seed(), node, BYTES)
 }
 
 /// Requests that a node sent, each once, and the most of them that had no answer at the same time,

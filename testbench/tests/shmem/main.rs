@@ -48,7 +48,18 @@ use hermes_testbench::cluster::{
     self, ClusterOptions, ClusterResult, LinkOptions, QueueArea, QueueMode, QueueProgram, QueueReport,
 };
 use hermes_testbench::kernel::RegisterClass;
+use rand::{RngCore as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use small_node::{idle_packets, library, lossy, source, LANES, WARPS};
+
+/// Bytes of a node's own.
+fn random_bytes(seed: u64, node: usize, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(node as u64);
+    random.fill_bytes(&mut bytes);
+    bytes
+}
 
 /// A kernel of these tests.
 fn kernel(name: &str) -> std::path::PathBuf {

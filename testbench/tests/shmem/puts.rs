@@ -3,21 +3,15 @@
 use hermes_testbench::cluster::{QueueMode, QueueProgram, QueueReport};
 use hermes_testbench::kernel::RegisterClass;
 use hermes_testbench::test_seed;
-use rand::{RngCore as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
 
-use super::{kernel, lossy, program, run, LANES, WARPS};
+use super::{kernel, lossy, program, random_bytes, run, LANES, WARPS};
 
 const SOURCE: usize = 4_096;
 const PART: usize = 1_536;
 
 /// What a node has at the beginning.
 fn source(seed: u64, node: usize) -> Vec<u8> {
-    let mut bytes = vec![0; SOURCE];
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(node as u64);
-    random.fill_bytes(&mut bytes);
-    bytes
+    random_bytes(seed, node, SOURCE)
 }
 
 /// What a warp of `kernels/puts.c` leaves in its part, counted over both nodes, and its puts to
