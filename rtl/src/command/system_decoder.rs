@@ -156,9 +156,10 @@ impl Logic for SystemDecoder {
                 self.fault.next = self.instruction.val().get_bits::<2>(30).any()
                     | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
                 for _q in 0..self._queues {
-                    self.fault.next = (self.instruction.val().get_bits::<2>(30).any()
-                        & (self.instruction.val().get_bits::<4>(28) != bits::<4>(11)))
-                        | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
+                    if self.instruction.val().get_bits::<4>(28) == bits::<4>(11) {
+                        self.fault.next =
+                            bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val();
+                    }
                 }
             } else if funct3 == bits::<3>(1) {
                 self.leave.next = true;
