@@ -385,6 +385,7 @@ fn hand_written(scope: &Scope, module: &HandWritten) -> Definition {
         lengths.push(elements.len());
         let direction = match elements[0].kind {
             AtomKind::InputParameter => Direction::Input,
+            _ if module.bidirectional.contains(&name) => Direction::Bidirectional,
             _ => Direction::Output,
         };
         let bits = module.widths.iter().find(|(port, _)| *port == name).map(|(_, bits)| bits.clone());

@@ -7,6 +7,7 @@
 //! [`module`] and [`text`] write them. See `docs/verilog.md`.
 
 mod activity;
+mod bidirectional;
 mod comment;
 #[cfg(test)]
 mod comment_tests;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use num_bigint::BigUint;
 
+use super::bidirectional;
 use super::comment::{self, first_sentence};
 use super::flow::{Flow, Slot, Slots};
 use super::node::{ones, Ex, Node, VarId};
@@ -25,6 +26,8 @@ pub enum Direction {
     Input,
     /// Out of the module.
     Output,
+    /// Both: pins that others drive, too.
+    Bidirectional,
 }
 
 /// A port of a module.
@@ -137,6 +140,7 @@ pub fn header(ports: &[ListedPort]) -> String {
             Direction::Input => "input  wire",
             Direction::Output if *procedural => "output reg ",
             Direction::Output => "output wire",
+            Direction::Bidirectional => "inout  wire",
         };
         let name = format!("{}{}", port.name, if i + 1 < ports.len() { "," } else { "" });
         let declaration = format!("    {direction} {column:<widest$}{name:<longest$}");
@@ -547,6 +551,7 @@ pub fn write(
     builder.name_variables();
     let mut drivers = plan.drivers.clone();
     builder.connect_directly(&mut drivers);
+    let bidirectional = bidirectional::outputs(unit, others, &builder.writer.alias)?;
     let combinational = builder.combinational(&drivers);
     let instances = builder.instances(others);
     let clocked = builder.clocked();
@@ -559,6 +564,7 @@ pub fn write(
     for (var, info) in unit.vars.iter().enumerate() {
         let direction = match info.role {
             Role::Input => Direction::Input,
+            Role::Output if bidirectional.contains(&var) => Direction::Bidirectional,
             Role::Output => Direction::Output,
             _ => continue,
         };

@@ -159,6 +159,8 @@ pub struct HandWritten {
     pub widths: Vec<(String, String)>,
     /// Pairs of an output and an input that it follows in the same cycle.
     pub combinational: Vec<(String, String)>,
+    /// Outputs that others drive, too.
+    pub bidirectional: Vec<String>,
 }
 
 impl HandWritten {
@@ -189,6 +191,14 @@ impl HandWritten {
         self
     }
 
+    /// Says that the output `port` is an `inout`, for pins that others drive, too. It must drive an
+    /// output of the unit around it, which becomes an `inout` as well.
+    #[must_use]
+    pub fn bidirectional(mut self, port: &str) -> Self {
+        self.bidirectional.push(port.to_string());
+        self
+    }
+
     /// The form in which `Logic::timing` carries it.
     #[must_use]
     pub fn into_timing(self) -> Vec<TimingInfo> {
@@ -210,6 +220,8 @@ impl Primitive {
                 let mut outputs: Vec<String> = pairs(module.widths).collect();
                 outputs.push(String::new());
                 outputs.extend(pairs(module.combinational));
+                outputs.push(String::new());
+                outputs.extend(module.bidirectional);
                 ("hand-written".to_string(), inputs, outputs)
             }
         };
@@ -226,9 +238,7 @@ impl Primitive {
             "pack" => Some(Self::Pack),
             "hand-written" => {
                 let mut lists = info.outputs.split(String::is_empty);
-                let mut pairs = || -> Option<Vec<(String, String)>> {
-                    Some(lists.next()?.chunks(2).map(|p| (p[0].clone(), p[1].clone())).collect())
-                };
+                let pairs = |list: &[String]| list.chunks(2).map(|p| (p[0].clone(), p[1].clone())).collect();
                 let parameter = |text: &String| {
                     let (name, value) = text.split_once('=')?;
                     Some((name.to_string(), value.parse().ok()?))
@@ -237,8 +247,9 @@ impl Primitive {
                     type_name: input(0)?,
                     doc: input(1)?,
                     parameters: info.inputs[2..].iter().filter_map(parameter).collect(),
-                    widths: pairs()?,
-                    combinational: pairs()?,
+                    widths: pairs(lists.next()?),
+                    combinational: pairs(lists.next()?),
+                    bidirectional: lists.next()?.to_vec(),
                 }))
             }
             _ => None,
