@@ -30,8 +30,9 @@ use hermes_hdl::prelude::*;
 /// 8. With a cycle for the look-up (`look_up_cycles` is 1) a request, and a set of a walk, takes
 ///    two cycles: one to look its set up, one to decide; so does each further look at a request
 ///    that waits. Between the two only transfers end, and one that seems to be outstanding still
-///    is waited for. A request that is another one than the one looked up is looked up again. It
-///    is for a high clock: each part is shorter than both in one cycle.
+///    is waited for. A request that is another one than the one looked up is looked up again. A
+///    fetched line is chosen in one cycle and taken in the next, one in two cycles at most. It is
+///    for a high clock: each part is shorter than both in one cycle.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: usize, look_up_cycles: usize)]
 pub struct L2Bank {
@@ -114,6 +115,12 @@ pub struct L2Bank {
     looked_line: Vec<Register<LineAddress>>,
     #[count(look_up_cycles)]
     looked_turn: Vec<Register<Bits<2>>>,
+    /// The fetched line that is offered is taken in this cycle, and whether it is one of ours (with
+    /// a cycle for the look-up).
+    #[count(look_up_cycles)]
+    chosen: Vec<Register<Bit>>,
+    #[count(look_up_cycles)]
+    chosen_known: Vec<Register<Bit>>,
 
     #[init((0..ways).map(|way| Constant::new((1u64 << way).into())).collect())]
     one_hot: Vec<Constant<Bits<4>>>,
@@ -256,13 +263,23 @@ impl Logic for L2Bank {
 
         // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
-        let takes_fill = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
-        self.fill.ready.next = takes_fill;
+        let mut takes_fill = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
         self.fetches.fill_number.next = self.fill.number.val();
+        let mut known = self.fetches.known.val();
+        // Nothing else goes to the queue between the choice and the line.
+        let mut choosing = false;
+        for k in 0..self._look_up_cycles {
+            choosing = self.fill.valid.val() && takes_fill && !self.chosen[k].q.val();
+            self.chosen[k].d.next = choosing;
+            takes_fill = self.chosen[k].q.val();
+            self.chosen_known[k].d.next = known;
+            known = self.chosen_known[k].q.val();
+        }
+        self.fill.ready.next = takes_fill;
         // Its turn is known before whether it is one of ours: the line is chosen by that.
         let fill_turn = self.fill.valid.val() && takes_fill;
-        let fill_take = fill_turn && self.fetches.known.val();
-        let hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn;
+        let fill_take = fill_turn && known;
+        let hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn && !choosing;
         if hit_push {
             self.hit_first.d.next = false;
         } else if fill_turn {
