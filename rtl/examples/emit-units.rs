@@ -10,7 +10,7 @@ use std::path::Path;
 
 use hermes_hdl::emit::{emit, EmitError};
 use hermes_hdl::prelude::*;
-use hermes_rtl::{command, control, core, host, l2, net, queues, spawn, stream, trace};
+use hermes_rtl::{board, command, control, core, host, l2, net, queues, spawn, stream, trace};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -85,8 +85,14 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("ingress", &stream::Ingress::default()),
         unit("egress", &stream::Egress::default()),
         unit("trace_ring", &trace::TraceRing::default()),
+        unit("sdram_memory", &board::SdramMemory::new(SHORT_SDRAM, 25)),
     ]
 }
+
+/// The times of 133 MHz, with intervals that a line and a refresh just fit into, and a start-up of
+/// two intervals before the first command.
+const SHORT_SDRAM: board::SdramTiming =
+    board::SdramTiming { cas_latency: 3, t_rcd: 3, t_rp: 3, t_rfc: 9, close: 3, interval: 52, start: 11 };
 
 /// The locks of two sets: of three cores, a command processor and a network interface.
 fn l2_lock(ways: usize) -> l2::L2Lock {

@@ -7,6 +7,7 @@
 //! | `FrameReceiver`, `FrameTransmitter`, `Fcs` | frames of RFC 1662 in these bytes |
 //! | `BoardLink` | what the host asks: registers, memory, reset, identity (`docs/fpga-link.md`) |
 //! | `LineMemory` | the packet memory in block RAM, an AXI4 slave |
+//! | `SdramMemory` | the same in SDRAM (`docs/sdram.md`); `SdramChip` is a model of the chip |
 //! | `RunTimer` | cycles with packets in the array, LEDs |
 
 mod board_link;
@@ -21,6 +22,7 @@ mod link_tests;
 #[cfg(test)]
 mod memory_tests;
 mod run_timer;
+mod sdram;
 mod uart_receiver;
 mod uart_transmitter;
 
@@ -30,5 +32,6 @@ pub use frame_receiver::{FrameReceiver, MOST_BYTES};
 pub use frame_transmitter::FrameTransmitter;
 pub use line_memory::LineMemory;
 pub use run_timer::RunTimer;
+pub use sdram::{SdramChip, SdramData, SdramMemory, SdramPins, SdramTimes, SdramTiming, SDRAM_TIMES};
 pub use uart_receiver::UartReceiver;
 pub use uart_transmitter::UartTransmitter;

@@ -8,6 +8,10 @@ use hermes_rtl::board::*;
 pub const IDENTITY: BoardIdentity =
     BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };
 
+/// 133 MHz, with a start-up and intervals that are short.
+pub const SDRAM_TIMING: SdramTiming =
+    SdramTiming { cas_latency: 3, t_rcd: 3, t_rp: 3, t_rfc: 9, close: 3, interval: 70, start: 11 };
+
 /// A byte of a line, often one that frames are made of.
 fn line_byte(random: Random) -> u64 {
     match random() % 4 {
@@ -40,6 +44,56 @@ pub fn line_memory(unit: &mut LineMemory, random: Random, _: u64) {
     }
     if random() % 8 == 0 {
         unit.araddr.next = (random() & 0xffff_ffc0).into();
+    }
+}
+
+/// Addresses within the memory and beyond it, and requests that leave it time to rest.
+fn sdram_requests(unit: &mut SdramMemory, random: Random, bytes_log2: usize) {
+    for address in [&mut unit.araddr, &mut unit.awaddr, &mut unit.byte.address] {
+        address.next = (random() & ((1 << bytes_log2) - 1) & (random() | 0xfff)).into();
+    }
+    if random() % 8 == 0 {
+        unit.awaddr.next = (random() & 0xffff_ffc0).into();
+    }
+    if random() % 8 == 0 {
+        unit.araddr.next = (random() & 0xffff_ffc0).into();
+    }
+    // The start-up takes long.
+    unit.reset.next = unit.reset.next && random() % 8 == 0;
+}
+
+pub fn sdram_memory_alone(unit: &mut SdramMemory, random: Random, cycle: u64) {
+    sdram_requests(unit, random, 26);
+    unit.reset.next |= cycle < 2;
+}
+
+/// With a chip that finds no fault with it.
+pub fn sdram_memory() -> impl FnMut(&mut SdramMemory, Random, u64) {
+    let mut chip = SdramChip::new(10_000, 25).with_rows(64);
+    move |unit, random, cycle| {
+        sdram_requests(unit, random, 25);
+        if cycle < 2 {
+            unit.reset.next = true;
+            return;
+        }
+        let driven = chip.cycle(SdramPins {
+            csn: unit.sdram_csn.val(),
+            rasn: unit.sdram_rasn.val(),
+            casn: unit.sdram_casn.val(),
+            wen: unit.sdram_wen.val(),
+            ba: unit.sdram_ba.val().to_u64() as u8,
+            a: unit.sdram_a.val().to_u64() as u16,
+            dqm: unit.sdram_dqm.val().to_u64() as u8,
+            d_out: unit.sdram_d_out.val().to_u64() as u16,
+            d_enable: unit.sdram_d_enable.val(),
+        });
+        assert_eq!(chip.violation(), None);
+        if let Some(word) = driven {
+            unit.sdram_d_in.next = u64::from(word).into();
+        }
+        if unit.reset.next {
+            chip.controller_reset();
+        }
     }
 }
 

@@ -1,0 +1,161 @@
+// The chip gets its commands in their order and not too early, data pins are driven with WRITE only
+// and never while the chip drives them, refreshes come in time, and each request is answered once.
+//
+// The times of 133 MHz: tRCD 3, tRP 3, tRAS 6, tRC and tRFC 9, tWR and tMRD 2 cycles, CAS latency 3;
+// refresh intervals of 52 cycles.
+module sdram_memory_formal (
+    input wire         clk,
+    input wire         rst,
+    input wire [7:0]   awid,
+    input wire [31:0]  awaddr,
+    input wire         awvalid,
+    input wire         wvalid,
+    input wire         bready,
+    input wire [7:0]   arid,
+    input wire [31:0]  araddr,
+    input wire         arvalid,
+    input wire         rready,
+    input wire         byte_valid,
+    input wire         byte_write,
+    input wire [31:0]  byte_address
+);
+    wire        awready, wready, bvalid, arready, rvalid, byte_ready, byte_answer;
+    wire [7:0]  bid, rid;
+    wire [1:0]  bresp, rresp;
+    wire        csn, rasn, casn, wen, drives;
+    wire [1:0]  ba;
+    wire [12:0] a;
+    // Data is followed by tests, not here.
+    sdram_memory dut (
+        .clk(clk), .rst(rst), .awid(awid), .awaddr(awaddr), .awvalid(awvalid), .awready(awready), .wdata(512'd0), .wstrb(64'd0),
+        .wvalid(wvalid), .wready(wready), .bid(bid), .bresp(bresp), .bvalid(bvalid), .bready(bready), .arid(arid), .araddr(araddr),
+        .arvalid(arvalid), .arready(arready), .rid(rid), .rresp(rresp), .rvalid(rvalid), .rready(rready),
+        .byte_valid(byte_valid), .byte_ready(byte_ready), .byte_write(byte_write), .byte_address(byte_address), .byte_data(8'd0),
+        .byte_answer(byte_answer), .sdram_csn(csn), .sdram_rasn(rasn), .sdram_casn(casn), .sdram_wen(wen), .sdram_ba(ba),
+        .sdram_a(a), .sdram_d_enable(drives), .sdram_d_in(16'd0)
+    );
+
+    `include "start.vh"
+
+    wire activate  = !csn && !rasn && casn && wen;
+    wire precharge = !csn && !rasn && casn && !wen;
+    wire refresh   = !csn && !rasn && !casn && wen;
+    wire mode      = !csn && !rasn && !casn && !wen;
+    wire read      = !csn && rasn && !casn && wen;
+    wire write     = !csn && rasn && !casn && !wen;
+    wire stop      = !csn && rasn && casn && !wen;
+
+    // What the chip knows: the open bank, and the cycles since each command, 15 or more as 15.
+    reg       open, ready, closed_once;
+    reg [1:0] bank;
+    reg [3:0] since_activate, since_precharge, since_refresh, since_mode, since_write, since_read;
+    // Cycles since the last refresh, or the mode register.
+    reg [6:0] unrefreshed;
+    // Requests that were taken and not answered, and the ID and the range of each.
+    reg       reading, writing;
+    reg [7:0] read_id, write_id;
+    reg       read_inside, write_inside;
+    // Reads of a byte that were taken: the answer comes in this cycle.
+    reg       byte_read;
+    reg       was_rvalid, was_bvalid;
+    reg [7:0] was_rid, was_bid;
+    function [3:0] next(input now, input [3:0] count);
+        next = now ? 4'd1 : count + (count != 15);
+    endfunction
+    always @(posedge clk) begin
+        since_activate <= next(activate, since_activate);
+        since_precharge <= next(precharge, since_precharge);
+        since_refresh <= next(refresh, since_refresh);
+        since_mode <= next(mode, since_mode);
+        since_write <= next(write, since_write);
+        since_read <= next(read, since_read);
+        if (activate) begin
+            open <= 1;
+            bank <= ba;
+        end
+        if (precharge) begin
+            open <= 0;
+            closed_once <= 1;
+        end
+        if (mode) ready <= 1;
+        unrefreshed <= refresh || mode ? 1 : unrefreshed + (unrefreshed != 127);
+        if (rvalid && rready) reading <= 0;
+        if (arvalid && arready) begin
+            reading <= 1;
+            read_id <= arid;
+            read_inside <= araddr[31:25] == 0;
+        end
+        if (bvalid && bready) writing <= 0;
+        if (awready) begin
+            writing <= 1;
+            write_id <= awid;
+            write_inside <= awaddr[31:25] == 0;
+        end
+        byte_read <= byte_valid && byte_ready && !byte_write;
+        was_rvalid <= rvalid && !rready;
+        was_bvalid <= bvalid && !bready;
+        was_rid <= rid;
+        was_bid <= bid;
+        if (rst) begin
+            // The chip may have any bank open; the start-up closes them.
+            open <= 1;
+            ready <= 0;
+            closed_once <= 0;
+            bank <= 0;
+            {since_activate, since_precharge, since_refresh, since_mode, since_write, since_read} <= {6{4'd15}};
+            unrefreshed <= 0;
+            reading <= 0;
+            writing <= 0;
+            byte_read <= 0;
+            was_rvalid <= 0;
+            was_bvalid <= 0;
+        end
+    end
+
+    // The host does not change its request before it is taken.
+    reg        was_byte, was_byte_write;
+    reg [31:0] was_byte_address;
+    always @(posedge clk) begin
+        was_byte <= byte_valid && !byte_ready && !rst;
+        was_byte_write <= byte_write;
+        was_byte_address <= byte_address;
+    end
+    always @* if (started && was_byte)
+        assume (byte_valid && byte_write == was_byte_write && byte_address == was_byte_address);
+
+    always @(posedge clk) if (started && !rst) begin
+        no_burst_stop: assert (!stop);
+        if (read || write) open_bank: assert (ready && open && ba == bank);
+        if (read || write) no_auto_precharge: assert (!a[10]);
+        if (read || write) row_to_column: assert (since_activate >= 3);
+        if (activate) closed_bank: assert (ready && !open);
+        if (activate || refresh || mode) after_precharge: assert (closed_once && since_precharge >= 3);
+        if (activate || refresh) after_refresh: assert (since_refresh >= 9 && since_mode >= 2);
+        if (activate || refresh) row_cycle: assert (since_activate >= 9);
+        if (precharge) all_banks: assert (a[10]);
+        if (precharge) row_open: assert (since_activate >= 6 && since_write >= 2);
+        if (refresh || mode) banks_closed: assert (!open && since_activate != 0);
+        if (mode) mode_once: assert (!ready && since_refresh >= 9);
+        data_with_write: assert (drives == write);
+        // The chip drives from the middle of the second cycle behind a READ to that of the third.
+        one_side: assert (!drives || since_read > 3);
+        in_time: assert (!ready || unrefreshed <= 52 + 42);
+
+        ready_together: assert (awready == wready && (!awready || (awvalid && wvalid)));
+        if (rvalid) read_was_taken: assert (reading);
+        if (rvalid) read_answer: assert (rid == read_id && rresp == (read_inside ? 0 : 3));
+        if (was_rvalid) read_stays: assert (rvalid && rid == was_rid);
+        if (arvalid && arready) one_read: assert (!reading);
+        if (bvalid) write_was_taken: assert (writing);
+        if (bvalid) write_answer: assert (bid == write_id && bresp == (write_inside ? 0 : 3));
+        if (was_bvalid) write_stays: assert (bvalid && bid == was_bid);
+        if (awready) one_write: assert (!writing);
+        byte_in_the_next_cycle: assert (byte_answer == byte_read);
+
+        byte_written: cover (write && since_activate == 3);
+        byte_given: cover (byte_answer);
+        refused: cover (rvalid && rresp == 3 && bvalid && bresp == 3);
+        line_read: cover (rvalid && rresp == 0);
+        refreshed: cover (ready && refresh);
+    end
+endmodule

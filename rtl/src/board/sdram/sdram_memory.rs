@@ -1,0 +1,440 @@
+//! The packet memory of a board with SDRAM.
+
+use super::SdramTiming;
+use crate::ports::MemoryByte;
+use hermes_hdl::prelude::*;
+
+/// What the memory does.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum SdramState {
+    /// The chip is started.
+    Start,
+    /// All banks are closed, a request is awaited.
+    Idle,
+    /// The row is opened, or the address is found to be beyond the memory.
+    Open,
+    /// A word is read or written in each cycle.
+    Words,
+    /// The row is closed.
+    Close,
+    /// The line that was read is offered. All banks are closed.
+    Answer,
+}
+
+/// A memory of lines of 64 bytes in SDRAM of 16 bits: AXI4 for the array, and single bytes for the
+/// host.
+///
+/// The chip has four banks of 8,192 rows with 512 columns (32 MiB) or 1,024 (64 MiB). A line is 32
+/// words of one row: the address is, from the highest bit on, row, bank, column, byte. The chip is
+/// set to bursts of one word, so each word has its own READ or WRITE, one in each cycle: nothing is
+/// to be stopped or masked when only a byte is wanted, and 32 words of 8-word bursts would not be
+/// faster. Each access opens its row and closes it again. `docs/sdram.md` has the times.
+///
+/// The chip takes in the middle of a cycle what the registers of the pins show in it, as its clock
+/// is the inverted one. The first word of a READ that is shown in cycle `k` is taken at the rising
+/// edge that ends cycle `k + CL - 1`, where CL is the CAS latency. CKE is to be high.
+///
+/// 1. RVALID is high 34 + tRCD + CL cycles after ARVALID, and lines that are read back to back take
+///    one more each; BVALID is high 33 + tRCD cycles after AWVALID and WVALID, and lines that are
+///    written back to back take as many and those from the last word to the next row
+///    ([`SdramTiming`] counts them, in cycles of its clock). Requests are answered in the order in
+///    which they are taken; reads and writes take turns. AWREADY and WREADY are high together, when
+///    both are offered.
+/// 2. Beyond the memory AXI4 accesses are answered with DECERR and do nothing, 2 cycles after they
+///    are offered. The host is not to go there.
+/// 3. A byte goes first when the memory is idle, but a line that waits goes before the second byte.
+///    It is taken, with `byte.ready`, when it is written, or just before it was read: `byte.answer`
+///    is high in the next cycle, 2 + tRCD + CL cycles after `byte.valid`.
+/// 4. A refresh goes before any request. It comes at most [`SdramTiming::refresh_wait`] cycles
+///    after its interval, also while RREADY or BREADY is low. A request is answered within
+///    [`SdramTiming::answer_wait`] cycles while both are high.
+/// 5. Behind each reset the chip is started, as after power-on; requests wait
+///    [`SdramTiming::start_cycles`] cycles. From the edge of reset on the chip is not selected and
+///    the data pins are not driven, so a reset may come at any time. Contents may be lost then.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(timing: SdramTiming, bytes_log2: usize)]
+pub struct SdramMemory {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high. The chip is started again.
+    pub reset: Signal<In, Bit>,
+
+    // AXI4, as the array's master has it
+    /// Write address: ID.
+    pub awid: Signal<In, Bits<8>>,
+    /// Write address, 64-byte aligned.
+    pub awaddr: Signal<In, Bits<32>>,
+    /// Write address valid.
+    pub awvalid: Signal<In, Bit>,
+    /// Write address ready.
+    pub awready: Signal<Out, Bit>,
+    /// Write data.
+    pub wdata: Signal<In, Bits<512>>,
+    /// Write strobes.
+    pub wstrb: Signal<In, Bits<64>>,
+    /// Write data valid.
+    pub wvalid: Signal<In, Bit>,
+    /// Write data ready.
+    pub wready: Signal<Out, Bit>,
+    /// Write response: ID.
+    pub bid: Signal<Out, Bits<8>>,
+    /// Write response: OKAY or DECERR.
+    pub bresp: Signal<Out, Bits<2>>,
+    /// Write response valid.
+    pub bvalid: Signal<Out, Bit>,
+    /// Write response ready.
+    pub bready: Signal<In, Bit>,
+    /// Read address: ID.
+    pub arid: Signal<In, Bits<8>>,
+    /// Read address, 64-byte aligned.
+    pub araddr: Signal<In, Bits<32>>,
+    /// Read address valid.
+    pub arvalid: Signal<In, Bit>,
+    /// Read address ready.
+    pub arready: Signal<Out, Bit>,
+    /// Read data: ID.
+    pub rid: Signal<Out, Bits<8>>,
+    /// Read data.
+    pub rdata: Signal<Out, Bits<512>>,
+    /// Read response: OKAY or DECERR.
+    pub rresp: Signal<Out, Bits<2>>,
+    /// Read data valid.
+    pub rvalid: Signal<Out, Bit>,
+    /// Read data ready.
+    pub rready: Signal<In, Bit>,
+
+    /// A byte for the host.
+    pub byte: MemoryByte,
+
+    // The chip; all outputs are registers
+    /// Chip select, active low.
+    pub sdram_csn: Signal<Out, Bit>,
+    /// Row address strobe, active low.
+    pub sdram_rasn: Signal<Out, Bit>,
+    /// Column address strobe, active low.
+    pub sdram_casn: Signal<Out, Bit>,
+    /// Write enable, active low.
+    pub sdram_wen: Signal<Out, Bit>,
+    /// Bank.
+    pub sdram_ba: Signal<Out, Bits<2>>,
+    /// Row, column or mode; A10 with PRECHARGE means all banks.
+    pub sdram_a: Signal<Out, Bits<13>>,
+    /// Byte mask, active high: bit 0 for data bits 7:0, bit 1 for 15:8.
+    pub sdram_dqm: Signal<Out, Bits<2>>,
+    /// Data to the chip.
+    pub sdram_d_out: Signal<Out, Bits<16>>,
+    /// The data pins are driven, in cycles with WRITE.
+    pub sdram_d_enable: Signal<Out, Bit>,
+    /// Data from the chip, taken by a register first.
+    pub sdram_d_in: Signal<In, Bits<16>>,
+
+    state: Register<SdramState>,
+    /// Cycles until the next command of the access or the next refresh.
+    pause: Register<Bits<4>>,
+    /// Cycles until the end of the refresh interval.
+    #[init(Register::new((timing.interval - 1).into()))]
+    timer: Register<Bits<11>>,
+    /// Intervals of the start-up that are left.
+    #[init(Register::new(timing.start.into()))]
+    left: Register<Bits<6>>,
+    /// A refresh is to be given.
+    due: Register<Bit>,
+
+    /// What is moved: 16 bits in or out a cycle, the next word to write in the lowest.
+    line: Register<Bits<512>>,
+    strobe: Register<Bits<64>>,
+    /// Number of the line: row, bank, and the higher bits of the column.
+    number: Register<Bits<20>>,
+    /// The five lower bits of the column.
+    word: Register<Bits<5>>,
+    is_byte: Register<Bit>,
+    is_write: Register<Bit>,
+    /// The byte of the host is the upper one of its word.
+    upper: Register<Bit>,
+    id: Register<Bits<8>>,
+    outside: Register<Bit>,
+    /// The next line is written if there is one of both kinds.
+    write_first: Register<Bit>,
+    answers: Register<Bit>,
+    answer_id: Register<Bits<8>>,
+    answer_outside: Register<Bit>,
+    /// The byte that was read is given.
+    gives: Register<Bit>,
+    /// READs under way, the newest in bit 0: `captured` has the word of bit CL.
+    arriving: Register<Bits<4>>,
+    captured: Register<Bits<16>>,
+
+    // The registers of the pins
+    #[init(Register::new(true))]
+    csn: Register<Bit>,
+    #[init(Register::new(true))]
+    rasn: Register<Bit>,
+    #[init(Register::new(true))]
+    casn: Register<Bit>,
+    #[init(Register::new(true))]
+    wen: Register<Bit>,
+    bank: Register<Bits<2>>,
+    address: Register<Bits<13>>,
+    #[init(Register::new(3u64.into()))]
+    mask: Register<Bits<2>>,
+    data: Register<Bits<16>>,
+    drives: Register<Bit>,
+
+    #[init(Constant::new((1u64 << bytes_log2).into()))]
+    bytes: Constant<Bits<32>>,
+    /// The bits of the column above the five lower ones.
+    #[init(Constant::new(((1u64 << (bytes_log2 - 21)) - 1).into()))]
+    higher: Constant<Bits<5>>,
+    /// Bursts of one word, the CAS latency.
+    #[init(Constant::new((timing.cas_latency << 4).into()))]
+    mode: Constant<Bits<13>>,
+    #[init(Constant::new((timing.interval - 1).into()))]
+    interval: Constant<Bits<11>>,
+    #[init(Constant::new((timing.t_rcd - 1).into()))]
+    opening: Constant<Bits<4>>,
+    #[init(Constant::new((timing.close - 1).into()))]
+    closing: Constant<Bits<4>>,
+    #[init(Constant::new((timing.t_rp - 1).into()))]
+    precharge: Constant<Bits<4>>,
+    #[init(Constant::new((timing.t_rfc - 1).into()))]
+    refresh: Constant<Bits<4>>,
+    #[init(bytes_log2 - 21)]
+    _bank_at: usize,
+    #[init(bytes_log2 - 19)]
+    _row_at: usize,
+    #[init(timing.cas_latency as usize)]
+    _arrived: usize,
+    #[init(timing.cas_latency as usize - 1)]
+    _arrives: usize,
+}
+
+impl SdramMemory {
+    /// A memory of `2^bytes_log2` bytes: 25 for a chip of 512 columns, 26 for one of 1,024.
+    ///
+    /// # Panics
+    /// If `bytes_log2` is another one, or if `timing` does not fit the counters, or leaves no time
+    /// between refreshes.
+    pub fn new(timing: SdramTiming, bytes_log2: usize) -> Self {
+        assert!((25..=26).contains(&bytes_log2), "SdramMemory: 2^{bytes_log2} bytes, expected 2^25 or 2^26");
+        let pauses = [timing.t_rcd, timing.t_rp, timing.t_rfc, timing.close];
+        assert!(
+            pauses.iter().all(|pause| (1..=16).contains(pause))
+                && (2..=3).contains(&timing.cas_latency)
+                && timing.close >= timing.cas_latency
+                && (timing.refresh_wait() + timing.t_rfc..=2_048).contains(&timing.interval)
+                && (11..=63).contains(&timing.start),
+            "SdramMemory: {timing:?}"
+        );
+        Self::wired(timing, bytes_log2)
+    }
+}
+
+impl Logic for SdramMemory {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let doing = self.state.q.val();
+        let free = !self.pause.q.val().any();
+        if !free {
+            self.pause.d.next = self.pause.q.val() - bits::<4>(1);
+        }
+
+        // Refresh intervals, and the start-up that counts them
+        let starts = doing == SdramState::Start;
+        let ends = !self.timer.q.val().any();
+        self.timer.d.next = self.timer.q.val() - bits::<11>(1);
+        if ends {
+            self.timer.d.next = self.interval.val();
+        }
+        let begins = starts && ends;
+        let is_last_start = self.left.q.val() == bits::<6>(1);
+        let start_mode = begins && is_last_start;
+        let start_precharge = begins && self.left.q.val() == bits::<6>(10);
+        let start_refresh = begins && self.left.q.val() < bits::<6>(10) && !is_last_start;
+        if begins {
+            self.left.d.next = self.left.q.val() - bits::<6>(1);
+        }
+        if start_mode {
+            self.state.d.next = SdramState::Idle;
+        }
+        let closed = doing == SdramState::Idle || doing == SdramState::Answer;
+        let refreshes = closed && self.due.q.val() && free;
+        if refreshes {
+            self.due.d.next = false;
+            self.pause.d.next = self.refresh.val();
+        }
+        if ends && !starts {
+            self.due.d.next = true;
+        }
+
+        // What is taken
+        let idle = doing == SdramState::Idle && !self.due.q.val();
+        let writes = self.awvalid.val() && self.wvalid.val() && !self.answers.q.val();
+        let reads = self.arvalid.val();
+        let takes_byte = idle && self.byte.valid.val() && !(self.is_byte.q.val() && (writes || reads));
+        let takes_write = idle && !takes_byte && writes && (self.write_first.q.val() || !reads);
+        let takes_read = idle && !takes_byte && reads && !takes_write;
+        let takes = takes_byte || takes_write || takes_read;
+        self.awready.next = takes_write;
+        self.wready.next = takes_write;
+        self.arready.next = takes_read;
+        if takes {
+            self.state.d.next = SdramState::Open;
+            self.is_byte.d.next = takes_byte;
+            self.is_write.d.next = takes_write || (takes_byte && self.byte.write.val());
+            self.upper.d.next = self.byte.address.val().get_bit(0);
+            self.word.d.next = bits::<5>(0);
+            self.id.d.next = self.arid.val();
+            self.number.d.next = self.araddr.val().get_bits::<20>(6);
+            self.outside.d.next = self.araddr.val() >= self.bytes.val();
+        }
+        if takes_read {
+            self.write_first.d.next = true;
+        }
+        if takes_write {
+            self.write_first.d.next = false;
+            self.id.d.next = self.awid.val();
+            self.number.d.next = self.awaddr.val().get_bits::<20>(6);
+            self.outside.d.next = self.awaddr.val() >= self.bytes.val();
+        }
+        if takes_byte {
+            self.word.d.next = self.byte.address.val().get_bits::<5>(1);
+            self.number.d.next = self.byte.address.val().get_bits::<20>(6);
+            self.outside.d.next = false;
+        }
+
+        // The commands of an access
+        let opens = doing == SdramState::Open && !self.outside.q.val() && free;
+        let moves = doing == SdramState::Words && free;
+        let writes_word = moves && self.is_write.q.val();
+        let reads_word = moves && !self.is_write.q.val();
+        let is_last = self.is_byte.q.val() || self.word.q.val().all();
+        let closes = doing == SdramState::Close && free;
+        if self.bready.val() {
+            self.answers.d.next = false;
+        }
+        if opens {
+            self.state.d.next = SdramState::Words;
+            self.pause.d.next = self.opening.val();
+        }
+        if moves {
+            self.word.d.next = self.word.q.val() + bits::<5>(1);
+            if is_last {
+                self.state.d.next = SdramState::Close;
+                self.pause.d.next = self.closing.val();
+            }
+        }
+        if closes {
+            self.state.d.next = SdramState::Idle;
+            self.pause.d.next = self.precharge.val();
+            if !self.is_byte.q.val() && !self.is_write.q.val() {
+                self.state.d.next = SdramState::Answer;
+            }
+        }
+        let is_written = writes_word && is_last && !self.is_byte.q.val();
+        let is_refused = doing == SdramState::Open && self.outside.q.val();
+        if is_refused {
+            self.state.d.next = SdramState::Answer;
+            if self.is_write.q.val() {
+                self.state.d.next = SdramState::Idle;
+            }
+        }
+        if is_written || (is_refused && self.is_write.q.val()) {
+            self.answers.d.next = true;
+            self.answer_id.d.next = self.id.q.val();
+            self.answer_outside.d.next = self.outside.q.val();
+        }
+
+        // The pins
+        let precharges = closes || start_precharge;
+        let has_row = opens || precharges || refreshes || start_refresh || start_mode;
+        let has_column = moves || refreshes || start_refresh || start_mode;
+        self.csn.d.next = !(has_row || has_column);
+        self.rasn.d.next = !has_row;
+        self.casn.d.next = !has_column;
+        self.wen.d.next = !(writes_word || precharges || start_mode);
+        let above = self.number.q.val().get_bits::<5>(0) & self.higher.val();
+        // A10 for PRECHARGE
+        let mut at = bits::<13>(0x400);
+        if starts && is_last_start {
+            at = self.mode.val();
+        }
+        if doing == SdramState::Open {
+            at = self.number.q.val().get_bits::<13>(self._row_at);
+        }
+        if doing == SdramState::Words {
+            at = (bit_cast::<13, 5>(above) << 5) | bit_cast::<13, 5>(self.word.q.val());
+        }
+        self.address.d.next = at;
+        self.bank.d.next = self.number.q.val().get_bits::<2>(self._bank_at);
+        self.mask.d.next = bits::<2>(0);
+        if starts {
+            self.mask.d.next = bits::<2>(3);
+        }
+        if writes_word {
+            self.mask.d.next = !self.strobe.q.val().get_bits::<2>(0);
+        }
+        self.data.d.next = self.line.q.val().get_bits::<16>(0);
+        self.drives.d.next = writes_word;
+        self.sdram_csn.next = self.csn.q.val();
+        self.sdram_rasn.next = self.rasn.q.val();
+        self.sdram_casn.next = self.casn.q.val();
+        self.sdram_wen.next = self.wen.q.val();
+        self.sdram_ba.next = self.bank.q.val();
+        self.sdram_a.next = self.address.q.val();
+        self.sdram_dqm.next = self.mask.q.val();
+        self.sdram_d_out.next = self.data.q.val();
+        self.sdram_d_enable.next = self.drives.q.val();
+
+        // Words move through the line
+        self.captured.d.next = self.sdram_d_in.val();
+        self.arriving.d.next = (self.arriving.q.val() << 1).replace_bit(0, reads_word);
+        let arrived = self.arriving.q.val().get_bit(self._arrived);
+        if writes_word || arrived {
+            self.strobe.d.next = self.strobe.q.val() >> 2;
+            self.line.d.next =
+                (self.line.q.val() >> 16) | (bit_cast::<512, 16>(self.captured.q.val()) << 496);
+        }
+        // A byte of the host stands in both halves of the first word.
+        let same = bit_cast::<16, 8>(self.byte.data.val());
+        let pair = same | (same << 8);
+        let of_upper = self.byte.address.val().get_bit(0);
+        let mut loaded = self.wdata.val();
+        let mut enabled = self.wstrb.val();
+        if takes_byte {
+            loaded = ((self.wdata.val() >> 16) << 16) | bit_cast::<512, 16>(pair);
+            enabled = self.wstrb.val().replace_bit(0, !of_upper).replace_bit(1, of_upper);
+        }
+        if takes {
+            self.line.d.next = loaded;
+            self.strobe.d.next = enabled;
+        }
+
+        // Bytes of the host
+        let byte_arrives = self.is_byte.q.val() && self.arriving.q.val().get_bit(self._arrives);
+        self.byte.ready.next = byte_arrives || (self.is_byte.q.val() && writes_word);
+        self.gives.d.next = byte_arrives && self.byte.valid.val();
+        self.byte.answer.next = self.gives.q.val();
+        self.byte.read.next = self.captured.q.val().get_bits::<8>(0);
+        if self.upper.q.val() {
+            self.byte.read.next = self.captured.q.val().get_bits::<8>(8);
+        }
+
+        // Answers
+        self.rvalid.next = doing == SdramState::Answer && !arrived;
+        if doing == SdramState::Answer && !arrived && self.rready.val() {
+            self.state.d.next = SdramState::Idle;
+        }
+        self.rid.next = self.id.q.val();
+        self.rdata.next = self.line.q.val();
+        self.rresp.next = bits::<2>(0);
+        if self.outside.q.val() {
+            self.rresp.next = bits::<2>(3);
+        }
+        self.bvalid.next = self.answers.q.val();
+        self.bid.next = self.answer_id.q.val();
+        self.bresp.next = bits::<2>(0);
+        if self.answer_outside.q.val() {
+            self.bresp.next = bits::<2>(3);
+        }
+    }
+}

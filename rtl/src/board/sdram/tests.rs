@@ -1,0 +1,458 @@
+//! The memory with the model of the chip: random lines and bytes, answers that wait, addresses
+//! beyond it, refreshes, resets; and how long all that takes.
+
+use super::timing::{SDRAM_TIMES, START_REFRESHES};
+use super::{SdramChip, SdramMemory, SdramPins, SdramTiming};
+use crate::memory::testing::{bits_to_line, line_to_bits, random, Line};
+use crate::testing::{reset, settle, tick};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use std::collections::{HashMap, VecDeque};
+
+/// What the pins show.
+fn pins(uut: &SdramMemory) -> SdramPins {
+    SdramPins {
+        csn: uut.sdram_csn.val(),
+        rasn: uut.sdram_rasn.val(),
+        casn: uut.sdram_casn.val(),
+        wen: uut.sdram_wen.val(),
+        ba: uut.sdram_ba.val().to_u64() as u8,
+        a: uut.sdram_a.val().to_u64() as u16,
+        dqm: uut.sdram_dqm.val().to_u64() as u8,
+        d_out: uut.sdram_d_out.val().to_u64() as u16,
+        d_enable: uut.sdram_d_enable.val(),
+    }
+}
+
+/// A memory and its chip.
+struct Bench {
+    uut: SdramMemory,
+    chip: SdramChip,
+    timing: SdramTiming,
+    bytes: u64,
+    cycle: u64,
+    /// Cycles of the refreshes at the pins, those of the start-up too.
+    refreshes: Vec<u64>,
+}
+
+impl Bench {
+    /// A memory that comes out of reset.
+    fn new(kilohertz: u64, bytes_log2: usize) -> Self {
+        let timing = SdramTiming::at(kilohertz);
+        let mut uut = SdramMemory::new(timing, bytes_log2);
+        reset!(uut);
+        let chip = SdramChip::new(kilohertz, bytes_log2).with_rows(64);
+        let bytes = 1 << bytes_log2;
+        Self { uut, chip, timing, bytes, cycle: 0, refreshes: Vec::new() }
+    }
+
+    /// A memory whose start-up is over.
+    fn started(kilohertz: u64, bytes_log2: usize) -> Self {
+        let mut bench = Self::new(kilohertz, bytes_log2);
+        // The pins show the mode register in the first cycle behind it.
+        while bench.cycle <= bench.timing.start_cycles() {
+            bench.tick();
+        }
+        assert!(bench.chip.is_ready());
+        bench
+    }
+
+    /// A cycle. The data pins have noise on them while nobody drives them.
+    fn tick(&mut self) {
+        let refreshes = self.chip.refresh_count();
+        let driven = self.chip.cycle(pins(&self.uut));
+        assert_eq!(self.chip.violation(), None);
+        if self.chip.refresh_count() != refreshes {
+            self.refreshes.push(self.cycle);
+        }
+        let noise = (self.cycle * 0x9e37 + 0x1234) & 0xffff;
+        self.uut.sdram_d_in.next = driven.map_or(noise, u64::from).into();
+        tick!(self.uut);
+        self.cycle += 1;
+    }
+
+    fn settle(&mut self) {
+        settle(&mut self.uut);
+    }
+
+    /// What a line has as long as nothing is written to it.
+    fn first(address: u32) -> Line {
+        std::array::from_fn(|i| SdramChip::first(address + i as u32).to_le_bytes()[i % 2])
+    }
+}
+
+/// Some lines that fall into the same and other rows and banks, up to both ends.
+fn address(rng: &mut ChaCha8Rng, bytes: u64) -> u32 {
+    match rng.gen_range(0..8) {
+        0 => rng.gen::<u32>() & !63,
+        1 => rng.gen_range(0..bytes as u32) & !63,
+        2 => [bytes as u32, bytes as u32 - 64, 0][rng.gen_range(0..3)],
+        _ => rng.gen_range(0..8u32) << 6 | 1 << rng.gen_range(9..25),
+    }
+}
+
+/// What a request waits for.
+#[derive(Default)]
+struct Waits {
+    reads: VecDeque<u64>,
+    writes: VecDeque<u64>,
+    longest: u64,
+}
+
+/// What is played: how often each is offered, one in so many cycles; how often an answer is taken.
+struct Load {
+    reads: u32,
+    writes: u32,
+    bytes: u32,
+    taken: f64,
+}
+
+/// Plays random requests and compares all answers with a model.
+fn play(bench: &mut Bench, rng: &mut ChaCha8Rng, cycles: u64, load: &Load) -> [u64; 5] {
+    let bytes = bench.bytes;
+    let mut model: HashMap<u32, Line> = HashMap::new();
+    let mut reads: VecDeque<(u64, Option<Line>)> = VecDeque::new();
+    let mut writes: VecDeque<(u64, bool)> = VecDeque::new();
+    let mut byte = None;
+    let [mut read_lines, mut written_lines, mut host_bytes, mut errors] = [0; 4];
+    let mut ar: Option<(u64, u32)> = None;
+    let mut aw: Option<(u64, u32)> = None;
+    let mut w: Option<(Line, u64)> = None;
+    let mut host: Option<(bool, u32, u8)> = None;
+    let mut waits = Waits::default();
+    for cycle in 0..cycles {
+        if ar.is_none() && rng.gen_ratio(1, load.reads) {
+            ar = Some((rng.gen_range(0..256), address(rng, bytes)));
+            waits.reads.push_back(cycle);
+        }
+        let writes_before = aw.is_some() && w.is_some();
+        if aw.is_none() && rng.gen_ratio(1, load.writes) {
+            aw = Some((rng.gen_range(0..256), address(rng, bytes)));
+        }
+        if w.is_none() && rng.gen_ratio(1, load.writes) {
+            w = Some((std::array::from_fn(|_| rng.gen()), rng.gen::<u64>() | rng.gen::<u64>()));
+        }
+        if aw.is_some() && w.is_some() && !writes_before {
+            waits.writes.push_back(cycle);
+        }
+        if host.is_none() && rng.gen_ratio(1, load.bytes) {
+            let at = address(rng, bytes) % bytes as u32 + rng.gen_range(0..64);
+            host = Some((rng.gen(), at, rng.gen()));
+        }
+        let uut = &mut bench.uut;
+        uut.arvalid.next = ar.is_some();
+        uut.arid.next = ar.map_or(0, |(id, _)| id).into();
+        uut.araddr.next = ar.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.awvalid.next = aw.is_some();
+        uut.awid.next = aw.map_or(0, |(id, _)| id).into();
+        uut.awaddr.next = aw.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.wvalid.next = w.is_some();
+        uut.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
+        uut.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
+        uut.byte.valid.next = host.is_some();
+        uut.byte.write.next = host.is_some_and(|(write, ..)| write);
+        uut.byte.address.next = host.map_or(0, |(_, address, _)| u64::from(address)).into();
+        uut.byte.data.next = host.map_or(0, |(.., data)| u64::from(data)).into();
+        uut.rready.next = rng.gen_bool(load.taken);
+        uut.bready.next = rng.gen_bool(load.taken);
+        bench.settle();
+
+        let uut = &bench.uut;
+        let mut line_of = |address: u32| *model.entry(address).or_insert_with(|| Bench::first(address));
+        assert_eq!(uut.byte.answer.val(), byte.is_some(), "cycle {cycle}");
+        if let Some(expected) = byte.take() {
+            assert_eq!(uut.byte.read.val().to_u64() as u8, expected, "cycle {cycle}");
+        }
+        if uut.rvalid.val() {
+            let (id, line) = reads[0];
+            assert_eq!(uut.rid.val().to_u64(), id);
+            assert_eq!(uut.rresp.val().to_u64(), if line.is_some() { 0 } else { 3 });
+            if let Some(line) = line {
+                assert!(bits_to_line(uut.rdata.val()) == line, "cycle {cycle}");
+            }
+            if uut.rready.val() {
+                reads.pop_front();
+                waits.longest = waits.longest.max(cycle - waits.reads.pop_front().unwrap());
+            }
+        }
+        if uut.bvalid.val() {
+            let (id, inside) = writes[0];
+            assert_eq!((uut.bid.val().to_u64(), uut.bresp.val().to_u64()), (id, if inside { 0 } else { 3 }));
+            if uut.bready.val() {
+                writes.pop_front();
+                waits.longest = waits.longest.max(cycle - waits.writes.pop_front().unwrap());
+            }
+        }
+        if uut.arready.val() {
+            let (id, address) = ar.take().unwrap();
+            let line = (u64::from(address) < bytes).then(|| line_of(address));
+            read_lines += 1;
+            errors += u64::from(line.is_none());
+            reads.push_back((id, line));
+        }
+        assert_eq!(uut.awready.val(), uut.wready.val());
+        if uut.awready.val() {
+            let ((id, address), (line, strobe)) = (aw.take().unwrap(), w.take().unwrap());
+            let inside = u64::from(address) < bytes;
+            if inside {
+                let mut merged = line_of(address);
+                (0..64).filter(|i| strobe >> i & 1 == 1).for_each(|i| merged[i] = line[i]);
+                model.insert(address, merged);
+            }
+            written_lines += 1;
+            errors += u64::from(!inside);
+            writes.push_back((id, inside));
+        } else if let (true, Some((write, address, data))) = (uut.byte.ready.val(), host) {
+            host_bytes += 1;
+            let at = (address & 63) as usize;
+            let mut line = line_of(address & !63);
+            if write {
+                line[at] = data;
+                model.insert(address & !63, line);
+            } else {
+                byte = Some(line[at]);
+            }
+            host = None;
+        }
+        bench.tick();
+    }
+    [read_lines, written_lines, host_bytes, errors, waits.longest]
+}
+
+/// Refreshes come on time: each in its interval, at most so much later as is documented.
+fn check_refreshes(bench: &Bench, since: usize) {
+    let timing = &bench.timing;
+    let all = &bench.refreshes[since..];
+    assert!(all.len() > 4, "{}", all.len());
+    for (i, at) in all.iter().enumerate() {
+        // An interval ends in its last cycle; the pins show the refresh two later at the earliest.
+        let interval = (at - 1) / timing.interval * timing.interval;
+        assert!(at - (interval - 1) <= timing.refresh_wait(), "refresh {i} at {at}");
+        assert_eq!(interval / timing.interval, (all[0] - 1) / timing.interval + i as u64);
+    }
+}
+
+fn random_load(kilohertz: u64, bytes_log2: usize) {
+    let mut rng = random(&format!("sdram_memory {kilohertz} kHz 2^{bytes_log2}"));
+    let mut bench = Bench::started(kilohertz, bytes_log2);
+    let load = Load { reads: 60, writes: 60, bytes: 80, taken: 0.5 };
+    let [reads, writes, bytes, errors, _] = play(&mut bench, &mut rng, 12_000, &load);
+    assert!(reads > 80 && writes > 60 && bytes > 60 && errors > 10, "{reads} {writes} {bytes} {errors}");
+    check_refreshes(&bench, 8);
+}
+
+#[test]
+fn lines_and_bytes_are_those_that_were_written_at_25_megahertz() {
+    random_load(25_000, 25);
+}
+
+#[test]
+fn lines_and_bytes_are_those_that_were_written_at_40_megahertz() {
+    random_load(40_000, 26);
+}
+
+#[test]
+fn lines_and_bytes_are_those_that_were_written_at_100_megahertz() {
+    random_load(100_000, 25);
+}
+
+#[test]
+fn lines_and_bytes_are_those_that_were_written_at_133_megahertz() {
+    random_load(133_000, 26);
+}
+
+#[test]
+fn no_request_waits_longer_than_is_said() {
+    for kilohertz in [10_000, 40_000, 133_000] {
+        let mut rng = random("sdram_memory under load");
+        let mut bench = Bench::started(kilohertz, 25);
+        let load = Load { reads: 1, writes: 1, bytes: 1, taken: 1.0 };
+        let [reads, writes, bytes, errors, longest] = play(&mut bench, &mut rng, 8_000, &load);
+        println!("{kilohertz} kHz: {reads} reads, {writes} writes, {bytes} bytes, {longest} cycles");
+        assert!(reads > 70 && writes > 70 && bytes > 100 && errors > 10);
+        let bound = bench.timing.answer_wait();
+        assert!(longest <= bound && longest > bound / 2, "{longest} cycles, documented {bound}");
+        check_refreshes(&bench, 8);
+    }
+}
+
+#[test]
+fn refreshes_go_on_while_answers_wait() {
+    // A read that is not taken holds all others; behind a write bytes go on.
+    for (reads, writes, expected) in [(1, 1_000_000, [1, 0]), (1_000_000, 1, [0, 1])] {
+        let mut rng = random("sdram_memory with answers that wait");
+        let mut bench = Bench::started(40_000, 25);
+        let load = Load { reads, writes, bytes: 1, taken: 0.0 };
+        let [reads, writes, bytes, _, _] = play(&mut bench, &mut rng, 8_000, &load);
+        assert_eq!([reads, writes], expected);
+        assert_eq!([bench.uut.rvalid.val(), bench.uut.bvalid.val()], [reads == 1, writes == 1]);
+        assert!(if writes == 1 { bytes > 1_000 } else { bytes <= 1 });
+        check_refreshes(&bench, 8);
+    }
+}
+
+/// Cycles until each of three answers of requests that are offered all the time.
+fn measured(
+    bench: &mut Bench,
+    offer: fn(&mut SdramMemory, bool),
+    answers: fn(&SdramMemory) -> bool,
+) -> [u64; 3] {
+    // From behind a refresh on, all of them fit before the next.
+    let refreshes = bench.refreshes.len();
+    while bench.refreshes.len() == refreshes {
+        bench.tick();
+    }
+    (0..20).for_each(|_| bench.tick());
+    let begin = bench.cycle;
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        offer(&mut bench.uut, true);
+        bench.settle();
+        if answers(&bench.uut) {
+            seen.push(bench.cycle - begin);
+        }
+        bench.tick();
+    }
+    offer(&mut bench.uut, false);
+    assert_eq!(bench.refreshes.len(), refreshes + 1);
+    (0..60).for_each(|_| bench.tick());
+    [seen[0], seen[1] - seen[0], seen[2] - seen[1]]
+}
+
+#[test]
+fn a_line_takes_as_long_as_is_said() {
+    // kHz; read and the next one; write and the next one; byte and the next one
+    let documented = [
+        (25_000, 37, 38, 34, 36, 5, 5),
+        (40_000, 37, 38, 34, 36, 5, 5),
+        (50_000, 38, 39, 35, 37, 6, 6),
+        (100_000, 39, 40, 36, 39, 7, 8),
+        (133_000, 40, 41, 36, 40, 8, 9),
+    ];
+    for (kilohertz, read, next_read, write, next_write, byte, next_byte) in documented {
+        let mut bench = Bench::started(kilohertz, 25);
+        let t = bench.timing;
+        assert_eq!(
+            [t.read(), t.next_read(), t.write(), t.next_write()],
+            [read, next_read, write, next_write]
+        );
+        assert_eq!([t.read_byte(), t.next_byte()], [byte, next_byte]);
+        bench.uut.rready.next = true;
+        bench.uut.bready.next = true;
+        let reads = measured(&mut bench, |uut, offer| uut.arvalid.next = offer, |uut| uut.rvalid.val());
+        assert_eq!(reads, [read, next_read, next_read], "{kilohertz} kHz");
+        let writes = measured(
+            &mut bench,
+            |uut, offer| (uut.awvalid.next, uut.wvalid.next) = (offer, offer),
+            |uut| uut.bvalid.val(),
+        );
+        assert_eq!(writes, [write, next_write, next_write], "{kilohertz} kHz");
+        let bytes =
+            measured(&mut bench, |uut, offer| uut.byte.valid.next = offer, |uut| uut.byte.answer.val());
+        assert_eq!(bytes, [byte, next_byte, next_byte], "{kilohertz} kHz");
+        // Beyond the memory
+        bench.uut.araddr.next = 0x8000_0000u64.into();
+        bench.uut.awaddr.next = 0x0200_0000u64.into();
+        let reads = measured(&mut bench, |uut, offer| uut.arvalid.next = offer, |uut| uut.rvalid.val());
+        assert_eq!(reads, [2, 3, 3]);
+    }
+}
+
+#[test]
+fn the_chip_is_started_as_it_asks() {
+    for kilohertz in [10_000, 48_000, 133_333] {
+        let mut bench = Bench::new(kilohertz, 26);
+        bench.uut.arvalid.next = true;
+        let mut taken = None;
+        while taken.is_none() {
+            bench.settle();
+            taken = bench.uut.arready.val().then_some(bench.cycle);
+            bench.tick();
+        }
+        assert_eq!(taken, Some(bench.timing.start_cycles()));
+        assert_eq!(bench.refreshes.len() as u64, START_REFRESHES);
+        let microseconds = bench.timing.start_cycles() * 1_000 / kilohertz;
+        assert!((265..=290).contains(&microseconds), "{microseconds}");
+    }
+}
+
+#[test]
+fn a_reset_may_come_at_any_time() {
+    let mut rng = random("sdram_memory with resets");
+    let mut bench = Bench::started(25_000, 25);
+    for at in 0..45 {
+        // In the start-up, of an access, behind it; a line is written, then read.
+        for writes in [false, true] {
+            bench.uut.rready.next = true;
+            bench.uut.bready.next = true;
+            bench.uut.arvalid.next = !writes;
+            bench.uut.awvalid.next = writes;
+            bench.uut.wvalid.next = writes;
+            (0..at).for_each(|_| bench.tick());
+            bench.uut.reset.next = true;
+            bench.tick();
+            bench.chip.controller_reset();
+            for _ in 0..3 {
+                let shown = pins(&bench.uut);
+                assert!(shown.csn && shown.rasn && shown.casn && shown.wen && !shown.d_enable);
+                bench.tick();
+            }
+            bench.uut.reset.next = false;
+            bench.uut.arvalid.next = false;
+            bench.uut.awvalid.next = false;
+            bench.uut.wvalid.next = false;
+            let start =
+                if at % 8 == 0 { bench.timing.start_cycles() + 1 } else { rng.gen_range(5_000..6_900) };
+            (0..start).for_each(|_| bench.tick());
+        }
+        if at % 8 == 0 {
+            assert!(bench.chip.is_ready());
+        }
+    }
+    bench.uut.reset.next = true;
+    bench.tick();
+    bench.chip.controller_reset();
+    bench.uut.reset.next = false;
+    (bench.cycle, bench.refreshes) = (0, Vec::new());
+    (0..=bench.timing.start_cycles()).for_each(|_| bench.tick());
+    let load = Load { reads: 50, writes: 50, bytes: 50, taken: 0.9 };
+    let [reads, ..] = play(&mut bench, &mut rng, 500, &load);
+    assert!(reads > 2);
+}
+
+#[test]
+fn timing_keeps_to_the_data_sheets_at_every_clock() {
+    for kilohertz in (10_000..=133_333).step_by(7) {
+        let timing = SdramTiming::at(kilohertz);
+        let nanoseconds = |cycles: u64| cycles as f64 * 1e6 / kilohertz as f64;
+        let times = SDRAM_TIMES;
+        let least = |cycles: u64, picoseconds: u64| {
+            let least = picoseconds as f64 / 1e3;
+            assert!(nanoseconds(cycles) >= least - 1e-9, "{kilohertz} kHz: {cycles} cycles, {least} ns");
+        };
+        least(timing.t_rcd, times.t_rcd);
+        least(timing.t_rp, times.t_rp);
+        least(timing.t_rfc, times.t_rfc);
+        least(timing.t_rcd + timing.close, times.t_ras);
+        least(timing.t_rcd + timing.close + timing.t_rp, times.t_rc);
+        least((timing.start - 9) * timing.interval, times.power_on);
+        // All rows, the last of them as late as may be
+        let rows = nanoseconds(8_192 * timing.interval + timing.refresh_wait());
+        assert!(rows <= 64e6 && rows > 62e6, "{kilohertz} kHz: {rows} ns");
+        // RVALID does not wait for the row to be closed.
+        assert!(timing.close <= timing.cas_latency + 1);
+        drop(SdramMemory::new(timing, 25));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let refused = |make: fn() -> SdramMemory| std::panic::catch_unwind(make).is_err();
+    assert!(refused(|| SdramMemory::new(SdramTiming::at(9_999), 25)));
+    assert!(refused(|| SdramMemory::new(SdramTiming::at(133_334), 25)));
+    assert!(refused(|| SdramMemory::new(SdramTiming::at(40_000), 24)));
+    assert!(refused(|| SdramMemory::new(SdramTiming::at(40_000), 27)));
+    assert!(refused(|| SdramMemory::new(SdramTiming { t_rfc: 17, ..SdramTiming::at(40_000) }, 25)));
+    assert!(refused(|| SdramMemory::new(SdramTiming { interval: 38, ..SdramTiming::at(40_000) }, 25)));
+    assert!(!refused(|| SdramMemory::new(SdramTiming::at(40_000), 25)));
+}
