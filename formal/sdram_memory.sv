@@ -123,6 +123,49 @@ module sdram_memory_formal (
     always @* if (started && was_byte)
         assume (byte_valid && byte_write == was_byte_write && byte_address == was_byte_address);
 
+    // The state of the unit, for the induction. What a command at the pins does counts from its own
+    // cycle on.
+    (* hierconn *) wire [2:0] \dut.state ;
+    (* hierconn *) wire [3:0] \dut.pause ;
+    (* hierconn *) wire [10:0] \dut.timer ;
+    (* hierconn *) wire [5:0] \dut.left ;
+    (* hierconn *) wire \dut.due ;
+    (* hierconn *) wire [19:0] \dut.number ;
+    (* hierconn *) wire [4:0] \dut.word ;
+    (* hierconn *) wire \dut.is_byte ;
+    (* hierconn *) wire \dut.is_write ;
+    (* hierconn *) wire \dut.outside ;
+    (* hierconn *) wire [7:0] \dut.id ;
+    (* hierconn *) wire [3:0] \dut.arriving ;
+    wire [2:0] state = \dut.state ;
+    wire [4:0] pause = {1'b0, \dut.pause };
+    wire [5:0] left = \dut.left ;
+    wire due = \dut.due ;
+    wire is_byte = \dut.is_byte ;
+    wire is_write = \dut.is_write ;
+    wire [3:0] arriving = \dut.arriving ;
+    wire starting = state == 0, idle = state == 1, opening = state == 2, words = state == 3, closing = state == 4, offers = state == 5;
+    wire rests = idle || offers;
+    wire closed = rests || opening;
+    // Cycles of the interval that have passed
+    wire [10:0] passed = 51 - \dut.timer ;
+    wire [4:0] least = passed > 15 ? 15 : passed;
+    wire [4:0] row = activate ? 0 : since_activate, ends = precharge ? 0 : since_precharge, fresh = refresh ? 0 : since_refresh;
+    wire [4:0] set = mode ? 0 : since_mode, wrote = write ? 0 : since_write, asked = read ? 0 : since_read;
+    wire [6:0] old = refresh || mode ? 0 : unrefreshed;
+    wire is_open = activate || (open && !precharge);
+    wire [1:0] opened = activate ? ba : bank;
+    wire once = closed_once || precharge;
+    // Cycles until the next refresh can be given, at most
+    reg [6:0] until;
+    always @* begin
+        until = pause;
+        if (opening) until = pause + 40;
+        if (words) until = pause + 6 + (is_byte ? 0 : 31 - \dut.word );
+        if (closing) until = pause + 3;
+    end
+    wire of_line = !is_byte && (opening || words);
+
     always @(posedge clk) if (started && !rst) begin
         no_burst_stop: assert (!stop);
         if (read || write) open_bank: assert (ready && open && ba == bank);
@@ -139,7 +182,7 @@ module sdram_memory_formal (
         data_with_write: assert (drives == write);
         // The chip drives from the middle of the second cycle behind a READ to that of the third.
         one_side: assert (!drives || since_read > 3);
-        in_time: assert (!ready || unrefreshed <= 52 + 42);
+        in_time: assert (!ready || unrefreshed <= 52 + 48 + 1);
 
         ready_together: assert (awready == wready && (!awready || (awvalid && wvalid)));
         if (rvalid) read_was_taken: assert (reading);
@@ -151,6 +194,32 @@ module sdram_memory_formal (
         if (was_bvalid) write_stays: assert (bvalid && bid == was_bid);
         if (awready) one_write: assert (!writing);
         byte_in_the_next_cycle: assert (byte_answer == byte_read);
+
+        // What the induction needs
+        state_known: assert (state < 6 && \dut.timer <= 51 && pause <= 8);
+        if (starting) state_start: assert (left >= 1 && left <= 11 && pause == 0 && !due && !ready && !mode && arriving == 0 && !is_byte);
+        if (starting) state_start_times: assert (row == 15 && wrote == 15 && asked == 15 && set == 15 && fresh >= least);
+        if (starting && left < 10) state_started: assert (once && !is_open && ends >= least);
+        if (!starting) state_ready: assert ((ready || mode) && once);
+        if (closed) state_closed: assert (!is_open && ends + pause >= 2 && row + pause >= 8 && asked >= 3);
+        if (closed) state_refreshed: assert (fresh + pause >= 8);
+        if (opening || due) state_mode: assert (set >= 1 || words || closing);
+        if (words || closing) state_open: assert (is_open && opened == \dut.number [5:4] && !\dut.outside );
+        if (words) state_words: assert (row + pause >= 2 && (!is_write || asked >= 3) && set >= 2);
+        if (words || closing) state_fresh: assert (fresh >= 8 || fresh + pause >= 8);
+        if (closing) state_close: assert (row + pause >= 5 && wrote + pause >= 2 && asked + pause >= 2 && pause <= 2);
+        if (closed) state_arrived: assert (arriving[2:0] == 0 && (!opening || arriving == 0));
+        if (words && (is_write || is_byte)) state_first: assert (arriving == 0);
+        if (closing) state_arriving: assert ((pause > 1 || !arriving[0]) && (pause > 0 || !arriving[1]) && (!is_write || arriving == 0));
+        if (is_byte && (opening || words || (closing && arriving[2:0] != 0)))
+            state_byte: assert (was_byte && was_byte_write == is_write && !\dut.outside );
+        if (offers) state_offers: assert (!is_byte && !is_write);
+        state_reading: assert (reading == (offers || (!is_byte && !is_write && (opening || words || closing))));
+        if (reading) state_read: assert (\dut.id == read_id && \dut.outside == !read_inside);
+        state_writing: assert (writing == (bvalid || (of_line && is_write)));
+        if (of_line && is_write) state_write: assert (!bvalid && \dut.id == write_id && \dut.outside == !write_inside);
+        if (due) state_due: assert (passed + until <= 48);
+        if (ready) state_old: assert (old <= passed + (due ? 52 : 0));
 
         byte_written: cover (write && since_activate == 3);
         byte_given: cover (byte_answer);

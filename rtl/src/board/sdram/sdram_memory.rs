@@ -180,8 +180,9 @@ pub struct SdramMemory {
     data: Register<Bits<16>>,
     drives: Register<Bit>,
 
-    #[init(Constant::new((1u64 << bytes_log2).into()))]
-    bytes: Constant<Bits<32>>,
+    /// The address bits that are 0 within the memory.
+    #[init(Constant::new(((1u64 << 32) - (1u64 << bytes_log2)).into()))]
+    beyond: Constant<Bits<32>>,
     /// The bits of the column above the five lower ones.
     #[init(Constant::new(((1u64 << (bytes_log2 - 21)) - 1).into()))]
     higher: Constant<Bits<5>>,
@@ -285,7 +286,7 @@ impl Logic for SdramMemory {
             self.word.d.next = bits::<5>(0);
             self.id.d.next = self.arid.val();
             self.number.d.next = self.araddr.val().get_bits::<20>(6);
-            self.outside.d.next = self.araddr.val() >= self.bytes.val();
+            self.outside.d.next = (self.araddr.val() & self.beyond.val()).any();
         }
         if takes_read {
             self.write_first.d.next = true;
@@ -294,7 +295,7 @@ impl Logic for SdramMemory {
             self.write_first.d.next = false;
             self.id.d.next = self.awid.val();
             self.number.d.next = self.awaddr.val().get_bits::<20>(6);
-            self.outside.d.next = self.awaddr.val() >= self.bytes.val();
+            self.outside.d.next = (self.awaddr.val() & self.beyond.val()).any();
         }
         if takes_byte {
             self.word.d.next = self.byte.address.val().get_bits::<5>(1);
