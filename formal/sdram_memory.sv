@@ -210,6 +210,7 @@ module sdram_memory_formal (
         if (closing) state_close: assert (row + pause >= 5 && wrote + pause >= 2 && asked + pause >= 2 && pause <= 2);
         if (closed) state_arrived: assert (arriving[2:0] == 0 && (!opening || arriving == 0));
         if (words && (is_write || is_byte)) state_first: assert (arriving == 0);
+        if (closing && is_byte) state_single: assert ((arriving & (arriving - 1)) == 0);
         if (closing) state_arriving: assert ((pause > 1 || !arriving[0]) && (pause > 0 || !arriving[1]) && (!is_write || arriving == 0));
         if (is_byte && (opening || words || (closing && arriving[2:0] != 0)))
             state_byte: assert (was_byte && was_byte_write == is_write && !\dut.outside );
