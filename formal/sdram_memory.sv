@@ -1,8 +1,8 @@
 // The chip gets its commands in their order and not too early, data pins are driven with WRITE only
 // and never while the chip drives them, refreshes come in time, and each request is answered once.
 //
-// The times of 133 MHz: tRCD 3, tRP 3, tRAS 6, tRC and tRFC 9, tWR and tMRD 2 cycles, CAS latency 3;
-// refresh intervals of 52 cycles.
+// The times of 133 MHz: tRCD 3, tRP 3, tRAS 6, tRC and tRFC 9, tWR and tMRD 2 cycles, CAS latency
+// 3; refresh intervals of 52 cycles.
 module sdram_memory_formal (
     input wire         clk,
     input wire         rst,
@@ -182,7 +182,7 @@ module sdram_memory_formal (
         data_with_write: assert (drives == write);
         // The chip drives from the middle of the second cycle behind a READ to that of the third.
         one_side: assert (!drives || since_read > 3);
-        in_time: assert (!ready || unrefreshed <= 52 + 48 + 1);
+        in_time: assert (!ready || old <= 52 + 48);
 
         ready_together: assert (awready == wready && (!awready || (awvalid && wvalid)));
         if (rvalid) read_was_taken: assert (reading);
