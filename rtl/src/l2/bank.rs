@@ -264,22 +264,23 @@ impl Logic for L2Bank {
         // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
         let mut takes_fill = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
-        self.fetches.fill_number.next = self.fill.number.val();
-        let mut known = self.fetches.known.val();
-        // Nothing else goes to the queue between the choice and the line.
-        let mut choosing = false;
         for k in 0..self._look_up_cycles {
-            choosing = self.fill.valid.val() && takes_fill && !self.chosen[k].q.val();
-            self.chosen[k].d.next = choosing;
+            self.chosen[k].d.next = self.fill.valid.val() && takes_fill && !self.chosen[k].q.val();
             takes_fill = self.chosen[k].q.val();
-            self.chosen_known[k].d.next = known;
-            known = self.chosen_known[k].q.val();
         }
         self.fill.ready.next = takes_fill;
+        self.fetches.fill_number.next = self.fill.number.val();
         // Its turn is known before whether it is one of ours: the line is chosen by that.
         let fill_turn = self.fill.valid.val() && takes_fill;
-        let fill_take = fill_turn && known;
-        let hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn && !choosing;
+        let mut fill_take = fill_turn && self.fetches.known.val();
+        let mut hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn;
+        for k in 0..self._look_up_cycles {
+            self.chosen_known[k].d.next = self.fetches.known.val();
+            fill_take = fill_turn && self.chosen_known[k].q.val();
+            // Nothing else goes to the queue between the choice and the line.
+            let chooses = self.fill.valid.val() && !self.chosen[k].q.val() && !self.hit_first.q.val();
+            hit_push = hit_push && !chooses;
+        }
         if hit_push {
             self.hit_first.d.next = false;
         } else if fill_turn {
