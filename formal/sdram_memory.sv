@@ -27,9 +27,9 @@ module sdram_memory_formal (
     wire [12:0] a;
     // Data is followed by tests, not here.
     sdram_memory dut (
-        .clk(clk), .rst(rst), .awid(awid), .awaddr(awaddr), .awvalid(awvalid), .awready(awready), .wdata(512'd0), .wstrb(64'd0),
-        .wvalid(wvalid), .wready(wready), .bid(bid), .bresp(bresp), .bvalid(bvalid), .bready(bready), .arid(arid), .araddr(araddr),
-        .arvalid(arvalid), .arready(arready), .rid(rid), .rresp(rresp), .rvalid(rvalid), .rready(rready),
+        .clk(clk), .rst(rst), .s_axi_awid(awid), .s_axi_awaddr(awaddr), .s_axi_awvalid(awvalid), .s_axi_awready(awready), .s_axi_wdata(512'd0), .s_axi_wstrb(64'd0),
+        .s_axi_wvalid(wvalid), .s_axi_wready(wready), .s_axi_bid(bid), .s_axi_bresp(bresp), .s_axi_bvalid(bvalid), .s_axi_bready(bready), .s_axi_arid(arid), .s_axi_araddr(araddr),
+        .s_axi_arvalid(arvalid), .s_axi_arready(arready), .s_axi_rid(rid), .s_axi_rresp(rresp), .s_axi_rvalid(rvalid), .s_axi_rready(rready),
         .byte_valid(byte_valid), .byte_ready(byte_ready), .byte_write(byte_write), .byte_address(byte_address), .byte_data(8'd0),
         .byte_answer(byte_answer), .sdram_csn(csn), .sdram_rasn(rasn), .sdram_casn(casn), .sdram_wen(wen), .sdram_ba(ba),
         .sdram_a(a), .sdram_d_enable(drives), .sdram_d_in(16'd0)

@@ -1,17 +1,20 @@
 //! The array with the packet memory of a board.
 
 use hermes_hdl::prelude::*;
-use hermes_rtl::board::{LineMemory, RunTimer};
+use hermes_rtl::board::RunTimer;
 use hermes_rtl::config::Config;
-use hermes_rtl::ports::{AxiLite, MemoryByte};
+use hermes_rtl::ports::{AxiLite, MemoryByte, SdramBus};
 use hermes_rtl::top::HermesTop;
+
+use crate::board::PacketMemory;
+use crate::board_memory::BoardMemory;
 
 /// Half a period of the heartbeat, as a power of two of cycles: a fifth of a second at 40 MHz.
 const HEARTBEAT: usize = 23;
 
 /// The array and its memory: what RESET of the link resets. It is wiring.
 #[derive(LogicBlock)]
-#[new(config: &Config, memory_log2: usize)]
+#[new(config: &Config, packet_memory: PacketMemory)]
 pub struct ArrayOnBoard<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -24,6 +27,9 @@ pub struct ArrayOnBoard<const LANES: usize> {
     /// A byte of the trace buffer (one element if the array has one).
     #[count(usize::from(config.trace_buffer > 0))]
     pub trace: Vec<MemoryByte>,
+    /// The SDRAM (one element if the packet memory is there).
+    #[count(packet_memory.sdrams())]
+    pub sdram: Vec<SdramBus>,
     /// Cycles with packets in the array, modulo 2^32.
     pub busy_cycles: Signal<Out, Bits<32>>,
     /// Packets are, or were just now, in the array.
@@ -35,24 +41,26 @@ pub struct ArrayOnBoard<const LANES: usize> {
 
     #[init(HermesTop::new(config))]
     array: HermesTop<LANES>,
-    #[init(LineMemory::new(memory_log2))]
-    memory: LineMemory,
+    #[init(BoardMemory::new(packet_memory))]
+    memory: BoardMemory,
     #[init(RunTimer::new(HEARTBEAT))]
     timer: RunTimer,
     #[init(usize::from(config.trace_buffer > 0))]
     _traces: usize,
+    #[init(packet_memory.sdrams())]
+    _sdrams: usize,
 }
 
 impl<const LANES: usize> ArrayOnBoard<LANES> {
-    /// The array of `config` with `2^memory_log2` bytes of memory.
+    /// The array of `config` with this packet memory.
     ///
     /// # Panics
     /// If `config` is not valid, its lanes are not `LANES`, it has other ports than registers, one
     /// memory channel and the fault output, or the size of the memory is not possible.
-    pub fn new(config: &Config, memory_log2: usize) -> Self {
+    pub fn new(config: &Config, packet_memory: PacketMemory) -> Self {
         let plain = !config.packet_ports && !config.network && !config.trace && config.command_threads == 0;
         assert!(plain && config.channels == 1 && config.fault_output, "ArrayOnBoard: {config:?}");
-        Self::wired(config, memory_log2)
+        Self::wired(config, packet_memory)
     }
 }
 
@@ -62,30 +70,33 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
         connect!(self.s_axil, self.array.s_axil);
         self.fault.next = self.array.fault[0].val();
 
-        self.memory.awid.next = self.array.m_axi[0].awid.val();
-        self.memory.awaddr.next = self.array.m_axi[0].awaddr.val();
-        self.memory.awvalid.next = self.array.m_axi[0].awvalid.val();
-        self.memory.wdata.next = self.array.m_axi[0].wdata.val();
-        self.memory.wstrb.next = self.array.m_axi[0].wstrb.val();
-        self.memory.wvalid.next = self.array.m_axi[0].wvalid.val();
-        self.memory.bready.next = self.array.m_axi[0].bready.val();
-        self.memory.arid.next = self.array.m_axi[0].arid.val();
-        self.memory.araddr.next = self.array.m_axi[0].araddr.val();
-        self.memory.arvalid.next = self.array.m_axi[0].arvalid.val();
-        self.memory.rready.next = self.array.m_axi[0].rready.val();
-        self.array.m_axi[0].awready.next = self.memory.awready.val();
-        self.array.m_axi[0].wready.next = self.memory.wready.val();
-        self.array.m_axi[0].bid.next = self.memory.bid.val();
-        self.array.m_axi[0].bresp.next = self.memory.bresp.val();
-        self.array.m_axi[0].bvalid.next = self.memory.bvalid.val();
-        self.array.m_axi[0].arready.next = self.memory.arready.val();
-        self.array.m_axi[0].rid.next = self.memory.rid.val();
-        self.array.m_axi[0].rdata.next = self.memory.rdata.val();
-        self.array.m_axi[0].rresp.next = self.memory.rresp.val();
+        self.memory.s_axi.awid.next = self.array.m_axi[0].awid.val();
+        self.memory.s_axi.awaddr.next = self.array.m_axi[0].awaddr.val();
+        self.memory.s_axi.awvalid.next = self.array.m_axi[0].awvalid.val();
+        self.memory.s_axi.wdata.next = self.array.m_axi[0].wdata.val();
+        self.memory.s_axi.wstrb.next = self.array.m_axi[0].wstrb.val();
+        self.memory.s_axi.wvalid.next = self.array.m_axi[0].wvalid.val();
+        self.memory.s_axi.bready.next = self.array.m_axi[0].bready.val();
+        self.memory.s_axi.arid.next = self.array.m_axi[0].arid.val();
+        self.memory.s_axi.araddr.next = self.array.m_axi[0].araddr.val();
+        self.memory.s_axi.arvalid.next = self.array.m_axi[0].arvalid.val();
+        self.memory.s_axi.rready.next = self.array.m_axi[0].rready.val();
+        self.array.m_axi[0].awready.next = self.memory.s_axi.awready.val();
+        self.array.m_axi[0].wready.next = self.memory.s_axi.wready.val();
+        self.array.m_axi[0].bid.next = self.memory.s_axi.bid.val();
+        self.array.m_axi[0].bresp.next = self.memory.s_axi.bresp.val();
+        self.array.m_axi[0].bvalid.next = self.memory.s_axi.bvalid.val();
+        self.array.m_axi[0].arready.next = self.memory.s_axi.arready.val();
+        self.array.m_axi[0].rid.next = self.memory.s_axi.rid.val();
+        self.array.m_axi[0].rdata.next = self.memory.s_axi.rdata.val();
+        self.array.m_axi[0].rresp.next = self.memory.s_axi.rresp.val();
         self.array.m_axi[0].rlast.next = true;
-        self.array.m_axi[0].rvalid.next = self.memory.rvalid.val();
+        self.array.m_axi[0].rvalid.next = self.memory.s_axi.rvalid.val();
 
         connect!(self.byte, self.memory.byte);
+        for i in 0..self._sdrams {
+            connect!(self.sdram[i], self.memory.sdram[i]);
+        }
         for i in 0..self._traces {
             connect!(self.trace[i], self.array.trace_buffer[i]);
         }

@@ -1,13 +1,13 @@
 //! The boards that are known, and how an array is put on one.
 
 use hermes_hdl::emit::{emit, Design, EmitError};
-use hermes_rtl::board::BoardIdentity;
+use hermes_rtl::board::{BoardIdentity, LineMemory, SdramMemory, SdramTiming};
 use hermes_rtl::config::{Config, ConfigError};
 use sha2::{Digest, Sha256};
 
 use crate::boards::Ulx3s;
 use crate::flow::Device;
-use crate::prim::Ecp5Pll;
+use crate::prim::{Ecp5Pll, Ecp5SdramPins};
 
 /// A board that cannot be, or an array that it cannot carry.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,9 @@ pub enum BoardError {
     #[error("baud: {0} is not possible; expected 9600 to {1}, a quarter of the clock or 3,000,000, within 0.5 % of what the clock makes")]
     Baud(u32, u32),
     /// No such memory.
-    #[error("memory: 2^{0} bytes are not possible; expected 2^14 to 2^20")]
+    #[error(
+        "memory: 2^{0} bytes are not possible; expected 2^14 to 2^20 in block RAM, or 2^25 or 2^26 in SDRAM"
+    )]
     Memory(usize),
     /// The array has what the board has not.
     #[error("{0}: boards have nothing to connect to it; expected an array without")]
@@ -53,12 +55,14 @@ pub struct Board {
     pub preset: &'static str,
     /// Lanes of the array, if not those of the preset.
     pub lanes: Option<usize>,
-    /// Packet memory, as a power of two of bytes.
+    /// Packet memory, as a power of two of bytes, unless another is asked for.
     pub memory_log2: usize,
     /// The pins of clock and serial line.
     pub pins: Pins,
     /// Pin constraints.
     pub constraints: &'static str,
+    /// Those of the SDRAM.
+    pub sdram_constraints: &'static str,
 }
 
 /// What a device has.
@@ -96,6 +100,7 @@ const ULX3S: Board = Board {
     memory_log2: 17,
     pins: Pins { clock: "clk_25mhz", to_board: "ftdi_txd", from_board: "ftdi_rxd" },
     constraints: include_str!("../constraints/ulx3s.lpf"),
+    sdram_constraints: include_str!("../constraints/ulx3s_sdram.lpf"),
 };
 
 /// The boards.
@@ -128,11 +133,12 @@ impl Board {
         found.copied().ok_or_else(|| BoardError::Unknown(name.to_string()))
     }
 
-    /// The array that the board carries unless another is asked for.
+    /// The array that the board carries unless another is asked for. Its L2 has a cycle for the
+    /// look-up, without which it is not placed for the clock of the board.
     #[must_use]
     pub fn config(&self) -> Config {
         let preset = Config::preset(self.preset).expect("the preset of a board is one");
-        Config { lanes: self.lanes.unwrap_or(preset.lanes), ..preset }
+        Config { lanes: self.lanes.unwrap_or(preset.lanes), l2_look_up_cycle: true, ..preset }
     }
 
     /// Settings for an array on this board.
@@ -173,10 +179,54 @@ impl Board {
             return Err(BoardError::Baud(baud, most));
         }
         let memory_log2 = memory_log2.unwrap_or(self.memory_log2);
-        if !(14..=20).contains(&memory_log2) {
+        if !matches!(memory_log2, 14..=20 | 25 | 26) {
             return Err(BoardError::Memory(memory_log2));
         }
         Ok(Settings { board: *self, config, pll, baud, memory_log2 })
+    }
+}
+
+/// Where packets, kernels and tables are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketMemory {
+    /// In block RAM: so many bytes, as a power of two.
+    BlockRam(usize),
+    /// In the SDRAM of the board: so many bytes, as a power of two, and the times of the chip.
+    Sdram(usize, SdramTiming),
+}
+
+impl PacketMemory {
+    /// How many SDRAMs there are: 0 or 1.
+    #[must_use]
+    pub fn sdrams(self) -> usize {
+        usize::from(matches!(self, Self::Sdram(..)))
+    }
+
+    /// The memory in block RAM.
+    pub(crate) fn block_ram(self) -> Vec<LineMemory> {
+        match self {
+            Self::BlockRam(bytes_log2) => vec![LineMemory::new(bytes_log2)],
+            Self::Sdram(..) => Vec::new(),
+        }
+    }
+
+    /// The controller of the SDRAM.
+    pub(crate) fn controller(self) -> Vec<SdramMemory> {
+        match self {
+            Self::BlockRam(_) => Vec::new(),
+            Self::Sdram(bytes_log2, timing) => vec![SdramMemory::new(timing, bytes_log2)],
+        }
+    }
+
+    /// The pins of the SDRAM.
+    pub(crate) fn pins(self) -> Vec<Ecp5SdramPins> {
+        match self {
+            Self::BlockRam(_) => Vec::new(),
+            // 8,192 rows, 4 banks, 2 bytes
+            Self::Sdram(bytes_log2, timing) => {
+                vec![Ecp5SdramPins::new(bytes_log2 - 16, timing.cas_latency as usize)]
+            }
+        }
     }
 }
 
@@ -191,7 +241,7 @@ pub struct Settings {
     pub pll: Ecp5Pll,
     /// Bits a second on the serial line.
     pub baud: u32,
-    /// Packet memory, as a power of two of bytes.
+    /// Packet memory, as a power of two of bytes: 14 to 20 in block RAM, 25 or 26 in SDRAM.
     pub memory_log2: usize,
 }
 
@@ -201,6 +251,22 @@ impl Settings {
     pub fn identity(&self) -> BoardIdentity {
         let kilohertz = self.pll.kilohertz;
         BoardIdentity { hash: configuration_hash(&self.config), memory_log2: self.memory_log2, kilohertz }
+    }
+
+    /// Where the packets are: block RAM up to 1 MiB, SDRAM above.
+    #[must_use]
+    pub fn packet_memory(&self) -> PacketMemory {
+        match self.memory_log2 {
+            0..=20 => PacketMemory::BlockRam(self.memory_log2),
+            _ => PacketMemory::Sdram(self.memory_log2, SdramTiming::at(self.pll.kilohertz.into())),
+        }
+    }
+
+    /// The constraints of the pins that the top has.
+    #[must_use]
+    pub fn constraints(&self) -> String {
+        let sdram = if self.packet_memory().sdrams() > 0 { self.board.sdram_constraints } else { "" };
+        format!("{}{sdram}", self.board.constraints)
     }
 
     /// Part of a bit of the serial line that a cycle is, in 2^-16.

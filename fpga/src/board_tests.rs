@@ -4,16 +4,22 @@ use super::*;
 
 #[test]
 fn every_board_is_emitted_with_its_pins() {
-    for board in BOARDS {
-        let design = board.settings(board.config(), None, None, None).unwrap().emit().unwrap();
+    for (board, memory_log2) in BOARDS.into_iter().flat_map(|board| [(board, None), (board, Some(25))]) {
+        let settings = board.settings(board.config(), None, None, memory_log2).unwrap();
+        let (design, constraints) = (settings.emit().unwrap(), settings.constraints());
         let names = design.ports.iter().flat_map(|port| {
             let bits = 0..port.width;
             bits.map(|bit| if port.width == 1 { port.name.clone() } else { format!("{}[{bit}]", port.name) })
         });
         for name in names {
             for line in [format!("LOCATE COMP \"{name}\" SITE "), format!("IOBUF PORT \"{name}\" ")] {
-                assert!(board.constraints.contains(&line), "{}: no {line:?}", board.name);
+                assert!(constraints.contains(&line), "{}: no {line:?}", board.name);
             }
+        }
+        // No pin is constrained that the top does not have.
+        let ports = constraints.lines().filter_map(|line| line.strip_prefix("LOCATE COMP \""));
+        for port in ports.filter_map(|port| port.split(['"', '[']).next()) {
+            assert!(design.ports.iter().any(|found| found.name == port), "{}: {port}", board.name);
         }
         let pins = [board.pins.clock, board.pins.to_board, board.pins.from_board];
         assert!(pins.iter().all(|pin| design.ports.iter().any(|port| port.name == *pin)), "{pins:?}");
@@ -38,7 +44,10 @@ fn what_cannot_be_is_refused() {
     );
     // Steps of the phase are too coarse for it.
     assert!(error(board.settings(config.clone(), Some(100.0), Some(9_600), None)).contains("within 0.5 %"));
-    assert!(error(board.settings(config.clone(), None, None, Some(13))).starts_with("memory: 2^13"));
+    for bytes_log2 in [13, 21, 24, 27] {
+        let said = error(board.settings(config.clone(), None, None, Some(bytes_log2)));
+        assert!(said.starts_with(&format!("memory: 2^{bytes_log2} bytes")), "{said}");
+    }
     assert!(Board::find("ulx4s").unwrap_err().to_string().contains("expected one of ulx3s, ulx3s-45f"));
     // The clock is the nearest below what is asked for, and a bit of the serial line about as long
     // as it should be.
@@ -57,6 +66,20 @@ fn the_hash_is_of_what_the_array_is_and_not_of_its_name() {
     let traced = Config { trace_buffer: 64, ..config.clone() };
     assert_ne!(configuration_hash(&config), configuration_hash(&traced));
     assert_ne!(configuration_hash(&config), configuration_hash(&Config { lanes: 4, ..config }));
+}
+
+/// The data pins are driven from both sides; the others by the board alone.
+#[test]
+fn the_data_pins_of_an_sdram_are_inout() {
+    let board = Board::find("ulx3s-45f").unwrap();
+    let settings = board.settings(board.config(), None, None, Some(26)).unwrap();
+    assert_eq!(settings.packet_memory(), PacketMemory::Sdram(26, SdramTiming::at(40_000)));
+    let text = settings.emit().unwrap().verilog();
+    assert_eq!(text.matches("inout  wire [15:0] sdram_d").count(), 2, "the pins and the top");
+    assert!(!text.contains("\nmodule line_memory"));
+    let plain = board.settings(board.config(), None, None, None).unwrap();
+    assert_eq!(plain.packet_memory(), PacketMemory::BlockRam(15));
+    assert!(!plain.emit().unwrap().verilog().contains("sdram"));
 }
 
 #[test]

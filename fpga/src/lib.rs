@@ -10,6 +10,7 @@
 
 pub mod array_on_board;
 pub mod board;
+mod board_memory;
 pub mod boards;
 pub mod flow;
 pub mod prim;

@@ -5,14 +5,15 @@ use hermes_rtl::board::{
     BoardIdentity, BoardLink, FrameReceiver, FrameTransmitter, UartReceiver, UartTransmitter,
 };
 use hermes_rtl::config::Config;
+use hermes_rtl::ports::SdramBus;
 
 use crate::array_on_board::ArrayOnBoard;
-use crate::board::Settings;
+use crate::board::{PacketMemory, Settings};
 use crate::prim::Ecp5Global;
 
 /// Serial line, link, and the array with its memory: what every board has. It is wiring.
 #[derive(LogicBlock)]
-#[new(config: &Config, memory_log2: usize, identity: BoardIdentity, step: u64)]
+#[new(config: &Config, packet_memory: PacketMemory, identity: BoardIdentity, step: u64)]
 pub struct BoardSystem<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -28,6 +29,9 @@ pub struct BoardSystem<const LANES: usize> {
     pub busy: Signal<Out, Bit>,
     /// A thread ended with a fault, or memory answered with an error.
     pub fault: Signal<Out, Bit>,
+    /// The SDRAM (one element if the packet memory is there).
+    #[count(packet_memory.sdrams())]
+    pub sdram: Vec<SdramBus>,
 
     #[init(UartReceiver::new(step))]
     receiver: UartReceiver,
@@ -39,10 +43,12 @@ pub struct BoardSystem<const LANES: usize> {
     link: BoardLink,
     /// The reset of the array: it has 10,000 sinks with 8 lanes.
     array_reset: Ecp5Global,
-    #[init(ArrayOnBoard::new(config, memory_log2))]
+    #[init(ArrayOnBoard::new(config, packet_memory))]
     board: ArrayOnBoard<LANES>,
     #[init(usize::from(config.trace_buffer > 0))]
     _traces: usize,
+    #[init(packet_memory.sdrams())]
+    _sdrams: usize,
 }
 
 /// The link of a board with this array.
@@ -61,7 +67,7 @@ impl<const LANES: usize> BoardSystem<LANES> {
     /// As [`ArrayOnBoard::new`], or if the rate of the serial line is above a quarter of the clock.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        Self::wired(&settings.config, settings.memory_log2, settings.identity(), settings.uart_step())
+        Self::wired(&settings.config, settings.packet_memory(), settings.identity(), settings.uart_step())
     }
 }
 
@@ -96,6 +102,9 @@ impl<const LANES: usize> Logic for BoardSystem<LANES> {
         connect!(self.link.memory, self.board.byte);
         for i in 0..self._traces {
             connect!(self.link.trace[i], self.board.trace[i]);
+        }
+        for i in 0..self._sdrams {
+            connect!(self.sdram[i], self.board.sdram[i]);
         }
 
         self.heartbeat.next = self.board.heartbeat.val();

@@ -107,6 +107,10 @@ fn netlist(design: &Design, quiet: bool) -> anyhow::Result<String> {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
+    ensure!(
+        !args.netlist || settings.packet_memory().sdrams() == 0,
+        "--netlist: the SDRAM has no model behind the pins of a netlist; expected a --memory of 1048576 bytes at most"
+    );
     let design = settings.emit()?;
     let library = if args.netlist {
         array::build_text(&netlist(&design, quiet)?, &ModelOptions::new(&design.top), quiet)?

@@ -51,7 +51,8 @@ pub struct TargetArgs {
     /// Clock of the array in MHz, instead of the board's
     #[arg(long, value_name = "MHZ")]
     clock: Option<f64>,
-    /// Bytes of the packet memory, instead of the board's: a power of two, 16384 to 1048576
+    /// Bytes of the packet memory, instead of the board's: a power of two, 16384 to 1048576 in
+    /// block RAM, 33554432 or 67108864 in the board's SDRAM of this size
     #[arg(long, value_name = "BYTES")]
     memory: Option<usize>,
 }

@@ -3,7 +3,7 @@
 use hermes_hdl::prelude::*;
 
 use crate::board::Settings;
-use crate::prim::Ecp5Clock;
+use crate::prim::{Ecp5Clock, Ecp5SdramPins};
 use crate::system::BoardSystem;
 
 /// Pins of a ULX3S with an LFE5U-85F. Their names are those of the board's schematics.
@@ -26,10 +26,46 @@ pub struct Ulx3s<const LANES: usize> {
     /// Keeps the ESP32 from taking the board over: high.
     pub wifi_gpio0: Signal<Out, Bit>,
 
+    // The SDRAM: one element each if the packet memory is there
+    /// Clock.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_clk: Vec<Signal<Out, Bit>>,
+    /// Clock enable.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_cke: Vec<Signal<Out, Bit>>,
+    /// Chip select, active low.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_csn: Vec<Signal<Out, Bit>>,
+    /// Row address strobe, active low.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_rasn: Vec<Signal<Out, Bit>>,
+    /// Column address strobe, active low.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_casn: Vec<Signal<Out, Bit>>,
+    /// Write enable, active low.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_wen: Vec<Signal<Out, Bit>>,
+    /// Bank.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_ba: Vec<Signal<Out, Bits<2>>>,
+    /// Row, column or mode.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_a: Vec<Signal<Out, Bits<13>>>,
+    /// Byte mask, active high.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_dqm: Vec<Signal<Out, Bits<2>>>,
+    /// Data, both ways.
+    #[count(settings.packet_memory().sdrams())]
+    pub sdram_d: Vec<Signal<Out, Bits<16>>>,
+
     #[init(Ecp5Clock::new(settings.pll))]
     clocks: Ecp5Clock,
     #[init(BoardSystem::new(settings))]
     system: BoardSystem<LANES>,
+    #[init(settings.packet_memory().pins())]
+    pins: Vec<Ecp5SdramPins>,
+    #[init(settings.packet_memory().sdrams())]
+    _sdrams: usize,
 }
 
 impl<const LANES: usize> Ulx3s<LANES> {
@@ -57,5 +93,28 @@ impl<const LANES: usize> Logic for Ulx3s<LANES> {
             .replace_bit(1, self.system.busy.val())
             .replace_bit(2, self.system.fault.val());
         self.wifi_gpio0.next = true;
+        for i in 0..self._sdrams {
+            self.pins[i].clock.next = self.clocks.clock_out.val();
+            self.pins[i].csn.next = self.system.sdram[i].csn.val();
+            self.pins[i].rasn.next = self.system.sdram[i].rasn.val();
+            self.pins[i].casn.next = self.system.sdram[i].casn.val();
+            self.pins[i].wen.next = self.system.sdram[i].wen.val();
+            self.pins[i].ba.next = self.system.sdram[i].ba.val();
+            self.pins[i].a.next = self.system.sdram[i].a.val();
+            self.pins[i].dqm.next = self.system.sdram[i].dqm.val();
+            self.pins[i].d_out.next = self.system.sdram[i].d_out.val();
+            self.pins[i].d_enable.next = self.system.sdram[i].d_enable.val();
+            self.system.sdram[i].d_in.next = self.pins[i].d_in.val();
+            self.sdram_clk[i].next = self.pins[i].sdram_clk.val();
+            self.sdram_cke[i].next = true;
+            self.sdram_csn[i].next = self.system.sdram[i].csn.val();
+            self.sdram_rasn[i].next = self.system.sdram[i].rasn.val();
+            self.sdram_casn[i].next = self.system.sdram[i].casn.val();
+            self.sdram_wen[i].next = self.system.sdram[i].wen.val();
+            self.sdram_ba[i].next = self.system.sdram[i].ba.val();
+            self.sdram_a[i].next = self.system.sdram[i].a.val();
+            self.sdram_dqm[i].next = self.system.sdram[i].dqm.val();
+            self.sdram_d[i].next = self.pins[i].sdram_d.val();
+        }
     }
 }

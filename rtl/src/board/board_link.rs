@@ -175,7 +175,7 @@ impl BoardLink {
 
     fn checked(identity: BoardIdentity, traces: usize) -> Self {
         let log2 = identity.memory_log2;
-        assert!((10..=20).contains(&log2), "BoardLink: 2^{log2} bytes of memory, expected 2^10 to 2^20");
+        assert!((10..=26).contains(&log2), "BoardLink: 2^{log2} bytes of memory, expected 2^10 to 2^26");
         Self::wired(identity, traces)
     }
 }

@@ -1,6 +1,6 @@
 //! The packet memory of a board.
 
-use crate::ports::MemoryByte;
+use crate::ports::{MemoryAxi, MemoryByte};
 use hermes_hdl::prelude::*;
 
 /// What the memory does.
@@ -39,49 +39,8 @@ pub struct LineMemory {
     /// Synchronous reset, active high. The contents stay.
     pub reset: Signal<In, Bit>,
 
-    // AXI4, as the array's master has it
-    /// Write address: ID.
-    pub awid: Signal<In, Bits<8>>,
-    /// Write address, 64-byte aligned.
-    pub awaddr: Signal<In, Bits<32>>,
-    /// Write address valid.
-    pub awvalid: Signal<In, Bit>,
-    /// Write address ready.
-    pub awready: Signal<Out, Bit>,
-    /// Write data.
-    pub wdata: Signal<In, Bits<512>>,
-    /// Write strobes.
-    pub wstrb: Signal<In, Bits<64>>,
-    /// Write data valid.
-    pub wvalid: Signal<In, Bit>,
-    /// Write data ready.
-    pub wready: Signal<Out, Bit>,
-    /// Write response: ID.
-    pub bid: Signal<Out, Bits<8>>,
-    /// Write response: OKAY or DECERR.
-    pub bresp: Signal<Out, Bits<2>>,
-    /// Write response valid.
-    pub bvalid: Signal<Out, Bit>,
-    /// Write response ready.
-    pub bready: Signal<In, Bit>,
-    /// Read address: ID.
-    pub arid: Signal<In, Bits<8>>,
-    /// Read address, 64-byte aligned.
-    pub araddr: Signal<In, Bits<32>>,
-    /// Read address valid.
-    pub arvalid: Signal<In, Bit>,
-    /// Read address ready.
-    pub arready: Signal<Out, Bit>,
-    /// Read data: ID.
-    pub rid: Signal<Out, Bits<8>>,
-    /// Read data.
-    pub rdata: Signal<Out, Bits<512>>,
-    /// Read response: OKAY or DECERR.
-    pub rresp: Signal<Out, Bits<2>>,
-    /// Read data valid.
-    pub rvalid: Signal<Out, Bit>,
-    /// Read data ready.
-    pub rready: Signal<In, Bit>,
+    /// AXI4, from the array: a line is a burst of one beat.
+    pub s_axi: MemoryAxi,
 
     /// A byte for the host.
     pub byte: MemoryByte,
@@ -124,15 +83,15 @@ impl Logic for LineMemory {
     #[hdl_gen]
     fn update(&mut self) {
         let idle = self.state.q.val() == LineAccess::Idle;
-        let writes = self.awvalid.val() && self.wvalid.val() && !self.answers.q.val();
-        let reads = self.arvalid.val();
+        let writes = self.s_axi.awvalid.val() && self.s_axi.wvalid.val() && !self.answers.q.val();
+        let reads = self.s_axi.arvalid.val();
         let takes_byte = idle && self.byte.valid.val();
         let takes_write = idle && !takes_byte && writes && (self.write_first.q.val() || !reads);
         let takes_read = idle && !takes_byte && reads && !takes_write;
         self.byte.ready.next = takes_byte;
-        self.awready.next = takes_write;
-        self.wready.next = takes_write;
-        self.arready.next = takes_read;
+        self.s_axi.awready.next = takes_write;
+        self.s_axi.wready.next = takes_write;
+        self.s_axi.arready.next = takes_read;
 
         // What the columns do
         let same = bit_cast::<32, 8>(self.byte.data.val());
@@ -185,18 +144,18 @@ impl Logic for LineMemory {
         if takes_read {
             self.write_first.d.next = true;
             self.state.d.next = LineAccess::Read;
-            self.id.d.next = self.arid.val();
-            self.row.d.next = self.araddr.val().get_bits::<16>(4);
-            self.outside.d.next = self.araddr.val() >= self.bytes.val();
+            self.id.d.next = self.s_axi.arid.val();
+            self.row.d.next = self.s_axi.araddr.val().get_bits::<16>(4);
+            self.outside.d.next = self.s_axi.araddr.val() >= self.bytes.val();
         }
         if takes_write {
             self.write_first.d.next = false;
             self.state.d.next = LineAccess::Write;
-            self.id.d.next = self.awid.val();
-            self.row.d.next = self.awaddr.val().get_bits::<16>(4);
-            self.outside.d.next = self.awaddr.val() >= self.bytes.val();
-            self.line.d.next = self.wdata.val();
-            self.strobe.d.next = self.wstrb.val();
+            self.id.d.next = self.s_axi.awid.val();
+            self.row.d.next = self.s_axi.awaddr.val().get_bits::<16>(4);
+            self.outside.d.next = self.s_axi.awaddr.val() >= self.bytes.val();
+            self.line.d.next = self.s_axi.wdata.val();
+            self.strobe.d.next = self.s_axi.wstrb.val();
         }
         let moves = self.state.q.val() == LineAccess::Read || self.state.q.val() == LineAccess::Write;
         if moves {
@@ -207,17 +166,17 @@ impl Logic for LineMemory {
         if self.state.q.val() == LineAccess::Read && self.step.q.val() == bits::<3>(4) {
             self.state.d.next = LineAccess::Answer;
         }
-        if self.state.q.val() == LineAccess::Answer && self.rready.val() {
+        if self.state.q.val() == LineAccess::Answer && self.s_axi.rready.val() {
             self.state.d.next = LineAccess::Idle;
         }
-        self.rvalid.next = self.state.q.val() == LineAccess::Answer;
-        self.rid.next = self.id.q.val();
-        self.rdata.next = self.line.q.val();
-        self.rresp.next = bits::<2>(0);
+        self.s_axi.rvalid.next = self.state.q.val() == LineAccess::Answer;
+        self.s_axi.rid.next = self.id.q.val();
+        self.s_axi.rdata.next = self.line.q.val();
+        self.s_axi.rresp.next = bits::<2>(0);
         if self.outside.q.val() {
-            self.rresp.next = bits::<2>(3);
+            self.s_axi.rresp.next = bits::<2>(3);
         }
-        if self.bready.val() {
+        if self.s_axi.bready.val() {
             self.answers.d.next = false;
         }
         if self.state.q.val() == LineAccess::Write && self.step.q.val() == bits::<3>(3) {
@@ -226,11 +185,11 @@ impl Logic for LineMemory {
             self.answer_id.d.next = self.id.q.val();
             self.answer_outside.d.next = self.outside.q.val();
         }
-        self.bvalid.next = self.answers.q.val();
-        self.bid.next = self.answer_id.q.val();
-        self.bresp.next = bits::<2>(0);
+        self.s_axi.bvalid.next = self.answers.q.val();
+        self.s_axi.bid.next = self.answer_id.q.val();
+        self.s_axi.bresp.next = bits::<2>(0);
         if self.answer_outside.q.val() {
-            self.bresp.next = bits::<2>(3);
+            self.s_axi.bresp.next = bits::<2>(3);
         }
     }
 }

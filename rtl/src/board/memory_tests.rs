@@ -47,46 +47,49 @@ fn lines_and_bytes_are_those_that_were_written() {
         if host.is_none() && rng.gen_ratio(1, 6) {
             host = Some((rng.gen(), rng.gen_range(0..BYTES), rng.gen()));
         }
-        uut.arvalid.next = ar.is_some();
-        uut.arid.next = ar.map_or(0, |(id, _)| id).into();
-        uut.araddr.next = ar.map_or(0, |(_, address)| u64::from(address)).into();
-        uut.awvalid.next = aw.is_some();
-        uut.awid.next = aw.map_or(0, |(id, _)| id).into();
-        uut.awaddr.next = aw.map_or(0, |(_, address)| u64::from(address)).into();
-        uut.wvalid.next = w.is_some();
-        uut.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
-        uut.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
+        uut.s_axi.arvalid.next = ar.is_some();
+        uut.s_axi.arid.next = ar.map_or(0, |(id, _)| id).into();
+        uut.s_axi.araddr.next = ar.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.s_axi.awvalid.next = aw.is_some();
+        uut.s_axi.awid.next = aw.map_or(0, |(id, _)| id).into();
+        uut.s_axi.awaddr.next = aw.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.s_axi.wvalid.next = w.is_some();
+        uut.s_axi.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
+        uut.s_axi.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
         uut.byte.valid.next = host.is_some();
         uut.byte.write.next = host.is_some_and(|(write, ..)| write);
         uut.byte.address.next = host.map_or(0, |(_, address, _)| address as u64).into();
         uut.byte.data.next = host.map_or(0, |(.., data)| u64::from(data)).into();
-        uut.rready.next = rng.gen_ratio(3, 4);
-        uut.bready.next = rng.gen_ratio(3, 4);
+        uut.s_axi.rready.next = rng.gen_ratio(3, 4);
+        uut.s_axi.bready.next = rng.gen_ratio(3, 4);
         settle(&mut uut);
 
         assert_eq!(uut.byte.answer.val(), byte.is_some(), "cycle {cycle}");
         if let Some(expected) = byte.take() {
             assert_eq!(uut.byte.read.val().to_u64() as u8, expected, "cycle {cycle}");
         }
-        if uut.rvalid.val() {
+        if uut.s_axi.rvalid.val() {
             let (id, line) = reads[0];
-            assert_eq!(uut.rid.val().to_u64(), id);
-            assert_eq!(uut.rresp.val().to_u64(), if line.is_some() { 0 } else { 3 });
+            assert_eq!(uut.s_axi.rid.val().to_u64(), id);
+            assert_eq!(uut.s_axi.rresp.val().to_u64(), if line.is_some() { 0 } else { 3 });
             if let Some(line) = line {
-                assert!(bits_to_line(uut.rdata.val()) == line, "cycle {cycle}");
+                assert!(bits_to_line(uut.s_axi.rdata.val()) == line, "cycle {cycle}");
             }
-            if uut.rready.val() {
+            if uut.s_axi.rready.val() {
                 reads.pop_front();
             }
         }
-        if uut.bvalid.val() {
+        if uut.s_axi.bvalid.val() {
             let (id, inside) = writes[0];
-            assert_eq!((uut.bid.val().to_u64(), uut.bresp.val().to_u64()), (id, if inside { 0 } else { 3 }));
-            if uut.bready.val() {
+            assert_eq!(
+                (uut.s_axi.bid.val().to_u64(), uut.s_axi.bresp.val().to_u64()),
+                (id, if inside { 0 } else { 3 })
+            );
+            if uut.s_axi.bready.val() {
                 writes.pop_front();
             }
         }
-        if let (true, Some((id, address))) = (uut.arready.val(), ar) {
+        if let (true, Some((id, address))) = (uut.s_axi.arready.val(), ar) {
             let at = address as usize;
             let line = (at < BYTES).then(|| std::array::from_fn(|i| model[at + i]));
             read_lines += 1;
@@ -94,8 +97,8 @@ fn lines_and_bytes_are_those_that_were_written() {
             reads.push_back((id, line));
             ar = None;
         }
-        assert_eq!(uut.awready.val(), uut.wready.val());
-        if uut.awready.val() {
+        assert_eq!(uut.s_axi.awready.val(), uut.s_axi.wready.val());
+        if uut.s_axi.awready.val() {
             let ((id, address), (line, strobe)) = (aw.take().unwrap(), w.take().unwrap());
             let at = address as usize;
             if at < BYTES {
@@ -123,26 +126,26 @@ fn lines_and_bytes_are_those_that_were_written() {
 fn a_line_takes_as_long_as_is_said() {
     let mut uut = LineMemory::new(BYTES_LOG2);
     reset!(uut);
-    uut.rready.next = true;
-    uut.bready.next = true;
+    uut.s_axi.rready.next = true;
+    uut.s_axi.bready.next = true;
     // Cycles from the offer to the answer, and to the next one, of lines that come back to back.
     let (mut read, mut written) = (Vec::new(), Vec::new());
     for cycle in 0..40 {
-        uut.arvalid.next = true;
+        uut.s_axi.arvalid.next = true;
         settle(&mut uut);
-        if uut.rvalid.val() {
+        if uut.s_axi.rvalid.val() {
             read.push(cycle);
         }
         tick!(uut);
     }
     assert_eq!(read[..3], [6, 13, 20]);
-    uut.arvalid.next = false;
+    uut.s_axi.arvalid.next = false;
     (0..10).for_each(|_| tick!(uut));
     for cycle in 0..40 {
-        uut.awvalid.next = true;
-        uut.wvalid.next = true;
+        uut.s_axi.awvalid.next = true;
+        uut.s_axi.wvalid.next = true;
         settle(&mut uut);
-        if uut.bvalid.val() {
+        if uut.s_axi.bvalid.val() {
             written.push(cycle);
         }
         tick!(uut);

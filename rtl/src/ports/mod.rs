@@ -14,6 +14,7 @@ mod line;
 mod line_lock;
 mod look;
 mod memory;
+mod memory_axi;
 mod memory_byte;
 mod monitor;
 mod packet_ports;
@@ -22,6 +23,7 @@ mod queue_control;
 mod register_access;
 mod registers;
 mod retire;
+mod sdram;
 mod spawn;
 mod stream;
 mod uli;
@@ -54,6 +56,7 @@ pub use memory::{
     AtomicOperands, AtomicRequest, CacheAnswer, CacheRequest, CoalescedLine, CoalescerRequest, HeldEntry,
     LaneOperation, LaneRequest, LoadStart, ValuePlace,
 };
+pub use memory_axi::MemoryAxi;
 pub use memory_byte::MemoryByte;
 pub use monitor::WatchedRange;
 pub use packet_ports::{
@@ -70,6 +73,7 @@ pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{CoreTrace, LateWrite, Retire, Trace};
+pub use sdram::SdramBus;
 pub use spawn::{JobArguments, JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};

@@ -1,7 +1,7 @@
 //! The packet memory of a board with SDRAM.
 
 use super::SdramTiming;
-use crate::ports::MemoryByte;
+use crate::ports::{MemoryAxi, MemoryByte, SdramBus};
 use hermes_hdl::prelude::*;
 
 /// What the memory does.
@@ -59,74 +59,14 @@ pub struct SdramMemory {
     /// Synchronous reset, active high. The chip is started again.
     pub reset: Signal<In, Bit>,
 
-    // AXI4, as the array's master has it
-    /// Write address: ID.
-    pub awid: Signal<In, Bits<8>>,
-    /// Write address, 64-byte aligned.
-    pub awaddr: Signal<In, Bits<32>>,
-    /// Write address valid.
-    pub awvalid: Signal<In, Bit>,
-    /// Write address ready.
-    pub awready: Signal<Out, Bit>,
-    /// Write data.
-    pub wdata: Signal<In, Bits<512>>,
-    /// Write strobes.
-    pub wstrb: Signal<In, Bits<64>>,
-    /// Write data valid.
-    pub wvalid: Signal<In, Bit>,
-    /// Write data ready.
-    pub wready: Signal<Out, Bit>,
-    /// Write response: ID.
-    pub bid: Signal<Out, Bits<8>>,
-    /// Write response: OKAY or DECERR.
-    pub bresp: Signal<Out, Bits<2>>,
-    /// Write response valid.
-    pub bvalid: Signal<Out, Bit>,
-    /// Write response ready.
-    pub bready: Signal<In, Bit>,
-    /// Read address: ID.
-    pub arid: Signal<In, Bits<8>>,
-    /// Read address, 64-byte aligned.
-    pub araddr: Signal<In, Bits<32>>,
-    /// Read address valid.
-    pub arvalid: Signal<In, Bit>,
-    /// Read address ready.
-    pub arready: Signal<Out, Bit>,
-    /// Read data: ID.
-    pub rid: Signal<Out, Bits<8>>,
-    /// Read data.
-    pub rdata: Signal<Out, Bits<512>>,
-    /// Read response: OKAY or DECERR.
-    pub rresp: Signal<Out, Bits<2>>,
-    /// Read data valid.
-    pub rvalid: Signal<Out, Bit>,
-    /// Read data ready.
-    pub rready: Signal<In, Bit>,
+    /// AXI4, from the array: a line is a burst of one beat.
+    pub s_axi: MemoryAxi,
 
     /// A byte for the host.
     pub byte: MemoryByte,
 
-    // The chip; all outputs are registers
-    /// Chip select, active low.
-    pub sdram_csn: Signal<Out, Bit>,
-    /// Row address strobe, active low.
-    pub sdram_rasn: Signal<Out, Bit>,
-    /// Column address strobe, active low.
-    pub sdram_casn: Signal<Out, Bit>,
-    /// Write enable, active low.
-    pub sdram_wen: Signal<Out, Bit>,
-    /// Bank.
-    pub sdram_ba: Signal<Out, Bits<2>>,
-    /// Row, column or mode; A10 with PRECHARGE means all banks.
-    pub sdram_a: Signal<Out, Bits<13>>,
-    /// Byte mask, active high: bit 0 for data bits 7:0, bit 1 for 15:8.
-    pub sdram_dqm: Signal<Out, Bits<2>>,
-    /// Data to the chip.
-    pub sdram_d_out: Signal<Out, Bits<16>>,
-    /// The data pins are driven, in cycles with WRITE.
-    pub sdram_d_enable: Signal<Out, Bit>,
-    /// Data from the chip, taken by a register first.
-    pub sdram_d_in: Signal<In, Bits<16>>,
+    /// The chip; all outputs are registers.
+    pub sdram: SdramBus,
 
     state: Register<SdramState>,
     /// Cycles until the next command of the access or the next refresh.
@@ -269,33 +209,33 @@ impl Logic for SdramMemory {
 
         // What is taken
         let idle = doing == SdramState::Idle && !self.due.q.val();
-        let writes = self.awvalid.val() && self.wvalid.val() && !self.answers.q.val();
-        let reads = self.arvalid.val();
+        let writes = self.s_axi.awvalid.val() && self.s_axi.wvalid.val() && !self.answers.q.val();
+        let reads = self.s_axi.arvalid.val();
         let takes_byte = idle && self.byte.valid.val() && !(self.is_byte.q.val() && (writes || reads));
         let takes_write = idle && !takes_byte && writes && (self.write_first.q.val() || !reads);
         let takes_read = idle && !takes_byte && reads && !takes_write;
         let takes = takes_byte || takes_write || takes_read;
-        self.awready.next = takes_write;
-        self.wready.next = takes_write;
-        self.arready.next = takes_read;
+        self.s_axi.awready.next = takes_write;
+        self.s_axi.wready.next = takes_write;
+        self.s_axi.arready.next = takes_read;
         if takes {
             self.state.d.next = SdramState::Open;
             self.is_byte.d.next = takes_byte;
             self.is_write.d.next = takes_write || (takes_byte && self.byte.write.val());
             self.upper.d.next = self.byte.address.val().get_bit(0);
             self.word.d.next = bits::<5>(0);
-            self.id.d.next = self.arid.val();
-            self.number.d.next = self.araddr.val().get_bits::<20>(6);
-            self.outside.d.next = (self.araddr.val() & self.beyond.val()).any();
+            self.id.d.next = self.s_axi.arid.val();
+            self.number.d.next = self.s_axi.araddr.val().get_bits::<20>(6);
+            self.outside.d.next = (self.s_axi.araddr.val() & self.beyond.val()).any();
         }
         if takes_read {
             self.write_first.d.next = true;
         }
         if takes_write {
             self.write_first.d.next = false;
-            self.id.d.next = self.awid.val();
-            self.number.d.next = self.awaddr.val().get_bits::<20>(6);
-            self.outside.d.next = (self.awaddr.val() & self.beyond.val()).any();
+            self.id.d.next = self.s_axi.awid.val();
+            self.number.d.next = self.s_axi.awaddr.val().get_bits::<20>(6);
+            self.outside.d.next = (self.s_axi.awaddr.val() & self.beyond.val()).any();
         }
         if takes_byte {
             self.word.d.next = self.byte.address.val().get_bits::<5>(1);
@@ -310,7 +250,7 @@ impl Logic for SdramMemory {
         let reads_word = moves && !self.is_write.q.val();
         let is_last = self.is_byte.q.val() || self.word.q.val().all();
         let closes = doing == SdramState::Close && free;
-        if self.bready.val() {
+        if self.s_axi.bready.val() {
             self.answers.d.next = false;
         }
         if opens {
@@ -376,18 +316,18 @@ impl Logic for SdramMemory {
         }
         self.data.d.next = self.line.q.val().get_bits::<16>(0);
         self.drives.d.next = writes_word;
-        self.sdram_csn.next = self.csn.q.val();
-        self.sdram_rasn.next = self.rasn.q.val();
-        self.sdram_casn.next = self.casn.q.val();
-        self.sdram_wen.next = self.wen.q.val();
-        self.sdram_ba.next = self.bank.q.val();
-        self.sdram_a.next = self.address.q.val();
-        self.sdram_dqm.next = self.mask.q.val();
-        self.sdram_d_out.next = self.data.q.val();
-        self.sdram_d_enable.next = self.drives.q.val();
+        self.sdram.csn.next = self.csn.q.val();
+        self.sdram.rasn.next = self.rasn.q.val();
+        self.sdram.casn.next = self.casn.q.val();
+        self.sdram.wen.next = self.wen.q.val();
+        self.sdram.ba.next = self.bank.q.val();
+        self.sdram.a.next = self.address.q.val();
+        self.sdram.dqm.next = self.mask.q.val();
+        self.sdram.d_out.next = self.data.q.val();
+        self.sdram.d_enable.next = self.drives.q.val();
 
         // Words move through the line
-        self.captured.d.next = self.sdram_d_in.val();
+        self.captured.d.next = self.sdram.d_in.val();
         self.arriving.d.next = (self.arriving.q.val() << 1).replace_bit(0, reads_word);
         let arrived = self.arriving.q.val().get_bit(self._arrived);
         if writes_word || arrived {
@@ -399,11 +339,11 @@ impl Logic for SdramMemory {
         let same = bit_cast::<16, 8>(self.byte.data.val());
         let pair = same | (same << 8);
         let of_upper = self.byte.address.val().get_bit(0);
-        let mut loaded = self.wdata.val();
-        let mut enabled = self.wstrb.val();
+        let mut loaded = self.s_axi.wdata.val();
+        let mut enabled = self.s_axi.wstrb.val();
         if takes_byte {
-            loaded = ((self.wdata.val() >> 16) << 16) | bit_cast::<512, 16>(pair);
-            enabled = self.wstrb.val().replace_bit(0, !of_upper).replace_bit(1, of_upper);
+            loaded = ((self.s_axi.wdata.val() >> 16) << 16) | bit_cast::<512, 16>(pair);
+            enabled = self.s_axi.wstrb.val().replace_bit(0, !of_upper).replace_bit(1, of_upper);
         }
         if takes {
             self.line.d.next = loaded;
@@ -421,21 +361,21 @@ impl Logic for SdramMemory {
         }
 
         // Answers
-        self.rvalid.next = doing == SdramState::Answer && !arrived;
-        if doing == SdramState::Answer && !arrived && self.rready.val() {
+        self.s_axi.rvalid.next = doing == SdramState::Answer && !arrived;
+        if doing == SdramState::Answer && !arrived && self.s_axi.rready.val() {
             self.state.d.next = SdramState::Idle;
         }
-        self.rid.next = self.id.q.val();
-        self.rdata.next = self.line.q.val();
-        self.rresp.next = bits::<2>(0);
+        self.s_axi.rid.next = self.id.q.val();
+        self.s_axi.rdata.next = self.line.q.val();
+        self.s_axi.rresp.next = bits::<2>(0);
         if self.outside.q.val() {
-            self.rresp.next = bits::<2>(3);
+            self.s_axi.rresp.next = bits::<2>(3);
         }
-        self.bvalid.next = self.answers.q.val();
-        self.bid.next = self.answer_id.q.val();
-        self.bresp.next = bits::<2>(0);
+        self.s_axi.bvalid.next = self.answers.q.val();
+        self.s_axi.bid.next = self.answer_id.q.val();
+        self.s_axi.bresp.next = bits::<2>(0);
         if self.answer_outside.q.val() {
-            self.bresp.next = bits::<2>(3);
+            self.s_axi.bresp.next = bits::<2>(3);
         }
     }
 }

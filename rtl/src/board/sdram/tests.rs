@@ -12,15 +12,15 @@ use std::collections::{HashMap, VecDeque};
 /// What the pins show.
 fn pins(uut: &SdramMemory) -> SdramPins {
     SdramPins {
-        csn: uut.sdram_csn.val(),
-        rasn: uut.sdram_rasn.val(),
-        casn: uut.sdram_casn.val(),
-        wen: uut.sdram_wen.val(),
-        ba: uut.sdram_ba.val().to_u64() as u8,
-        a: uut.sdram_a.val().to_u64() as u16,
-        dqm: uut.sdram_dqm.val().to_u64() as u8,
-        d_out: uut.sdram_d_out.val().to_u64() as u16,
-        d_enable: uut.sdram_d_enable.val(),
+        csn: uut.sdram.csn.val(),
+        rasn: uut.sdram.rasn.val(),
+        casn: uut.sdram.casn.val(),
+        wen: uut.sdram.wen.val(),
+        ba: uut.sdram.ba.val().to_u64() as u8,
+        a: uut.sdram.a.val().to_u64() as u16,
+        dqm: uut.sdram.dqm.val().to_u64() as u8,
+        d_out: uut.sdram.d_out.val().to_u64() as u16,
+        d_enable: uut.sdram.d_enable.val(),
     }
 }
 
@@ -66,7 +66,7 @@ impl Bench {
             self.refreshes.push(self.cycle);
         }
         let noise = (self.cycle * 0x9e37 + 0x1234) & 0xffff;
-        self.uut.sdram_d_in.next = driven.map_or(noise, u64::from).into();
+        self.uut.sdram.d_in.next = driven.map_or(noise, u64::from).into();
         tick!(self.uut);
         self.cycle += 1;
     }
@@ -140,21 +140,21 @@ fn play(bench: &mut Bench, rng: &mut ChaCha8Rng, cycles: u64, load: &Load) -> [u
             host = Some((rng.gen(), at, rng.gen()));
         }
         let uut = &mut bench.uut;
-        uut.arvalid.next = ar.is_some();
-        uut.arid.next = ar.map_or(0, |(id, _)| id).into();
-        uut.araddr.next = ar.map_or(0, |(_, address)| u64::from(address)).into();
-        uut.awvalid.next = aw.is_some();
-        uut.awid.next = aw.map_or(0, |(id, _)| id).into();
-        uut.awaddr.next = aw.map_or(0, |(_, address)| u64::from(address)).into();
-        uut.wvalid.next = w.is_some();
-        uut.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
-        uut.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
+        uut.s_axi.arvalid.next = ar.is_some();
+        uut.s_axi.arid.next = ar.map_or(0, |(id, _)| id).into();
+        uut.s_axi.araddr.next = ar.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.s_axi.awvalid.next = aw.is_some();
+        uut.s_axi.awid.next = aw.map_or(0, |(id, _)| id).into();
+        uut.s_axi.awaddr.next = aw.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.s_axi.wvalid.next = w.is_some();
+        uut.s_axi.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
+        uut.s_axi.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
         uut.byte.valid.next = host.is_some();
         uut.byte.write.next = host.is_some_and(|(write, ..)| write);
         uut.byte.address.next = host.map_or(0, |(_, address, _)| u64::from(address)).into();
         uut.byte.data.next = host.map_or(0, |(.., data)| u64::from(data)).into();
-        uut.rready.next = rng.gen_bool(load.taken);
-        uut.bready.next = rng.gen_bool(load.taken);
+        uut.s_axi.rready.next = rng.gen_bool(load.taken);
+        uut.s_axi.bready.next = rng.gen_bool(load.taken);
         bench.settle();
 
         let uut = &bench.uut;
@@ -163,35 +163,38 @@ fn play(bench: &mut Bench, rng: &mut ChaCha8Rng, cycles: u64, load: &Load) -> [u
         if let Some(expected) = byte.take() {
             assert_eq!(uut.byte.read.val().to_u64() as u8, expected, "cycle {cycle}");
         }
-        if uut.rvalid.val() {
+        if uut.s_axi.rvalid.val() {
             let (id, line) = reads[0];
-            assert_eq!(uut.rid.val().to_u64(), id);
-            assert_eq!(uut.rresp.val().to_u64(), if line.is_some() { 0 } else { 3 });
+            assert_eq!(uut.s_axi.rid.val().to_u64(), id);
+            assert_eq!(uut.s_axi.rresp.val().to_u64(), if line.is_some() { 0 } else { 3 });
             if let Some(line) = line {
-                assert!(bits_to_line(uut.rdata.val()) == line, "cycle {cycle}");
+                assert!(bits_to_line(uut.s_axi.rdata.val()) == line, "cycle {cycle}");
             }
-            if uut.rready.val() {
+            if uut.s_axi.rready.val() {
                 reads.pop_front();
                 waits.longest = waits.longest.max(cycle - waits.reads.pop_front().unwrap());
             }
         }
-        if uut.bvalid.val() {
+        if uut.s_axi.bvalid.val() {
             let (id, inside) = writes[0];
-            assert_eq!((uut.bid.val().to_u64(), uut.bresp.val().to_u64()), (id, if inside { 0 } else { 3 }));
-            if uut.bready.val() {
+            assert_eq!(
+                (uut.s_axi.bid.val().to_u64(), uut.s_axi.bresp.val().to_u64()),
+                (id, if inside { 0 } else { 3 })
+            );
+            if uut.s_axi.bready.val() {
                 writes.pop_front();
                 waits.longest = waits.longest.max(cycle - waits.writes.pop_front().unwrap());
             }
         }
-        if uut.arready.val() {
+        if uut.s_axi.arready.val() {
             let (id, address) = ar.take().unwrap();
             let line = (u64::from(address) < bytes).then(|| line_of(address));
             read_lines += 1;
             errors += u64::from(line.is_none());
             reads.push_back((id, line));
         }
-        assert_eq!(uut.awready.val(), uut.wready.val());
-        if uut.awready.val() {
+        assert_eq!(uut.s_axi.awready.val(), uut.s_axi.wready.val());
+        if uut.s_axi.awready.val() {
             let ((id, address), (line, strobe)) = (aw.take().unwrap(), w.take().unwrap());
             let inside = u64::from(address) < bytes;
             if inside {
@@ -285,7 +288,7 @@ fn refreshes_go_on_while_answers_wait() {
         let load = Load { reads, writes, bytes: 1, taken: 0.0 };
         let [reads, writes, bytes, _, _] = play(&mut bench, &mut rng, 8_000, &load);
         assert_eq!([reads, writes], expected);
-        assert_eq!([bench.uut.rvalid.val(), bench.uut.bvalid.val()], [reads == 1, writes == 1]);
+        assert_eq!([bench.uut.s_axi.rvalid.val(), bench.uut.s_axi.bvalid.val()], [reads == 1, writes == 1]);
         assert!(if writes == 1 { bytes > 1_000 } else { bytes <= 1 });
         check_refreshes(&bench, 8);
     }
@@ -337,23 +340,25 @@ fn a_line_takes_as_long_as_is_said() {
             [read, next_read, write, next_write]
         );
         assert_eq!([t.read_byte(), t.next_byte()], [byte, next_byte]);
-        bench.uut.rready.next = true;
-        bench.uut.bready.next = true;
-        let reads = measured(&mut bench, |uut, offer| uut.arvalid.next = offer, |uut| uut.rvalid.val());
+        bench.uut.s_axi.rready.next = true;
+        bench.uut.s_axi.bready.next = true;
+        let reads =
+            measured(&mut bench, |uut, offer| uut.s_axi.arvalid.next = offer, |uut| uut.s_axi.rvalid.val());
         assert_eq!(reads, [read, next_read, next_read], "{kilohertz} kHz");
         let writes = measured(
             &mut bench,
-            |uut, offer| (uut.awvalid.next, uut.wvalid.next) = (offer, offer),
-            |uut| uut.bvalid.val(),
+            |uut, offer| (uut.s_axi.awvalid.next, uut.s_axi.wvalid.next) = (offer, offer),
+            |uut| uut.s_axi.bvalid.val(),
         );
         assert_eq!(writes, [write, next_write, next_write], "{kilohertz} kHz");
         let bytes =
             measured(&mut bench, |uut, offer| uut.byte.valid.next = offer, |uut| uut.byte.answer.val());
         assert_eq!(bytes, [byte, next_byte, next_byte], "{kilohertz} kHz");
         // Beyond the memory
-        bench.uut.araddr.next = 0x8000_0000u64.into();
-        bench.uut.awaddr.next = 0x0200_0000u64.into();
-        let reads = measured(&mut bench, |uut, offer| uut.arvalid.next = offer, |uut| uut.rvalid.val());
+        bench.uut.s_axi.araddr.next = 0x8000_0000u64.into();
+        bench.uut.s_axi.awaddr.next = 0x0200_0000u64.into();
+        let reads =
+            measured(&mut bench, |uut, offer| uut.s_axi.arvalid.next = offer, |uut| uut.s_axi.rvalid.val());
         assert_eq!(reads, [2, 3, 3]);
     }
 }
@@ -362,11 +367,11 @@ fn a_line_takes_as_long_as_is_said() {
 fn the_chip_is_started_as_it_asks() {
     for kilohertz in [10_000, 48_000, 133_333] {
         let mut bench = Bench::new(kilohertz, 26);
-        bench.uut.arvalid.next = true;
+        bench.uut.s_axi.arvalid.next = true;
         let mut taken = None;
         while taken.is_none() {
             bench.settle();
-            taken = bench.uut.arready.val().then_some(bench.cycle);
+            taken = bench.uut.s_axi.arready.val().then_some(bench.cycle);
             bench.tick();
         }
         assert_eq!(taken, Some(bench.timing.start_cycles()));
@@ -383,9 +388,9 @@ fn a_reset_may_come_at_any_time() {
     let mut words = 0;
     for at in (1..42).step_by(2) {
         for writes in [false, true] {
-            bench.uut.arvalid.next = !writes;
-            bench.uut.awvalid.next = writes;
-            bench.uut.wvalid.next = writes;
+            bench.uut.s_axi.arvalid.next = !writes;
+            bench.uut.s_axi.awvalid.next = writes;
+            bench.uut.s_axi.wvalid.next = writes;
             (0..at).for_each(|_| bench.tick());
             let shown = pins(&bench.uut);
             words += u32::from(!shown.csn && shown.rasn && !shown.casn);
@@ -397,9 +402,9 @@ fn a_reset_may_come_at_any_time() {
                 bench.uut.reset.next = true;
                 bench.tick();
                 bench.chip.controller_reset();
-                bench.uut.arvalid.next = false;
-                bench.uut.awvalid.next = false;
-                bench.uut.wvalid.next = false;
+                bench.uut.s_axi.arvalid.next = false;
+                bench.uut.s_axi.awvalid.next = false;
+                bench.uut.s_axi.wvalid.next = false;
                 for _ in 0..3 {
                     let shown = pins(&bench.uut);
                     assert!(shown.csn && shown.rasn && shown.casn && shown.wen && !shown.d_enable);

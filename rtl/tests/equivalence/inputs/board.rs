@@ -39,24 +39,24 @@ pub fn frame_transmitter(unit: &mut FrameTransmitter, random: Random, _: u64) {
 }
 
 pub fn line_memory(unit: &mut LineMemory, random: Random, _: u64) {
-    for address in [&mut unit.araddr, &mut unit.awaddr, &mut unit.byte.address] {
+    for address in [&mut unit.s_axi.araddr, &mut unit.s_axi.awaddr, &mut unit.byte.address] {
         address.next = (random() % (1 << 10)).into();
     }
     if random() % 8 == 0 {
-        unit.araddr.next = (random() & 0xffff_ffc0).into();
+        unit.s_axi.araddr.next = (random() & 0xffff_ffc0).into();
     }
 }
 
 /// Addresses within the memory and beyond it, and requests that leave it time to rest.
 fn sdram_requests(unit: &mut SdramMemory, random: Random, bytes_log2: usize) {
-    for address in [&mut unit.araddr, &mut unit.awaddr, &mut unit.byte.address] {
+    for address in [&mut unit.s_axi.araddr, &mut unit.s_axi.awaddr, &mut unit.byte.address] {
         address.next = (random() & ((1 << bytes_log2) - 1) & (random() | 0xfff)).into();
     }
     if random() % 8 == 0 {
-        unit.awaddr.next = (random() & 0xffff_ffc0).into();
+        unit.s_axi.awaddr.next = (random() & 0xffff_ffc0).into();
     }
     if random() % 8 == 0 {
-        unit.araddr.next = (random() & 0xffff_ffc0).into();
+        unit.s_axi.araddr.next = (random() & 0xffff_ffc0).into();
     }
     // The start-up takes long.
     unit.reset.next = unit.reset.next && random() % 8 == 0;
@@ -77,19 +77,19 @@ pub fn sdram_memory() -> impl FnMut(&mut SdramMemory, Random, u64) {
             return;
         }
         let driven = chip.cycle(SdramPins {
-            csn: unit.sdram_csn.val(),
-            rasn: unit.sdram_rasn.val(),
-            casn: unit.sdram_casn.val(),
-            wen: unit.sdram_wen.val(),
-            ba: unit.sdram_ba.val().to_u64() as u8,
-            a: unit.sdram_a.val().to_u64() as u16,
-            dqm: unit.sdram_dqm.val().to_u64() as u8,
-            d_out: unit.sdram_d_out.val().to_u64() as u16,
-            d_enable: unit.sdram_d_enable.val(),
+            csn: unit.sdram.csn.val(),
+            rasn: unit.sdram.rasn.val(),
+            casn: unit.sdram.casn.val(),
+            wen: unit.sdram.wen.val(),
+            ba: unit.sdram.ba.val().to_u64() as u8,
+            a: unit.sdram.a.val().to_u64() as u16,
+            dqm: unit.sdram.dqm.val().to_u64() as u8,
+            d_out: unit.sdram.d_out.val().to_u64() as u16,
+            d_enable: unit.sdram.d_enable.val(),
         });
         assert_eq!(chip.violation(), None);
         if let Some(word) = driven {
-            unit.sdram_d_in.next = u64::from(word).into();
+            unit.sdram.d_in.next = u64::from(word).into();
         }
         if unit.reset.next {
             chip.controller_reset();
