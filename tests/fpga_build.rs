@@ -55,18 +55,22 @@ fn cells(folder: &Folder) -> usize {
 #[test]
 fn luts_are_kept_empty() {
     let folder = folder(20_000);
+    let share = |folder: &Folder| (cells(folder) - 1) as f64 / 83_640.0;
     let (success, said) = build(&folder, "");
     assert!(success, "{said}");
+    assert!((share(&folder) - 0.2).abs() < 0.01, "{}", share(&folder));
+    assert!(folder.text("arguments").contains("--placer static --timing-allow-fail --lpf"));
+
+    let (success, said) = build(&folder, "--room 0");
+    assert!(success, "{said}");
     assert_eq!(cells(&folder), 1);
-    assert!(folder.text("arguments").contains("--placer static --timing-allow-fail --no-tmdriv"));
 
     let (success, said) = build(&folder, "--room 30 --timing-weight 15");
     assert!(success, "{said}");
-    let share = (cells(&folder) - 1) as f64 / 83_640.0;
-    assert!((share - 0.3).abs() < 0.01, "{share}");
+    assert!((share(&folder) - 0.3).abs() < 0.01, "{}", share(&folder));
     let arguments = folder.text("arguments");
-    assert!(arguments.contains("--placer heap --placer-heap-timingweight 15"), "{arguments}");
-    assert!(!arguments.contains("--no-tmdriv"), "{arguments}");
+    let expected = "--placer heap --placer-heap-timingweight 15 --timing-allow-fail --router2-alt-weights";
+    assert!(arguments.contains(expected), "{arguments}");
 }
 
 #[test]
@@ -76,4 +80,11 @@ fn what_the_array_takes_cannot_be_kept_empty() {
     let expected = "--room 30: expected 28 at most, since the array takes 60000 of 83640 LUTs";
     assert!(!success && said.contains(expected), "{said}");
     assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 0);
+
+    // Without the option, what is left.
+    let full = self::folder(80_000);
+    let (success, said) = build(&full, "");
+    assert!(success, "{said}");
+    let share = (cells(&full) - 1) as f64 / 83_640.0;
+    assert!((share - 0.04).abs() < 0.01, "{share}");
 }

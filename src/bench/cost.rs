@@ -165,7 +165,7 @@ fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::
         megahertz: Some(75.0),
         pins: false,
         route,
-        effort: Effort { placer: Placer::Heap(40), router2: false, timing: true },
+        effort: Effort { placer: Placer::Heap(40), router2: false },
     };
     Ok(placement.run(nextpnr, 1)?)
 }

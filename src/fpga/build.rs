@@ -32,13 +32,14 @@ pub struct Args {
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Placing and routing")]
     limit: u32,
     /// Place with nextpnr's HeAP, which weighs timing so many times as much as the length of wires
-    /// (its own default is 10), and route long paths first; without it the static placer places,
-    /// and wires are to be short
+    /// (its own default is 10), instead of the static placer, and route with weights of conflicts
+    /// that do not grow
     #[arg(long, value_name = "N", help_heading = "Placing and routing")]
     timing_weight: Option<u32>,
-    /// Keep so many percent of the device's LUTs empty, so that the wires of the others have room
-    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=70), help_heading = "Placing and routing")]
-    room: u8,
+    /// Keep so many percent of the device's LUTs empty, so that the wires of the others have room;
+    /// 20 by default, or what the array leaves
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=70), help_heading = "Placing and routing")]
+    room: Option<u8>,
     /// Write Verilog and pins only, for tools of one's own
     #[arg(long, help_heading = "Outputs")]
     sources_only: bool,
@@ -51,6 +52,9 @@ impl Args {
     }
 }
 
+/// Percent of the LUTs that are kept empty unless others are asked for. The placers fill tiles to
+/// more than their wires suffice for.
+const ROOM: usize = 20;
 /// Rounds of the router without progress after which a seed is given up. The last wires can take
 /// hundreds of rounds, each of which is short then.
 const PATIENCE: usize = 400;
@@ -100,7 +104,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let verilog = hermes_artefacts::verilog(&design, &settings.config, false);
     let sources = || {
         output::write(&folder.join(format!("{top}.v")), verilog.as_bytes())?;
-        output::write(&folder.join(format!("{top}.lpf")), settings.board.constraints.as_bytes())
+        output::write(&folder.join(format!("{top}.lpf")), settings.constraints().as_bytes())
     };
     let Some((yosys, nextpnr, ecppack)) = tools else { return Ok(sources()?) };
 
@@ -112,17 +116,17 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let synthesis = began.elapsed();
     log::info!("synthesized in {:.0} s: {} LUTs", synthesis.as_secs_f64(), cells.luts());
     let left = 100 - (100 * cells.luts()).div_ceil(settings.board.capacity.luts).min(100);
+    let room = args.room.map_or(ROOM.min(left), usize::from);
     ensure!(
-        usize::from(args.room) <= left,
-        "--room {}: expected {left} at most, since the array takes {} of {} LUTs",
-        args.room,
+        room <= left,
+        "--room {room}: expected {left} at most, since the array takes {} of {} LUTs",
         cells.luts(),
         settings.board.capacity.luts
     );
-    if args.room > 0 {
-        flow::keep_room(staging.path(), top, &settings.board.device, f64::from(args.room) / 100.0)?;
+    if room > 0 {
+        flow::keep_room(staging.path(), top, &settings.board.device, room as f64 / 100.0)?;
     }
-    std::fs::write(staging.path().join("pins.lpf"), settings.board.constraints)?;
+    std::fs::write(staging.path().join("pins.lpf"), settings.constraints())?;
     let placement = Placement {
         device: settings.board.device,
         folder: staging.path(),
@@ -131,7 +135,6 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         route: true,
         effort: Effort {
             placer: args.timing_weight.map_or(Placer::Static, Placer::Heap),
-            timing: args.timing_weight.is_some(),
             ..Effort::default()
         },
     };

@@ -37,19 +37,16 @@ pub struct Effort {
     /// How it places. How densely nextpnr sets by itself for an ECP5; see
     /// [`keep_room`](super::keep_room).
     pub placer: Placer,
-    /// The router is the second one, which negotiates over congested wires.
+    /// The router is the second one, which negotiates over congested wires: behind the static placer
+    /// the weight of a wire that is used twice grows with each round; behind HeAP, which leaves more
+    /// wires, such weights make new conflicts of the last ones, so it is the same in all rounds.
     pub router2: bool,
-    /// Long paths go before short ones, in placing and in routing. The second router then lets a
-    /// net of a long path keep a wire that is used twice for a twentieth of what it costs another
-    /// net: where most paths are too long, such wires remain. Without it, the weight of a conflict
-    /// is the same in all rounds.
-    pub timing: bool,
 }
 
 impl Default for Effort {
     /// What routed an array.
     fn default() -> Self {
-        Self { placer: Placer::Static, router2: true, timing: false }
+        Self { placer: Placer::Static, router2: true }
     }
 }
 
@@ -89,11 +86,7 @@ impl Placement<'_> {
             Placer::Static => arguments.extend(["--placer", "static"].map(String::from)),
         }
         arguments.push("--timing-allow-fail".to_string());
-        if !self.effort.timing {
-            arguments.push("--no-tmdriv".to_string());
-        }
-        if self.effort.router2 {
-            // With weights that grow, the last conflicts are not resolved but make others.
+        if self.effort.router2 && matches!(self.effort.placer, Placer::Heap(_)) {
             arguments.push("--router2-alt-weights".to_string());
         }
         if let Some(megahertz) = self.megahertz {
