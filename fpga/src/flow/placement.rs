@@ -37,9 +37,10 @@ pub struct Effort {
     /// How it places. How densely nextpnr sets by itself for an ECP5; see
     /// [`keep_room`](super::keep_room).
     pub placer: Placer,
-    /// The router is the second one, which negotiates over congested wires: behind the static placer
-    /// the weight of a wire that is used twice grows with each round; behind HeAP, which leaves more
-    /// wires, such weights make new conflicts of the last ones, so it is the same in all rounds.
+    /// The router is the second one, which negotiates over congested wires. Behind the static
+    /// placer the weight of a wire that is used twice grows with each round. Behind HeAP, which
+    /// leaves more wires, such weights make new conflicts of the last ones: there it is the same in
+    /// all rounds.
     pub router2: bool,
 }
 
