@@ -1,6 +1,7 @@
 //! A model of the chip, for simulations.
 
 use super::timing::{MODE_SET, ROWS, SDRAM_TIMES, START_REFRESHES, WRITE_RECOVERY};
+use crate::ports::SdramBus;
 use std::collections::{HashMap, VecDeque};
 
 /// Cycles from ACTIVATE of a bank to ACTIVATE of another one (tRRD).
@@ -35,6 +36,22 @@ impl SdramPins {
     /// A chip that is not selected, and data pins that nobody drives.
     pub const IDLE: Self =
         Self { csn: true, rasn: true, casn: true, wen: true, ba: 0, a: 0, dqm: 0, d_out: 0, d_enable: false };
+
+    /// What the controller shows.
+    #[must_use]
+    pub fn of(bus: &SdramBus) -> Self {
+        Self {
+            csn: bus.csn.val(),
+            rasn: bus.rasn.val(),
+            casn: bus.casn.val(),
+            wen: bus.wen.val(),
+            ba: bus.ba.val().to_u64() as u8,
+            a: bus.a.val().to_u64() as u16,
+            dqm: bus.dqm.val().to_u64() as u8,
+            d_out: bus.d_out.val().to_u64() as u16,
+            d_enable: bus.d_enable.val(),
+        }
+    }
 }
 
 /// What the chip drives on the data pins; `None` while it does not drive them.

@@ -9,21 +9,6 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, VecDeque};
 
-/// What the pins show.
-fn pins(uut: &SdramMemory) -> SdramPins {
-    SdramPins {
-        csn: uut.sdram.csn.val(),
-        rasn: uut.sdram.rasn.val(),
-        casn: uut.sdram.casn.val(),
-        wen: uut.sdram.wen.val(),
-        ba: uut.sdram.ba.val().to_u64() as u8,
-        a: uut.sdram.a.val().to_u64() as u16,
-        dqm: uut.sdram.dqm.val().to_u64() as u8,
-        d_out: uut.sdram.d_out.val().to_u64() as u16,
-        d_enable: uut.sdram.d_enable.val(),
-    }
-}
-
 /// A memory and its chip.
 struct Bench {
     uut: SdramMemory,
@@ -60,7 +45,7 @@ impl Bench {
     /// A cycle. The data pins have noise on them while nobody drives them.
     fn tick(&mut self) {
         let refreshes = self.chip.refresh_count();
-        let driven = self.chip.cycle(pins(&self.uut));
+        let driven = self.chip.cycle(SdramPins::of(&self.uut.sdram));
         assert_eq!(self.chip.violation(), None);
         if self.chip.refresh_count() != refreshes {
             self.refreshes.push(self.cycle);
@@ -392,7 +377,7 @@ fn a_reset_may_come_at_any_time() {
             bench.uut.s_axi.awvalid.next = writes;
             bench.uut.s_axi.wvalid.next = writes;
             (0..at).for_each(|_| bench.tick());
-            let shown = pins(&bench.uut);
+            let shown = SdramPins::of(&bench.uut.sdram);
             words += u32::from(!shown.csn && shown.rasn && !shown.casn);
             // One in four comes back in the start-up.
             for start in [rng.gen_range(0..500), bench.timing.start_cycles() + 1] {
@@ -406,7 +391,7 @@ fn a_reset_may_come_at_any_time() {
                 bench.uut.s_axi.awvalid.next = false;
                 bench.uut.s_axi.wvalid.next = false;
                 for _ in 0..3 {
-                    let shown = pins(&bench.uut);
+                    let shown = SdramPins::of(&bench.uut.sdram);
                     assert!(shown.csn && shown.rasn && shown.casn && shown.wen && !shown.d_enable);
                     bench.tick();
                 }

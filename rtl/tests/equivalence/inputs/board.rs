@@ -76,17 +76,7 @@ pub fn sdram_memory() -> impl FnMut(&mut SdramMemory, Random, u64) {
             unit.reset.next = true;
             return;
         }
-        let driven = chip.cycle(SdramPins {
-            csn: unit.sdram.csn.val(),
-            rasn: unit.sdram.rasn.val(),
-            casn: unit.sdram.casn.val(),
-            wen: unit.sdram.wen.val(),
-            ba: unit.sdram.ba.val().to_u64() as u8,
-            a: unit.sdram.a.val().to_u64() as u16,
-            dqm: unit.sdram.dqm.val().to_u64() as u8,
-            d_out: unit.sdram.d_out.val().to_u64() as u16,
-            d_enable: unit.sdram.d_enable.val(),
-        });
+        let driven = chip.cycle(SdramPins::of(&unit.sdram));
         assert_eq!(chip.violation(), None);
         if let Some(word) = driven {
             unit.sdram.d_in.next = u64::from(word).into();
