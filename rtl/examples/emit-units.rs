@@ -37,9 +37,9 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("scoreboard", &core::Scoreboard::default()),
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),
-        unit("warp_scheduler", &core::WarpScheduler::new(false, 0, 0)),
+        unit("warp_scheduler", &core::WarpScheduler::new(32, false, 0, 0)),
         unit("boot_first", &core::BootFirst::default()),
-        unit("front_end", &core::FrontEnd::<2>::new(false, 0, 0)),
+        unit("front_end", &core::FrontEnd::<2>::new(32, false, 0, 0)),
         unit("local_window", &core::LocalWindow::<2>::default()),
         unit("atomic_turns", &core::AtomicTurns::default()),
         // Two banks; short and long times of four to eight and eight to sixteen cycles.

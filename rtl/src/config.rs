@@ -144,6 +144,8 @@ pub struct CoreOptions {
     pub local_window: bool,
     /// Lines of the L1 data cache.
     pub l1_lines: usize,
+    /// Warp slots, 1 to 32.
+    pub warps: usize,
     /// Lines of the instruction cache.
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache.
@@ -177,6 +179,7 @@ impl Default for CoreOptions {
             l2_banks: 1,
             trace: false,
             trace_buffer: false,
+            warps: 32,
         }
     }
 }
@@ -321,6 +324,7 @@ impl Config {
             trace_buffer: self.trace_buffer > 0,
         }
     }
+            warps: self.warps,
 
     /// The array has a requester of the L2 behind the cores: that of the command processor and the
     /// thread spawner.

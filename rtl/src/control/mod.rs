@@ -35,6 +35,11 @@ pub use warp_issue::WarpIssue;
 
 use hermes_hdl::prelude::{Bits, Constant};
 
+/// The lowest `count` warp slots, a bit each.
+pub(crate) fn slot_mask(count: usize) -> Constant<Bits<32>> {
+    Constant::new(((1u64 << count) - 1).into())
+}
+
 /// The constants 0, 1, .. `count - 1` as 5-bit indices of cores or slots, for comparisons in loops.
 ///
 /// # Panics

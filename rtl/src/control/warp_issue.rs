@@ -1,6 +1,6 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
-use super::{indices, CoreSlots, RoundRobin};
+use super::{indices, slot_mask, CoreSlots, RoundRobin};
 use crate::ports::{CommitEntry, FormedWarp, SlotControl, SpawnedWarp, StartingWarp, WarpEvent};
 use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
@@ -102,11 +102,6 @@ pub struct WarpIssue {
 /// `count` warp slots.
 fn slot_count(count: usize) -> Constant<Bits<6>> {
     Constant::new((count as u64).into())
-}
-
-/// The lowest `count` warp slots.
-fn slot_mask(count: usize) -> Constant<Bits<32>> {
-    Constant::new(((1u64 << count) - 1).into())
 }
 
 impl WarpIssue {

@@ -21,7 +21,7 @@ use hermes_hdl::prelude::*;
 /// warp follows from its start alone. The ports of [`WarpScheduler`] that have the same names here
 /// are passed through.
 #[derive(LogicBlock)]
-#[new(oldest_first: bool, spawns: usize, networks: usize)]
+#[new(warps: usize, oldest_first: bool, spawns: usize, networks: usize)]
 pub struct FrontEnd<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -88,7 +88,7 @@ pub struct FrontEnd<const LANES: usize> {
     /// Slots whose warp need not wait for one.
     #[count(networks)]
     pub wake: Vec<Signal<In, Bits<32>>>,
-    #[init(WarpScheduler::new(oldest_first, spawns, networks))]
+    #[init(WarpScheduler::new(warps, oldest_first, spawns, networks))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
     starts: RamSync<Bits<38>, 5>,
@@ -135,10 +135,11 @@ pub struct FrontEnd<const LANES: usize> {
 }
 
 impl<const LANES: usize> FrontEnd<LANES> {
-    /// The front end of a core that runs packets alone (`spawns` 0), or packets and spawned threads
-    /// (1), without (`networks` 0) or with a network interface (1); see [`WarpScheduler::new`].
-    pub fn new(oldest_first: bool, spawns: usize, networks: usize) -> Self {
-        Self::wired(oldest_first, spawns, networks)
+    /// The front end of a core with `warps` warp slots that runs packets alone (`spawns` 0), or
+    /// packets and spawned threads (1), without (`networks` 0) or with a network interface (1); see
+    /// [`WarpScheduler::new`].
+    pub fn new(warps: usize, oldest_first: bool, spawns: usize, networks: usize) -> Self {
+        Self::wired(warps, oldest_first, spawns, networks)
     }
 }
 

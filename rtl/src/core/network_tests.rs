@@ -6,6 +6,7 @@ use crate::config::CoreOptions;
 use hermes_hdl::prelude::bits;
 
 const NETWORK: CoreOptions = CoreOptions {
+    warps: 32,
     aes: false,
     atomics: true,
     oldest_first: false,

@@ -1,7 +1,7 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
 use super::{BootFirst, IssueTurns, LostCycle, OldestFirst};
-use crate::control::{BinaryEncoder, PriorityEncoder};
+use crate::control::{slot_mask, BinaryEncoder, PriorityEncoder};
 use crate::ports::{Completions, Flush, SchedulingOutcome, SlotStart, WarpFinish, WarpProgress};
 use hermes_hdl::prelude::*;
 
@@ -25,7 +25,7 @@ use hermes_hdl::prelude::*;
 /// An ended slot without outstanding stores is offered as `finish_*` and leaves the core when that
 /// is accepted.
 #[derive(LogicBlock)]
-#[new(ages: usize, spawns: usize, firsts: usize, networks: usize)]
+#[new(warps: usize, ages: usize, spawns: usize, firsts: usize, networks: usize)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -94,6 +94,12 @@ pub struct WarpScheduler {
     #[count(ages)]
     encoder: Vec<BinaryEncoder>,
     finish_choice: PriorityEncoder,
+    /// The slots in which warps start, and the bits of their numbers: what is kept of the others
+    /// takes no registers.
+    #[init(slot_mask(warps))]
+    warp_slots: Constant<Bits<32>>,
+    #[init(Constant::new((warps.next_power_of_two() as u64 - 1).into()))]
+    slot_bits: Constant<Bits<5>>,
     #[init(ages)]
     _ages: usize,
     #[init(1 - ages)]
@@ -105,12 +111,16 @@ pub struct WarpScheduler {
 }
 
 impl WarpScheduler {
-    /// A round-robin scheduler, or one that chooses the warp that started first, for packets alone
-    /// (`spawns` 0) or packets and spawned threads (1), without (`networks` 0) or with a network
-    /// interface (1).
-    pub fn new(oldest_first: bool, spawns: usize, networks: usize) -> Self {
+    /// A round-robin scheduler, or one that chooses the warp that started first, of the lowest
+    /// `warps` slots, for packets alone (`spawns` 0) or packets and spawned threads (1), without
+    /// (`networks` 0) or with a network interface (1).
+    ///
+    /// # Panics
+    /// If `warps` is not 1 to 32.
+    pub fn new(warps: usize, oldest_first: bool, spawns: usize, networks: usize) -> Self {
+        assert!((1..=32).contains(&warps), "WarpScheduler: {warps} warp slots, expected 1 to 32");
         let firsts = if oldest_first { 0 } else { spawns };
-        Self::wired(usize::from(oldest_first), spawns, firsts, networks)
+        Self::wired(warps, usize::from(oldest_first), spawns, firsts, networks)
     }
 }
 
@@ -127,7 +137,7 @@ impl Logic for WarpScheduler {
             self.turns[i].mark.next = self.fresh.q.val();
             self.turns[i].advance.next = self.advance.val() & ready.any();
             choice = self.turns[i].choice.val();
-            self.issue_slot.next = self.turns[i].slot.val();
+            self.issue_slot.next = self.turns[i].slot.val() & self.slot_bits.val();
             self.issue_fresh.next = self.turns[i].marked.val();
         }
         for k in 0..self._firsts {
@@ -142,7 +152,7 @@ impl Logic for WarpScheduler {
             self.age[i].request.next = ready;
             choice = self.age[i].choice.val();
             self.encoder[i].one_hot.next = self.age[i].choice.val();
-            self.issue_slot.next = self.encoder[i].index.val();
+            self.issue_slot.next = self.encoder[i].index.val() & self.slot_bits.val();
             self.issue_fresh.next = (self.fresh.q.val() & self.age[i].choice.val()).any();
         }
         self.issue_valid.next = ready.any();
@@ -244,20 +254,22 @@ impl Logic for WarpScheduler {
         self.finish_choice.request.next = done;
         if !self.finishing.q.val() {
             self.finishing.d.next = done.any();
-            self.finishing_slot.d.next = self.finish_choice.index.val();
+            self.finishing_slot.d.next = self.finish_choice.index.val() & self.slot_bits.val();
             left = self.finish_choice.one_hot.val();
         }
 
-        self.occupied_slots.d.next = (self.occupied_slots.q.val() & !left) | started;
-        self.fresh.d.next = (self.fresh.q.val() & !issued) | started;
-        self.resolving.d.next = (self.resolving.q.val() & !(resumed | selected)) | to_resolve | split_up;
-        self.fetch.d.next = (self.fetch.q.val() | missed) & !flushed;
+        self.occupied_slots.d.next =
+            ((self.occupied_slots.q.val() & !left) | started) & self.warp_slots.val();
+        self.fresh.d.next = ((self.fresh.q.val() & !issued) | started) & self.warp_slots.val();
+        self.resolving.d.next = ((self.resolving.q.val() & !(resumed | selected)) | to_resolve | split_up)
+            & self.warp_slots.val();
+        self.fetch.d.next = (self.fetch.q.val() | missed) & !flushed & self.warp_slots.val();
         if self.filled.val() {
-            self.fetch.d.next = missed;
+            self.fetch.d.next = missed & self.warp_slots.val();
         }
         // What wakes a warp may come in the very cycle in which it starts to wait.
-        self.waiting.d.next = (self.waiting.q.val() | to_wait) & !(woken | flushed);
-        self.ended.d.next = (self.ended.q.val() & !left) | just_ended;
+        self.waiting.d.next = (self.waiting.q.val() | to_wait) & !(woken | flushed) & self.warp_slots.val();
+        self.ended.d.next = ((self.ended.q.val() & !left) | just_ended) & self.warp_slots.val();
         self.occupied.next = self.occupied_slots.q.val().any();
     }
 }
@@ -282,8 +294,14 @@ mod tests {
 
     #[test]
     fn issues_ready_warps_in_turn_and_finishes_each_once() {
+        issues_and_finishes(32);
+        issues_and_finishes(5);
+    }
+
+    /// Runs warps in the lowest `slots` slots.
+    fn issues_and_finishes(slots: usize) {
         let mut rng = hermes_hdl::testing::random();
-        let mut unit = WarpScheduler::new(false, 0, 0);
+        let mut unit = WarpScheduler::new(slots, false, 0, 0);
         let mut warps = [Warp::Absent; 32];
         let mut storing = 0u64;
         let mut passed_over = [0; 32];
@@ -291,8 +309,8 @@ mod tests {
         let (mut started, mut finished) = (0, 0);
         for _ in 0..20_000 {
             let choose = |rng: &mut ChaCha8Rng, warps: &[Warp; 32], wanted: fn(Warp) -> bool| {
-                let slots: Vec<usize> = (0..32).filter(|&s| wanted(warps[s])).collect();
-                (!slots.is_empty() && rng.gen_bool(0.5)).then(|| slots[rng.gen_range(0..slots.len())])
+                let among: Vec<usize> = (0..slots).filter(|&s| wanted(warps[s])).collect();
+                (!among.is_empty() && rng.gen_bool(0.5)).then(|| among[rng.gen_range(0..among.len())])
             };
             let mut next = warps;
             unit.advance.next = rng.gen_bool(0.8);
@@ -392,7 +410,7 @@ mod tests {
                 if unit.advance.val() {
                     for (other, count) in passed_over.iter_mut().enumerate() {
                         *count = if other != slot && warps[other] == Warp::Ready { *count + 1 } else { 0 };
-                        assert!(*count < 32, "slot {other} starves");
+                        assert!(*count < slots, "slot {other} starves");
                     }
                 }
             }
@@ -421,7 +439,7 @@ mod tests {
             unit.clock.next = Clock { clk: false };
             warps = next;
         }
-        println!("{started} started, {finished} finished");
+        println!("{slots} slots: {started} started, {finished} finished");
         assert!(finished > 500 && started - finished <= 33);
     }
 }

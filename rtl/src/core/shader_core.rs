@@ -102,7 +102,7 @@ pub struct ShaderCore<const LANES: usize> {
     /// combinational and describes the current cycle.
     #[count(usize::from(options.trace_buffer))]
     pub told: Vec<CoreTrace<LANES>>,
-    #[init(FrontEnd::new(options.oldest_first, spawns, networks))]
+    #[init(FrontEnd::new(options.warps, options.oldest_first, spawns, networks))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,

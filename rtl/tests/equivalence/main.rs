@@ -175,7 +175,7 @@ units! {
         divider: Divider::default(), 10_000, inputs::divider;
         fault_buffer: FaultBuffer::new(1);
         fault_encoder: FaultEncoder::<8>::default();
-        front_end: FrontEnd::<4>::new(false, 1, 1);
+        front_end: FrontEnd::<4>::new(32, false, 1, 1);
         hazards: Hazards::default(), 10_000, inputs::hazards();
         instruction_count: InstructionCount::default();
         issue_turns: IssueTurns::new(false);
@@ -208,10 +208,11 @@ units! {
         spawned_warps: SpawnedWarps::default();
         substitution_box: SubstitutionBox::default();
         thread_index: ThreadIndex::new(8, 1, 1, 1);
-        warp_scheduler: WarpScheduler::new(false, 0, 0);
-        warp_scheduler_of_spawned_threads: WarpScheduler::new(false, 1, 0);
-        warp_scheduler_oldest_first: WarpScheduler::new(true, 0, 0);
-        warp_scheduler_with_sleep: WarpScheduler::new(false, 1, 1);
+        warp_scheduler: WarpScheduler::new(32, false, 0, 0);
+        warp_scheduler_of_five_slots: WarpScheduler::new(5, false, 0, 0);
+        warp_scheduler_of_spawned_threads: WarpScheduler::new(32, false, 1, 0);
+        warp_scheduler_oldest_first: WarpScheduler::new(32, true, 0, 0);
+        warp_scheduler_with_sleep: WarpScheduler::new(32, false, 1, 1);
         warp_waits: WarpWaits::new(2, 3, 6);
         watchdog: Watchdog::new(1, 1), 10_000, inputs::watchdog;
         write_stage: WriteStage::<4>::new(1);
