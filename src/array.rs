@@ -45,6 +45,10 @@ pub struct ArrayArgs {
     /// 16 to 1024
     #[arg(long)]
     l1_lines: Option<usize>,
+    /// Words that a core reads from a line at once, and lanes whose stores to a line it merges in a
+    /// cycle, instead of the preset's: 1, 2 or 4
+    #[arg(long)]
+    line_words: Option<usize>,
     /// Give the array packet ports: frames come and go through AXI4-Stream
     #[arg(long)]
     packet_ports: bool,
@@ -155,6 +159,7 @@ impl ArrayArgs {
         config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
         config.l2_look_up_cycle |= self.l2_look_up_cycle;
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
+        config.line_words = self.line_words.unwrap_or(config.line_words);
         config.packet_ports |= self.packet_ports;
         config.command_threads = self.command_threads.unwrap_or(config.command_threads);
         if config.command_threads == 0 {

@@ -138,7 +138,7 @@ impl Board {
     #[must_use]
     pub fn config(&self) -> Config {
         let preset = Config::preset(self.preset).expect("the preset of a board is one");
-        Config { lanes: self.lanes.unwrap_or(preset.lanes), l2_look_up_cycle: true, ..preset }
+        Config { lanes: self.lanes.unwrap_or(preset.lanes), l2_look_up_cycle: true, line_words: 1, ..preset }
     }
 
     /// Settings for an array on this board.

@@ -71,6 +71,11 @@ pub struct Config {
     pub l2_look_up_cycle: bool,
     /// Lines of 64 bytes in the L1 data cache of a core: a power of two, 16 to 1024.
     pub l1_lines: usize,
+    /// Words that a core reads from a line at once, and lanes whose stores to a line it merges in a
+    /// cycle: 1, 2 or 4. Fewer take fewer LUTs, and more cycles where lanes of a warp use the same
+    /// line.
+    #[serde(default = "usual_line_words")]
+    pub line_words: usize,
     /// The array has packet ports: frames come and go through AXI4-Stream.
     pub packet_ports: bool,
     /// Hardware threads (harts) of the command processor: 0, for none, 1, 2, 4 or 8.
@@ -126,6 +131,11 @@ const fn one() -> usize {
     1
 }
 
+/// Words at once of an array that says nothing of them.
+const fn usual_line_words() -> usize {
+    4
+}
+
 /// Commands of a queue under way in an array that says nothing of them.
 const fn most_entries() -> usize {
     MOST_ENTRIES
@@ -134,6 +144,8 @@ const fn most_entries() -> usize {
 /// Sizes of a core, and its parts that are there on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreOptions {
+    /// Warp slots, 1 to 32.
+    pub warps: usize,
     /// AES instructions.
     pub aes: bool,
     /// Atomic instructions.
@@ -144,8 +156,8 @@ pub struct CoreOptions {
     pub local_window: bool,
     /// Lines of the L1 data cache.
     pub l1_lines: usize,
-    /// Warp slots, 1 to 32.
-    pub warps: usize,
+    /// Words that are read from a line at once, and lanes whose stores are merged in a cycle.
+    pub line_words: usize,
     /// Lines of the instruction cache.
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache.
@@ -164,14 +176,16 @@ pub struct CoreOptions {
 }
 
 impl Default for CoreOptions {
-    /// 64 lines in each cache, direct-mapped, and nothing on request.
+    /// 32 warp slots, 64 lines in each cache, direct-mapped, and nothing on request.
     fn default() -> Self {
         Self {
+            warps: 32,
             aes: false,
             atomics: false,
             oldest_first: false,
             local_window: false,
             l1_lines: 64,
+            line_words: 4,
             instruction_cache_lines: 64,
             instruction_cache_ways: 1,
             spawns: false,
@@ -179,7 +193,6 @@ impl Default for CoreOptions {
             l2_banks: 1,
             trace: false,
             trace_buffer: false,
-            warps: 32,
         }
     }
 }
@@ -247,6 +260,7 @@ impl Config {
             l2_ways: 4,
             l2_look_up_cycle: false,
             l1_lines,
+            line_words: usual_line_words(),
             packet_ports: false,
             command_threads: 0,
             command_cache_lines: 0,
@@ -310,11 +324,13 @@ impl Config {
     /// The optional parts of its cores.
     pub fn core_options(&self) -> CoreOptions {
         CoreOptions {
+            warps: self.warps,
             aes: self.aes,
             atomics: self.atomics,
             oldest_first: self.oldest_first,
             local_window: self.local_window,
             l1_lines: self.l1_lines,
+            line_words: self.line_words,
             instruction_cache_lines: self.instruction_cache_lines,
             instruction_cache_ways: self.instruction_cache_ways,
             spawns: self.spawn_slots > 0,
@@ -324,7 +340,6 @@ impl Config {
             trace_buffer: self.trace_buffer > 0,
         }
     }
-            warps: self.warps,
 
     /// The array has a requester of the L2 behind the cores: that of the command processor and the
     /// thread spawner.
@@ -418,6 +433,7 @@ impl Config {
         range("l2_ways", self.l2_ways, power(self.l2_ways, 1, 4), "1, 2 or 4")?;
         let lines = "a power of two, 16 to 1024";
         range("l1_lines", self.l1_lines, power(self.l1_lines, 16, 1024), lines)?;
+        range("line_words", self.line_words, power(self.line_words, 1, 4), "1, 2 or 4")?;
         let instruction_lines = self.instruction_cache_lines;
         range("instruction_cache_lines", instruction_lines, power(instruction_lines, 16, 1024), lines)?;
         let ways = self.instruction_cache_ways;

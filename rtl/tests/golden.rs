@@ -49,6 +49,7 @@ fn configurations() -> Vec<(String, Config)> {
         };
         let rest = Config {
             l2_look_up_cycle: true,
+            line_words: 1,
             command_threads: 2,
             command_instruction_cache_lines: 32,
             command_instruction_cache_ways: 2,

@@ -8,10 +8,10 @@ use hermes_testbench::model;
 use hermes_testbench::test_seed;
 use verilator_sys::ModelLibrary;
 
-/// The L2 is that of a board: one way, and a cycle for the look-up.
+/// The L2 is that of a board: one way, and a cycle for the look-up; so are the words at once.
 fn config() -> Config {
     let default = Config::preset("default").unwrap();
-    Config { cores: 2, lanes: 4, warps: 4, l2_ways: 1, l2_look_up_cycle: true, ..default }
+    Config { cores: 2, lanes: 4, warps: 4, l2_ways: 1, l2_look_up_cycle: true, line_words: 1, ..default }
 }
 
 fn library() -> ModelLibrary {

@@ -27,7 +27,7 @@ use hermes_hdl::prelude::*;
 /// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
-#[new(cache_lines: usize, atomics: usize, looks: usize, load_store: LoadStoreUnit<LANES>, words: usize)]
+#[new(cache_lines: usize, atomics: usize, looks: usize, line_words: usize, words: usize)]
 pub struct DataMemory<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -109,7 +109,7 @@ pub struct DataMemory<const LANES: usize> {
     pub look: Vec<Look>,
     #[init(MemoryStage::new(atomics > 0))]
     stage: MemoryStage<LANES>,
-    #[init(load_store)]
+    #[init(LoadStoreUnit::new(line_words))]
     load_store: LoadStoreUnit<LANES>,
     #[init(DataCache::new(cache_lines.ilog2() as usize))]
     data_cache: DataCache,
@@ -143,17 +143,17 @@ pub struct DataMemory<const LANES: usize> {
 
 impl<const LANES: usize> DataMemory<LANES> {
     /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions,
-    /// and these in a core without or with a `network` interface.
+    /// and these in a core without or with a `network` interface. Up to `line_words` words are read
+    /// from a line at once, and the stores of as many lanes merged in a cycle.
     ///
     /// # Panics
-    /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to
-    /// 32.
-    pub fn new(cache_lines: usize, atomics: bool, network: bool) -> Self {
+    /// If the lines of the cache are not a power of two from 2 to 65536, the lanes not one up to
+    /// 32, or `line_words` not a power of two.
+    pub fn new(cache_lines: usize, atomics: bool, network: bool, line_words: usize) -> Self {
         assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
-        let load_store = LoadStoreUnit::default();
-        let words = load_store.result_word.len();
+        let words = LANES.min(line_words);
         let looks = usize::from(atomics && network);
-        Self::wired(cache_lines, usize::from(atomics), looks, load_store, words)
+        Self::wired(cache_lines, usize::from(atomics), looks, line_words, words)
     }
 }
 

@@ -141,8 +141,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(atomics: bool) -> Self {
-        let mut uut = DataMemory::new(64, atomics, atomics);
+    fn new(atomics: bool, words: usize) -> Self {
+        let mut uut = DataMemory::new(64, atomics, atomics, words);
         reset!(uut);
         Self {
             uut,
@@ -409,8 +409,8 @@ impl Bench {
 }
 
 /// Random loads, stores and atomic operations of four warps on shared memory and the scratchpad.
-fn values_are_those_of_a_plain_memory(atomics: bool) {
-    let mut bench = Bench::new(atomics);
+fn values_are_those_of_a_plain_memory(atomics: bool, words: usize) {
+    let mut bench = Bench::new(atomics, words);
     let rows = SLOTS.len() as u32 * PART / (4 * LANES as u32);
     let clear = |row| Operation {
         kind: Kind::Store,
@@ -451,10 +451,12 @@ fn values_are_those_of_a_plain_memory(atomics: bool) {
 
 #[test]
 fn loads_and_stores() {
-    values_are_those_of_a_plain_memory(false);
+    values_are_those_of_a_plain_memory(false, 4);
+    values_are_those_of_a_plain_memory(false, 1);
 }
 
 #[test]
 fn loads_stores_and_atomic_operations() {
-    values_are_those_of_a_plain_memory(true);
+    values_are_those_of_a_plain_memory(true, 4);
+    values_are_those_of_a_plain_memory(true, 2);
 }

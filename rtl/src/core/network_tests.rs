@@ -11,6 +11,7 @@ const NETWORK: CoreOptions = CoreOptions {
     atomics: true,
     oldest_first: false,
     local_window: false,
+    line_words: 4,
     l1_lines: 16,
     instruction_cache_lines: 16,
     instruction_cache_ways: 1,

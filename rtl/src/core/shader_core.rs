@@ -114,7 +114,7 @@ pub struct ShaderCore<const LANES: usize> {
     #[init(WriteStage::new(locals))]
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
-    #[init(DataMemory::new(options.l1_lines, options.atomics, options.network))]
+    #[init(DataMemory::new(options.l1_lines, options.atomics, options.network, options.line_words))]
     data_memory: DataMemory<LANES>,
     #[count(atomics)]
     atomic_stage: Vec<AtomicStage<LANES>>,

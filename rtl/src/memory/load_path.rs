@@ -5,10 +5,6 @@ use crate::ports::{CacheAnswer, CacheRequest, CoalescedLine, LateResult, LineErr
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// Words that are selected from a line at once: lanes of a packet kernel that read from one line
-/// mostly want the same word.
-const WORDS: usize = 4;
-
 /// Requests the lines of coalesced loads and selects every lane's word from the responses.
 ///
 /// 1. At an edge with `start` high, which needs `start_ready`, what the extraction needs of the
@@ -22,8 +18,8 @@ const WORDS: usize = 4;
 ///    `answer.data` and `answer.error` hold the line from the next cycle on, until the next such
 ///    edge. Then the line is registered, too, as soon as the one before it has given its last
 ///    result. Results are offered from the next cycle on.
-/// 4. Up to four words are selected from a line at once: lanes whose indices differ by a multiple
-///    of four share a word selector. Of such lanes the lowest that waits for its value leads, and
+/// 4. Up to four words, or two, or one, are selected from a line at once: lanes whose indices
+///    differ by a multiple of that share a word selector. Of such lanes the lowest that waits for its value leads, and
 ///    those that want the same word are served with it; the others follow with the next results of
 ///    the line. So one line a cycle is sustained if no two such lanes want words of it. Behind a
 ///    line of which two do a cycle is lost, even if they want the same word: whether an answer is
@@ -63,7 +59,7 @@ pub struct LoadPath<const LANES: usize> {
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
-    /// Word of the line for lane `i` of the mask in element `i` modulo four. It is 0 if no such
+    /// Word of the line for lane `i` of the mask in element `i` modulo their number. It is 0 if no such
     /// lane is in the mask, and while `result.valid` or `result_ready` is low.
     #[count(groups)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
@@ -127,10 +123,14 @@ pub struct LoadPath<const LANES: usize> {
     _share: usize,
 }
 
-impl<const LANES: usize> Default for LoadPath<LANES> {
-    fn default() -> Self {
-        let groups = LANES.min(WORDS);
-        Self::wired(groups)
+impl<const LANES: usize> LoadPath<LANES> {
+    /// A path that selects up to `words` words from a line at once.
+    ///
+    /// # Panics
+    /// If `words` is not a power of two.
+    pub fn new(words: usize) -> Self {
+        assert!(words.is_power_of_two(), "LoadPath: {words} words at once, expected a power of two");
+        Self::wired(LANES.min(words))
     }
 }
 
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn lines_wait_for_their_answer() {
-        let mut uut = LoadPath::<1>::default();
+        let mut uut = LoadPath::<1>::new(4);
         reset!(uut);
         uut.line_valid.next = true;
         uut.offered.lanes.next = bits(1);
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn thirty_two_operations_have_a_tag() {
-        let mut uut = LoadPath::<1>::default();
+        let mut uut = LoadPath::<1>::new(4);
         reset!(uut);
         uut.offered.lanes.next = bits(1);
         uut.offered.last.next = true;
@@ -394,7 +394,7 @@ mod tests {
     /// Cycles from the first to the last of 20 results, of lines from which `lanes` read the same
     /// word.
     fn cycles_of_20_lines(lanes: u64) -> u32 {
-        let mut uut = LoadPath::<8>::default();
+        let mut uut = LoadPath::<8>::new(4);
         reset!(uut);
         uut.read.ready.next = true;
         uut.line_valid.next = true;
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_nobody_waits_for_is_dropped() {
-        let mut uut = LoadPath::<1>::default();
+        let mut uut = LoadPath::<1>::new(4);
         reset!(uut);
         tick!(uut);
         uut.answer.valid.next = true;

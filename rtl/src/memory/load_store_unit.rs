@@ -20,13 +20,13 @@ use hermes_hdl::prelude::*;
 ///    lines does not hold up the core before it offers more than six others.
 /// 3. Where several lanes store to the same byte, the highest lane wins.
 /// 4. A load line appears on `read.valid` one cycle after its operation was accepted (first line),
-///    its values on `result.valid` two cycles after the answer was accepted. A store line of up to
-///    four lanes in a row appears on `write.valid` three cycles after its operation was accepted;
+///    its values on `result.valid` two cycles after the answer was accepted. A store line of lanes
+///    that are merged in a cycle appears on `write.valid` three cycles after its operation was accepted;
 ///    `stored.valid` follows `write.written.valid` of its last line by two cycles.
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be
 ///    written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(load: LoadPath<LANES>, words: usize)]
+#[new(line_words: usize, words: usize)]
 pub struct LoadStoreUnit<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -53,8 +53,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
-    /// Word for lane `i` of the mask in element `i` modulo four. It is 0 if no such lane is in the
-    /// mask, and while `result.valid` or `result_ready` is low.
+    /// Word for lane `i` of the mask in element `i` modulo their number. It is 0 if no such lane is
+    /// in the mask, and while `result.valid` or `result_ready` is low.
     #[count(words)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Where in the words the values are.
@@ -69,18 +69,22 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub line_write: Signal<Out, Bit>,
 
     coalescer: Coalescer<LANES>,
-    #[init(load)]
+    #[init(LoadPath::new(line_words))]
     load: LoadPath<LANES>,
+    #[init(StorePath::new(line_words))]
     store: StorePath<LANES>,
     #[init(words)]
     _words: usize,
 }
 
-impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
-    fn default() -> Self {
-        let load = LoadPath::default();
-        let words = load.result_word.len();
-        Self::wired(load, words)
+impl<const LANES: usize> LoadStoreUnit<LANES> {
+    /// A unit that reads up to `line_words` words from a line at once, and merges the stores of as
+    /// many lanes in a cycle.
+    ///
+    /// # Panics
+    /// If `line_words` is not a power of two.
+    pub fn new(line_words: usize) -> Self {
+        Self::wired(line_words, LANES.min(line_words))
     }
 }
 

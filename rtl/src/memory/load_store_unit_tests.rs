@@ -83,8 +83,8 @@ struct Bench<const LANES: usize> {
 }
 
 impl<const LANES: usize> Bench<LANES> {
-    fn new(name: &str, pace: f64) -> Self {
-        let mut uut = LoadStoreUnit::default();
+    fn new(name: &str, words: usize, pace: f64) -> Self {
+        let mut uut = LoadStoreUnit::new(words);
         reset!(uut);
         Self {
             uut,
@@ -301,8 +301,8 @@ impl<const LANES: usize> Bench<LANES> {
     }
 }
 
-fn random_operations<const LANES: usize>(pace: f64, cycles: usize) {
-    let mut bench = Bench::<LANES>::new("load_store_unit", pace);
+fn random_operations<const LANES: usize>(words: usize, pace: f64, cycles: usize) {
+    let mut bench = Bench::<LANES>::new("load_store_unit", words, pace);
     for _ in 0..cycles {
         if bench.offered.is_none() {
             let offers = bench.rng.gen_bool(0.7);
@@ -319,29 +319,42 @@ fn random_operations<const LANES: usize>(pace: f64, cycles: usize) {
 
 #[test]
 fn random_1_lane() {
-    random_operations::<1>(0.5, 3000);
+    random_operations::<1>(4, 0.5, 3000);
 }
 
 #[test]
 fn random_4_lanes() {
-    random_operations::<4>(0.9, 3000);
+    random_operations::<4>(4, 0.9, 3000);
+    random_operations::<4>(2, 0.9, 3000);
 }
 
 #[test]
 fn random_8_lanes() {
-    random_operations::<8>(0.5, 800);
-    random_operations::<8>(1.0, 800);
-    random_operations::<8>(0.1, 1200);
+    for words in [1, 2, 4] {
+        random_operations::<8>(words, 0.5, 800);
+        random_operations::<8>(words, 1.0, 800);
+        random_operations::<8>(words, 0.1, 1200);
+    }
 }
 
 #[test]
 fn random_32_lanes() {
-    random_operations::<32>(0.8, 300);
+    random_operations::<32>(4, 0.8, 300);
 }
 
 /// Word operations of all 8 lanes at `address`, one a slot.
 fn directed(store: bool, slots: usize, address: impl Fn(usize, usize) -> u32) -> (u64, Bench<8>) {
-    let mut bench = Bench::<8>::new("load_store_unit", 1.0);
+    directed_by(4, store, slots, address)
+}
+
+/// The same, with so many words at once.
+fn directed_by(
+    words: usize,
+    store: bool,
+    slots: usize,
+    address: impl Fn(usize, usize) -> u32,
+) -> (u64, Bench<8>) {
+    let mut bench = Bench::<8>::new("load_store_unit", words, 1.0);
     for slot in 0..slots {
         bench.offer(Some(Operation {
             slot,
@@ -364,7 +377,7 @@ fn directed(store: bool, slots: usize, address: impl Fn(usize, usize) -> u32) ->
 
 #[test]
 fn thirty_two_loads_of_one_slot_are_in_flight() {
-    let mut bench = Bench::<2>::new("load_store_unit", 1.0);
+    let mut bench = Bench::<2>::new("load_store_unit", 4, 1.0);
     let load = |n: u32| Operation {
         slot: 5,
         store: false,
@@ -417,9 +430,23 @@ fn stores_of_eight_lanes_to_one_line_sustain_one_in_two_cycles() {
     assert_eq!(accepted, 26 * 2 + 2);
 }
 
+/// With one word at once lanes in lines of their own lose nothing, those in one line take turns.
+#[test]
+fn one_word_at_once() {
+    for store in [false, true] {
+        let apart = directed_by(1, store, 16, |slot, lane| (slot * 1024 + lane * 64) as u32).0;
+        assert_eq!(apart, directed(store, 16, |slot, lane| (slot * 1024 + lane * 64) as u32).0);
+    }
+    let together = |slots| directed_by(1, true, slots, |slot, lane| (slot * 64 + lane * 4) as u32);
+    let ((most, bench), (half, _)) = (together(32), together(16));
+    assert_eq!((bench.line_writes, most - half), (32, 16 * 8));
+}
+
 #[test]
 fn the_highest_lane_wins_a_byte() {
-    let (_, bench) = directed(true, 1, |_, _| 0x40);
-    assert_eq!(bench.line_writes, 1);
-    assert_eq!(bench.memory.read(1)[..4], [0x77; 4]);
+    for words in [1, 2, 4] {
+        let (_, bench) = directed_by(words, true, 1, |_, _| 0x40);
+        assert_eq!(bench.line_writes, 1);
+        assert_eq!(bench.memory.read(1)[..4], [0x77; 4]);
+    }
 }

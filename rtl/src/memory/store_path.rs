@@ -5,18 +5,14 @@ use crate::ports::{CoalescedLine, HeldEntry, LineWrite, SlotEvent};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
-/// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the
-/// line, and lanes of a packet kernel seldom write to one line.
-const GROUP: usize = 4;
-
 /// Builds the line and byte strobes of a coalesced store, requests the write and reports when an
 /// operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next
 ///    cycle on its data is merged from `held.size`, `held.address` and `held.data` of `held.entry`,
 ///    which must stand while `held.valid` is high; in the cycle after that `write.valid` offers it.
-/// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle
-///    for each such group of which a lane writes to it. Where several lanes write the same byte,
+/// 2. A group of lanes in a row is merged in a cycle: of four, 0 to 3, 4 to 7 and so on, or of two,
+///    or one. So a line takes a cycle for each group of which a lane writes to it. Where several lanes write the same byte,
 ///    the highest lane wins.
 /// 3. Every line has a tag of its own, 0 to 31. `write.written.valid` with the tag says that the
 ///    line is written: in any order, in the cycle after its request was accepted at the earliest.
@@ -92,9 +88,14 @@ pub struct StorePath<const LANES: usize> {
     _groups: usize,
 }
 
-impl<const LANES: usize> Default for StorePath<LANES> {
-    fn default() -> Self {
-        let group = LANES.min(GROUP);
+impl<const LANES: usize> StorePath<LANES> {
+    /// A path that merges `words` lanes in a cycle, or all if they are fewer.
+    ///
+    /// # Panics
+    /// If `words` is not a power of two.
+    pub fn new(words: usize) -> Self {
+        assert!(words.is_power_of_two(), "StorePath: {words} lanes a cycle, expected a power of two");
+        let group = LANES.min(words);
         let groups = LANES / group;
         Self::wired(group, groups)
     }
@@ -147,7 +148,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.line_ready.next = space;
         self.held.valid.next = self.merging.q.val();
         self.held.entry.next = self.merge_entry.q.val();
-        // The first group also clears the bytes that no lane writes.
+        // The first group also writes the bytes that no lane writes, whose strobe is 0: what merges
+        // a lane costs a LUT for every other bit of the line already.
         self.out_data.write_enable.next = self.merging.q.val() && move_on;
         self.out_data.write_data.next = self.merge.data.val();
         self.out_data.write_strobe.next = self.merge.strobe.val();
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn two_cycles_from_the_coalescer_to_the_request() {
-        let mut uut = StorePath::<2>::default();
+        let mut uut = StorePath::<2>::new(4);
         reset!(uut);
         uut.line_valid.next = true;
         uut.offered.line.next = bits(77);
@@ -283,7 +285,7 @@ mod tests {
     /// A line takes a cycle for each group of lanes that writes to it; the highest lane wins.
     #[test]
     fn groups_of_lanes_are_merged_one_after_the_other() {
-        let mut uut = StorePath::<32>::default();
+        let mut uut = StorePath::<32>::new(4);
         reset!(uut);
         uut.write.ready.next = true;
         uut.held.size.next = bits(2);
@@ -325,7 +327,7 @@ mod tests {
     #[test]
     fn operations_complete_in_order() {
         let mut rng = random("store_path");
-        let mut uut = StorePath::<1>::default();
+        let mut uut = StorePath::<1>::new(4);
         reset!(uut);
         uut.line_valid.next = true;
         uut.offered.lanes.next = bits(1);

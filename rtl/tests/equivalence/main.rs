@@ -167,8 +167,9 @@ units! {
         boot_first: BootFirst::default();
         boot_rom: BootRom::default();
         core_counters: EventCounters::default();
-        data_memory: DataMemory::<4>::new(4, false, false), 1_000, inputs::data_memory;
-        data_memory_with_atomics: DataMemory::<4>::new(4, true, true), 1_000, inputs::data_memory;
+        data_memory: DataMemory::<4>::new(4, false, false, 4), 1_000, inputs::data_memory;
+        data_memory_by_word: DataMemory::<4>::new(4, false, false, 1), 1_000, inputs::data_memory;
+        data_memory_with_atomics: DataMemory::<4>::new(4, true, true, 2), 1_000, inputs::data_memory;
         decode_stage: DecodeStage::new(8, 1, 1, 1);
         decoder: Decoder::default();
         divide_unit: DivideUnit::<4>::default(), 10_000, inputs::divide_unit;
@@ -308,10 +309,11 @@ units! {
         instruction_cache: InstructionCache::new(8, 4), 5_000, inputs::instruction_cache;
         instruction_cache_of_one_way: InstructionCache::new(4, 1), 5_000, inputs::instruction_cache;
         instruction_cache_unconstrained: InstructionCache::new(4, 2);
-        load_path: LoadPath::<4>::default(), 10_000, inputs::load_path;
-        load_path_unconstrained: LoadPath::<4>::default();
-        load_store_unit: LoadStoreUnit::<4>::default(), 10_000, inputs::load_store_unit;
-        load_store_unit_unconstrained: LoadStoreUnit::<4>::default();
+        load_path: LoadPath::<4>::new(4), 10_000, inputs::load_path;
+        load_path_by_word: LoadPath::<4>::new(1), 10_000, inputs::load_path;
+        load_path_unconstrained: LoadPath::<4>::new(4);
+        load_store_unit: LoadStoreUnit::<4>::new(4), 10_000, inputs::load_store_unit;
+        load_store_unit_unconstrained: LoadStoreUnit::<4>::new(4);
         load_value: LoadValue::default();
         queue_pointers: QueuePointers::<5>::default(), 10_000, inputs::queue_pointers;
         queue_pointers_unconstrained: QueuePointers::<3>::default();
@@ -325,8 +327,9 @@ units! {
         scratchpad_of_one_lane: Scratchpad::<1>::default(), 10_000, inputs::scratchpad;
         store_align: StoreAlign::default();
         store_merge: StoreMerge::new(4);
-        store_path: StorePath::<4>::default(), 10_000, inputs::store_path;
-        store_path_unconstrained: StorePath::<4>::default();
+        store_path: StorePath::<4>::new(4), 10_000, inputs::store_path;
+        store_path_by_word: StorePath::<4>::new(1), 10_000, inputs::store_path;
+        store_path_unconstrained: StorePath::<4>::new(4);
         word_select: WordSelect::default();
     }
 

@@ -14,11 +14,12 @@ enum Field {
 }
 
 /// Parameters that can be swept, by the names of their options.
-const FIELDS: [(&str, Field); 14] = [
+const FIELDS: [(&str, Field); 15] = [
     ("cores", Field::Size(|config| &mut config.cores)),
     ("lanes", Field::Size(|config| &mut config.lanes)),
     ("warps", Field::Size(|config| &mut config.warps)),
     ("l1-lines", Field::Size(|config| &mut config.l1_lines)),
+    ("line-words", Field::Size(|config| &mut config.line_words)),
     ("l2-banks", Field::Size(|config| &mut config.l2_banks)),
     ("l2-lines", Field::Size(|config| &mut config.l2_bank_lines)),
     ("l2-ways", Field::Size(|config| &mut config.l2_ways)),

@@ -20,13 +20,15 @@ pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
 ];
 
 /// An array of 2 cores with caches of these sizes and the retire trace for lock-step. Banks of 64
-/// lines look up in a cycle of their own.
+/// lines look up in a cycle of their own, and their cores use one word of a line at a time.
 pub fn config(
     (channels, l2_banks, l2_bank_lines, l2_ways, l1_lines): (usize, usize, usize, usize, usize),
 ) -> Config {
     let default = Config::preset("default").unwrap();
     let sizes = Config { channels, l2_banks, l2_bank_lines, l2_ways, l1_lines, ..default };
-    let sizes = Config { l2_look_up_cycle: l2_bank_lines == 64, ..sizes };
+    let of_board = l2_bank_lines == 64;
+    let line_words = if of_board { 1 } else { sizes.line_words };
+    let sizes = Config { l2_look_up_cycle: of_board, line_words, ..sizes };
     Config { cores: 2, lanes: 4, warps: 4, trace: true, ..sizes }
 }
 
