@@ -73,6 +73,21 @@ fn luts_are_kept_empty() {
     assert!(arguments.contains(expected), "{arguments}");
 }
 
+/// The report says what was reached, also where that is too slow.
+#[test]
+fn the_clock_is_on_record() {
+    let folder = folder(20_000);
+    for (clock, met) in [(40.0, true), (60.0, false)] {
+        let (success, said) = build(&folder, &format!("--clock {clock} --json build.json"));
+        assert_eq!(success, met, "{said}");
+        let report: Value = serde_json::from_str(&folder.text("build.json")).unwrap();
+        assert_eq!(report["luts"], 20_000);
+        assert_eq!((report["routed_khz"].as_u64(), report["seed"].as_u64()), (Some(50_000), Some(1)));
+        assert_eq!(report["clock_khz"].as_f64(), Some(clock * 1e3));
+        assert!(report["routing_seconds"].as_f64().unwrap() > 0.0);
+    }
+}
+
 #[test]
 fn what_the_array_takes_cannot_be_kept_empty() {
     let folder = folder(60_000);

@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 use anyhow::{ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_fpga::flow::{self, Cells, Effort, Placement, Placer, Progress, RaceOptions, Tool, Winner};
-use hermes_testbench::output;
+use hermes_rtl::config::Config;
+use hermes_testbench::output::{self, OutputFile};
 use hermes_testbench::staging::StagingFolder;
+use serde::Serialize;
 
 use super::target::TargetArgs;
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 
 #[derive(clap::Args)]
@@ -43,12 +46,16 @@ pub struct Args {
     /// Write Verilog and pins only, for tools of one's own
     #[arg(long, help_heading = "Outputs")]
     sources_only: bool,
+    /// Write what the array takes, the clock that was reached and the times as JSON, also if the
+    /// clock was not met
+    #[arg(long, value_name = "FILE", conflicts_with = "sources_only", help_heading = "Outputs")]
+    json: Option<PathBuf>,
 }
 
 impl Args {
-    /// What is written: a folder.
+    /// What is written: a folder and a report.
     pub fn files(&self) -> Files {
-        Files::default().folder("-o", Some(&self.output))
+        Files::default().folder("-o", Some(&self.output)).output("--json", self.json.as_deref())
     }
 }
 
@@ -67,7 +74,42 @@ struct Built {
     routing: Duration,
 }
 
+/// The same as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    board: &'a str,
+    config: &'a Config,
+    memory_bytes: u64,
+    luts: usize,
+    flip_flops: usize,
+    block_rams: usize,
+    multipliers: usize,
+    /// Clock of the array, and what the routed array could have.
+    clock_khz: u32,
+    routed_khz: u32,
+    seed: u32,
+    synthesis_seconds: f64,
+    routing_seconds: f64,
+}
+
 impl Built {
+    fn report<'a>(&self, settings: &'a Settings) -> Report<'a> {
+        Report {
+            board: settings.board.name,
+            config: &settings.config,
+            memory_bytes: 1 << settings.memory_log2,
+            luts: self.cells.luts(),
+            flip_flops: self.cells.flip_flops(),
+            block_rams: self.cells.block_rams(),
+            multipliers: self.cells.multipliers(),
+            clock_khz: settings.pll.kilohertz,
+            routed_khz: (self.winner.megahertz * 1e3) as u32,
+            seed: self.winner.seed,
+            synthesis_seconds: self.synthesis.as_secs_f64(),
+            routing_seconds: self.routing.as_secs_f64(),
+        }
+    }
+
     fn lines(&self, settings: &Settings) -> String {
         let Self { cells, winner, synthesis, routing } = self;
         let others: String =
@@ -96,6 +138,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let tools = (!args.sources_only)
         .then(|| Ok::<_, flow::FlowError>((Tool::yosys()?, Tool::nextpnr_ecp5()?, Tool::ecppack()?)))
         .transpose()?;
+    let mut json = args.json.as_deref().map(OutputFile::create).transpose()?;
     let design = settings.emit()?;
     let folder = &args.output;
     std::fs::create_dir_all(folder)
@@ -159,6 +202,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     staging.close()?;
     let built = Built { cells, winner, synthesis, routing };
     print::line(built.lines(&settings))?;
+    if let Some(json) = &mut json {
+        json.write_json(&Origin::of(&args.files()).with(&built.report(&settings)))?;
+    }
+    json.map_or(Ok(()), OutputFile::commit)?;
     ensure!(
         built.winner.megahertz >= options.megahertz,
         "the clock of {:.2} MHz was not met: {:.2} MHz; the bitstream was written, but is not to be trusted: give --clock {:.0}, or other --seeds",

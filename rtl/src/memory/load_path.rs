@@ -19,11 +19,11 @@ use hermes_hdl::prelude::*;
 ///    edge. Then the line is registered, too, as soon as the one before it has given its last
 ///    result. Results are offered from the next cycle on.
 /// 4. Up to four words, or two, or one, are selected from a line at once: lanes whose indices
-///    differ by a multiple of that share a word selector. Of such lanes the lowest that waits for its value leads, and
-///    those that want the same word are served with it; the others follow with the next results of
-///    the line. So one line a cycle is sustained if no two such lanes want words of it. Behind a
-///    line of which two do a cycle is lost, even if they want the same word: whether an answer is
-///    accepted must not wait for the comparison of addresses.
+///    differ by a multiple of that share a word selector. Of such lanes the lowest that waits for
+///    its value leads, and those that want the same word are served with it; the others follow with
+///    the next results of the line. So one line a cycle is sustained if no two such lanes want
+///    words of it. Behind a line of which two do a cycle is lost, even if they want the same word:
+///    whether an answer is accepted must not wait for the comparison of addresses.
 /// 5. The value is in the word at the lowest two bits of `place.address`, with `place.size` and
 ///    `place.signed`; see [`LoadValue`](super::LoadValue).
 #[derive(Clone, Debug, LogicBlock)]
@@ -59,8 +59,8 @@ pub struct LoadPath<const LANES: usize> {
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
-    /// Word of the line for lane `i` of the mask in element `i` modulo their number. It is 0 if no such
-    /// lane is in the mask, and while `result.valid` or `result_ready` is low.
+    /// Word of the line for lane `i` of the mask in element `i` modulo their number. It is 0 if no
+    /// such lane is in the mask, and while `result.valid` or `result_ready` is low.
     #[count(groups)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Where in the words the values are.

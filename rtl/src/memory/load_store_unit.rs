@@ -21,8 +21,8 @@ use hermes_hdl::prelude::*;
 /// 3. Where several lanes store to the same byte, the highest lane wins.
 /// 4. A load line appears on `read.valid` one cycle after its operation was accepted (first line),
 ///    its values on `result.valid` two cycles after the answer was accepted. A store line of lanes
-///    that are merged in a cycle appears on `write.valid` three cycles after its operation was accepted;
-///    `stored.valid` follows `write.written.valid` of its last line by two cycles.
+///    that are merged in a cycle appears on `write.valid` three cycles after its operation was
+///    accepted; `stored.valid` follows `write.written.valid` of its last line by two cycles.
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be
 ///    written, in any order.
 #[derive(Clone, Debug, LogicBlock)]

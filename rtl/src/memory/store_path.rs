@@ -12,8 +12,8 @@ use hermes_hdl::prelude::*;
 ///    cycle on its data is merged from `held.size`, `held.address` and `held.data` of `held.entry`,
 ///    which must stand while `held.valid` is high; in the cycle after that `write.valid` offers it.
 /// 2. A group of lanes in a row is merged in a cycle: of four, 0 to 3, 4 to 7 and so on, or of two,
-///    or one. So a line takes a cycle for each group of which a lane writes to it. Where several lanes write the same byte,
-///    the highest lane wins.
+///    or one. So a line takes a cycle for each group of which a lane writes to it. Where several
+///    lanes write the same byte, the highest lane wins.
 /// 3. Every line has a tag of its own, 0 to 31. `write.written.valid` with the tag says that the
 ///    line is written: in any order, in the cycle after its request was accepted at the earliest.
 ///    Operations complete in the order of their acceptance, one a cycle: `stored.valid` is high for
