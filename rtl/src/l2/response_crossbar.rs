@@ -9,7 +9,8 @@ use hermes_hdl::prelude::*;
 /// 1. Each requester gets one answer of a read and one of a write a cycle at most, which it always
 ///    accepts; the banks are served round-robin. An answer stands at the requester in the cycle
 ///    after the bank's port gave it.
-/// 2. The counters are modulo 2^32. An atomic operation counts as a write.
+/// 2. The counters are modulo 2^32, and count an answer in the cycle in which it stands at the
+///    requester: they may lie apart. An atomic operation counts as a write.
 /// 3. With `words`, the answer of a write carries a word and an error: those of atomic operations.
 /// 4. With a network interface, the answers of its requester carry a second word: the upper half of
 ///    a value of 64 bits.
@@ -63,6 +64,9 @@ pub struct ResponseCrossbar {
     data: Vec<Register<Bits<512>>>,
     #[count(requesters)]
     error: Vec<Register<Bit>>,
+    /// The answer is that of a miss.
+    #[count(requesters)]
+    missed: Vec<Register<Bit>>,
     #[count(requesters)]
     done: Vec<Register<Bit>>,
     #[count(requesters)]
@@ -147,11 +151,7 @@ impl Logic for ResponseCrossbar {
                         self.tag[i].d.next = self.bank[b].tag.val();
                         self.data[i].d.next = self.bank[b].data.val();
                         self.error[i].d.next = self.bank[b].error.val();
-                        if self.bank[b].missed.val() {
-                            self.miss_count[i].d.next = self.miss_count[i].q.val() + 1;
-                        } else {
-                            self.hit_count[i].d.next = self.hit_count[i].q.val() + 1;
-                        }
+                        self.missed[i].d.next = self.bank[b].missed.val();
                     }
                 }
             }
@@ -165,7 +165,6 @@ impl Logic for ResponseCrossbar {
             self.written_arbiter[i].advance.next = self.written_arbiter[i].any.val();
             self.done[i].d.next = self.written_arbiter[i].any.val();
             if self.written_arbiter[i].any.val() {
-                self.write_count[i].d.next = self.write_count[i].q.val() + 1;
                 for b in 0..self._banks {
                     if self.written_arbiter[i].grant.val().get_bit(b) {
                         self.bank_written[b].ready.next = true;
@@ -175,6 +174,16 @@ impl Logic for ResponseCrossbar {
             }
             self.written[i].valid.next = self.done[i].q.val();
             self.written[i].tag.next = self.done_tag[i].q.val();
+            if self.valid[i].q.val() {
+                if self.missed[i].q.val() {
+                    self.miss_count[i].d.next = self.miss_count[i].q.val() + 1;
+                } else {
+                    self.hit_count[i].d.next = self.hit_count[i].q.val() + 1;
+                }
+            }
+            if self.done[i].q.val() {
+                self.write_count[i].d.next = self.write_count[i].q.val() + 1;
+            }
             self.counters[i].read_hits.next = self.hit_count[i].q.val();
             self.counters[i].read_misses.next = self.miss_count[i].q.val();
             self.counters[i].writes.next = self.write_count[i].q.val();
