@@ -20,6 +20,8 @@ mod line_tests;
 #[cfg(test)]
 mod link_tests;
 #[cfg(test)]
+mod memory_player;
+#[cfg(test)]
 mod memory_tests;
 mod run_timer;
 mod sdram;

@@ -3,18 +3,18 @@
 
 use super::timing::{SDRAM_TIMES, START_REFRESHES};
 use super::{SdramChip, SdramMemory, SdramPins, SdramTiming};
-use crate::memory::testing::{bits_to_line, line_to_bits, random, Line};
+use crate::board::memory_player::{Load, Played, Player};
+use crate::memory::testing::{random, Line};
 use crate::testing::{reset, settle, tick};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use std::collections::{HashMap, VecDeque};
 
 /// A memory and its chip.
 struct Bench {
     uut: SdramMemory,
     chip: SdramChip,
     timing: SdramTiming,
-    bytes: u64,
+    bytes: u32,
     cycle: u64,
     /// Cycles of the refreshes at the pins, those of the start-up too.
     refreshes: Vec<u64>,
@@ -67,144 +67,25 @@ impl Bench {
 }
 
 /// Some lines that fall into the same and other rows and banks, up to both ends.
-fn address(rng: &mut ChaCha8Rng, bytes: u64) -> u32 {
+fn address(rng: &mut ChaCha8Rng, bytes: u32) -> u32 {
     match rng.gen_range(0..8) {
         0 => rng.gen::<u32>() & !63,
-        1 => rng.gen_range(0..bytes as u32) & !63,
-        2 => [bytes as u32, bytes as u32 - 64, 0][rng.gen_range(0..3)],
+        1 => rng.gen_range(0..bytes) & !63,
+        2 => [bytes, bytes - 64, 0][rng.gen_range(0..3)],
         _ => rng.gen_range(0..8u32) << 6 | 1 << rng.gen_range(9..25),
     }
 }
 
-/// What a request waits for.
-#[derive(Default)]
-struct Waits {
-    reads: VecDeque<u64>,
-    writes: VecDeque<u64>,
-    longest: u64,
-}
-
-/// What is played: how often each is offered, one in so many cycles; how often an answer is taken.
-struct Load {
-    reads: u32,
-    writes: u32,
-    bytes: u32,
-    taken: f64,
-}
-
 /// Plays random requests and compares all answers with a model.
-fn play(bench: &mut Bench, rng: &mut ChaCha8Rng, cycles: u64, load: &Load) -> [u64; 5] {
-    let bytes = bench.bytes;
-    let mut model: HashMap<u32, Line> = HashMap::new();
-    let mut reads: VecDeque<(u64, Option<Line>)> = VecDeque::new();
-    let mut writes: VecDeque<(u64, bool)> = VecDeque::new();
-    let mut byte = None;
-    let [mut read_lines, mut written_lines, mut host_bytes, mut errors] = [0; 4];
-    let mut ar: Option<(u64, u32)> = None;
-    let mut aw: Option<(u64, u32)> = None;
-    let mut w: Option<(Line, u64)> = None;
-    let mut host: Option<(bool, u32, u8)> = None;
-    let mut waits = Waits::default();
-    for cycle in 0..cycles {
-        if ar.is_none() && rng.gen_ratio(1, load.reads) {
-            ar = Some((rng.gen_range(0..256), address(rng, bytes)));
-            waits.reads.push_back(cycle);
-        }
-        let writes_before = aw.is_some() && w.is_some();
-        if aw.is_none() && rng.gen_ratio(1, load.writes) {
-            aw = Some((rng.gen_range(0..256), address(rng, bytes)));
-        }
-        if w.is_none() && rng.gen_ratio(1, load.writes) {
-            w = Some((std::array::from_fn(|_| rng.gen()), rng.gen::<u64>() | rng.gen::<u64>()));
-        }
-        if aw.is_some() && w.is_some() && !writes_before {
-            waits.writes.push_back(cycle);
-        }
-        if host.is_none() && rng.gen_ratio(1, load.bytes) {
-            let at = address(rng, bytes) % bytes as u32 + rng.gen_range(0..64);
-            host = Some((rng.gen(), at, rng.gen()));
-        }
-        let uut = &mut bench.uut;
-        uut.s_axi.arvalid.next = ar.is_some();
-        uut.s_axi.arid.next = ar.map_or(0, |(id, _)| id).into();
-        uut.s_axi.araddr.next = ar.map_or(0, |(_, address)| u64::from(address)).into();
-        uut.s_axi.awvalid.next = aw.is_some();
-        uut.s_axi.awid.next = aw.map_or(0, |(id, _)| id).into();
-        uut.s_axi.awaddr.next = aw.map_or(0, |(_, address)| u64::from(address)).into();
-        uut.s_axi.wvalid.next = w.is_some();
-        uut.s_axi.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
-        uut.s_axi.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
-        uut.byte.valid.next = host.is_some();
-        uut.byte.write.next = host.is_some_and(|(write, ..)| write);
-        uut.byte.address.next = host.map_or(0, |(_, address, _)| u64::from(address)).into();
-        uut.byte.data.next = host.map_or(0, |(.., data)| u64::from(data)).into();
-        uut.s_axi.rready.next = rng.gen_bool(load.taken);
-        uut.s_axi.bready.next = rng.gen_bool(load.taken);
+fn play(bench: &mut Bench, rng: ChaCha8Rng, cycles: u64, load: Load) -> Played {
+    let mut player = Player::new(rng, load, bench.bytes, address, Bench::first);
+    for _ in 0..cycles {
+        player.offer(&mut bench.uut.s_axi, &mut bench.uut.byte);
         bench.settle();
-
-        let uut = &bench.uut;
-        let mut line_of = |address: u32| *model.entry(address).or_insert_with(|| Bench::first(address));
-        assert_eq!(uut.byte.answer.val(), byte.is_some(), "cycle {cycle}");
-        if let Some(expected) = byte.take() {
-            assert_eq!(uut.byte.read.val().to_u64() as u8, expected, "cycle {cycle}");
-        }
-        if uut.s_axi.rvalid.val() {
-            let (id, line) = reads[0];
-            assert_eq!(uut.s_axi.rid.val().to_u64(), id);
-            assert_eq!(uut.s_axi.rresp.val().to_u64(), if line.is_some() { 0 } else { 3 });
-            if let Some(line) = line {
-                assert!(bits_to_line(uut.s_axi.rdata.val()) == line, "cycle {cycle}");
-            }
-            if uut.s_axi.rready.val() {
-                reads.pop_front();
-                waits.longest = waits.longest.max(cycle - waits.reads.pop_front().unwrap());
-            }
-        }
-        if uut.s_axi.bvalid.val() {
-            let (id, inside) = writes[0];
-            assert_eq!(
-                (uut.s_axi.bid.val().to_u64(), uut.s_axi.bresp.val().to_u64()),
-                (id, if inside { 0 } else { 3 })
-            );
-            if uut.s_axi.bready.val() {
-                writes.pop_front();
-                waits.longest = waits.longest.max(cycle - waits.writes.pop_front().unwrap());
-            }
-        }
-        if uut.s_axi.arready.val() {
-            let (id, address) = ar.take().unwrap();
-            let line = (u64::from(address) < bytes).then(|| line_of(address));
-            read_lines += 1;
-            errors += u64::from(line.is_none());
-            reads.push_back((id, line));
-        }
-        assert_eq!(uut.s_axi.awready.val(), uut.s_axi.wready.val());
-        if uut.s_axi.awready.val() {
-            let ((id, address), (line, strobe)) = (aw.take().unwrap(), w.take().unwrap());
-            let inside = u64::from(address) < bytes;
-            if inside {
-                let mut merged = line_of(address);
-                (0..64).filter(|i| strobe >> i & 1 == 1).for_each(|i| merged[i] = line[i]);
-                model.insert(address, merged);
-            }
-            written_lines += 1;
-            errors += u64::from(!inside);
-            writes.push_back((id, inside));
-        } else if let (true, Some((write, address, data))) = (uut.byte.ready.val(), host) {
-            host_bytes += 1;
-            let at = (address & 63) as usize;
-            let mut line = line_of(address & !63);
-            if write {
-                line[at] = data;
-                model.insert(address & !63, line);
-            } else {
-                byte = Some(line[at]);
-            }
-            host = None;
-        }
+        player.check(&bench.uut.s_axi, &bench.uut.byte);
         bench.tick();
     }
-    [read_lines, written_lines, host_bytes, errors, waits.longest]
+    player.played
 }
 
 /// Refreshes come on time: each in its interval, at most so much later as is documented.
@@ -221,11 +102,11 @@ fn check_refreshes(bench: &Bench, since: usize) {
 }
 
 fn random_load(kilohertz: u64, bytes_log2: usize) {
-    let mut rng = random(&format!("sdram_memory {kilohertz} kHz 2^{bytes_log2}"));
+    let rng = random(&format!("sdram_memory {kilohertz} kHz 2^{bytes_log2}"));
     let mut bench = Bench::started(kilohertz, bytes_log2);
     let load = Load { reads: 60, writes: 60, bytes: 80, taken: 0.5 };
-    let [reads, writes, bytes, errors, _] = play(&mut bench, &mut rng, 12_000, &load);
-    assert!(reads > 80 && writes > 60 && bytes > 60 && errors > 10, "{reads} {writes} {bytes} {errors}");
+    let Played { reads, writes, bytes, errors, .. } = play(&mut bench, rng, 12_000, load);
+    assert!(reads > 80 && writes > 60 && bytes > 60 && errors.iter().sum::<u64>() > 10);
     check_refreshes(&bench, 8);
 }
 
@@ -252,12 +133,12 @@ fn lines_and_bytes_are_those_that_were_written_at_133_megahertz() {
 #[test]
 fn no_request_waits_longer_than_is_said() {
     for kilohertz in [10_000, 40_000, 133_000] {
-        let mut rng = random("sdram_memory under load");
+        let rng = random("sdram_memory under load");
         let mut bench = Bench::started(kilohertz, 25);
         let load = Load { reads: 1, writes: 1, bytes: 1, taken: 1.0 };
-        let [reads, writes, bytes, errors, longest] = play(&mut bench, &mut rng, 8_000, &load);
+        let Played { reads, writes, bytes, errors, longest } = play(&mut bench, rng, 8_000, load);
         println!("{kilohertz} kHz: {reads} reads, {writes} writes, {bytes} bytes, {longest} cycles");
-        assert!(reads > 70 && writes > 70 && bytes > 100 && errors > 10);
+        assert!(reads > 70 && writes > 70 && bytes > 100 && errors.iter().sum::<u64>() > 10);
         let bound = bench.timing.answer_wait();
         assert!(longest <= bound && longest > bound / 2, "{longest} cycles, documented {bound}");
         check_refreshes(&bench, 8);
@@ -268,10 +149,10 @@ fn no_request_waits_longer_than_is_said() {
 fn refreshes_go_on_while_answers_wait() {
     // A read that is not taken holds all others; behind a write bytes go on.
     for (reads, writes, expected) in [(1, 1_000_000, [1, 0]), (1_000_000, 1, [0, 1])] {
-        let mut rng = random("sdram_memory with answers that wait");
+        let rng = random("sdram_memory with answers that wait");
         let mut bench = Bench::started(40_000, 25);
         let load = Load { reads, writes, bytes: 1, taken: 0.0 };
-        let [reads, writes, bytes, _, _] = play(&mut bench, &mut rng, 8_000, &load);
+        let Played { reads, writes, bytes, .. } = play(&mut bench, rng, 8_000, load);
         assert_eq!([reads, writes], expected);
         assert_eq!([bench.uut.s_axi.rvalid.val(), bench.uut.s_axi.bvalid.val()], [reads == 1, writes == 1]);
         assert!(if writes == 1 { bytes > 1_000 } else { bytes <= 1 });
@@ -409,8 +290,7 @@ fn a_reset_may_come_at_any_time() {
     (bench.cycle, bench.refreshes) = (0, Vec::new());
     (0..=bench.timing.start_cycles()).for_each(|_| bench.tick());
     let load = Load { reads: 50, writes: 50, bytes: 50, taken: 0.9 };
-    let [reads, ..] = play(&mut bench, &mut rng, 500, &load);
-    assert!(reads > 2);
+    assert!(play(&mut bench, rng, 500, load).reads > 2);
 }
 
 #[test]
