@@ -95,16 +95,7 @@ impl<const LANES: usize> Logic for Ulx3s<LANES> {
         self.wifi_gpio0.next = true;
         for i in 0..self._sdrams {
             self.pins[i].clock.next = self.clocks.clock_out.val();
-            self.pins[i].csn.next = self.system.sdram[i].csn.val();
-            self.pins[i].rasn.next = self.system.sdram[i].rasn.val();
-            self.pins[i].casn.next = self.system.sdram[i].casn.val();
-            self.pins[i].wen.next = self.system.sdram[i].wen.val();
-            self.pins[i].ba.next = self.system.sdram[i].ba.val();
-            self.pins[i].a.next = self.system.sdram[i].a.val();
-            self.pins[i].dqm.next = self.system.sdram[i].dqm.val();
-            self.pins[i].d_out.next = self.system.sdram[i].d_out.val();
-            self.pins[i].d_enable.next = self.system.sdram[i].d_enable.val();
-            self.system.sdram[i].d_in.next = self.pins[i].d_in.val();
+            connect!(self.system.sdram[i], self.pins[i].bus);
             self.sdram_clk[i].next = self.pins[i].sdram_clk.val();
             self.sdram_cke[i].next = true;
             self.sdram_csn[i].next = self.system.sdram[i].csn.val();

@@ -2,12 +2,14 @@
 
 use hermes_hdl::emit::unit_info::HandWritten;
 use hermes_hdl::prelude::*;
+use hermes_rtl::ports::SdramBus;
 
 /// Clock and data pins of an SDRAM of 16 bits, by cells of an ECP5 (ODDRX1F and BB, Lattice
 /// FPGA-TN-02035 and FPGA-TN-02032).
 ///
 /// 1. `sdram_clk` is the inverted `clock`: the chip takes commands in the middle of a cycle.
-/// 2. `sdram_d` is driven with `d_out` while `d_enable` is high; `d_in` is what is on it.
+/// 2. `sdram_d` is driven with `bus.d_out` while `bus.d_enable` is high; `bus.d_in` is what is on
+///    it.
 /// 3. In simulation, and wherever `SYNTHESIS` is not defined, a chip is behind the pins: it keeps
 ///    what is written and answers READs of one word with its CAS latency. It checks no times and no
 ///    mode: [`SdramChip`](hermes_rtl::board::SdramChip) does that for the controller.
@@ -17,28 +19,8 @@ pub struct Ecp5SdramPins {
     /// Clock of the controller.
     pub clock: Signal<In, Clock>,
 
-    // The controller, as its `SdramBus` has it; what the pins do not need is for the chip in
-    // simulation
-    /// Chip select, active low.
-    pub csn: Signal<In, Bit>,
-    /// Row address strobe, active low.
-    pub rasn: Signal<In, Bit>,
-    /// Column address strobe, active low.
-    pub casn: Signal<In, Bit>,
-    /// Write enable, active low.
-    pub wen: Signal<In, Bit>,
-    /// Bank.
-    pub ba: Signal<In, Bits<2>>,
-    /// Row or column.
-    pub a: Signal<In, Bits<13>>,
-    /// Byte mask, active high.
-    pub dqm: Signal<In, Bits<2>>,
-    /// Data to the chip.
-    pub d_out: Signal<In, Bits<16>>,
-    /// The data pins are driven.
-    pub d_enable: Signal<In, Bit>,
-    /// Data from the chip.
-    pub d_in: Signal<Out, Bits<16>>,
+    /// The controller; what the pins do not need is for the chip in simulation.
+    pub bus: Flipped<SdramBus>,
 
     /// Clock of the chip.
     pub sdram_clk: Signal<Out, Bit>,
@@ -66,8 +48,8 @@ impl Logic for Ecp5SdramPins {
     /// Natively there is no chip: reads give 0.
     fn update(&mut self) {
         self.sdram_clk.next = false;
-        self.sdram_d.next = self.d_out.val();
-        self.d_in.next = bits::<16>(0);
+        self.sdram_d.next = self.bus.d_out.val();
+        self.bus.d_in.next = bits::<16>(0);
     }
     fn timing(&self) -> Vec<TimingInfo> {
         let (columns, cas_latency) = (self._columns, self._cas_latency);
@@ -75,8 +57,8 @@ impl Logic for Ecp5SdramPins {
             format!("Ecp5SdramPins<{columns}, {cas_latency}>"),
             "Clock and data pins of an SDRAM of 16 bits; in simulation with the chip behind them.",
         )
-        .follows("sdram_d", "d_out")
-        .follows("sdram_d", "d_enable")
+        .follows("sdram_d", "bus_d_out")
+        .follows("sdram_d", "bus_d_enable")
         .bidirectional("sdram_d")
         .into_timing()
     }
@@ -97,29 +79,29 @@ impl Logic for Ecp5SdramPins {
                  .Q(sdram_clk)\n\
              );\n\
              BB pins [15:0] (\n    \
-                 .I(d_out),\n    \
-                 .T(~d_enable),\n    \
-                 .O(d_in),\n    \
+                 .I(bus_d_out),\n    \
+                 .T(~bus_d_enable),\n    \
+                 .O(bus_d_in),\n    \
                  .B(sdram_d)\n\
              );\n\
-             wire unused = &{{1'b0, csn, rasn, casn, wen, ba, a, dqm}};\n\
+             wire unused = &{{1'b0, bus_csn, bus_rasn, bus_casn, bus_wen, bus_ba, bus_a, bus_dqm}};\n\
              `else\n\
              // The chip.\n\
              localparam PLACES = {places};\n\
              reg [15:0] words [0:PLACES - 1];\n\
              reg [12:0] rows [0:3];\n\
              reg [15:0] {all};\n\
-             wire [{top}:0] place = {{rows[ba], ba, a[{last}:0]}};\n\
+             wire [{top}:0] place = {{rows[bus_ba], bus_ba, bus_a[{last}:0]}};\n\
              assign sdram_clk = ~clk;\n\
-             assign d_in = {given};\n\
-             assign sdram_d = d_enable ? d_out : {given};\n\
+             assign bus_d_in = {given};\n\
+             assign sdram_d = bus_d_enable ? bus_d_out : {given};\n\
              always @(negedge clk) begin\n\
              {moves}    \
-                 if (!csn && !rasn && casn && wen) rows[ba] <= a;\n    \
-                 if (!csn && rasn && !casn && wen) word_0 <= words[place];\n    \
-                 if (!csn && rasn && !casn && !wen) begin\n        \
-                     if (!dqm[0]) words[place][7:0] <= d_out[7:0];\n        \
-                     if (!dqm[1]) words[place][15:8] <= d_out[15:8];\n    \
+                 if (!bus_csn && !bus_rasn && bus_casn && bus_wen) rows[bus_ba] <= bus_a;\n    \
+                 if (!bus_csn && bus_rasn && !bus_casn && bus_wen) word_0 <= words[place];\n    \
+                 if (!bus_csn && bus_rasn && !bus_casn && !bus_wen) begin\n        \
+                     if (!bus_dqm[0]) words[place][7:0] <= bus_d_out[7:0];\n        \
+                     if (!bus_dqm[1]) words[place][15:8] <= bus_d_out[15:8];\n    \
                  end\n\
              end\n\
              `endif\n",

@@ -15,7 +15,7 @@ use super::names::{identifier, module_name, snake_case, Names};
 use super::plan;
 use super::promise::Promise;
 use super::scope::{self, Scope};
-use super::unit::{group_elements, Unit};
+use super::unit::{group_elements, rust_path, Unit};
 use super::unit_info::{HandWritten, Primitive};
 use super::wakes::{self, Remedy};
 use super::EmitError;
@@ -138,7 +138,7 @@ impl Library {
             return Ok(index);
         }
         let mut definition = match &scope.primitive {
-            Some(Primitive::HandWritten(module)) => hand_written(scope, module),
+            Some(Primitive::HandWritten(module)) => hand_written(scope, path, module)?,
             _ => {
                 let mut indices = scope.children.iter().zip(&children);
                 let mut unit = Unit::declare(scope, path, |child, _| {
@@ -378,24 +378,38 @@ fn parameters(scope: &Scope) -> Vec<Vec<(String, String)>> {
 }
 
 /// A module whose text is written by hand, such as a memory.
-fn hand_written(scope: &Scope, module: &HandWritten) -> Definition {
-    let mut ports = Vec::new();
-    let mut lengths = Vec::new();
-    for (name, elements) in group_elements(scope) {
-        lengths.push(elements.len());
+///
+/// # Errors
+/// [`EmitError::NameTaken`] if two of its ports would have one name.
+fn hand_written(scope: &Scope, path: &str, module: &HandWritten) -> Result<Definition, EmitError> {
+    let groups = group_elements(scope);
+    let mut names = Names::default();
+    let mut ports: Vec<ListedPort> = Vec::new();
+    for (field, elements) in &groups {
+        let name = names.take(port_name(field));
         let direction = match elements[0].kind {
             AtomKind::InputParameter => Direction::Input,
             _ if module.bidirectional.contains(&name) => Direction::Bidirectional,
             _ => Direction::Output,
         };
         let bits = module.widths.iter().find(|(port, _)| *port == name).map(|(_, bits)| bits.clone());
-        let name = port_name(&name).to_string();
         let port = Port { name, direction, width: elements[0].width * elements.len() };
         ports.push(ListedPort { port, bits, procedural: false, doc: String::new(), group: None });
     }
+    if let Some(clash) = names.clash() {
+        let both = groups.iter().zip(&ports).filter(|(_, listed)| listed.port.name == clash);
+        let mut both = both.map(|((field, _), _)| format!("`{}`", rust_path(field)));
+        return Err(EmitError::NameTaken {
+            path: path.to_string(),
+            name: clash.to_string(),
+            first: both.next().unwrap_or_default(),
+            second: both.next().unwrap_or_default(),
+            remedy: "rename one of them".to_string(),
+        });
+    }
     let places = |name: &String| -> Vec<PortElement> {
         let port = ports.iter().position(|p| p.port.name == *name);
-        port.into_iter().flat_map(|p| (0..lengths[p]).map(move |element| (p, element))).collect()
+        port.into_iter().flat_map(|p| (0..groups[p].1.len()).map(move |element| (p, element))).collect()
     };
     let through = module.combinational.iter().flat_map(|(output, input)| {
         places(output).into_iter().map(|element| (element, places(input))).collect::<Vec<_>>()
@@ -408,7 +422,7 @@ fn hand_written(scope: &Scope, module: &HandWritten) -> Definition {
         _ => String::new(),
     };
     let plain = module.type_name.split_once('<').map_or(module.type_name.as_str(), |(plain, _)| plain);
-    Definition {
+    Ok(Definition {
         doc: module.doc.clone(),
         shared_name: (!module.parameters.is_empty()).then(|| module_name(plain)),
         sizes: module.parameters.clone(),
@@ -418,7 +432,7 @@ fn hand_written(scope: &Scope, module: &HandWritten) -> Definition {
         wakes: through.clone(),
         through,
         ..Definition::default()
-    }
+    })
 }
 
 /// The parameters of a module, with a bracket and a space behind; those of the top module, which

@@ -2,7 +2,8 @@
 
 use rand::RngCore as _;
 
-use super::unit_info::Drive as _;
+use super::unit_info::{Drive as _, HandWritten};
+use super::EmitError;
 use crate::prelude::*;
 use crate::testing::{self, check};
 
@@ -280,6 +281,126 @@ impl Logic for Staged {
             self.totals[i].next = self.watcher[i].total.val();
         }
     }
+}
+
+/// Passes an order on to two others; its text is written by hand.
+#[derive(LogicBlock)]
+pub struct Relay {
+    pub order: Order,
+    #[count(2)]
+    pub out: Vec<Flipped<Order>>,
+}
+
+impl Logic for Relay {
+    fn update(&mut self) {
+        for (i, out) in self.out.iter_mut().enumerate() {
+            out.valid.next = self.order.valid.val();
+            out.step.next = self.order.step.val() + bits::<4>(i as u64);
+        }
+        self.order.ready.next = self.out.iter().all(|out| out.ready.val());
+    }
+    fn timing(&self) -> Vec<TimingInfo> {
+        HandWritten::new("Relay", "Passes an order on to two others.")
+            .parameter("STEP", 4)
+            .width(&["order_step"], "STEP")
+            .width(&["out_step"], "2*STEP")
+            .follows("out_valid", "order_valid")
+            .follows("out_step", "order_step")
+            .follows("order_ready", "out_ready")
+            .into_timing()
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(
+            "assign out_valid = {2{order_valid}};\n\
+             assign out_step = {order_step + {{STEP-1{1'b0}}, 1'b1}, order_step};\n\
+             assign order_ready = &out_ready;\n"
+                .to_string(),
+        )
+    }
+}
+
+/// Two counters behind it.
+#[derive(LogicBlock)]
+pub struct Relayed {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub order: Order,
+    #[count(2)]
+    pub totals: Vec<Signal<Out, Bits<4>>>,
+    relay: Relay,
+    #[count(2)]
+    counter: Vec<Counter>,
+}
+
+impl Logic for Relayed {
+    #[hdl_gen]
+    fn update(&mut self) {
+        connect!(self.order, self.relay.order);
+        for i in 0..2 {
+            connect!(self.relay.out[i], self.counter[i].message.order);
+            for k in 0..3 {
+                self.counter[i].message.about[k].next = false;
+            }
+            self.totals[i].next = self.counter[i].total.val();
+        }
+    }
+}
+
+/// Its order is offered while it is taken.
+#[derive(LogicBlock, Default)]
+pub struct Looped {
+    pub y: Signal<Out, Bit>,
+    relay: Relay,
+}
+
+impl Logic for Looped {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.relay.order.valid.next = self.relay.order.ready.val();
+        self.relay.order.step.next = bits::<4>(1);
+        for i in 0..2 {
+            self.relay.out[i].ready.next = self.relay.out[i].valid.val();
+        }
+        self.y.next = self.relay.out[0].step.val().any();
+    }
+}
+
+#[test]
+fn ports_of_groups_of_a_module_written_by_hand_are_named_as_all_others() {
+    let text = super::emit(&Relayed::default(), "relayed").unwrap().verilog();
+    let ports = "\
+    input  wire              order_valid,
+    input  wire [STEP-1:0]   order_step,
+    output wire              order_ready,
+    output wire [1:0]        out_valid,
+    output wire [2*STEP-1:0] out_step,
+    input  wire [1:0]        out_ready
+";
+    assert!(text.contains(ports) && !text.contains('$'), "{text}");
+    check(Relayed::default());
+    let error = super::emit(&Looped::default(), "looped").unwrap_err();
+    assert!(matches!(error, EmitError::CombinationalLoop { .. }), "{error}");
+}
+
+/// A port with the name that one of its group has.
+#[derive(LogicBlock, Default)]
+pub struct Twice {
+    pub order: Order,
+    pub order_ready: Signal<Out, Bit>,
+}
+
+impl Logic for Twice {
+    fn update(&mut self) {}
+    fn timing(&self) -> Vec<TimingInfo> {
+        HandWritten::new("Twice", "Two ports of one name.").into_timing()
+    }
+}
+
+#[test]
+fn two_ports_of_one_name_of_a_module_written_by_hand_are_refused() {
+    let error = super::emit(&Twice::default(), "twice").unwrap_err().to_string();
+    let both = "twice: `order.ready` and `order_ready` would both be called `order_ready`";
+    assert!(error.contains(both), "{error}");
 }
 
 #[test]

@@ -147,6 +147,9 @@ pub enum Primitive {
 ///
 /// Units that differ in nothing but values of `parameters` become one Verilog module with these
 /// parameters: its text must say them by name.
+///
+/// Ports have their Verilog names here and in the text: port `valid` of a group `order` is
+/// `order_valid`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandWritten {
     /// Type name with its path and parameters.
