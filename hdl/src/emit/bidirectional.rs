@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::module::{Definition, Direction};
+use super::module::Definition;
 use super::node::VarId;
+use super::port_list::Direction;
 use super::unit::{Role, Unit};
 use super::EmitError;
 

@@ -26,6 +26,7 @@ mod node;
 mod path;
 mod plan;
 mod port_groups;
+mod port_list;
 #[cfg(test)]
 mod ports_tests;
 mod promise;
@@ -58,14 +59,14 @@ mod wakes_tests;
 
 pub use design::{emit, emit_prefixed, Design, Module};
 pub use error::EmitError;
-pub use module::{Direction, Port};
+pub use port_list::{Direction, Port};
 pub use promise::Promise;
 pub(crate) use scope::literal_value;
 #[cfg(feature = "testing")]
 pub(crate) use {
-    module::port_name,
     names::{identifier, module_name},
     port_groups::GroupNames,
+    port_list::port_name,
     scope::modulo,
     unit::split_element,
 };

@@ -6,40 +6,16 @@ use std::fmt::Write as _;
 use num_bigint::BigUint;
 
 use super::bidirectional;
-use super::comment::{self, first_sentence};
 use super::flow::{Flow, Slot, Slots};
 use super::node::{ones, Ex, Node, VarId};
 use super::plan::{Driver, Plan};
+use super::port_list::{field_doc, group_doc, header, port_name, Direction, ListedPort, Port};
 use super::promise::{self, Promise};
 use super::scope::Scope;
 use super::text::{constant, range, select, wrap, Writer};
 use super::unit::{Role, Stmt, Unit};
-use super::unit_info::Description;
 use super::wakes::{read_by, Wakes};
 use super::EmitError;
-
-/// Direction of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Into the module.
-    Input,
-    /// Out of the module.
-    Output,
-    /// Both: pins that others drive, too.
-    Bidirectional,
-}
-
-/// A port of a module.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Port {
-    /// Verilog identifier.
-    pub name: String,
-    /// Direction seen from the module.
-    pub direction: Direction,
-    /// Bits.
-    pub width: usize,
-}
 
 /// A port, and the element of it.
 pub type PortElement = (usize, usize);
@@ -75,81 +51,6 @@ pub struct Definition {
 /// Stands for the name of module `index` until names are chosen.
 pub fn placeholder(index: usize) -> String {
     format!("\u{1}{index}\u{1}")
-}
-
-/// Port name of a field.
-pub fn port_name(field: &str) -> &str {
-    match field {
-        "clock" => "clk",
-        "reset" => "rst",
-        other => other,
-    }
-}
-
-fn field_doc(description: Option<&Description>, path: &str) -> String {
-    let find =
-        |d: &Description| d.fields.iter().find(|(n, _)| n == path).and_then(|(_, doc)| first_sentence(doc));
-    description.and_then(find).unwrap_or_default()
-}
-
-/// The comment above the ports of a group: that of the field, then that of the group.
-fn group_doc(description: &Description, path: &str) -> Option<String> {
-    let (group, _) = path.rsplit_once('.')?;
-    let of = |list: &[(String, String)]| {
-        list.iter().find(|(name, _)| name == group).and_then(|(_, doc)| first_sentence(doc))
-    };
-    let sentences: Vec<String> =
-        [of(&description.fields), of(&description.groups)].into_iter().flatten().collect();
-    (!sentences.is_empty()).then(|| sentences.join(". "))
-}
-
-/// A port in the list of a module.
-pub struct ListedPort {
-    pub port: Port,
-    /// Its number of bits where that depends on parameters of the module.
-    pub bits: Option<String>,
-    /// Driven from an `always` block.
-    pub procedural: bool,
-    /// Comment behind it.
-    pub doc: String,
-    /// Comment above the first port of its group.
-    pub group: Option<String>,
-}
-
-/// The port list of a module.
-pub fn header(ports: &[ListedPort]) -> String {
-    let columns = ports.iter().map(|p| match &p.bits {
-        Some(bits) => format!("[{bits}-1:0] "),
-        None => range(p.port.width),
-    });
-    let columns: Vec<String> = columns.collect();
-    let widest = columns.iter().map(String::len).max().unwrap_or(0);
-    let longest = ports.iter().map(|p| p.port.name.len()).max().unwrap_or(0) + 1;
-    let mut text = String::from("(\n");
-    let mut above: &Option<String> = &None;
-    for (i, (ListedPort { port, procedural, doc, group, .. }, column)) in
-        ports.iter().zip(&columns).enumerate()
-    {
-        if let (Some(comment), true) = (group, group != above) {
-            for line in comment::lines(&format!("{comment}:"), "    ") {
-                let _ = writeln!(text, "{line}");
-            }
-        }
-        above = group;
-        let direction = match port.direction {
-            Direction::Input => "input  wire",
-            Direction::Output if *procedural => "output reg ",
-            Direction::Output => "output wire",
-            Direction::Bidirectional => "inout  wire",
-        };
-        let name = format!("{}{}", port.name, if i + 1 < ports.len() { "," } else { "" });
-        let declaration = format!("    {direction} {column:<widest$}{name:<longest$}");
-        for line in comment::beside(&declaration, doc) {
-            let _ = writeln!(text, "{line}");
-        }
-    }
-    text.push_str(");\n");
-    text
 }
 
 struct Builder<'a> {
