@@ -129,3 +129,5 @@ endmodule
 `TRACKED_SYNC(ram_sync_330_8, 330, 8)
 `TRACKED(ram_async_44_3, 44, 3)
 `TRACKED(ram_async_16_5, 16, 5)
+// The link of a board.
+`TRACKED_SYNC(ram_sync_8_11, 8, 11)

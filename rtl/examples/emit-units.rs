@@ -86,6 +86,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("egress", &stream::Egress::default()),
         unit("trace_ring", &trace::TraceRing::default()),
         unit("sdram_memory", &board::SdramMemory::new(SHORT_SDRAM, 25)),
+        unit("board_link", &board::BoardLink::with_trace_buffer(IDENTITY)),
+        unit("board_link_plain", &board::BoardLink::new(IDENTITY)),
     ]
 }
 
@@ -93,6 +95,10 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
 /// two intervals before the first command.
 const SHORT_SDRAM: board::SdramTiming =
     board::SdramTiming { cas_latency: 3, t_rcd: 3, t_rp: 3, t_rfc: 9, close: 3, interval: 52, start: 11 };
+
+/// What the link of the proofs says of itself.
+const IDENTITY: board::BoardIdentity =
+    board::BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };
 
 /// The locks of two sets: of three cores, a command processor and a network interface.
 fn l2_lock(ways: usize) -> l2::L2Lock {
