@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 pub struct BoardIdentity {
     /// Hash of the configuration of the array.
     pub hash: u64,
-    /// Bytes of the packet memory as a power of two: 10 to 20.
+    /// Bytes of the packet memory as a power of two: 10 to 26.
     pub memory_log2: usize,
     /// Clock of the array in kHz.
     pub kilohertz: u32,

@@ -125,7 +125,7 @@ struct Bank {
 ///
 /// - start-up other than 200 us without a command, PRECHARGE of all banks, eight refreshes, mode;
 /// - tRCD, tRP, tRAS, tRC, tRRD, tRFC, tMRD, tWR;
-/// - rows that are refreshed too late;
+/// - rows that are refreshed too late, or open for too long;
 /// - ACTIVATE of an open bank, READ or WRITE of a closed one, refresh or mode with an open one;
 /// - data pins that both drive, WRITE without data, data without WRITE;
 /// - A10 with READ or WRITE, columns that the chip does not have.
@@ -286,6 +286,16 @@ impl SdramChip {
         self.cycles(command, name, since, (picoseconds * self.kilohertz).div_ceil(1_000_000_000));
     }
 
+    /// Checks that a row was not open for too long. In the start-up behind a reset of the controller
+    /// it may have been: its contents are not relied on.
+    fn open_for(&mut self, command: Command, activated: Option<u64>) {
+        let most = SDRAM_TIMES.t_ras_most * self.kilohertz / 1_000_000_000;
+        let seen = activated.map_or(0, |activated| self.now - activated);
+        if self.is_ready() && seen > most {
+            self.fail(command, &format!("tRAS {seen} cycles, expected at most {most}"));
+        }
+    }
+
     fn check_refreshes(&mut self, ready: u64) {
         let oldest = if self.refreshes.len() as u64 == self.rows { self.refreshes[0] } else { ready };
         let (seen, expected) = (self.now - oldest, self.window);
@@ -381,6 +391,7 @@ impl SdramChip {
             if bank.row.is_some() {
                 self.time(command, "tRAS", bank.activated, SDRAM_TIMES.t_ras);
                 self.cycles(command, "tWR", bank.written, WRITE_RECOVERY);
+                self.open_for(command, bank.activated);
             }
             self.banks[i].row = None;
             self.banks[i].precharged = Some(self.now);

@@ -129,6 +129,23 @@ fn each_time_is_checked_to_the_cycle() {
 }
 
 #[test]
+fn a_row_that_is_open_too_long_is_found() {
+    // 100 us
+    let row = (2, activate(1, 9));
+    let mut chip = ready();
+    play(&mut chip, &[row, (10_000, precharge(1, 0))]);
+    assert_eq!(chip.violation(), None);
+    broken(&[row, (10_001, precharge(1, 0))], "PRECHARGE: tRAS 10001 cycles, expected at most 10000");
+    broken(&[row, (10_001, precharge(0, ALL))], "tRAS 10001 cycles, expected at most 10000");
+    // A reset of the controller leaves it open for the start-up.
+    let mut chip = ready();
+    play(&mut chip, &[row]);
+    chip.controller_reset();
+    play(&mut chip, &start(POWER_ON, 3, 8, 7));
+    assert_eq!(chip.violation(), None);
+}
+
+#[test]
 fn what_the_state_of_the_banks_forbids_is_found() {
     let row = (2, activate(1, 9));
     broken(&[(9, read(0, 0))], "READ: bank 0 is closed");

@@ -139,6 +139,8 @@ fn no_request_waits_longer_than_is_said() {
         let Played { reads, writes, bytes, errors, longest } = play(&mut bench, rng, 8_000, load);
         println!("{kilohertz} kHz: {reads} reads, {writes} writes, {bytes} bytes, {longest} cycles");
         assert!(reads > 70 && writes > 70 && bytes > 100 && errors.iter().sum::<u64>() > 10);
+        // As many bytes as the link may write in a request come to their turn before it gives up.
+        assert!(1_024 * 8_000 / bytes < 1 << 16, "{bytes} bytes in 8,000 cycles");
         let bound = bench.timing.answer_wait();
         assert!(longest <= bound && longest > bound / 2, "{longest} cycles, documented {bound}");
         check_refreshes(&bench, 8);
@@ -312,6 +314,12 @@ fn timing_keeps_to_the_data_sheets_at_every_clock() {
         // All rows, the last of them as late as may be
         let rows = nanoseconds(8_192 * timing.interval + timing.refresh_wait());
         assert!(rows <= 64e6 && rows > 62e6, "{kilohertz} kHz: {rows} ns");
+        // The link gives up a request to write 1,024 bytes when they wait for 2^16 cycles: it does not
+        // under full load, with a line between any two bytes.
+        let byte = timing.next_byte() + timing.next_read().max(timing.next_write());
+        let refresh = timing.t_rp + timing.t_rfc;
+        let all = 1_024 * byte * timing.interval / (timing.interval - refresh);
+        assert!(all < 1 << 16, "{kilohertz} kHz: {all} cycles");
         // RVALID does not wait for the row to be closed.
         assert!(timing.close <= timing.cas_latency + 1);
         drop(SdramMemory::new(timing, 25));

@@ -1,6 +1,6 @@
 //! The times of the chip, and what they are in cycles of a clock.
 
-/// Least times of the chip in picoseconds, the slowest of the chips in `docs/sdram.md`.
+/// Times of the chip in picoseconds, least ones unless said otherwise, of the slowest of the chips in `docs/sdram.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SdramTimes {
     /// ACTIVATE to READ or WRITE of the bank (AS4C32M16SB-7).
@@ -9,6 +9,8 @@ pub struct SdramTimes {
     pub t_rp: u64,
     /// ACTIVATE to PRECHARGE of the bank (W9825G6, grade 75).
     pub t_ras: u64,
+    /// The most that is allowed of the same (W9825G6).
+    pub t_ras_most: u64,
     /// ACTIVATE to ACTIVATE of the same bank (MT48LC16M16A2, grade 75).
     pub t_rc: u64,
     /// Refresh to refresh or ACTIVATE (MT48LC16M16A2, grade 75).
@@ -24,6 +26,7 @@ pub const SDRAM_TIMES: SdramTimes = SdramTimes {
     t_rcd: 21_000,
     t_rp: 21_000,
     t_ras: 45_000,
+    t_ras_most: 100_000_000,
     t_rc: 66_000,
     t_rfc: 66_000,
     power_on: 200_000_000,
