@@ -47,16 +47,20 @@ module board_link_formal (
     wire [31:0] memory_address, trace_address;
     wire [7:0]  memory_data, trace_data;
     board_link dut (
-        .clk(clk), .rst(rst), .enable(enable), .byte_valid(byte_valid), .byte_(given_byte), .index(index), .end_(ends),
-        .damaged(damaged), .length(length), .answer_valid(answer_valid), .answer_ready(answer_ready), .answer_data(answer_data),
-        .answer_last(answer_last), .answer_abort(answer_abort), .m_axil_awaddr(awaddr), .m_axil_awprot(awprot),
-        .m_axil_awvalid(awvalid), .m_axil_awready(awready), .m_axil_wdata(wdata), .m_axil_wstrb(wstrb), .m_axil_wvalid(wvalid),
-        .m_axil_wready(wready), .m_axil_bresp(bresp), .m_axil_bvalid(bvalid), .m_axil_bready(bready), .m_axil_araddr(araddr),
-        .m_axil_arprot(arprot), .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_rdata(rdata), .m_axil_rresp(rresp),
-        .m_axil_rvalid(rvalid), .m_axil_rready(rready), .array_reset(array_reset), .busy_cycles(busy),
-        .trace_valid(trace_valid), .trace_ready(trace_ready), .trace_write(trace_write), .trace_address(trace_address), .trace_data(trace_data), .trace_answer(trace_answer), .trace_read(trace_read),
-        .memory_valid(memory_valid), .memory_ready(memory_ready), .memory_write(memory_write), .memory_address(memory_address),
-        .memory_data(memory_data), .memory_answer(memory_answer), .memory_read(memory_read)
+        .trace_valid(trace_valid), .trace_ready(trace_ready), .trace_write(trace_write),
+        .trace_address(trace_address), .trace_data(trace_data), .trace_answer(trace_answer),
+        .trace_read(trace_read),
+        .clk(clk), .rst(rst), .enable(enable), .byte_valid(byte_valid), .byte_(given_byte), .index(index),
+        .end_(ends), .damaged(damaged), .length(length), .answer_valid(answer_valid),
+        .answer_ready(answer_ready), .answer_data(answer_data), .answer_last(answer_last),
+        .answer_abort(answer_abort), .m_axil_awaddr(awaddr), .m_axil_awprot(awprot), .m_axil_awvalid(awvalid),
+        .m_axil_awready(awready), .m_axil_wdata(wdata), .m_axil_wstrb(wstrb), .m_axil_wvalid(wvalid),
+        .m_axil_wready(wready), .m_axil_bresp(bresp), .m_axil_bvalid(bvalid), .m_axil_bready(bready),
+        .m_axil_araddr(araddr), .m_axil_arprot(arprot), .m_axil_arvalid(arvalid), .m_axil_arready(arready),
+        .m_axil_rdata(rdata), .m_axil_rresp(rresp), .m_axil_rvalid(rvalid), .m_axil_rready(rready),
+        .array_reset(array_reset), .busy_cycles(busy), .memory_valid(memory_valid), .memory_ready(memory_ready),
+        .memory_write(memory_write), .memory_address(memory_address), .memory_data(memory_data),
+        .memory_answer(memory_answer), .memory_read(memory_read)
     );
     // The array has a trace buffer.
     localparam TRACE = 1;
@@ -129,6 +133,9 @@ module board_link_formal (
     wire pending = reading && step == 1, has = reading && step[1];
     wire loads = reading && !has;
     wire valid = memory_valid || trace_valid;
+    wire writes = trace_valid ? trace_write : memory_write;
+    wire [31:0] at = trace_valid ? trace_address : memory_address;
+    wire [7:0] data = trace_valid ? trace_data : memory_data;
     wire accepted = memory_valid && memory_ready || trace_valid && trace_ready;
     wire arrives = pending && (of_trace ? trace_answer : memory_answer);
     wire answered = active && (write_register && bvalid || read_register && rvalid);
@@ -143,7 +150,8 @@ module board_link_formal (
     wire [10:0] expected = status != 0 ? 4 : identify ? 36 : read_register ? 8 : read_memory ? 4 + count : 4;
     wire [10:0] data_place = given - 4;
     wire [191:0] identity = IDENTITY >> {data_place[4:0], 3'd0};
-    wire [31:0] word = (read_register ? read_value : data_place < 28 ? damages : busy_then) >> {data_place[1:0], 3'd0};
+    wire [31:0] told_word = read_register ? read_value : data_place < 28 ? damages : busy_then;
+    wire [31:0] word = told_word >> {data_place[1:0], 3'd0};
 
     // Bytes of answers are not counted here while they are not taken: cycles behind the frame that
     // the link itself, registers or memory take.
@@ -158,8 +166,9 @@ module board_link_formal (
     wire told = straight && taken && answer_last;
     always @(posedge clk) begin
         if (rst) straight <= !started;
-        else if (enable ? ends ? bytes != 12 && bytes != 14 && bytes != 16 : !byte_valid || index != bytes || bytes == 16
-            : answer_valid && !answer_ready) straight <= 0;
+        else if (enable && ends ? bytes != 12 && bytes != 14 && bytes != 16
+            : enable ? !byte_valid || index != bytes || bytes == 16 : answer_valid && !answer_ready)
+            straight <= 0;
     end
 
     reg was_answer, was_last, was_write, was_data, was_read, was_byte, was_byte_write, was_of_trace;
@@ -206,8 +215,9 @@ module board_link_formal (
         if (active && resets) {waited, stuck} <= {waited + 17'd1, 1'b0};
         if (accepted) moved <= moved + 1;
         if (done) begin
-            {finished, kept} <= {1'b1, outcome};
-            if (changes) {last, last_operation, last_sequence, last_status} <= {1'b1, operation, sequence_, outcome};
+            {finished, kept, given} <= {1'b1, outcome, 11'd0};
+            if (changes)
+                {last, last_operation, last_sequence, last_status} <= {1'b1, operation, sequence_, outcome};
         end
         if (loads) waited <= waited + 1;
         if (loads && accepted) step <= 1;
@@ -223,9 +233,9 @@ module board_link_formal (
         was_data <= wvalid && !wready && !done;
         was_read <= arvalid && !arready && !done;
         was_byte <= valid && !accepted && !done && !fails;
-        {was_of_trace, was_byte_write} <= {trace_valid, trace_valid ? trace_write : memory_write};
-        was_address <= awvalid ? awaddr : arvalid ? araddr : trace_valid ? trace_address : memory_address;
-        {was_value, was_byte_data} <= {wdata, trace_valid ? trace_data : memory_data};
+        {was_of_trace, was_byte_write} <= {trace_valid, writes};
+        was_address <= awvalid ? awaddr : arvalid ? araddr : at;
+        {was_value, was_byte_data} <= {wdata, data};
         if (rst) begin
             {working, last, stuck, rested, bytes, damages} <= 0;
             {was_answer, was_write, was_data, was_read, was_byte} <= 0;
@@ -268,20 +278,24 @@ module board_link_formal (
         // One answer for each frame
         one_at_a_time: assert (enable == !working);
         if (answer_valid || answer_abort) no_answer_without_a_frame: assert (known);
-        if (was_answer) answer_is_stable: assert (answer_valid && answer_data == was_answer_data && answer_last == was_last);
+        if (was_answer) answer_is_stable:
+            assert (answer_valid && answer_data == was_answer_data && answer_last == was_last);
         if (answer_valid && given == 0) head_operation: assert (answer_data == (bad ? 255 : operation | 128));
         if (answer_valid && given == 1) head_sequence: assert (answer_data == (bad ? 0 : sequence_));
         if (answer_valid && given == 2) head_status: assert (answer_data == status);
         if (answer_valid && given == 3) head_ends: assert (answer_data == 0);
-        if (answer_valid) as_long_as_is_said: assert (given < expected && answer_last == (given + 1 == expected));
-        if (answer_valid && given >= 4 && identify && data_place < 24) identity_is_told: assert (answer_data == identity[7:0]);
+        if (answer_valid) as_long_as_is_said:
+            assert (given < expected && answer_last == (given + 1 == expected));
+        if (answer_valid && given >= 4 && identify && data_place < 24) identity_is_told:
+            assert (answer_data == identity[7:0]);
         if (answer_valid && given >= 4 && (read_register || identify && data_place >= 24)) values_are_told:
             assert (answer_data == word[7:0]);
         if (answer_valid && reading) bytes_are_told: assert (has && answer_data == read_byte);
         if (answer_abort) abort_instead_of_bytes: assert (!answer_valid && fails);
 
         // What is not to be done, or not again
-        if (awvalid || wvalid || arvalid || valid || array_reset) only_what_is_possible: assert (working && !fresh && judged);
+        if (awvalid || wvalid || arvalid || valid || array_reset) only_what_is_possible:
+            assert (working && !fresh && judged);
         if (awvalid || wvalid || valid && memory_write || array_reset) not_done_again: assert (!repeated);
         if (answer_valid && given == 2 && bad) damage_is_told: assert (answer_data == 4);
         if (answer_valid && given == 2 && !bad && !possible) refusal_is_told: assert (answer_data == 2);
@@ -305,14 +319,15 @@ module board_link_formal (
         if (valid) one_memory: assert (memory_valid != trace_valid && trace_valid == of_trace);
         if (memory_valid) within_the_memory: assert (memory_address < MEMORY);
         if (trace_valid) within_the_trace: assert (trace_address >= TRACE_BEGIN && trace_address < TRACE_END);
-        if (valid) next_byte: assert (moved < count && (of_trace ? trace_address : memory_address) == address + moved);
-        if (valid) read_or_written: assert (
-            (of_trace ? trace_write : memory_write) ? active && write_memory : loads && !pending && data_given == moved);
-        if (valid && write_memory && moved == followed) byte_as_asked: assert ((of_trace ? trace_data : memory_data) == followed_byte);
+        if (valid) next_byte:
+            assert (moved < count && at == address + moved);
+        if (valid) read_or_written:
+            assert (writes ? active && write_memory : loads && !pending && data_given == moved);
+        if (valid && write_memory && moved == followed) byte_as_asked: assert (data == followed_byte);
         if (was_byte) byte_is_stable: assert (trace_valid == was_of_trace && memory_valid == !was_of_trace
-            && (of_trace ? trace_address == was_address && trace_write == was_byte_write && (!trace_write || trace_data == was_byte_data)
-                : memory_address == was_address && memory_write == was_byte_write && (!memory_write || memory_data == was_byte_data)));
-        if (answer_valid && given == 0 && performed && write_memory) all_are_written: assert (\dut.status == 3 || moved == count);
+            && at == was_address && writes == was_byte_write && (!writes || data == was_byte_data));
+        if (answer_valid && given == 0 && performed && write_memory) all_are_written:
+            assert (\dut.status == 3 || moved == count);
 
         // Time
         if (bready || rready || valid) gives_up_in_time: assert (waited <= LIMIT);
@@ -325,8 +340,9 @@ module board_link_formal (
         if (answer_valid && given == 0 && performed && resets) reset_is_whole: assert (waited == 65);
 
         // What the induction needs to know of the state.
-        state_is: assert (!working ? state == 0 : fresh ? state == 1 : reading ? state == (has ? 10 : pending ? 9 : 8)
-            : known ? state == 7 : write_register ? state == 2 : read_register ? state == 3 : resets ? state == 6 : fetching || storing);
+        state_is: assert (!working ? state == 0 : fresh ? state == 1 : active ? write_register && state == 2
+            || read_register && state == 3 || write_memory && (fetching || storing) || resets && state == 6
+            : !reading ? state == 7 : state == (has ? 10 : pending ? 9 : 8));
         if (working && bad) state_bad: assert (\dut.operation == 127 && \dut.sequence_ == 0);
         if (held >= 1) state_operation: assert (\dut.operation == operation);
         if (held >= 2) state_sequence: assert (\dut.sequence_ == sequence_);
@@ -339,20 +355,23 @@ module board_link_formal (
         if (enable && held == 9) state_value_9: assert (\dut.value [31:24] == value[7:0]);
         if (enable && held == 10) state_value_10: assert (\dut.value [31:16] == value[15:0]);
         if (enable && held == 11) state_value_11: assert (\dut.value [31:8] == value[23:0]);
-        if (held >= 12 && (enable || fresh || active && write_register)) state_value: assert (\dut.value == value);
+        if (held >= 12 && (enable || fresh || active && write_register)) state_value:
+            assert (\dut.value == value);
         if (known && performed && identify) state_identify: assert (\dut.value == busy_then);
-        if (known && performed && read_register) state_read_value: assert (status != 0 || \dut.value == read_value);
+        if (known && performed && read_register) state_read_value:
+            assert (status != 0 || \dut.value == read_value);
         if (working) state_size: assert (\dut.received == size);
-        if (active) state_active: assert (given == 0);
-        if (known) state_given: assert (given < expected);
-        if (known && !reading) state_head: assert (\dut.in_data == (given >= 4) && \dut.place == (given >= 4 ? given - 4 : given));
+        if (known && !reading) state_head:
+            assert (\dut.in_data == (given >= 4) && \dut.place == (given >= 4 ? given - 4 : given)
+                && (moved == 0 || !performed || !read_memory));
         if (fresh || active && !write_memory) state_begins: assert (!\dut.in_data && \dut.place == 0);
-        if (active && write_memory) state_writes: assert (!\dut.in_data && \dut.place == moved && moved < count);
-        if (reading) state_place: assert (\dut.place == given - 4 && \dut.in_data );
-        if (reading) state_moved: assert (moved == data_given + (pending || has));
-        if (known && read_memory && performed && given < 4) state_unmoved: assert (moved == 0);
-        if (known) state_status: assert (\dut.status == status && status <= 4);
-        if (active || loads) state_timer: assert (\dut.timer == waited && waited <= LIMIT && (!resets || waited <= 64));
+        if (active && write_memory) state_writes:
+            assert (!\dut.in_data && \dut.place == moved && moved < count);
+        if (reading) state_place:
+            assert (\dut.place == given - 4 && \dut.in_data && moved == data_given + (pending || has));
+        if (known) state_status: assert (\dut.status == status && status <= 4 && given < expected);
+        if (active || loads) state_timer:
+            assert (\dut.timer == waited && waited <= LIMIT && (!resets || waited <= 64));
         if (of_registers) state_address_taken: assert (\dut.address_taken == address_taken);
         if (active && write_register) state_data_taken: assert (\dut.data_taken == data_taken);
         if (has) state_has: assert (\dut.read == read_byte && waited <= LIMIT);
