@@ -1,6 +1,7 @@
 //! The times of the chip, and what they are in cycles of a clock.
 
-/// Times of the chip in picoseconds, least ones unless said otherwise, of the slowest of the chips in `docs/sdram.md`.
+/// Times in picoseconds, the least that a chip needs unless said otherwise: of the slowest of the
+/// chips in `docs/sdram.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SdramTimes {
     /// ACTIVATE to READ or WRITE of the bank (AS4C32M16SB-7).
