@@ -100,8 +100,8 @@ module board_link_formal (
         if (ends && !damaged) assume (bytes >= 4 && length == bytes - 4);
     end
 
-    // How far it is: it is worked on; this is the first cycle behind its end; it was found to repeat the
-    // last write; what it asks has ended, with this outcome; bytes of the answer that were taken.
+    // How far it is: it is worked on; this is the first cycle behind its end; it was found to repeat
+    // the last write; what it asks has ended, with this outcome; bytes of the answer that were taken.
     reg        working, first_cycle, was_again, finished;
     reg [7:0]  kept;
     reg [10:0] given;
@@ -120,8 +120,8 @@ module board_link_formal (
     wire [7:0] status = bad ? 4 : !judged ? 2 : repeated ? last_status : at_once ? 0 : kept;
     wire of_registers = active && (write_register || read_register);
 
-    // Accesses: channels that have transferred, cycles of the access, bytes that the memory took, and
-    // what becomes of one that is read.
+    // Accesses: channels that have transferred, cycles of the access, bytes that the memory took,
+    // and what becomes of one that is read.
     reg        address_taken, data_taken;
     reg [1:0]  step;
     reg [16:0] waited;
@@ -160,8 +160,8 @@ module board_link_formal (
     wire works = fresh || answer_valid || of_registers || valid || pending || active && resets;
     reg rested;
 
-    // A run from the first reset on without pauses and frames of other lengths than three: covers are
-    // found sooner among these.
+    // A run from the first reset on without pauses and frames of other lengths than three: covers
+    // are found sooner among these.
     reg straight;
     wire told = straight && taken && answer_last;
     always @(posedge clk) begin

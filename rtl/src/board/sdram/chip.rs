@@ -286,8 +286,8 @@ impl SdramChip {
         self.cycles(command, name, since, (picoseconds * self.kilohertz).div_ceil(1_000_000_000));
     }
 
-    /// Checks that a row was not open for too long. In the start-up behind a reset of the controller
-    /// it may have been: its contents are not relied on.
+    /// Checks that a row was not open for too long. In the start-up behind a reset of the
+    /// controller it may have been: its contents are not relied on.
     fn open_for(&mut self, command: Command, activated: Option<u64>) {
         let most = SDRAM_TIMES.t_ras_most * self.kilohertz / 1_000_000_000;
         let seen = activated.map_or(0, |activated| self.now - activated);

@@ -314,8 +314,8 @@ fn timing_keeps_to_the_data_sheets_at_every_clock() {
         // All rows, the last of them as late as may be
         let rows = nanoseconds(8_192 * timing.interval + timing.refresh_wait());
         assert!(rows <= 64e6 && rows > 62e6, "{kilohertz} kHz: {rows} ns");
-        // The link gives up a request to write 1,024 bytes when they wait for 2^16 cycles: it does not
-        // under full load, with a line between any two bytes.
+        // The link gives up a request to write 1,024 bytes when they wait for 2^16 cycles: it does
+        // not under full load, with a line between any two bytes.
         let byte = timing.next_byte() + timing.next_read().max(timing.next_write());
         let refresh = timing.t_rp + timing.t_rfc;
         let all = 1_024 * byte * timing.interval / (timing.interval - refresh);
