@@ -271,15 +271,17 @@ impl Logic for L2Bank {
         self.fill.ready.next = takes_fill;
         self.fetches.fill_number.next = self.fill.number.val();
         // Its turn is known before whether it is one of ours: the line is chosen by that.
-        let fill_turn = self.fill.valid.val() && takes_fill;
+        let mut fill_turn = self.fill.valid.val() && takes_fill;
         let mut fill_take = fill_turn && self.fetches.known.val();
         let mut hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn;
         for k in 0..self._look_up_cycles {
+            // It is here: it was when it was chosen, and stays until it is taken.
+            fill_turn = self.chosen[k].q.val();
             self.chosen_known[k].d.next = self.fetches.known.val();
             fill_take = fill_turn && self.chosen_known[k].q.val();
             // Nothing else goes to the queue between the choice and the line.
-            let chooses = self.fill.valid.val() && !self.chosen[k].q.val() && !self.hit_first.q.val();
-            hit_push = hit_push && !chooses;
+            let chooses = self.fill.valid.val() && !self.hit_first.q.val();
+            hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn && !chooses;
         }
         if hit_push {
             self.hit_first.d.next = false;
