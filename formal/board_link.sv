@@ -100,8 +100,9 @@ module board_link_formal (
         if (ends && !damaged) assume (bytes >= 4 && length == bytes - 4);
     end
 
-    // How far it is: it is worked on; this is the first cycle behind its end; it was found to repeat
-    // the last write; what it asks has ended, with this outcome; bytes of the answer that were taken.
+    // How far it is: it is worked on; this is the first cycle behind its end; it was found to
+    // repeat the last write; what it asks has ended, with this outcome; bytes of the answer that
+    // were taken.
     reg        working, first_cycle, was_again, finished;
     reg [7:0]  kept;
     reg [10:0] given;
