@@ -11,7 +11,8 @@ use hermes_hdl::prelude::*;
 ///    reads.
 /// 3. In the cycle of an access `request.address` is set and `request.read` or `request.write` is
 ///    high. `answer` answers in the same cycle; a write takes the bits of `request.data` that are
-///    set in `request.mask`.
+///    set in `request.mask`. Bits 1:0 of an address do not count: an access of a byte or half word
+///    is one to its word, with the strobes that it has.
 /// 4. While `delay` answers a write, the write is not done and is tried again, every other cycle
 ///    while reads wait too.
 /// 5. An access that is not `known` gets SLVERR, any other OKAY. The response stands two cycles
@@ -72,7 +73,7 @@ impl Logic for AxiLiteSlave {
         self.axil.arready.next = !self.ar_held.q.val();
         if self.axil.awvalid.val() & !self.aw_held.q.val() {
             self.aw_held.d.next = true;
-            self.aw_address.d.next = self.axil.awaddr.val();
+            self.aw_address.d.next = self.axil.awaddr.val() & 0xffcu64;
         }
         if self.axil.wvalid.val() & !self.w_held.q.val() {
             self.w_held.d.next = true;
@@ -81,7 +82,7 @@ impl Logic for AxiLiteSlave {
         }
         if self.axil.arvalid.val() & !self.ar_held.q.val() {
             self.ar_held.d.next = true;
-            self.ar_address.d.next = self.axil.araddr.val();
+            self.ar_address.d.next = self.axil.araddr.val() & 0xffcu64;
         }
 
         // Serve one of them, when its response has a place.
@@ -194,7 +195,7 @@ mod tests {
             if !unit.axil.awvalid.val() && data.is_empty() && random.gen_bool(0.5) {
                 let offered_write = (random.gen_range(0..64), random.gen::<u32>(), random.gen_range(0..16));
                 writes.push_back(offered_write);
-                unit.axil.awaddr.next = (offered_write.0 as u64 * 4).into();
+                unit.axil.awaddr.next = (offered_write.0 as u64 * 4 + random.gen_range(0..4)).into();
                 unit.axil.wdata.next = u64::from(offered_write.1).into();
                 unit.axil.wstrb.next = u64::from(offered_write.2).into();
                 data.push_back(offered_write.1);
@@ -204,7 +205,7 @@ mod tests {
             unit.axil.wvalid.next = unit.axil.wvalid.val() || (!data.is_empty() && random.gen_bool(0.5));
             if !unit.axil.arvalid.val() && random.gen_bool(0.5) {
                 unit.axil.arvalid.next = true;
-                unit.axil.araddr.next = (random.gen_range(0..64u64) * 4).into();
+                unit.axil.araddr.next = random.gen_range(0..256u64).into();
             }
             unit.axil.bready.next = random.gen_bool(0.5);
             unit.axil.rready.next = random.gen_bool(0.5);

@@ -221,7 +221,8 @@ pub fn markdown() -> String {
          The registers stand behind the AXI4-Lite port `s_axil_*`: 12-bit byte address, 32-bit data. Offsets that are\n\
          not in the table answer SLVERR and read as zero. So do the registers of a part that the array does not have (column\n\
          \"only with\"); the C header, the SystemRDL file and the manifest of the array leave them out. A write to TASK_PUSH\n\
-         that finds no room answers SLVERR too. No access waits for more than a few cycles. Write strobes are honoured: bytes\n\
+         that finds no room answers SLVERR too. No access waits for more than a few cycles. An access of a byte\n\
+         or half word, at its own address, is one to the word that it is in. Write strobes are honoured: bytes\n\
          whose strobe is low keep their value, and count as zero for registers that are written only. Writes to read-only\n\
          registers have no effect. Bits above those given read as zero.\n\n\
          RW: read and write. RO: read only. WO: a write is an event, reads give zero. CMD: a write is an event, reads show\n\
