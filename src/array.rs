@@ -37,6 +37,10 @@ pub struct ArrayArgs {
     /// Ways of the L2, instead of the preset's: 1, 2 or 4
     #[arg(long)]
     l2_ways: Option<usize>,
+    /// Reservations of `lr.w` that a bank of the L2 keeps, each of another line, with --atomics,
+    /// instead of the preset's: 1, 2, 4 or 8
+    #[arg(long, value_name = "NUMBER")]
+    l2_reservations: Option<usize>,
     /// A bank of the L2 looks a set up in a cycle of its own: two cycles a request, for a higher
     /// clock
     #[arg(long)]
@@ -85,6 +89,10 @@ pub struct ArrayArgs {
     /// Give the cores the atomic instructions of RISC-V (A), which the L2 performs
     #[arg(long)]
     atomics: bool,
+    /// Give cores and harts the compare-and-swap of RISC-V (`amocas.w` of Zacas), and atomic
+    /// instructions, which it needs
+    #[arg(long)]
+    compare_and_swap: bool,
     /// Channels of user-level interrupts of a hart of the command processor: 1, 2, 4 or 8, at most
     /// 16 of all harts; 0: none
     #[arg(long)]
@@ -157,6 +165,7 @@ impl ArrayArgs {
         config.l2_banks = self.l2_banks.unwrap_or(config.l2_banks);
         config.l2_bank_lines = self.l2_lines.unwrap_or(config.l2_bank_lines);
         config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
+        config.l2_reservations = self.l2_reservations.unwrap_or(config.l2_reservations);
         config.l2_look_up_cycle |= self.l2_look_up_cycle;
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
         config.line_words = self.line_words.unwrap_or(config.line_words);
@@ -178,7 +187,8 @@ impl ArrayArgs {
             self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
         config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);
         config.aes |= self.aes;
-        config.atomics |= self.atomics | self.network;
+        config.atomics |= self.atomics | self.network | self.compare_and_swap;
+        config.compare_and_swap |= self.compare_and_swap;
         config.oldest_first |= self.oldest_first;
         config.local_window = self.local_window.unwrap_or(config.local_window);
         config.fault_output |= self.fault_output;

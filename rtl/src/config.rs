@@ -50,6 +50,9 @@ pub struct Config {
     pub aes: bool,
     /// The cores have the atomic instructions of RISC-V (A), and the L2 performs them.
     pub atomics: bool,
+    /// Cores and harts have `amocas.w` of RISC-V (Zacas) besides; needs `atomics`.
+    #[serde(default)]
+    pub compare_and_swap: bool,
     /// Of the warps that can issue, a core takes the one that started first, instead of going
     /// round.
     pub oldest_first: bool,
@@ -65,6 +68,10 @@ pub struct Config {
     pub l2_bank_lines: usize,
     /// Ways of the L2: 1, 2 or 4.
     pub l2_ways: usize,
+    /// Reservations of `lr.w` that a bank of the L2 keeps, each of another line: 1, 2, 4 or 8. More
+    /// let more lanes through at a time whose lines are in one bank. Only with `atomics`.
+    #[serde(default = "one")]
+    pub l2_reservations: usize,
     /// A bank of the L2 looks a set up in one cycle and decides in the next: two cycles a request
     /// instead of one, for a higher clock.
     #[serde(default)]
@@ -126,7 +133,7 @@ pub struct Config {
     pub trace: bool,
 }
 
-/// Queue areas of an array that says nothing of them.
+/// Queue areas, and reservations of a bank, of an array that says nothing of them.
 const fn one() -> usize {
     1
 }
@@ -150,6 +157,8 @@ pub struct CoreOptions {
     pub aes: bool,
     /// Atomic instructions.
     pub atomics: bool,
+    /// Compare-and-swap.
+    pub compare_and_swap: bool,
     /// The oldest warp issues first.
     pub oldest_first: bool,
     /// Stacks are in the local window.
@@ -182,6 +191,7 @@ impl Default for CoreOptions {
             warps: 32,
             aes: false,
             atomics: false,
+            compare_and_swap: false,
             oldest_first: false,
             local_window: false,
             l1_lines: 64,
@@ -252,12 +262,14 @@ impl Config {
             warps,
             aes: false,
             atomics: false,
+            compare_and_swap: false,
             oldest_first: false,
             local_window: false,
             channels: 1,
             l2_banks,
             l2_bank_lines,
             l2_ways: 4,
+            l2_reservations: 1,
             l2_look_up_cycle: false,
             l1_lines,
             line_words: usual_line_words(),
@@ -327,6 +339,7 @@ impl Config {
             warps: self.warps,
             aes: self.aes,
             atomics: self.atomics,
+            compare_and_swap: self.compare_and_swap,
             oldest_first: self.oldest_first,
             local_window: self.local_window,
             l1_lines: self.l1_lines,
@@ -398,6 +411,9 @@ impl Config {
         if self.network && !self.atomics {
             return Err(ConfigError::Needs { part: "network", needs: "atomics" });
         }
+        if self.compare_and_swap && !self.atomics {
+            return Err(ConfigError::Needs { part: "compare_and_swap", needs: "atomics" });
+        }
         let possible = power(self.net_domains, 1, 8) && (self.network || self.net_domains == 1);
         range("net_domains", self.net_domains, possible, "1, 2, 4 or 8, and 1 without network interface")?;
         let entries = self.net_queue_entries;
@@ -431,6 +447,11 @@ impl Config {
         let lines = "a power of two, 16 to 4096";
         range("l2_bank_lines", self.l2_bank_lines, power(self.l2_bank_lines, 16, 4096), lines)?;
         range("l2_ways", self.l2_ways, power(self.l2_ways, 1, 4), "1, 2 or 4")?;
+        let reservations = power(self.l2_reservations, 1, 8);
+        range("l2_reservations", self.l2_reservations, reservations, "1, 2, 4 or 8")?;
+        if self.l2_reservations > 1 && !self.atomics {
+            return Err(ConfigError::Needs { part: "l2_reservations", needs: "atomics" });
+        }
         let lines = "a power of two, 16 to 1024";
         range("l1_lines", self.l1_lines, power(self.l1_lines, 16, 1024), lines)?;
         range("line_words", self.line_words, power(self.line_words, 1, 4), "1, 2 or 4")?;

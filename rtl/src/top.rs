@@ -178,6 +178,9 @@ pub struct HermesTop<const LANES: usize> {
     _atomic_cores: usize,
     #[init(if config.atomics { commands } else { 0 })]
     _atomic_commands: usize,
+    /// Requesters behind the cores without command processor, in front of a network interface.
+    #[init(networks * (usize::from(config.command_requester()) - commands))]
+    _plain_requesters: usize,
 }
 
 /// The command processor, if there is one.
@@ -469,9 +472,15 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         }
         for i in 0..self._atomic_cores {
             connect!(self.core[i].atomic_answer[0], self.memory.atomic_answer[i]);
+            connect!(self.core[i].reservation_end[0], self.memory.reservation_end[i]);
         }
         for k in 0..self._atomic_commands {
             connect!(self.command[k].atomic_answer[0], self.memory.atomic_answer[self._cores + k]);
+            connect!(self.command[k].reservation_end[0], self.memory.reservation_end[self._cores + k]);
+        }
+        for k in 0..self._plain_requesters {
+            self.memory.reservation_end[self._cores + k].valid.next = false;
+            self.memory.reservation_end[self._cores + k].slot.next = bits::<5>(0);
         }
 
         // Retire trace

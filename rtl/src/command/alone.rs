@@ -14,6 +14,7 @@ impl CommandProcessor {
         let parts = CommandParts {
             cache_lines: config.command_cache_lines,
             atomics: config.atomics,
+            compare_and_swap: config.compare_and_swap,
             window: config.network,
         };
         let (lines, ways) = config.command_instruction_cache();

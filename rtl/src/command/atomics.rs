@@ -1,6 +1,7 @@
 //! Atomic operations of the command processor.
 
-use crate::ports::{AtomicAnswer, LineWrite};
+use crate::control::BinaryEncoder;
+use crate::ports::{AtomicAnswer, LineWrite, ReservationEnd};
 use hermes_hdl::prelude::*;
 
 /// Sends the atomic operations of the harts to the L2, one at a time for all harts, on the port for
@@ -10,14 +11,21 @@ use hermes_hdl::prelude::*;
 ///    is high from the next cycle on until the answer is taken.
 /// 2. It is on offer from the next cycle on, unless a store is on offer that was not accepted; then
 ///    behind that. Stores wait while it is on offer; what is on offer stays. Its tag is 0x20 +
-///    hart, and its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with warp number
-///    0xffff, so each hart has a reservation of its own. A hart that is reset has none: `sc.w` of a
-///    hart that has not sent `lr.w` since it was held has warp number 0xfffe, and fails.
+///    hart, and its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with the hart as warp
+///    slot, so each hart has a reservation of its own.
 /// 3. From the cycle of `write.written.valid` with its tag on `answer_valid` is high, until the
 ///    edge with `answer_ready`: `answer_value` is what goes to the register, `answer_error` says
 ///    that the line could not be read.
 /// 4. An operation of a hart that is held is performed all the same; its answer must be taken.
-#[derive(LogicBlock, Default)]
+/// 5. The reservation of a hart ends (`end`) when the hart leaves the loop of its `lr.w` (`leaves`)
+///    or starts another atomic operation than `sc.w`, as those of a warp do
+///    ([`ReservationEnds`](crate::core::ReservationEnds)). `sc.w` of a hart that has none since
+///    then has warp slot 31, and fails.
+/// 6. With compare-and-swap, `amocas.w` compares with its destination register, which is read in
+///    the cycle after the start (`compare_read`); it is on offer two cycles later than others, with
+///    that in data bits 127:96.
+#[derive(LogicBlock)]
+#[new(compares: usize)]
 #[held(answer_valid, answer_ready, answer_hart, answer_value, answer_error)]
 pub struct CommandAtomics {
     /// Rising-edge clock.
@@ -34,8 +42,10 @@ pub struct CommandAtomics {
     pub start_address: Signal<In, Bits<32>>,
     /// Its operand.
     pub start_data: Signal<In, Bits<32>>,
-    /// Harts that are held.
-    pub hold: Signal<In, Bits<8>>,
+    /// Harts that are held, or that did at this edge what a loop of `lr.w` and `sc.w` does not.
+    pub leaves: Signal<In, Bits<8>>,
+    /// To the banks of the L2: the reservation of a hart ends.
+    pub end: ReservationEnd,
     /// An operation is under way.
     pub busy: Signal<Out, Bit>,
     /// It is performed.
@@ -63,63 +73,143 @@ pub struct CommandAtomics {
     address: Register<Bits<32>>,
     operation: Register<Bits<5>>,
     operand: Register<Bits<32>>,
-    /// Harts that started `lr.w` since they were held.
+    /// Harts that started `lr.w`, and neither `sc.w` nor anything that ends the reservation since.
     reserves: Register<Bits<8>>,
+    /// Harts whose reservation is still to be ended.
+    ending: Register<Bits<8>>,
+    encoder: BinaryEncoder,
     /// The operation's hart is one of them.
     with_reservation: Register<Bit>,
+    /// The destination register is read at this edge (one element with compare-and-swap, as the
+    /// next two).
+    #[count(compares)]
+    pub compare_read: Vec<Signal<Out, Bit>>,
+    /// Its hart (7:5) and number.
+    #[count(compares)]
+    pub compare_address: Vec<Signal<Out, Bits<8>>>,
+    /// Its value, in the cycle after it was read.
+    #[count(compares)]
+    pub compare_value: Vec<Signal<In, Bits<32>>>,
+    #[count(compares)]
+    rd: Vec<Register<Bits<5>>>,
+    #[count(compares)]
+    compare: Vec<Register<Bits<32>>>,
+    #[count(compares)]
+    reading: Vec<Register<Bit>>,
+    #[count(compares)]
+    arrives: Vec<Register<Bit>>,
+    #[init(compares)]
+    _compares: usize,
     /// The answer is here.
     here: Register<Bit>,
     value: Register<Bits<32>>,
     error: Register<Bit>,
 }
 
+impl CommandAtomics {
+    /// Operations of harts without or with compare-and-swap.
+    pub fn new(compares: bool) -> Self {
+        Self::wired(usize::from(compares))
+    }
+}
+
 impl Logic for CommandAtomics {
     #[hdl_gen]
     fn update(&mut self) {
+        let start_operation = self.start_word.val().get_bits::<5>(27);
+
         // On offer
-        let offers = self.sending.q.val() & !self.stays.q.val();
+        let mut offers = self.sending.q.val() & !self.stays.q.val();
+        for k in 0..self._compares {
+            if self.reading[k].q.val() | self.arrives[k].q.val() {
+                offers = false;
+            }
+        }
         self.write.valid.next = self.store.valid.val() | offers;
         self.write.line.next = self.store.line.val();
         self.write.data.next = self.store.data.val();
         self.write.strobe.next = self.store.strobe.val();
         self.write.tag.next = self.store.tag.val();
         self.store.ready.next = self.write.ready.val() & !offers;
-        let mut warp = bits::<16>(0xffff);
+        let mut slot = bit_cast::<5, 3>(self.hart.q.val());
         if !self.with_reservation.q.val() {
-            warp = bits::<16>(0xfffe);
+            slot = bits::<5>(31);
         }
         if offers {
             self.write.line.next = self.address.q.val().get_bits::<26>(6);
             self.write.data.next = bit_cast::<512, 32>(self.operand.q.val())
-                | (bit_cast::<512, 16>(warp) << bits::<6>(32))
+                | (bit_cast::<512, 5>(slot) << bits::<6>(32))
                 | (bit_cast::<512, 5>(self.operation.q.val()) << bits::<6>(48))
                 | (bit_cast::<512, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<6>(53));
             self.write.strobe.next =
                 bits::<64>(15) << (bit_cast::<6, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<3>(2));
             self.write.tag.next = bits::<6>(0x20) | bit_cast::<6, 3>(self.hart.q.val());
         }
-        let reserves_now = self.start_word.val().get_bits::<5>(27) == bits::<5>(2);
+        for k in 0..self._compares {
+            if offers {
+                self.write.data.next = bit_cast::<512, 32>(self.operand.q.val())
+                    | (bit_cast::<512, 5>(slot) << bits::<7>(32))
+                    | (bit_cast::<512, 5>(self.operation.q.val()) << bits::<7>(48))
+                    | (bit_cast::<512, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<7>(53))
+                    | (bit_cast::<512, 32>(self.compare[k].q.val()) << bits::<7>(96));
+            }
+            self.reading[k].d.next = self.start_valid.val() & (start_operation == bits::<5>(5));
+            self.arrives[k].d.next = self.reading[k].q.val();
+            self.compare_read[k].next = self.reading[k].q.val();
+            self.compare_address[k].next =
+                (bit_cast::<8, 3>(self.hart.q.val()) << bits::<3>(5)) | bit_cast::<8, 5>(self.rd[k].q.val());
+            if self.start_valid.val() {
+                self.rd[k].d.next = self.start_word.val().get_bits::<5>(7);
+            }
+            if self.arrives[k].q.val() {
+                self.compare[k].d.next = self.compare_value[k].val();
+                // x0
+                if !self.rd[k].q.val().any() {
+                    self.compare[k].d.next = bits::<32>(0);
+                }
+            }
+        }
+        let reserves_now = start_operation == bits::<5>(2);
         self.stays.d.next = self.store.valid.val() & !offers & !self.write.ready.val();
         if self.start_valid.val() {
             self.hart.d.next = self.start_hart.val();
             self.address.d.next = self.start_address.val();
-            self.operation.d.next = self.start_word.val().get_bits::<5>(27);
+            self.operation.d.next = start_operation;
             self.operand.d.next = self.start_data.val();
             self.with_reservation.d.next =
                 reserves_now | self.reserves.q.val().get_bit(self.start_hart.val().index());
         }
-        let mut reserving = bits::<8>(0);
-        if self.start_valid.val() & reserves_now {
-            reserving = bits::<8>(1) << self.start_hart.val();
+        let mut starting = bits::<8>(0);
+        if self.start_valid.val() {
+            starting = bits::<8>(1) << self.start_hart.val();
         }
-        self.reserves.d.next = (self.reserves.q.val() | reserving) & !self.hold.val();
+        let mut reserving = bits::<8>(0);
+        if reserves_now {
+            reserving = starting;
+        }
+        // `sc.w` itself ends the reservation.
+        let mut ended = self.reserves.q.val() & (self.leaves.val() | starting);
+        if start_operation == bits::<5>(3) {
+            ended = self.reserves.q.val() & self.leaves.val() & !starting;
+        }
+        self.reserves.d.next = (self.reserves.q.val() & !(starting | self.leaves.val())) | reserving;
+        // `lr.w` of a hart that left meanwhile
+        let comes = self.write.written.valid.val() & self.write.written.tag.val().get_bit(5);
+        let with_hart = bits::<8>(1) << self.hart.q.val();
+        if comes & (self.operation.q.val() == bits::<5>(2)) {
+            ended = ended | (with_hart & !self.reserves.q.val());
+        }
+        let chosen = self.ending.q.val() & (!self.ending.q.val() + bits::<8>(1));
+        self.ending.d.next = (self.ending.q.val() & !chosen) | ended;
+        self.encoder.one_hot.next = bit_cast::<32, 8>(chosen);
+        self.end.valid.next = self.ending.q.val().any();
+        self.end.slot.next = self.encoder.index.val();
         self.sending.d.next =
             self.start_valid.val() | (self.sending.q.val() & !(offers & self.write.ready.val()));
 
         // The answer
         self.store.written.valid.next = self.write.written.valid.val();
         self.store.written.tag.next = self.write.written.tag.val();
-        let comes = self.write.written.valid.val() & self.write.written.tag.val().get_bit(5);
         let answers = comes | self.here.q.val();
         self.answer_valid.next = answers;
         self.answer_hart.next = self.hart.q.val();
@@ -152,27 +242,31 @@ mod tests {
     #[test]
     fn operations_pass_between_stores() {
         let mut random = random();
-        let mut unit = CommandAtomics::default();
+        let mut unit = CommandAtomics::new(true);
         reset!(unit);
         let mut stores: VecDeque<u64> = VecDeque::new();
         let mut next = 0u64;
-        // The operation under way: hart, word, address, operand, number of the warp; whether it was
-        // sent, when it is answered.
+        // The operation under way: hart, word, address, operand, warp slot; whether it was sent,
+        // when it is answered.
         let mut operation: Option<(u64, u64, u64, u64, u64)> = None;
-        let mut reserves = 0u64;
+        // Harts with a reservation, and those whose end is still to be told.
+        let (mut reserves, mut ending, mut ended) = (0u64, 0u64, 0);
         let mut sent: Option<(u64, u32, bool)> = None;
         let mut answer: Option<(u32, bool)> = None;
         let mut on_offer: Option<(u64, u64)> = None;
-        let (mut operations, mut passed, mut kept, mut lost) = (0, 0, 0, 0);
+        let (mut operations, mut passed, mut kept, mut lost, mut swaps) = (0, 0, 0, 0, 0);
+        // When the operation started, and what the last `amocas.w` compared with.
+        let (mut started, mut compare) = (0, 0u32);
         for cycle in 0..20_000u64 {
             if random.gen_bool(0.4) && stores.len() < 4 {
                 stores.push_back(next);
                 next += 1;
             }
             let starts = operation.is_none() && random.gen_bool(0.3);
-            let word = match random.gen_range(0..3) {
+            let word = match random.gen_range(0..4) {
                 0 => 0x1000_202f,
                 1 => 0x1800_202f,
+                2 => 0x2800_202f | random.gen_range(0..3) << 7,
                 _ => random.gen::<u32>(),
             };
             let hart = random.gen_range(0..8u64);
@@ -182,12 +276,12 @@ mod tests {
                 u64::from(word),
                 u64::from(random.gen::<u32>() & !3),
                 u64::from(random.gen::<u32>()),
-                if has { 0xffff } else { 0xfffe },
+                if has { hart } else { 31 },
             );
-            // A hart that is held starts nothing.
-            let hold: u64 = if random.gen_bool(0.1) { random.gen_range(0..256) } else { 0 };
-            let hold = if starts { hold & !(1 << hart) } else { hold };
-            unit.hold.next = hold.into();
+            // A hart that leaves starts nothing.
+            let leaves: u64 = if random.gen_bool(0.1) { random.gen_range(0..256) } else { 0 };
+            let leaves = if starts { leaves & !(1 << hart) } else { leaves };
+            unit.leaves.next = leaves.into();
             unit.start_valid.next = starts;
             unit.start_hart.next = new.0.into();
             unit.start_word.next = new.1.into();
@@ -210,7 +304,22 @@ mod tests {
             unit.atomic_answer.error.next = error;
             let ready = random.gen_bool(0.7);
             unit.answer_ready.next = ready;
+            let value: u32 = random.gen();
+            unit.compare_value[0].next = u64::from(value).into();
             settle(&mut unit);
+
+            // In the cycle after the start the register is read, and then its value is here.
+            let swap = operation.filter(|o| o.1 >> 27 == 5);
+            let reads = swap.is_some() && cycle == started + 1;
+            assert_eq!(unit.compare_read[0].val(), reads, "cycle {cycle}");
+            if let (Some((hart, word, ..)), true) = (swap, reads) {
+                assert_eq!(unit.compare_address[0].val().to_u64(), hart << 5 | word >> 7 & 31);
+            }
+            let held_back = swap.is_some() && cycle < started + 3;
+            if let (Some((_, word, ..)), true) = (swap, cycle == started + 2) {
+                compare = if word >> 7 & 31 == 0 { 0 } else { value };
+                swaps += 1;
+            }
 
             assert_eq!(unit.busy.val(), operation.is_some(), "cycle {cycle}");
             let offered = unit
@@ -222,26 +331,39 @@ mod tests {
                 assert_eq!(offered, on_offer, "cycle {cycle}: what is on offer stays");
             }
             on_offer = offered.filter(|_| !unit.write.ready.next);
-            let unsent = operation.filter(|_| sent.is_none() && answer.is_none());
+            let unsent = operation.filter(|_| sent.is_none() && answer.is_none() && !held_back);
             assert_eq!(offered.is_some(), !stores.is_empty() || unsent.is_some(), "cycle {cycle}");
             let taken = offered.filter(|_| unit.write.ready.next);
             let is_operation = taken.is_some_and(|(_, tag)| tag >= 0x20);
             assert_eq!(unit.store.ready.val() && !stores.is_empty(), taken.is_some() && !is_operation);
+            // The message of a cycle is one of those that are due.
+            assert_eq!(unit.end.valid.val(), ending != 0, "cycle {cycle}");
+            if ending != 0 {
+                let told = 1u64 << unit.end.slot.val().to_u64();
+                assert!(ending & told != 0, "cycle {cycle}");
+                ending &= !told;
+                ended += 1;
+            }
             if let (Some((line, tag)), true) = (taken, is_operation) {
-                let (hart, word, address, operand, warp) = unsent.expect("an operation");
+                let (hart, word, address, operand, slot) = unsent.expect("an operation");
                 assert_eq!((line, tag), (address >> 6, 0x20 + hart), "cycle {cycle}");
                 assert_eq!(unit.write.strobe.val().to_u64(), 15 << (address & 60), "cycle {cycle}");
-                let expected = operand | warp << 32 | (word >> 27) << 48 | (address >> 2 & 15) << 53;
-                assert_eq!(unit.write.data.val(), Bits::<512>::from(expected), "cycle {cycle}");
+                let expected = operand | slot << 32 | (word >> 27) << 48 | (address >> 2 & 15) << 53;
+                let expected = Bits::<512>::from(expected) | (bits::<512>(compare.into()) << bits::<7>(96));
+                assert_eq!(unit.write.data.val(), expected, "cycle {cycle}");
                 sent = Some((cycle + random.gen_range(1..20), random.gen(), random.gen_bool(0.1)));
             } else if let Some((line, _)) = taken {
                 assert_eq!(Some(line), stores.pop_front());
                 assert_eq!(unit.write.data.val(), Bits::<512>::from(0x1234u64));
                 passed += 1;
             }
+            ending |= reserves & leaves;
             if let Some((_, word, error)) = answers {
                 answer = Some((word, error));
                 sent = None;
+                // Its hart left before `lr.w` was performed.
+                let (hart, word, ..) = operation.expect("an operation");
+                ending |= u64::from(word >> 27 == 2 && reserves >> hart & 1 == 0) << hart;
             }
             assert_eq!(unit.answer_valid.val(), answer.is_some(), "cycle {cycle}");
             if let Some(expected) = answer {
@@ -257,15 +379,22 @@ mod tests {
             }
             if starts {
                 operation = Some(new);
+                started = cycle;
                 lost += usize::from(new.1 >> 27 == 3 && !has);
-                reserves |= u64::from(new.1 >> 27 == 2) << new.0;
+                if new.1 >> 27 != 3 {
+                    ending |= reserves & 1 << new.0;
+                }
+                reserves &= !(1 << new.0);
             }
-            reserves &= !hold;
+            reserves &= !leaves;
+            if starts && new.1 >> 27 == 2 {
+                reserves |= 1 << new.0;
+            }
             tick!(unit);
         }
         assert!(
-            operations > 500 && passed > 1_000 && kept > 100 && lost > 50,
-            "{operations} {passed} {kept} {lost}"
+            operations > 500 && passed > 1_000 && kept > 100 && lost > 50 && ended > 50 && swaps > 50,
+            "{operations} {passed} {kept} {lost} {ended} {swaps}"
         );
     }
 }

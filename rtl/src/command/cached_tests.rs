@@ -194,6 +194,26 @@ fn atomic_operations_return_the_word_before() {
     }
 }
 
+/// `amocas.w`: what is compared was written by the instruction right before, or is x0, and other
+/// harts go on meanwhile.
+#[test]
+fn compare_and_swap_with_the_destination_register() {
+    let mut program = Program::default();
+    program.lui(A1, DATA >> 12).addi(A0, ZERO, 5).store(2, A0, A1, 0).addi(A3, ZERO, 9);
+    program.addi(A2, ZERO, 5).word(atomic(5, false, A2, A1, A3)); // 5 is there: 9
+    program.addi(A4, A2, 0).word(atomic(5, true, A4, A1, A0)); // 9 is there, 5 was expected
+    program.word(atomic(5, false, ZERO, A1, A0)).load(2, T0, A1, 0);
+    program.store(2, ZERO, A1, 0).word(atomic(5, false, ZERO, A1, A3)); // 0: 9
+    program.load(2, A0, A1, 0).word(EBREAK);
+    for latency in [(1, 1), (1, 60)] {
+        let mut bench = bench(latency);
+        load(&mut bench.memory.contents, ENTRY, &program);
+        bench.run_to_stop();
+        assert_eq!([A2, A4, T0, A0].map(|rd| bench.value_of(rd)), [5, 9, 9, 9]);
+        assert_eq!(bench.memory.atomics, 4);
+    }
+}
+
 #[test]
 fn atomic_operations_that_raise_exceptions() {
     let (reserve, conditional, add) = (

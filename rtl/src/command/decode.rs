@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 /// `jal` and a branch backward ask for the target to be fetched next (`redirects`, `target`): a
 /// branch backward is predicted as taken, one forward as not taken.
 #[derive(LogicBlock)]
-#[new(queues: bool)]
+#[new(queues: bool, compares: bool)]
 pub struct CommandDecode {
     /// The instruction word; ignored with `error`.
     pub word: Signal<In, Bits<32>>,
@@ -39,6 +39,7 @@ pub struct CommandDecode {
     pub redirects: Signal<Out, Bit>,
     /// PC + immediate, bits 31:2.
     pub target: Signal<Out, Bits<30>>,
+    #[init(Decoder::new(compares))]
     decoder: Decoder,
     #[init(SystemDecoder::new(queues))]
     system: SystemDecoder,
@@ -46,9 +47,9 @@ pub struct CommandDecode {
 }
 
 impl CommandDecode {
-    /// The decoder; `queues`: there are command queues.
-    pub fn new(queues: bool) -> Self {
-        Self::wired(queues)
+    /// The decoder; `queues`: there are command queues, `compares`: compare-and-swap.
+    pub fn new(queues: bool, compares: bool) -> Self {
+        Self::wired(queues, compares)
     }
 }
 
@@ -142,7 +143,7 @@ mod tests {
     use crate::testing::settle;
 
     fn decode(word: u32, pc: u32, error: bool) -> CommandDecode {
-        let mut unit = CommandDecode::new(false);
+        let mut unit = CommandDecode::new(false, false);
         unit.word.next = u64::from(word).into();
         unit.pc.next = u64::from(pc >> 2).into();
         unit.error.next = error;
@@ -212,7 +213,7 @@ mod tests {
             (0x10b5_252f, false),    // lr.w with rs2
             (0x00b5_352f, false),    // amoadd.d
         ] {
-            let mut unit = CommandDecode::new(false);
+            let mut unit = CommandDecode::new(false, false);
             unit.word.next = u64::from(word).into();
             unit.atomics.next = true;
             settle(&mut unit);

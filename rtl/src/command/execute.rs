@@ -26,7 +26,7 @@ use hermes_hdl::prelude::*;
 ///    the network interface.
 /// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
 #[derive(LogicBlock)]
-#[new(windows: usize)]
+#[new(windows: usize, compares: usize)]
 pub struct CommandExecute {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -95,6 +95,17 @@ pub struct CommandExecute {
     pub page_refused: Signal<In, Bit>,
     /// Stage W: it writes the local memory.
     pub local_write: Signal<In, Bit>,
+    /// From the atomic operations: a register is read at this edge, and the instruction in stage D
+    /// waits (one element with compare-and-swap, as the next two).
+    #[count(compares)]
+    pub compare_read: Vec<Signal<In, Bit>>,
+    /// Its hart (7:5) and number.
+    #[count(compares)]
+    pub compare_address: Vec<Signal<In, Bits<8>>>,
+    /// Its value, in the cycle after it was read.
+    #[count(compares)]
+    pub compare_value: Vec<Signal<Out, Bits<32>>>,
+    #[init(HartRegisters::new(compares > 0))]
     registers: HartRegisters,
     alu: LaneAlu,
     counter: BitCount,
@@ -111,13 +122,16 @@ pub struct CommandExecute {
     result_w: Register<CommandResult>,
     #[init(windows)]
     _windows: usize,
+    #[init(compares)]
+    _compares: usize,
 }
 
 impl CommandExecute {
-    /// Stages R and X of harts that see `windows` windows of a network interface: 0 or 1.
+    /// Stages R and X of harts that see `windows` windows of a network interface (0 or 1), without
+    /// or with compare-and-swap.
     #[must_use]
-    pub fn new(windows: usize) -> Self {
-        Self::wired(windows)
+    pub fn new(windows: usize, compares: bool) -> Self {
+        Self::wired(windows, usize::from(compares))
     }
 }
 
@@ -131,6 +145,14 @@ impl Logic for CommandExecute {
             & self.read.q.val().late
             & ((self.read.q.val().rd == self.decode_rs1.val())
                 | (self.read.q.val().rd == self.decode_rs2.val()));
+        for k in 0..self._compares {
+            if self.compare_read[k].val() {
+                self.late_use.next = true;
+            }
+            self.registers.compare_read[k].next = self.compare_read[k].val();
+            self.registers.compare_address[k].next = self.compare_address[k].val();
+            self.compare_value[k].next = self.registers.compare_value[k].val();
+        }
         let with_execute =
             self.valid_x.q.val() & self.execute.q.val().rd.any() & (self.execute.q.val().hart == hart);
         let with_write =

@@ -12,7 +12,8 @@ use hermes_hdl::prelude::*;
 ///    pipeline, the one right before (`Result`), two before (`Written`) or three before
 ///    (`JustWritten`). `Zero` gives 0.
 /// 3. `write_data` is the result of the instruction in stage W, whether it is written or not.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
+#[new(compares: usize)]
 pub struct HartRegisters {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -36,6 +37,16 @@ pub struct HartRegisters {
     pub operand_1: Signal<Out, Bits<32>>,
     /// Stage X: value of `rs2`.
     pub operand_2: Signal<Out, Bits<32>>,
+    /// The register at `compare_address` is read at this edge instead of that at `rs2_address` (one
+    /// element with compare-and-swap, as the next two).
+    #[count(compares)]
+    pub compare_read: Vec<Signal<In, Bit>>,
+    /// Where it stands.
+    #[count(compares)]
+    pub compare_address: Vec<Signal<In, Bits<8>>>,
+    /// Its value, in the cycle after it was read.
+    #[count(compares)]
+    pub compare_value: Vec<Signal<Out, Bits<32>>>,
     registers_1: RamNoCollision<32, 8>,
     registers_2: RamNoCollision<32, 8>,
     operand_1_x: Register<Bits<32>>,
@@ -44,6 +55,15 @@ pub struct HartRegisters {
     result_2: Register<Bit>,
     /// `write_data` of the cycle before.
     written: Register<Bits<32>>,
+    #[init(compares)]
+    _compares: usize,
+}
+
+impl HartRegisters {
+    /// Registers of harts without or with compare-and-swap.
+    pub fn new(compares: bool) -> Self {
+        Self::wired(usize::from(compares))
+    }
 }
 
 impl Logic for HartRegisters {
@@ -60,6 +80,12 @@ impl Logic for HartRegisters {
         self.registers_2.write_address.next = self.write_address.val();
         self.registers_2.write_data.next = self.write_data.val();
         self.written.d.next = self.write_data.val();
+        for k in 0..self._compares {
+            if self.compare_read[k].val() {
+                self.registers_2.read_address.next = self.compare_address[k].val();
+            }
+            self.compare_value[k].next = self.registers_2.read_data.val();
+        }
 
         // R: all but the result of the instruction right before, which is in stage W only in the
         // next cycle.
@@ -119,7 +145,7 @@ mod tests {
     #[test]
     fn operands_are_what_was_written_last() {
         let mut rng = random("hart_registers");
-        let mut uut = HartRegisters::default();
+        let mut uut = HartRegisters::new(true);
         reset!(uut);
         // Few registers of three harts: there is always one in the pipeline.
         let some = |rng: &mut rand_chacha::ChaCha8Rng| {

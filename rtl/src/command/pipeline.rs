@@ -7,7 +7,9 @@ use super::{
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
 use crate::memory::ReadMerge;
-use crate::ports::{AtomicAnswer, LineRead, LineWrite, RegisterAccess, UliAccess, WindowSelect};
+use crate::ports::{
+    AtomicAnswer, LineRead, LineWrite, RegisterAccess, ReservationEnd, UliAccess, WindowSelect,
+};
 use hermes_hdl::prelude::*;
 
 /// What a pipeline has on request.
@@ -17,6 +19,8 @@ pub struct CommandParts {
     pub cache_lines: usize,
     /// Atomic instructions.
     pub atomics: bool,
+    /// Compare-and-swap, besides these.
+    pub compare_and_swap: bool,
     /// The window of a network interface.
     pub window: bool,
 }
@@ -40,7 +44,7 @@ pub struct CommandParts {
 ///    stopped hart execute enters in stage I in the place of a fetched one; it is not in the retire
 ///    trace.
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize, windows: usize)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize, windows: usize, compares: usize)]
 pub struct CommandPipeline {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -88,6 +92,10 @@ pub struct CommandPipeline {
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
     #[count(atomics)]
     pub atomic_answer: Vec<AtomicAnswer>,
+    /// To the banks of the L2: the reservation of a hart ends (one element with atomic
+    /// instructions).
+    #[count(atomics)]
+    pub reservation_end: Vec<ReservationEnd>,
     /// To and from the channels of user-level interrupts (one element with channels).
     #[count(channels.min(1))]
     pub uli: Vec<UliAccess>,
@@ -102,9 +110,9 @@ pub struct CommandPipeline {
     scheduler: HartScheduler,
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
-    #[init(CommandDecode::new(parts.window))]
+    #[init(CommandDecode::new(parts.window, compares > 0))]
     decode: CommandDecode,
-    #[init(CommandExecute::new(windows))]
+    #[init(CommandExecute::new(windows, compares > 0))]
     execute: CommandExecute,
     write: CommandWrite,
     device_turns: HartTurns,
@@ -113,7 +121,7 @@ pub struct CommandPipeline {
     long: LongOperations,
     #[init(StoreBuffer::new(harts))]
     stores: StoreBuffer,
-    #[count(atomics)]
+    #[init((0..atomics).map(|_| CommandAtomics::new(compares > 0)).collect())]
     atomic: Vec<CommandAtomics>,
     #[init((0..caches).map(|_| CachedLoads::new(harts, parts.cache_lines)).collect())]
     cached: Vec<CachedLoads>,
@@ -138,6 +146,8 @@ pub struct CommandPipeline {
     _no_atomics: usize,
     #[init(windows)]
     _windows: usize,
+    #[init(compares)]
+    _compares: usize,
 }
 
 impl CommandPipeline {
@@ -161,7 +171,8 @@ impl CommandPipeline {
         assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
         let (caches, atomics) = (usize::from(parts.cache_lines > 0), usize::from(parts.atomics));
         let windows = usize::from(parts.window);
-        Self::wired(harts, channels, lines, ways, traces, parts, caches, atomics, windows)
+        let compares = usize::from(parts.atomics && parts.compare_and_swap);
+        Self::wired(harts, channels, lines, ways, traces, parts, caches, atomics, windows, compares)
     }
 }
 
@@ -493,7 +504,18 @@ impl Logic for CommandPipeline {
             self.atomic[i].start_word.next = result.word;
             self.atomic[i].start_address.next = result.address;
             self.atomic[i].start_data.next = result.data;
-            self.atomic[i].hold.next = hold;
+            // What a loop of `lr.w` and `sc.w` does not
+            let accesses = result.load
+                | result.store
+                | result.device
+                | result.local_load
+                | result.local_store
+                | ((result.release | result.acquire) & !result.atomic);
+            self.atomic[i].leaves.next = taken | hold;
+            if outcome.exception | outcome.restart | (outcome.retire & accesses) {
+                self.atomic[i].leaves.next = taken | hold | (bits::<8>(1) << result.hart);
+            }
+            connect!(self.reservation_end[i], self.atomic[i].end);
             connect!(self.stores.write, self.atomic[i].store);
             connect!(self.line_write, self.atomic[i].write);
             connect!(self.atomic_answer[i], self.atomic[i].atomic_answer);
@@ -503,6 +525,11 @@ impl Logic for CommandPipeline {
             self.long.atomic_value.next = self.atomic[i].answer_value.val();
             self.long.atomic_error.next = self.atomic[i].answer_error.val();
             self.atomic[i].answer_ready.next = self.long.atomic_ready.val();
+        }
+        for k in 0..self._compares {
+            self.execute.compare_read[k].next = self.atomic[k].compare_read[0].val();
+            self.execute.compare_address[k].next = self.atomic[k].compare_address[0].val();
+            self.atomic[k].compare_value[0].next = self.execute.compare_value[k].val();
         }
 
         // User-level interrupts

@@ -3,7 +3,9 @@
 use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
-use crate::ports::{AtomicAnswer, LineRead, LineWrite, PageMove, RegisterAccess, WatchedRange, WindowSelect};
+use crate::ports::{
+    AtomicAnswer, LineRead, LineWrite, PageMove, RegisterAccess, ReservationEnd, WatchedRange, WindowSelect,
+};
 use hermes_hdl::prelude::*;
 
 /// A small CPU beside the shader cores: [`CommandPipeline`] with the channels of its user-level
@@ -53,6 +55,10 @@ pub struct CommandProcessor {
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
     #[count(usize::from(parts.atomics))]
     pub atomic_answer: Vec<AtomicAnswer>,
+    /// To the banks of the L2: the reservation of a hart ends (one element with atomic
+    /// instructions).
+    #[count(usize::from(parts.atomics))]
+    pub reservation_end: Vec<ReservationEnd>,
     /// To the write monitors: what each channel watches, those of hart 0 first.
     #[count(harts * channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
@@ -139,6 +145,7 @@ impl Logic for CommandProcessor {
         connect!(self.write, self.pipeline.line_write);
         for i in 0..self._atomics {
             connect!(self.atomic_answer[i], self.pipeline.atomic_answer[i]);
+            connect!(self.reservation_end[i], self.pipeline.reservation_end[i]);
         }
         for i in 0..self._traces {
             connect!(self.trace[i], self.pipeline.trace[i]);

@@ -137,9 +137,9 @@ impl AnyOrder {
     /// Performs an atomic operation; the word and error of its answer.
     fn operate(&mut self, line: u32, data: Bits<512>, strobe: u64) -> (u32, bool) {
         let field = |low: usize, bits: u32| data.get_bits::<64>(0).to_u64() >> low & ((1 << bits) - 1);
-        // A hart that has not executed `lr.w` since it was held has none of the reservations.
-        let warp = field(32, 16);
-        assert!(warp == 0xffff || warp == 0xfffe && field(48, 5) != 2, "warp {warp:#x}");
+        // A hart that has not executed `lr.w`, or left its loop, has none of the reservations.
+        let slot = field(32, 5);
+        assert!(slot < 8 || slot == 31 && field(48, 5) != 2, "slot {slot}");
         let address = line << 6 | (field(53, 4) as u32) << 2;
         assert_eq!(strobe, 15 << (address & 60));
         self.atomics += 1;
@@ -153,12 +153,13 @@ impl AnyOrder {
                 (old, false)
             }
             3 => {
-                let stores = warp == 0xffff && self.reserved.take() == Some(line);
+                let stores = slot < 8 && self.reserved.take() == Some(line);
                 if stores {
                     self.contents.set_word(address, operand);
                 }
                 (u32::from(!stores), false)
             }
+            5 if old != data.get_bits::<32>(96).to_u32() => (old, false),
             _ => {
                 self.reserved = self.reserved.filter(|&reserved| reserved != line);
                 self.contents.set_word(address, atomic_result(operation, old, operand));
@@ -258,6 +259,8 @@ impl System {
             ways: 4,
             look_up_cycle: false,
             atomic_requesters: 1,
+            compare_and_swap: false,
+            reservations: 1,
             network: None,
         };
         let mut system = MemorySystem::new(sizes);
@@ -581,7 +584,8 @@ pub fn atomic(operation: u32, acquire: bool, rd: u32, rs1: u32, rs2: u32) -> u32
 }
 
 /// A small data cache and atomic instructions.
-pub const ALL_PARTS: CommandParts = CommandParts { cache_lines: 16, atomics: true, window: true };
+pub const ALL_PARTS: CommandParts =
+    CommandParts { cache_lines: 16, atomics: true, compare_and_swap: true, window: true };
 
 pub const MRET: u32 = 0x3020_0073;
 pub const WFI: u32 = 0x1050_0073;

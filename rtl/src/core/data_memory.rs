@@ -3,8 +3,8 @@
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
 use crate::ports::{
-    AtomicAnswer, AtomicRequest, LateResult, LineError, LineRead, LineWrite, Look, MemoryRequest, SlotEvent,
-    SlotStart,
+    AtomicAnswer, AtomicRequest, LateResult, LineError, LineRead, LineWrite, Look, MemoryRequest,
+    RegisterRead, SlotEvent,
 };
 use hermes_hdl::prelude::*;
 
@@ -27,7 +27,7 @@ use hermes_hdl::prelude::*;
 /// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
-#[new(cache_lines: usize, atomics: usize, looks: usize, line_words: usize, words: usize)]
+#[new(cache_lines: usize, atomics: usize, looks: usize, compares: usize, line_words: usize, words: usize)]
 pub struct DataMemory<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -35,10 +35,6 @@ pub struct DataMemory<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// From the registers, the packet ports or a `fence`: invalidate the data cache.
     pub drop: Signal<In, Bit>,
-
-    /// From warp issue (one element with atomic instructions).
-    #[count(atomics)]
-    pub start: Vec<SlotStart>,
 
     // From stage W
     /// An operation.
@@ -52,6 +48,13 @@ pub struct DataMemory<const LANES: usize> {
     /// It is an atomic operation (one element with atomic instructions).
     #[count(atomics)]
     pub request_atomic: Vec<AtomicRequest>,
+    /// To the registers: what `amocas.w` compares with is to be read (one element with
+    /// compare-and-swap).
+    #[count(compares)]
+    pub compare_read: Vec<RegisterRead>,
+    /// Its value of each lane, in the cycle after it was read.
+    #[count(LANES * compares)]
+    pub compare_value: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back, from shared memory and from the scratchpad
     /// The scratchpad has values of lanes in the next cycle.
@@ -114,7 +117,7 @@ pub struct DataMemory<const LANES: usize> {
     #[init(DataCache::new(cache_lines.ilog2() as usize))]
     data_cache: DataCache,
     scratchpad: Scratchpad<LANES>,
-    #[init((0..atomics).map(|_| AtomicPath::new(looks)).collect())]
+    #[init((0..atomics).map(|_| AtomicPath::new(looks, compares > 0)).collect())]
     atomic_path: Vec<AtomicPath<LANES>>,
     #[count(LANES)]
     loaded: Vec<LoadValue>,
@@ -132,6 +135,9 @@ pub struct DataMemory<const LANES: usize> {
     /// 1 with atomic instructions and a network interface, else 0.
     #[init(looks)]
     _looks: usize,
+    /// 1 with compare-and-swap, else 0.
+    #[init(compares)]
+    _compares: usize,
     /// 1 without atomic instructions, else 0.
     #[init(1 - atomics)]
     _no_atomics: usize,
@@ -143,17 +149,19 @@ pub struct DataMemory<const LANES: usize> {
 
 impl<const LANES: usize> DataMemory<LANES> {
     /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions,
-    /// and these in a core without or with a `network` interface. Up to `line_words` words are read
+    /// and these in a core without or with a `network` interface, without or with compare-and-swap
+    /// (`compares`). Up to `line_words` words are read
     /// from a line at once, and the stores of as many lanes merged in a cycle.
     ///
     /// # Panics
     /// If the lines of the cache are not a power of two from 2 to 65536, the lanes not one up to
     /// 32, or `line_words` not a power of two.
-    pub fn new(cache_lines: usize, atomics: bool, network: bool, line_words: usize) -> Self {
+    pub fn new(cache_lines: usize, atomics: bool, network: bool, compares: bool, line_words: usize) -> Self {
         assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
         let words = LANES.min(line_words);
         let looks = usize::from(atomics && network);
-        Self::wired(cache_lines, usize::from(atomics), looks, line_words, words)
+        let compares = usize::from(atomics && compares);
+        Self::wired(cache_lines, usize::from(atomics), looks, compares, line_words, words)
     }
 }
 
@@ -235,8 +243,13 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         for k in 0..self._looks {
             connect!(self.look[k], self.atomic_path[k].look[0]);
         }
+        for k in 0..self._compares {
+            connect!(self.compare_read[k], self.atomic_path[k].compare_read[0]);
+            for i in 0..LANES {
+                self.atomic_path[k].compare_value[i].next = self.compare_value[i].val();
+            }
+        }
         for k in 0..self._atomics {
-            connect!(self.start[k], self.atomic_path[k].start);
             connect!(self.request_atomic[k], self.stage.request_atomic[k]);
             self.atomic_path[k].request_valid.next =
                 self.stage.held_valid.val() & self.stage.held_atomic[k].valid.val();

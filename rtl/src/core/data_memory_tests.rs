@@ -142,7 +142,7 @@ struct Bench {
 
 impl Bench {
     fn new(atomics: bool, words: usize) -> Self {
-        let mut uut = DataMemory::new(64, atomics, atomics, words);
+        let mut uut = DataMemory::new(64, atomics, atomics, false, words);
         reset!(uut);
         Self {
             uut,

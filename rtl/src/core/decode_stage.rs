@@ -20,7 +20,7 @@ use hermes_hdl::prelude::*;
 /// and nothing is reported. The instruction of a warp that has run for too long becomes a fault of
 /// all lanes that run, whatever it is and even if it is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize, networks: usize, locals: usize)]
+#[new(lanes: usize, spawns: usize, networks: usize, locals: usize, compares: bool)]
 pub struct DecodeStage {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -101,6 +101,7 @@ pub struct DecodeStage {
     #[count(networks)]
     pub sleep: Vec<Flipped<SleepRequest>>,
     rom: BootRom,
+    #[init(Decoder::new(compares))]
     decoder: Decoder,
     #[init(ThreadIndex::new(lanes, spawns, networks, locals))]
     thread_index: ThreadIndex,
@@ -138,9 +139,9 @@ pub struct DecodeStage {
 impl DecodeStage {
     /// The stage of a core with `lanes` lanes that runs packets alone (`spawns` 0), or packets and
     /// spawned threads (1), without (`networks` 0) or with a network interface (1), without
-    /// (`locals` 0) or with a local window (1).
-    pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize) -> Self {
-        Self::wired(lanes, spawns, networks, locals)
+    /// (`locals` 0) or with a local window (1), without or with compare-and-swap.
+    pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize, compares: bool) -> Self {
+        Self::wired(lanes, spawns, networks, locals, compares)
     }
 }
 

@@ -18,7 +18,8 @@ pub enum BSource {
 ///
 /// Combinational. Fields that an instruction does not have are zero. What the core does not know,
 /// including registers above x15 when `small_registers` is on (RV32E), is `illegal`.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
+#[new(compares: usize)]
 pub struct Decoder {
     /// The instruction word.
     pub instruction: Signal<In, Bits<32>>,
@@ -50,6 +51,23 @@ pub struct Decoder {
     pub fault: Signal<Out, Bit>,
     /// Cause of that fault: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,
+    #[init(compares)]
+    _compares: usize,
+}
+
+impl Default for Decoder {
+    /// A decoder without compare-and-swap.
+    fn default() -> Self {
+        Self::new(false)
+    }
+}
+
+impl Decoder {
+    /// A decoder without or with compare-and-swap: with the atomic instructions, `amocas.w` of
+    /// Zacas is legal.
+    pub fn new(compares: bool) -> Self {
+        Self::wired(usize::from(compares))
+    }
 }
 
 impl Logic for Decoder {
@@ -287,6 +305,11 @@ impl Logic for Decoder {
                     illegal |= field_rs2.any();
                 }
                 illegal |= field_funct7.get_bits::<3>(4).any();
+            }
+            for _k in 0..self._compares {
+                if field_funct7.get_bits::<5>(2) == bits::<5>(5) {
+                    illegal = field_funct3 != bits::<3>(2);
+                }
             }
         } else if opcode == bits::<7>(0x0f) {
             // fence.i is illegal.

@@ -193,9 +193,10 @@ fn atomics_where_enabled() {
         for (rs2, funct3) in [(8, 2), (0, 2), (8, 3), (8, 0)] {
             let word = funct5 << 27 | 3 << 25 | rs2 << 20 | 6 << 15 | funct3 << 12 | 7 << 7 | 0x2f;
             let known = [0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28].contains(&funct5);
-            for enabled in [false, true] {
+            for (enabled, compares) in [(false, false), (false, true), (true, false), (true, true)] {
+                let known = known || (compares && funct5 == 5);
                 let legal = enabled && known && funct3 == 2 && (funct5 != 2 || rs2 == 0);
-                let mut decoder = Decoder::default();
+                let mut decoder = Decoder::new(compares);
                 decoder.instruction.next = u64::from(word).into();
                 decoder.atomics_enabled.next = enabled;
                 assert!(simulate(&mut decoder, 10));

@@ -32,7 +32,7 @@ pub enum OperandSource {
 /// The registers between X and W hold their values while `advance` is low; writes are gated by the
 /// core.
 #[derive(LogicBlock)]
-#[new(aes: bool)]
+#[new(aes: bool, compares: usize)]
 pub struct Lane {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -96,6 +96,10 @@ pub struct Lane {
     /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so
     /// that the smallest key is the preferred one.
     pub path_key: Signal<Out, Bits<36>>,
+    /// Register that was read at `rs2_address` at the last edge with `advance`, without what is
+    /// forwarded (one element with compare-and-swap).
+    #[count(compares)]
+    pub register: Vec<Signal<Out, Bits<32>>>,
     registers_1: RamNoCollision<32, 9>,
     registers_2: RamNoCollision<32, 9>,
     paths: RamNoCollision<36, 5>,
@@ -122,12 +126,14 @@ pub struct Lane {
     late_q: Register<Bits<32>>,
     #[init(usize::from(aes))]
     _aes_units: usize,
+    #[init(compares)]
+    _compares: usize,
 }
 
 impl Lane {
-    /// A lane, with AES instructions or without.
-    pub fn new(aes: bool) -> Self {
-        Self::wired(aes)
+    /// A lane, with AES instructions or without, with compare-and-swap or without.
+    pub fn new(aes: bool, compares: bool) -> Self {
+        Self::wired(aes, usize::from(compares))
     }
 }
 
@@ -139,6 +145,10 @@ impl Logic for Lane {
         self.registers_1.read_address.next = self.rs1_address.val();
         self.registers_2.read_enable.next = self.advance.val();
         self.registers_2.read_address.next = self.rs2_address.val();
+
+        for k in 0..self._compares {
+            self.register[k].next = self.registers_2.read_data.val();
+        }
 
         // R: operands, except the results of the two instructions before
         let mut beyond = bits::<32>(0);

@@ -9,6 +9,7 @@ const NETWORK: CoreOptions = CoreOptions {
     warps: 32,
     aes: false,
     atomics: true,
+    compare_and_swap: false,
     oldest_first: false,
     local_window: false,
     line_words: 4,

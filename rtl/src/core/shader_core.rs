@@ -3,15 +3,15 @@
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, DataMemory, DecodeStage, DivideUnit, EventCounters, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LocalWindow, LostCycles,
-    PathSelector, ReadStage, RegisterAddress, RetireTrace, SpawnedWarps, WarpWaits, Watchdog, WriteStage,
-    FROM_DIVISION, FROM_MEMORY, WINDOWS,
+    PathSelector, ReadStage, RegisterAddress, ReservationEnds, RetireTrace, SpawnedWarps, WarpWaits,
+    Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::host::registers::windows::Windows;
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{
     AtomicAnswer, CoreCounters, CoreTrace, JobStart, KernelSetup, LineRead, LineWrite, LostCycleCounters,
-    Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
+    ReservationEnd, Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
 };
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
@@ -41,7 +41,7 @@ const LONG_WAIT: usize = 10;
 /// - Beside stage W, long-latency results of loads and divisions ([`DivideUnit`]) are written to
 ///   registers out of order ([`LateResults`]).
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize, locals: usize)]
+#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize, locals: usize, compares: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -74,6 +74,9 @@ pub struct ShaderCore<const LANES: usize> {
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
     #[count(usize::from(options.atomics))]
     pub atomic_answer: Vec<AtomicAnswer>,
+    /// To the banks of the L2: reservations of a warp end (one element with atomic instructions).
+    #[count(atomics)]
+    pub reservation_end: Vec<ReservationEnd>,
     /// From warp issue and the thread spawner: what the warp that starts is (one element with a
     /// thread spawner, as the next).
     #[count(spawns)]
@@ -106,20 +109,22 @@ pub struct ShaderCore<const LANES: usize> {
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
-    #[init(DecodeStage::new(LANES, spawns, networks, locals))]
+    #[init(DecodeStage::new(LANES, spawns, networks, locals, compares > 0))]
     decode: DecodeStage,
     read: ReadStage<LANES>,
-    #[init((0..LANES).map(|_| Lane::new(options.aes)).collect())]
+    #[init((0..LANES).map(|_| Lane::new(options.aes, compares > 0)).collect())]
     lane: Vec<Lane>,
     #[init(WriteStage::new(locals))]
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
-    #[init(DataMemory::new(options.l1_lines, options.atomics, options.network, options.line_words))]
+    #[init(DataMemory::new(options.l1_lines, options.atomics, options.network, compares > 0, options.line_words))]
     data_memory: DataMemory<LANES>,
     #[count(atomics)]
     atomic_stage: Vec<AtomicStage<LANES>>,
     #[count(atomics)]
     atomic_turns: Vec<AtomicTurns>,
+    #[count(atomics)]
+    reservation_ends: Vec<ReservationEnds>,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
     #[init(Watchdog::new(spawns, networks))]
@@ -167,6 +172,8 @@ pub struct ShaderCore<const LANES: usize> {
     _banks: usize,
     #[init(locals)]
     _locals: usize,
+    #[init(compares)]
+    _compares: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -180,17 +187,22 @@ impl<const LANES: usize> ShaderCore<LANES> {
     /// A core with or without its optional parts.
     ///
     /// # Panics
-    /// If it has what the network interface needs, but no atomic instructions: those are part of
-    /// it.
+    /// If it has what the network interface needs, or compare-and-swap, but no atomic instructions:
+    /// those are part of it.
     pub fn new(options: CoreOptions) -> Self {
         assert!(options.atomics || !options.network, "ShaderCore: {options:?}: network needs atomics");
+        assert!(
+            options.atomics || !options.compare_and_swap,
+            "ShaderCore: {options:?}: compare_and_swap needs atomics"
+        );
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
         let spawns = usize::from(options.spawns);
         let networks = usize::from(options.network);
         let banks = networks * options.l2_banks;
         let locals = usize::from(options.local_window);
-        Self::wired(options, traces, atomics, spawns, networks, banks, locals)
+        let compares = usize::from(options.compare_and_swap);
+        Self::wired(options, traces, atomics, spawns, networks, banks, locals, compares)
     }
 
     /// With a network interface: the slot whose warp falls asleep, and whether a store of it is
@@ -227,7 +239,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             checked_as_store = self.decode.read.store.val() | self.atomic_stage[k].read_stores.val();
             connect!(self.atomic_stage[k].in_flight, self.hazards.atomic);
 
-            connect!(self.start, self.data_memory.start[k]);
             connect!(self.atomic_stage[k].request, self.data_memory.request_atomic[k]);
             connect!(self.atomic_answer[k], self.data_memory.atomic_answer[k]);
             for i in 0..LANES {
@@ -245,6 +256,17 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
                 self.write.memory_start.val() & self.atomic_stage[k].request.valid.val();
             self.atomic_turns[k].start_slot.next = self.write.slot.val();
             self.hazards.atomic_refused.next = self.atomic_turns[k].refused.val();
+
+            self.reservation_ends[k].advance.next = self.write.advance.val();
+            connect!(self.decode.query, self.reservation_ends[k].decode);
+            self.reservation_ends[k].decode_word.next = self.decode.word.val();
+            self.reservation_ends[k].entered.next = self.decode.entered.val();
+            self.reservation_ends[k].read_slot.next = self.read.context.slot.val();
+            self.reservation_ends[k].start_valid.next = self.atomic_turns[k].start_valid.val();
+            self.reservation_ends[k].start_operation.next = self.atomic_stage[k].request.operation.val();
+            self.reservation_ends[k].done.valid.next = self.data_memory.atomic_done.val();
+            self.reservation_ends[k].done.slot.next = self.data_memory.atomic_slot.val();
+            connect!(self.reservation_end[k], self.reservation_ends[k].end);
         }
 
         // Warps of spawned threads, if there are any
@@ -360,6 +382,19 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.rs2_address.slot.next = self.front_end.decode.slot.val();
         self.rs2_address.register.next = self.decode.query.rs2.val();
         self.rs2_address.small_registers.next = self.setup.kernel_class.val();
+        // What `amocas.w` compares with is read in a cycle in which stage D reads nothing: the
+        // instruction there is replayed.
+        for k in 0..self._compares {
+            self.data_memory.compare_read[k].ready.next = self.write.advance.val();
+            if self.data_memory.compare_read[k].valid.val() {
+                self.decode.blocked.next = true;
+                self.rs2_address.slot.next = self.data_memory.compare_read[k].slot.val();
+                self.rs2_address.register.next = self.data_memory.compare_read[k].register.val();
+            }
+            for i in 0..LANES {
+                self.data_memory.compare_value[i].next = self.lane[i].register[k].val();
+            }
+        }
         self.rd_address.slot.next = self.write.slot.val();
         self.rd_address.register.next = self.write.in_write.rd.val();
         self.rd_address.small_registers.next = self.setup.kernel_class.val();

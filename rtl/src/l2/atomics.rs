@@ -1,8 +1,8 @@
 //! Atomic operations in front of a bank.
 
-use super::AtomicAlu;
+use super::{AtomicAlu, Reservation};
 use crate::memory::WordSelect;
-use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten, ReservationEvent};
+use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten, ReservationEnd, ReservationEvent};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -27,7 +27,7 @@ pub enum AtomicState {
 /// of the bank that nothing comes between.
 ///
 /// 1. A write of one of the first `cores` requesters whose tag has bit 5 set is an atomic
-///    operation. Of its data bits 31:0 are the operand, bits 47:32 the number of the warp, 52:48
+///    operation. Of its data bits 31:0 are the operand, bits 36:32 the warp slot, 52:48
 ///    the operation ([`AtomicAlu`]; 2 is `lr.w`, 3 `sc.w`) and 56:53 the index of the word; its
 ///    strobe marks the bytes of the word. Everything else passes through, in the same cycle.
 /// 2. One operation is performed at a time, in the order of the requests: the line is read with the
@@ -39,11 +39,12 @@ pub enum AtomicState {
 /// 3. The answer comes with the tag on the port for writes: `atomic_answer.word` is the word before
 ///    the operation, of `sc.w` 0 if it stored and 1 if not. `atomic_answer.error`: the line could
 ///    not be read, and nothing was written.
-/// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester,
-///    warp, lane) until the thread executes `sc.w`, or `lr.w` on a line of another bank, or
-///    anything writes to the line, or `patience` cycles have passed. Meanwhile `lr.w` of another
-///    thread does not take it; so of threads that try at the same time one gets through. `sc.w`
-///    stores if its thread has the reservation of the line.
+/// 4. Reservations of `lr.w`: the bank has one or several, each for a line. One belongs to a thread
+///    (requester, warp slot, lane) until the thread executes `sc.w`, or `lr.w` on a line of another
+///    bank, or anything writes to the line, or its requester ends the reservations of its slot
+///    (`ends`), or `patience` cycles have passed ([`Reservation`]). Meanwhile `lr.w` of another
+///    thread takes neither it nor a second one of its line; so of threads that try at the same time
+///    one gets through. `sc.w` stores if its thread has the reservation of the line.
 /// 5. `event.valid` notifies the other banks, one cycle after it, that a thread executed `lr.w` or
 ///    `sc.w`.
 /// 6. With a network interface, the operations of its requester are of 64 bits: 0 adds, 5 compares
@@ -51,11 +52,14 @@ pub enum AtomicState {
 ///    the value to compare with in bits 159:128 and 127:96, upper half first. The index of the word
 ///    is even, and the strobe marks the eight bytes. `written_word_high` is the upper half of the
 ///    value before the operation. A compare that fails writes nothing.
-/// 7. With a network interface, `amoor.w` with operand 0 reads the word at the L2: it is answered
+/// 7. With compare-and-swap, operation 5 (`amocas.w` of Zacas) of the other requesters writes the
+///    operand if the word equals bits 127:96 of the data. A comparison that fails is answered
+///    without a write of the bank: it ends no reservation, and the line does not become dirty.
+/// 8. With a network interface, `amoor.w` with operand 0 reads the word at the L2: it is answered
 ///    without a write of the bank, and the line does not become dirty. Reservations end as by any
 ///    other write.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, number: usize, banks: usize, patience: usize, network: usize, networks: usize)]
+#[new(cores: usize, reserving: usize, number: usize, banks: usize, patience: usize, network: usize, networks: usize, compares: usize, values: usize, reservations: usize)]
 pub struct L2Atomics {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -95,6 +99,10 @@ pub struct L2Atomics {
     #[count(banks)]
     pub events: Vec<Flipped<ReservationEvent>>,
 
+    /// From each requester but the network interface: reservations of a slot end at this edge.
+    #[count(reserving)]
+    pub ends: Vec<Flipped<ReservationEnd>>,
+
     #[init(Register::new(AtomicState::Idle))]
     state: Register<AtomicState>,
     requester: Register<Bits<5>>,
@@ -102,7 +110,7 @@ pub struct L2Atomics {
     line: Register<LineAddress>,
     strobe: Register<Bits<64>>,
     operand: Register<Bits<32>>,
-    warp: Register<Bits<16>>,
+    slot: Register<Bits<5>>,
     operation: Register<Bits<5>>,
     word_number: Register<Bits<4>>,
     word: Register<Bits<32>>,
@@ -111,17 +119,18 @@ pub struct L2Atomics {
     stale: Register<Bit>,
     told: Register<Bit>,
 
-    reserved: Register<Bit>,
-    reserved_line: Register<LineAddress>,
-    reserved_requester: Register<Bits<5>>,
-    reserved_thread: Register<Bits<21>>,
-    age: Register<Bits<16>>,
+    #[init((0..reservations).map(|_| Reservation::new(reserving, number, banks, patience)).collect())]
+    reservation: Vec<Reservation>,
+
+    /// The value to compare with, of 64 bits the lower half.
+    #[count(values)]
+    compare: Vec<Register<Bits<32>>>,
 
     // Of operations of 64 bits
     #[count(networks)]
     operand_high: Vec<Register<Bits<32>>>,
     #[count(networks)]
-    compare: Vec<Register<Bits<64>>>,
+    compare_high: Vec<Register<Bits<32>>>,
     #[count(networks)]
     word_high: Vec<Register<Bits<32>>>,
     #[count(networks)]
@@ -135,29 +144,38 @@ pub struct L2Atomics {
     result: Pack<Bits<32>, 32, 512>,
     #[init(Constant::new((cores as u64).into()))]
     cores: Constant<Bits<6>>,
-    #[init(Constant::new((patience as u64).into()))]
-    patience: Constant<Bits<16>>,
-    #[init((0..banks).map(|bank| Constant::new(bank != number)).collect())]
-    other: Vec<Constant<Bit>>,
-
-    /// It tells the banks of an array apart: each ignores its own events.
-    #[init(number)]
-    _number: usize,
     #[init(banks)]
     _banks: usize,
+    #[init(reserving)]
+    _reserving: usize,
+    #[init(reservations)]
+    _reservations: usize,
     #[init(networks)]
     _networks: usize,
+    #[init(compares)]
+    _compares: usize,
+    #[init(values)]
+    _values: usize,
 }
 
 impl L2Atomics {
     /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores`
     /// requesters; a reservation of `lr.w` lasts for `patience` cycles. The network interface, if
-    /// there is one, is requester `network`.
+    /// there is one, is requester `network`. `compares`: there is compare-and-swap of 32 bits. The
+    /// bank has `reservations` reservations.
     ///
     /// # Panics
     /// If there are more than 32 cores, `network` is not one of them, or `patience` needs more than
     /// 16 bits.
-    pub fn new(cores: usize, number: usize, banks: usize, patience: usize, network: Option<usize>) -> Self {
+    pub fn new(
+        cores: usize,
+        number: usize,
+        banks: usize,
+        patience: usize,
+        network: Option<usize>,
+        compares: bool,
+        reservations: usize,
+    ) -> Self {
         assert!(cores <= 32, "L2Atomics: {cores} cores, expected at most 32");
         assert!(patience < 1 << 16, "L2Atomics: patience of {patience} cycles, expected less than 65536");
         assert!(
@@ -165,7 +183,21 @@ impl L2Atomics {
             "L2Atomics: network interface {network:?}, expected one of {cores} requesters"
         );
         let networks = usize::from(network.is_some());
-        Self::wired(cores, number, banks, patience, network.unwrap_or(0), networks)
+        let reserving = cores - networks;
+        let network = network.unwrap_or(0);
+        let (compares, values) = (usize::from(compares), networks.max(usize::from(compares)));
+        Self::wired(
+            cores,
+            reserving,
+            number,
+            banks,
+            patience,
+            network,
+            networks,
+            compares,
+            values,
+            reservations,
+        )
     }
 }
 
@@ -188,22 +220,37 @@ impl Logic for L2Atomics {
             // A compare that fails, or an `amoor.w` with operand 0.
             if wide {
                 keeps = (self.operation.q.val() != bits::<5>(0))
-                    && ((self.word.q.val() != self.compare[k].q.val().get_bits::<32>(0))
-                        || (self.word_high[k].q.val() != self.compare[k].q.val().get_bits::<32>(32)));
+                    && ((self.word.q.val() != self.compare[k].q.val())
+                        || (self.word_high[k].q.val() != self.compare_high[k].q.val()));
             } else {
                 keeps = (self.operation.q.val() == bits::<5>(8)) && !self.operand.q.val().any();
             }
         }
+        let mut fails = wide && keeps;
+        for k in 0..self._compares {
+            if !wide && (self.operation.q.val() == bits::<5>(5)) {
+                keeps = self.word.q.val() != self.compare[k].q.val();
+                fails = keeps;
+            }
+        }
         let reserves = !wide && (self.operation.q.val() == bits::<5>(2));
         let conditional = !wide && (self.operation.q.val() == bits::<5>(3));
-        let thread = (bit_cast::<21, 16>(self.warp.q.val()) << bits::<5>(5))
-            | bit_cast::<21, 5>(self.tag.q.val().get_bits::<5>(0));
-        let owner = self.reserved.q.val()
-            && (self.reserved_requester.q.val() == self.requester.q.val())
-            && (self.reserved_thread.q.val() == thread);
-        let changes = !self.error.q.val()
-            && !reserves
-            && (!conditional || (owner && (self.reserved_line.q.val() == self.line.q.val())));
+        let thread = (bit_cast::<10, 5>(self.slot.q.val()) << bits::<4>(5))
+            | bit_cast::<10, 5>(self.tag.q.val().get_bits::<5>(0));
+        let mut has_reservation = false;
+        let mut has_line = false;
+        let mut line_reserved = false;
+        for r in 0..self._reservations {
+            self.reservation[r].operation.requester.next = self.requester.q.val();
+            self.reservation[r].operation.thread.next = thread;
+            self.reservation[r].operation.line.next = self.line.q.val();
+            if self.reservation[r].owner.val() {
+                has_reservation = true;
+                has_line = self.reservation[r].here.val();
+            }
+            line_reserved = line_reserved || self.reservation[r].here.val();
+        }
+        let changes = !self.error.q.val() && !reserves && (!conditional || has_line);
         let stores = changes && !keeps;
         let writes = (self.state.q.val() == AtomicState::Here) && !self.stale.q.val() && stores;
 
@@ -301,12 +348,15 @@ impl Logic for L2Atomics {
             self.line.d.next = self.request.line.val();
             self.strobe.d.next = self.request.strobe.val();
             self.operand.d.next = self.request.data.val().get_bits::<32>(0);
-            self.warp.d.next = self.request.data.val().get_bits::<16>(32);
+            self.slot.d.next = self.request.data.val().get_bits::<5>(32);
             self.operation.d.next = self.request.data.val().get_bits::<5>(48);
             self.word_number.d.next = self.request.data.val().get_bits::<4>(53);
             for k in 0..self._networks {
                 self.operand_high[k].d.next = self.request.data.val().get_bits::<32>(64);
-                self.compare[k].d.next = self.request.data.val().get_bits::<64>(96);
+                self.compare_high[k].d.next = self.request.data.val().get_bits::<32>(128);
+            }
+            for k in 0..self._values {
+                self.compare[k].d.next = self.request.data.val().get_bits::<32>(96);
             }
         }
         if passes
@@ -357,33 +407,25 @@ impl Logic for L2Atomics {
         self.event.valid.next = self.told.q.val();
         self.event.requester.next = self.requester.q.val();
         self.event.thread.next = thread;
-        let mut breaks = (performs && conditional && owner)
-            || (performs && changes && !(wide && keeps) && (self.line.q.val() == self.reserved_line.q.val()))
-            || (passes
-                && self.bank.ready.val()
-                && self.request.write.val()
-                && (self.request.line.val() == self.reserved_line.q.val()));
-        for i in 0..self._banks {
-            if self.events[i].valid.val()
-                && self.other[i].val()
-                && (self.events[i].requester.val() == self.reserved_requester.q.val())
-                && (self.events[i].thread.val() == self.reserved_thread.q.val())
-            {
-                breaks = true;
+        // It goes to the reservation that the thread has, else to the first free one.
+        let mut placed = has_reservation;
+        let takes = performs && reserves && !self.error.q.val() && (!line_reserved || has_line);
+        for r in 0..self._reservations {
+            self.reservation[r].take.next =
+                takes && (self.reservation[r].owner.val() || (self.reservation[r].free.val() && !placed));
+            placed = placed || self.reservation[r].free.val();
+            self.reservation[r].leaves.next = performs && (conditional || (reserves && !takes));
+            self.reservation[r].writes.next = performs && changes && !fails;
+            self.reservation[r].passing.next = passes && self.bank.ready.val() && self.request.write.val();
+            self.reservation[r].passing_line.next = self.request.line.val();
+            for i in 0..self._banks {
+                self.reservation[r].events[i].valid.next = self.events[i].valid.val();
+                self.reservation[r].events[i].requester.next = self.events[i].requester.val();
+                self.reservation[r].events[i].thread.next = self.events[i].thread.val();
             }
-        }
-        if self.age.q.val() != self.patience.val() {
-            self.age.d.next = self.age.q.val() + bits::<16>(1);
-        }
-        if breaks || (self.age.q.val() == self.patience.val()) {
-            self.reserved.d.next = false;
-        }
-        if performs && reserves && !self.error.q.val() && (!self.reserved.q.val() || owner) {
-            self.reserved.d.next = true;
-            self.reserved_line.d.next = self.line.q.val();
-            self.reserved_requester.d.next = self.requester.q.val();
-            self.reserved_thread.d.next = thread;
-            self.age.d.next = bits::<16>(0);
+            for i in 0..self._reserving {
+                connect!(self.ends[i], self.reservation[r].ends[i]);
+            }
         }
     }
 }

@@ -86,7 +86,16 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
             if i >= sizes.atomic_requesters || thread.under_way.is_some() {
                 continue;
             }
-            let none = Atomic { line, word: COUNTER, operation: 0, operand: 1, warp: 3, lane, wide: None };
+            let none = Atomic {
+                line,
+                word: COUNTER,
+                operation: 0,
+                operand: 1,
+                slot: 3,
+                lane,
+                compare: 0,
+                wide: None,
+            };
             let atomic = match (thread.reserved.take(), bench.rng.gen_range(0..3)) {
                 (Some((line, value)), _) => {
                     let operand = value.wrapping_add(1);
@@ -197,6 +206,8 @@ fn three_requesters_on_two_banks() {
         ways: 2,
         look_up_cycle,
         atomic_requesters: 2,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     };
     random_operations(sizes(false), Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
@@ -215,6 +226,8 @@ fn an_operation_takes_five_cycles_of_its_bank() {
         ways: 2,
         look_up_cycle: false,
         atomic_requesters: 1,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     };
     let mut bench = Bench::new(sizes, Pace { latency: (10, 10), ready: 1.0 }, random("rate"));
@@ -222,7 +235,8 @@ fn an_operation_takes_five_cycles_of_its_bank() {
     let mut lane = 0;
     while done.len() < 40 {
         if bench.requesters[0].write.is_none() {
-            let atomic = Atomic { line: 4, word: 3, operation: 0, operand: 1, warp: 0, lane, wide: None };
+            let atomic =
+                Atomic { line: 4, word: 3, operation: 0, operand: 1, slot: 0, lane, compare: 0, wide: None };
             lane = (lane + 1) % 32;
             bench.requesters[0].write = Some(atomic.request());
         }
@@ -258,11 +272,22 @@ fn adds_and_compares_64_bits(look_up_cycle: bool) {
         ways: 2,
         look_up_cycle,
         atomic_requesters: 3,
+        compare_and_swap: false,
+        reservations: 1,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0, queues: false }),
     };
     let mut bench = Bench::new(sizes, Pace { latency: (1, 40), ready: 0.7 }, random("64 bits"));
     let start: Vec<_> = (0..LINES).map(|line| bench.memory.read(line)).collect();
-    let at = |line: u32, word| Atomic { line, word, operation: 0, operand: 1, warp: 0, lane: 0, wide: None };
+    let at = |line: u32, word| Atomic {
+        line,
+        word,
+        operation: 0,
+        operand: 1,
+        slot: 0,
+        lane: 0,
+        compare: 0,
+        wide: None,
+    };
     let wide = Some(Wide { operand_high: 0, compare: 0 });
     let sum_at = |line| Atomic { wide, ..at(line, SUM) };
     let mut sums: Vec<u64> = (0..LINES).map(|line| sum_at(line).value(&start[line as usize])).collect();
@@ -356,6 +381,8 @@ fn amoor_of_zero_leaves_the_line_clean() {
             ways: 2,
             look_up_cycle,
             atomic_requesters: 2,
+            compare_and_swap: false,
+            reservations: 1,
             network,
         };
         let mut bench = Bench::new(sizes, Pace { latency: (1, 3), ready: 1.0 }, random("amoor"));
@@ -363,7 +390,8 @@ fn amoor_of_zero_leaves_the_line_clean() {
         for (operation, operand, writes) in
             [(Atomic::OR, 0, network.is_none()), (0, 0, true), (Atomic::OR, 2, true)]
         {
-            let atomic = Atomic { line: 4, word: 3, operation, operand, warp: 0, lane: 1, wide: None };
+            let atomic =
+                Atomic { line: 4, word: 3, operation, operand, slot: 0, lane: 1, compare: 0, wide: None };
             let before = word_of(&bench.memory.read(4), 3);
             bench.requesters[0].write = Some(atomic.request());
             while bench.requesters[0].written.is_none() {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// Cycles that a reservation is safe from other threads.
 const PATIENCE: usize = 60;
-const OPERATIONS: [u64; 11] = [0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28];
+const OPERATIONS: [u64; 12] = [0, 1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 28];
 
 /// What the crossbar offers.
 #[derive(Clone, Debug)]
@@ -46,8 +46,13 @@ struct Bench {
 impl Bench {
     /// Two requesters of atomic operations, and the network interface if there is one.
     fn new(pace: f64, network: Option<usize>) -> Self {
+        Self::with_reservations(pace, network, 1)
+    }
+
+    /// The same with several reservations.
+    fn with_reservations(pace: f64, network: Option<usize>, reservations: usize) -> Self {
         let requesters = if network.is_some() { 3 } else { 2 };
-        let mut uut = L2Atomics::new(requesters, 0, 2, PATIENCE, network);
+        let mut uut = L2Atomics::new(requesters, 0, 2, PATIENCE, network, true, reservations);
         reset!(uut);
         Self {
             uut,
@@ -179,7 +184,9 @@ impl Bench {
             Some((before, after)) => {
                 assert_ne!(atomic.operation, Atomic::LOAD_RESERVED);
                 assert!(!reads, "{atomic:?} writes");
-                assert!(atomic.operation != Atomic::COMPARE_SWAP || before != after, "{atomic:?} writes");
+                let compare = atomic.wide.map_or(atomic.compare.into(), |wide| wide.compare);
+                let writes = atomic.operation != Atomic::COMPARE_SWAP || before == compare;
+                assert!(writes, "{atomic:?} writes");
                 assert_eq!(after, atomic.result(before), "{atomic:?}");
                 let expected = if atomic.operation == Atomic::STORE_CONDITIONAL { 0 } else { before };
                 assert_eq!(value, expected, "{atomic:?}");
@@ -242,7 +249,9 @@ fn random_requests(network: Option<usize>) -> Bench {
                     word: rng.gen_range(0..16),
                     operation: OPERATIONS[rng.gen_range(0..OPERATIONS.len())],
                     operand: if rng.gen_bool(0.3) { 0 } else { rng.gen() },
-                    warp: rng.gen_range(0..2),
+                    // What a masked byte leaves there now and then.
+                    compare: if rng.gen_bool(0.5) { 0 } else { rng.gen() },
+                    slot: rng.gen_range(0..2),
                     lane: rng.gen_range(0..2),
                     wide: None,
                 }),
@@ -273,8 +282,9 @@ fn wide(rng: &mut ChaCha8Rng, line: u32) -> Atomic {
         word: 2 * rng.gen_range(0..8),
         operation: if compares { Atomic::COMPARE_SWAP } else { 0 },
         operand: if rng.gen() { u32::MAX } else { rng.gen_range(0..2) },
-        warp: rng.gen_range(0..1 << 16),
+        slot: rng.gen_range(0..32),
         lane: rng.gen_range(0..32),
+        compare: 0,
         wide: Some(Wide { operand_high: rng.gen_range(0..2), compare: u64::MAX }),
     }
 }
@@ -313,8 +323,9 @@ fn operations_of_64_bits() {
         word: 6,
         operation,
         operand: operand as u32,
-        warp: 0,
+        slot: 0,
         lane: 9,
+        compare: 0,
         wide: Some(Wide { operand_high: (operand >> 32) as u32, compare }),
     };
     // To a value that is known, by what is there.
@@ -358,10 +369,138 @@ fn operations_of_64_bits() {
     }
 }
 
+/// `amocas.w`: by the word that it compares with, beside a network interface and without one.
+#[test]
+fn compare_and_swap() {
+    for network in [None, Some(2)] {
+        let mut bench = Bench::new(0.9, network);
+        let swap = |compare, operand| Atomic {
+            line: 1,
+            word: 9,
+            operation: Atomic::COMPARE_SWAP,
+            operand,
+            slot: 4,
+            lane: 3,
+            compare,
+            wide: None,
+        };
+        let word = |bench: &Bench| word_of(&bench.memory.read(1), 9);
+        let before = word(&bench);
+        assert_eq!(bench.perform(1, swap(before, 0)), u64::from(before));
+        // The word before, what is compared with, the operand, the word afterwards.
+        let mut holds = 0u32;
+        for (compare, operand, after) in
+            [(0, 7, 7), (0, 9, 7), (7, 7, 7), (7, 1 << 31, 1 << 31), (0, 1, 1 << 31)]
+        {
+            assert_eq!(bench.perform(1, swap(compare, operand)), u64::from(holds), "{compare}");
+            assert_eq!(word(&bench), after, "{compare} {operand}");
+            holds = after;
+        }
+        // A comparison that fails ends no reservation, one that writes does.
+        let lr = Atomic { operation: Atomic::LOAD_RESERVED, ..swap(0, 0) };
+        let sc = Atomic { operation: Atomic::STORE_CONDITIONAL, ..swap(0, 5) };
+        bench.perform(0, lr);
+        bench.perform(1, swap(!word(&bench), 3));
+        assert_eq!(bench.perform(0, sc), 0);
+        bench.perform(0, lr);
+        bench.perform(1, swap(5, 3));
+        assert_eq!(bench.perform(0, sc), 1);
+    }
+}
+
+/// A message that a warp left its loop ends the reservation, if the warp has it.
+#[test]
+fn a_warp_that_leaves_ends_its_reservation() {
+    let mut bench = Bench::new(0.9, None);
+    let lr = |line, lane| Atomic {
+        line,
+        word: 5,
+        operation: 2,
+        operand: 0,
+        slot: 7,
+        lane,
+        compare: 0,
+        wide: None,
+    };
+    let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
+    for (requester, slot, ends) in [(1, 7, true), (0, 7, false), (1, 6, false)] {
+        bench.perform(1, lr(1, 2));
+        bench.uut.ends[requester].valid.next = true;
+        bench.uut.ends[requester].slot.next = bits(slot);
+        bench.step();
+        bench.uut.ends[requester].valid.next = false;
+        // Another thread has it at once, or not at all.
+        bench.perform(0, lr(2, 0));
+        assert_eq!(bench.perform(0, sc(2, 0)), u64::from(!ends), "{requester} {slot}");
+        assert_eq!(bench.perform(1, sc(1, 2)), u64::from(ends), "{requester} {slot}");
+    }
+}
+
+/// With several, threads on lines of their own do not meet; each has one, and a line has one.
+#[test]
+fn several_reservations() {
+    let mut bench = Bench::with_reservations(0.9, None, 2);
+    let lr = |line, lane| Atomic {
+        line,
+        word: 5,
+        operation: 2,
+        operand: 0,
+        slot: 7,
+        lane,
+        compare: 0,
+        wide: None,
+    };
+    let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
+    let outcome = |bench: &mut Bench, asked: &[Atomic], expected: &[u64]| {
+        let found: Vec<u64> = asked.iter().map(|atomic| bench.perform(0, *atomic)).collect();
+        assert_eq!(found, expected, "{asked:?}");
+    };
+    // Two lines; a third finds no room.
+    for (line, lane) in [(1, 0), (2, 1), (8, 2)] {
+        bench.perform(0, lr(line, lane));
+    }
+    outcome(&mut bench, &[sc(8, 2), sc(2, 1), sc(1, 0), sc(1, 0)], &[1, 0, 0, 1]);
+    // One line.
+    for lane in [0, 1] {
+        bench.perform(0, lr(1, lane));
+    }
+    outcome(&mut bench, &[sc(1, 1), sc(1, 0)], &[1, 0]);
+    // A thread has one: the last.
+    for line in [1, 2] {
+        bench.perform(0, lr(line, 0));
+    }
+    let held = word_of_line(&bench, 1);
+    outcome(&mut bench, &[lr(1, 1), sc(1, 0), sc(1, 1)], &[held, 1, 0]);
+    // One that takes none has none: another thread has the line.
+    bench.perform(0, lr(1, 0));
+    bench.perform(0, lr(2, 1));
+    bench.perform(0, lr(2, 0));
+    outcome(&mut bench, &[sc(1, 0), sc(2, 1)], &[1, 0]);
+    // A write to a line ends that of this line alone.
+    bench.perform(0, lr(1, 0));
+    bench.perform(0, lr(2, 1));
+    bench.write(1);
+    outcome(&mut bench, &[sc(1, 0), sc(2, 1)], &[1, 0]);
+}
+
+/// Word 5 of a line.
+fn word_of_line(bench: &Bench, line: u32) -> u64 {
+    word_of(&bench.memory.read(line), 5).into()
+}
+
 #[test]
 fn reservations() {
     let mut bench = Bench::new(0.9, None);
-    let lr = |line, lane| Atomic { line, word: 5, operation: 2, operand: 0, warp: 7, lane, wide: None };
+    let lr = |line, lane| Atomic {
+        line,
+        word: 5,
+        operation: 2,
+        operand: 0,
+        slot: 7,
+        lane,
+        compare: 0,
+        wide: None,
+    };
     let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
     let add = |line, lane| Atomic { operation: 0, operand: 1, ..lr(line, lane) };
     let word = |bench: &Bench, line| u64::from(word_of(&bench.memory.read(line), 5));
@@ -374,8 +513,8 @@ fn reservations() {
     assert_eq!(word(&bench, 1), 77);
     assert_eq!(bench.perform(0, sc(1, 0)), 1);
 
-    // Only the thread and the line: another lane, warp, requester, line has none of it.
-    let others = [(0, sc(1, 1)), (0, Atomic { warp: 8, ..sc(1, 0) }), (1, sc(1, 0))];
+    // Only the thread and the line: another lane, slot, requester, line has none of it.
+    let others = [(0, sc(1, 1)), (0, Atomic { slot: 8, ..sc(1, 0) }), (1, sc(1, 0))];
     for (requester, other) in others {
         bench.perform(0, lr(1, 0));
         assert_eq!(bench.perform(requester, other), 1);

@@ -13,6 +13,8 @@ const SIZES: MemorySizes = MemorySizes {
     ways: 4,
     look_up_cycle: false,
     atomic_requesters: 0,
+    compare_and_swap: false,
+    reservations: 1,
     network: None,
 };
 /// Sets of a bank, and bits of their number.

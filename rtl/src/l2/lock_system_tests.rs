@@ -15,6 +15,8 @@ const SIZES: MemorySizes = MemorySizes {
     ways: 4,
     look_up_cycle: false,
     atomic_requesters: 3,
+    compare_and_swap: false,
+    reservations: 1,
     network: Some(NetworkSizes { requester: NETWORK, cores: 2, rings_log2: 4, areas_log2: 0, queues: false }),
 };
 /// Sets of the bank.

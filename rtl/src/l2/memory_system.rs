@@ -6,8 +6,8 @@ use super::{
 use crate::config::Config;
 use crate::memory::IndexHash;
 use crate::ports::{
-    AtomicAnswer, L2Counters, L2Maintenance, LineLock, LineRead, LineWrite, WatchedRange, WriteTap,
-    WrittenLine,
+    AtomicAnswer, L2Counters, L2Maintenance, LineLock, LineRead, LineWrite, ReservationEnd, WatchedRange,
+    WriteTap, WrittenLine,
 };
 use hermes_hdl::prelude::*;
 
@@ -29,6 +29,10 @@ pub struct MemorySizes {
     /// Requesters that may request atomic operations, from the first on; 0: none, and the banks
     /// have no [`L2Atomics`].
     pub atomic_requesters: usize,
+    /// Compare-and-swap of 32 bits is one of these operations.
+    pub compare_and_swap: bool,
+    /// Reservations of `lr.w` that a bank has, for as many lines: 1, 2, 4 or 8.
+    pub reservations: usize,
     /// What a network interface adds.
     pub network: Option<NetworkSizes>,
 }
@@ -60,10 +64,10 @@ pub struct Watchers {
     pub channels: usize,
 }
 
-/// Cycles that a reservation of `lr.w` lasts: more than all threads of the `paper` preset need for
-/// an atomic operation each, so that the `sc.w` of a thread that goes on is not too late, and less
-/// than a core needs to start 65,536 warps, so that it is never taken for that of another warp with
-/// the same number.
+/// Cycles that a reservation of `lr.w` lasts whose thread neither comes back nor leaves its loop:
+/// more than all threads of the `paper` preset need for an atomic operation each (31 warps of 32
+/// lanes on 8 cores, 5 cycles an operation), so that the `sc.w` of a thread that goes on is not too
+/// late.
 const PATIENCE: usize = 40_000;
 
 impl Watchers {
@@ -100,6 +104,8 @@ impl MemorySizes {
                 None if config.atomics => cores_and_command,
                 None => 0,
             },
+            compare_and_swap: config.compare_and_swap,
+            reservations: config.l2_reservations,
             network,
         }
     }
@@ -135,7 +141,7 @@ impl MemorySizes {
 ///    `maintenance.l2_invalidate` (one cycle) also invalidates all lines. `l2_busy` is high from
 ///    this cycle on until the last of them is acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize, taps: usize, folds: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, reserving: usize, skip: usize, watched: usize, networks: usize, taps: usize, folds: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -150,6 +156,10 @@ pub struct MemorySystem {
     /// What comes with the answer of an atomic operation; empty without these.
     #[count(words)]
     pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
+    /// From each requester of atomic operations but the network interface: reservations of `lr.w`
+    /// end at this edge, before operations that it requests later are performed.
+    #[count(reserving)]
+    pub reservation_end: Vec<Flipped<ReservationEnd>>,
     /// To the network interface: the upper half of the value of an atomic operation (one element
     /// with a network interface).
     #[count(networks)]
@@ -206,6 +216,8 @@ pub struct MemorySystem {
     _requesters: usize,
     #[init(words)]
     _answers_with_words: usize,
+    #[init(reserving)]
+    _reserving: usize,
     #[init(sizes.banks)]
     _banks: usize,
     #[init(if sizes.atomic_requesters > 0 { 0 } else { sizes.banks })]
@@ -245,10 +257,12 @@ pub struct MemorySystem {
 /// The atomic units, one for each bank; none without atomic instructions.
 fn atomics(sizes: MemorySizes) -> Vec<L2Atomics> {
     let count = if sizes.atomic_requesters > 0 { sizes.banks } else { 0 };
-    let MemorySizes { atomic_requesters, banks, .. } = sizes;
-    (0..count)
-        .map(|bank| L2Atomics::new(atomic_requesters, bank, banks, PATIENCE, sizes.network_requester()))
-        .collect()
+    let MemorySizes { atomic_requesters, banks, compare_and_swap, reservations, .. } = sizes;
+    let network = sizes.network_requester();
+    let unit = |bank| {
+        L2Atomics::new(atomic_requesters, bank, banks, PATIENCE, network, compare_and_swap, reservations)
+    };
+    (0..count).map(unit).collect()
 }
 
 /// The write monitors, one for each bank; none if nobody watches.
@@ -281,12 +295,13 @@ impl MemorySystem {
         );
         let numbers = sizes.numbers();
         let words = if atomic_requesters > 0 { requesters } else { 0 };
+        let reserving = atomic_requesters - usize::from(sizes.network.is_some());
         let skip = banks.ilog2() as usize;
         let watched = watchers.harts * watchers.channels;
         let networks = usize::from(sizes.network.is_some());
         let taps = if sizes.network.is_some_and(|network| network.queues) { banks } else { 0 };
         let folds = networks * banks;
-        Self::wired(sizes, watchers, numbers, words, skip, watched, networks, taps, folds)
+        Self::wired(sizes, watchers, numbers, words, reserving, skip, watched, networks, taps, folds)
     }
 }
 
@@ -352,6 +367,9 @@ impl Logic for MemorySystem {
                 self.atomics[b].events[k].valid.next = self.atomics[k].event.valid.val();
                 self.atomics[b].events[k].requester.next = self.atomics[k].event.requester.val();
                 self.atomics[b].events[k].thread.next = self.atomics[k].event.thread.val();
+            }
+            for i in 0..self._reserving {
+                connect!(self.reservation_end[i], self.atomics[b].ends[i]);
             }
         }
         for b in 0..self._folds {

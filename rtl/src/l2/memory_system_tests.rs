@@ -279,6 +279,8 @@ fn one_requester_on_one_tiny_bank() {
         ways: 2,
         look_up_cycle,
         atomic_requesters: 0,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     };
     for look_up_cycle in [false, true] {
@@ -296,6 +298,8 @@ fn three_requesters_on_two_banks() {
         ways: 4,
         look_up_cycle: false,
         atomic_requesters: 0,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     };
     random_traffic(sizes, RANDOM, 120, 8);
@@ -307,6 +311,8 @@ fn three_requesters_on_two_banks() {
         ways: 1,
         look_up_cycle: true,
         atomic_requesters: 0,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     };
     random_traffic(sizes, Pace { latency: (1, 1), ready: 1.0 }, 60, 8);
@@ -325,6 +331,8 @@ fn locked_lines_change_no_answer() {
         ways,
         look_up_cycle,
         atomic_requesters: 3,
+        compare_and_swap: false,
+        reservations: 1,
         network: Some(network),
     };
     for (bank_lines, ways, look_up_cycle) in [(4, 2, false), (16, 4, false), (16, 4, true), (8, 1, false)] {
@@ -347,6 +355,8 @@ fn five_requesters_on_eight_banks_and_four_channels() {
         ways: 4,
         look_up_cycle: false,
         atomic_requesters: 0,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     };
     random_traffic(sizes, Pace { latency: (1, 150), ready: 0.9 }, 400, 6);
@@ -408,6 +418,8 @@ fn check_rate(channels: usize, banks: usize, requesters: usize, look_up_cycle: b
         ways: 4,
         look_up_cycle,
         atomic_requesters: 0,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     };
     let rate = packets_per_cycle(sizes, 100);

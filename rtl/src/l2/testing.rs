@@ -82,8 +82,10 @@ pub struct Atomic {
     pub word: usize,
     pub operation: u64,
     pub operand: u32,
-    pub warp: u64,
+    pub slot: u64,
     pub lane: u64,
+    /// What `amocas.w` compares with.
+    pub compare: u32,
     /// Of 64 bits, as the network interface requests them.
     pub wide: Option<Wide>,
 }
@@ -111,6 +113,9 @@ impl Atomic {
     /// What it makes of the value `old`.
     pub fn result(&self, old: u64) -> u64 {
         let Some(wide) = self.wide else {
+            if self.operation == Self::COMPARE_SWAP && old as u32 != self.compare {
+                return old;
+            }
             return atomic_result(self.operation, old as u32, self.operand).into();
         };
         let operand = u64::from(wide.operand_high) << 32 | u64::from(self.operand);
@@ -124,9 +129,10 @@ impl Atomic {
     /// The write that asks for it.
     pub fn request(&self) -> Write {
         let mut data = [0xa5; 64];
-        let control = self.warp as u32 | (self.operation as u32) << 16 | (self.word as u32) << 21;
+        let control = self.slot as u32 | (self.operation as u32) << 16 | (self.word as u32) << 21;
         data[..4].copy_from_slice(&self.operand.to_le_bytes());
         data[4..8].copy_from_slice(&control.to_le_bytes());
+        data[12..16].copy_from_slice(&self.compare.to_le_bytes());
         let mut bytes = 15;
         if let Some(wide) = self.wide {
             data[8..12].copy_from_slice(&wide.operand_high.to_le_bytes());

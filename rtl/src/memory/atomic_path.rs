@@ -1,6 +1,6 @@
 //! Atomic operations of a core on their way to the L2.
 
-use crate::ports::{AtomicAnswer, AtomicOperands, LateResult, LineError, LineWrite, Look, SlotStart};
+use crate::ports::{AtomicAnswer, AtomicOperands, LateResult, LineError, LineWrite, Look, RegisterRead};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -11,9 +11,8 @@ use hermes_hdl::prelude::*;
 ///    multiples of 4.
 /// 2. From the next cycle on, each lane of the mask is a request on the port for writes, in
 ///    ascending order, one a cycle: tag 32 + lane, the strobe of its word, and in the data bits
-///    31:0 the operand, 47:32 the number of the warp, 52:48 the operation, 56:53 the index of the
-///    word in its line. Warps are numbered as they start, modulo 65536. Stores share the port; they
-///    wait while lanes are sent, but what is offered stays.
+///    31:0 the operand, 36:32 the warp slot, 52:48 the operation, 56:53 the index of the word in its
+///    line. Stores share the port; they wait while lanes are sent, but what is offered stays.
 /// 3. The answers come in any order, with the tag. When the last one is here, the values are
 ///    offered as those of a load, in cycles in which no load has a result: in one cycle for all
 ///    lanes whose line could be read, and before that each other lane by itself with
@@ -21,18 +20,18 @@ use hermes_hdl::prelude::*;
 /// 4. `done` is high in the cycle of the last of these, and with it `acquire`, if this was
 ///    requested.
 ///
+/// With compare-and-swap, `amocas.w` (operation 5) has a third operand, the destination register
+/// before. It is read by `compare_read` when the operation is accepted, since the pipeline has two
+/// read ports: lanes are sent two cycles later at the earliest, with it in data bits 127:96.
+///
 /// With the answer, the data cache removes the line, as it does for a store.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(looks: usize)]
+#[new(looks: usize, compares: usize, compare_lanes: usize)]
 pub struct AtomicPath<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-
-    // From warp issue
-    /// The warp that starts.
-    pub start: SlotStart,
 
     // From stage M
     /// An operation is offered.
@@ -55,6 +54,14 @@ pub struct AtomicPath<const LANES: usize> {
     pub done: Signal<Out, Bit>,
     /// With `done`: the data cache is to be invalidated.
     pub acquire: Signal<Out, Bit>,
+
+    // To and from the registers
+    /// The destination register is to be read (one element with compare-and-swap).
+    #[count(compares)]
+    pub compare_read: Vec<RegisterRead>,
+    /// Its value of each lane, in the cycle after it was read.
+    #[count(compare_lanes)]
+    pub compare_value: Vec<Signal<In, Bits<32>>>,
 
     // From the store path
     /// Stores, with tags 0 to 31.
@@ -88,8 +95,6 @@ pub struct AtomicPath<const LANES: usize> {
     #[count(looks)]
     pub look: Vec<Look>,
 
-    starts: Register<Bits<16>>,
-    warp_numbers: RamAsync<Bits<16>, 5>,
     under_way: Register<Bit>,
     held_slot: Register<Bits<5>>,
     held_rd: Register<Bits<5>>,
@@ -108,6 +113,15 @@ pub struct AtomicPath<const LANES: usize> {
     /// Operand of each lane, then its value.
     #[count(LANES)]
     value: Vec<Register<Bits<32>>>,
+    /// Value that each lane compares with.
+    #[count(compare_lanes)]
+    compare: Vec<Register<Bits<32>>>,
+    /// It is to be read.
+    #[count(compares)]
+    reading: Vec<Register<Bit>>,
+    /// It was read at the last edge.
+    #[count(compares)]
+    arrives: Vec<Register<Bit>>,
     /// A store was offered and not accepted.
     store_waits: Register<Bit>,
     #[count(looks)]
@@ -120,39 +134,40 @@ pub struct AtomicPath<const LANES: usize> {
     number: Vec<Constant<Bits<6>>>,
     #[init(looks)]
     _looks: usize,
+    #[init(compares)]
+    _compares: usize,
 }
 
 impl<const LANES: usize> Default for AtomicPath<LANES> {
-    /// The path of a core without a network interface.
+    /// The path of a core without a network interface and compare-and-swap.
     fn default() -> Self {
-        Self::new(0)
+        Self::new(0, false)
     }
 }
 
 impl<const LANES: usize> AtomicPath<LANES> {
-    /// The path of a core without (`looks` 0) or with a network interface (1).
-    pub fn new(looks: usize) -> Self {
-        Self::wired(looks)
+    /// The path of a core without (`looks` 0) or with a network interface (1), without or with
+    /// compare-and-swap.
+    pub fn new(looks: usize, compares: bool) -> Self {
+        let compares = usize::from(compares);
+        Self::wired(looks, compares, LANES * compares)
     }
 }
 
 impl<const LANES: usize> Logic for AtomicPath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.warp_numbers.write_enable.next = self.start.valid.val();
-        self.warp_numbers.write_address.next = self.start.slot.val();
-        self.warp_numbers.write_data.next = self.starts.q.val();
-        self.warp_numbers.read_address.next = self.held_slot.q.val();
-        if self.start.valid.val() {
-            self.starts.d.next = self.starts.q.val() + bits::<16>(1);
-        }
-
         self.request_ready.next = !self.under_way.q.val();
         self.busy.next = self.under_way.q.val();
         self.slot.next = self.held_slot.q.val();
 
         // To memory: the lowest lane, or a store.
-        let sends = self.unsent.q.val().any() && !self.store_waits.q.val();
+        let mut sends = self.unsent.q.val().any() && !self.store_waits.q.val();
+        for k in 0..self._compares {
+            if self.reading[k].q.val() || self.arrives[k].q.val() {
+                sends = false;
+            }
+        }
         let chosen = self.unsent.q.val() & (!self.unsent.q.val() + 1);
         let mut chosen_address = bits::<30>(0);
         let mut chosen_operand = bits::<32>(0);
@@ -173,9 +188,32 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
             self.words.x[i].next = bits::<32>(0);
         }
         self.words.x[0].next = chosen_operand;
-        self.words.x[1].next = bit_cast::<32, 16>(self.warp_numbers.read_data.val())
+        self.words.x[1].next = bit_cast::<32, 5>(self.held_slot.q.val())
             | (bit_cast::<32, 5>(self.held_operation.q.val()) << bits::<5>(16))
             | (bit_cast::<32, 4>(chosen_address.get_bits::<4>(0)) << bits::<5>(21));
+        for k in 0..self._compares {
+            let mut chosen_compare = bits::<32>(0);
+            for i in 0..LANES {
+                if chosen.get_bit(i) {
+                    chosen_compare = chosen_compare | self.compare[i].q.val();
+                }
+                if self.arrives[k].q.val() {
+                    self.compare[i].d.next = self.compare_value[i].val();
+                    // x0
+                    if !self.held_rd.q.val().any() {
+                        self.compare[i].d.next = bits::<32>(0);
+                    }
+                }
+            }
+            self.words.x[3].next = chosen_compare;
+            self.compare_read[k].valid.next = self.reading[k].q.val();
+            self.compare_read[k].slot.next = self.held_slot.q.val();
+            self.compare_read[k].register.next = self.held_rd.q.val();
+            self.arrives[k].d.next = self.reading[k].q.val() && self.compare_read[k].ready.val();
+            if self.compare_read[k].ready.val() {
+                self.reading[k].d.next = false;
+            }
+        }
         self.write.valid.next = sends || self.store.valid.val();
         self.store.ready.next = self.write.ready.val() && !sends;
         self.store_waits.d.next = self.store.valid.val() && !sends && !self.write.ready.val();
@@ -273,6 +311,9 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
             self.unanswered.d.next = self.request.mask.val();
             self.remaining.d.next = self.request.mask.val();
             self.failed.d.next = bits::<LANES>(0);
+            for k in 0..self._compares {
+                self.reading[k].d.next = self.request_operation.val() == bits::<5>(5);
+            }
         }
         for i in 0..LANES {
             if self.request_valid.val() && !self.under_way.q.val() {
@@ -294,10 +335,11 @@ mod tests {
     use rand::Rng;
 
     /// What a lane sends.
-    fn expected_data(operand: u32, warp: u32, operation: u32, address: u32) -> [u8; 64] {
+    fn expected_data(operand: u32, slot: u32, operation: u32, address: u32, compare: u32) -> [u8; 64] {
         let mut line = [0; 64];
+        line[12..16].copy_from_slice(&compare.to_le_bytes());
         line[..4].copy_from_slice(&operand.to_le_bytes());
-        line[4..8].copy_from_slice(&(warp | operation << 16 | (address >> 2 & 15) << 21).to_le_bytes());
+        line[4..8].copy_from_slice(&(slot | operation << 16 | (address >> 2 & 15) << 21).to_le_bytes());
         line
     }
 
@@ -305,23 +347,30 @@ mod tests {
     /// order.
     #[test]
     fn operations_are_sent_lane_by_lane_and_return_as_loads() {
+        random_operations(false);
+    }
+
+    /// The same, with some that compare with their destination register.
+    #[test]
+    fn what_is_compared_is_read_before_lanes_are_sent() {
+        random_operations(true);
+    }
+
+    fn random_operations(compares: bool) {
         let mut rng = random("atomic_path");
-        let mut uut = AtomicPath::<4>::default();
+        let mut uut = AtomicPath::<4>::new(0, compares);
         reset!(uut);
-        let (mut failures, mut stores) = (0, 0);
-        // A warp starts in every slot, then in some.
-        let mut numbers = [0; 32];
-        for number in 0..40 {
-            let slot = if number < 32 { number } else { rng.gen_range(0..32) };
-            uut.start.valid.next = true;
-            uut.start.slot.next = bits(slot);
-            numbers[slot as usize] = number as u32;
-            tick!(uut);
-        }
-        uut.start.valid.next = false;
+        let (mut failures, mut stores, mut swaps) = (0, 0, 0);
+        // What each lane compared with last.
+        let mut compare = [0; 4];
         for _ in 0..60 {
-            let (slot, rd, operation) =
-                (rng.gen_range(0..32u32), rng.gen_range(0..32u64), rng.gen_range(0..32u32));
+            let (slot, rd, mut operation) =
+                (rng.gen_range(0..32u32), rng.gen_range(0..8u64), rng.gen_range(0..32u32));
+            if compares && rng.gen() {
+                operation = 5;
+            }
+            // It waits for its register, for its values.
+            let (mut reads, mut arrives) = (compares && operation == 5, false);
             let (mask, acquire) = (rng.gen_range(1..16u64), rng.gen());
             let address: [u32; 4] = std::array::from_fn(|_| rng.gen::<u32>() & !3);
             let operand: [u32; 4] = rng.gen();
@@ -367,21 +416,43 @@ mod tests {
                 uut.result_ready.next = ready;
                 uut.load_word[1].next = bits(7);
                 uut.load.lanes.next = bits(2);
+                if compares {
+                    uut.compare_read[0].ready.next = rng.gen();
+                    for lane in 0..4 {
+                        let value: u32 = rng.gen();
+                        uut.compare_value[lane].next = bits(value.into());
+                        if arrives {
+                            compare[lane] = if rd == 0 { 0 } else { value };
+                        }
+                    }
+                }
                 settle(&mut uut);
                 assert!(uut.busy.val() && !uut.request_ready.val());
                 assert_eq!(uut.slot.val().to_u32(), slot);
+                let held_back = reads || arrives;
+                if compares {
+                    arrives = reads && uut.compare_read[0].ready.val();
+                    assert_eq!(uut.compare_read[0].valid.val(), reads);
+                    if reads {
+                        let read = (&uut.compare_read[0].slot, &uut.compare_read[0].register);
+                        assert_eq!((read.0.val().to_u32(), read.1.val().to_u64()), (slot, rd));
+                    }
+                    reads &= !arrives;
+                    swaps += u32::from(arrives);
+                }
 
                 let offer = uut.write.valid.val().then(|| uut.write.tag.val().to_u64());
                 assert!(standing.is_none() || standing == offer, "an offer changed");
                 standing = offer.filter(|_| !uut.write.ready.val());
                 match offer {
                     Some(tag) if tag >= 32 => {
+                        assert!(!held_back);
                         let lane = to_send[0];
                         assert_eq!(tag, 32 + lane as u64);
                         assert_eq!(uut.write.line.val().to_u32(), address[lane] >> 6);
                         assert_eq!(strobe(uut.write.strobe.val()), 15 << (address[lane] & 63));
                         let data =
-                            expected_data(operand[lane], numbers[slot as usize], operation, address[lane]);
+                            expected_data(operand[lane], slot, operation, address[lane], compare[lane]);
                         assert_eq!(bits_to_line(uut.write.data.val()), data);
                         assert!(!uut.store.ready.val());
                         if uut.write.ready.val() {
@@ -397,7 +468,7 @@ mod tests {
                             stores += 1;
                         }
                     }
-                    None => assert!(store.is_none() && to_send.is_empty()),
+                    None => assert!(store.is_none() && (to_send.is_empty() || held_back)),
                 }
 
                 let got = uut.result.lanes.val().to_u64();
@@ -438,5 +509,6 @@ mod tests {
             uut.load.valid.next = false;
         }
         assert!(failures > 5 && stores > 20, "{failures} failures, {stores} stores");
+        assert_eq!(swaps > 10, compares, "{swaps}");
     }
 }

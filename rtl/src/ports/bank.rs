@@ -1,7 +1,7 @@
 //! Ports of a bank of the L2.
 
 use crate::host::registers::memory::MemoryControl;
-use crate::types::LineAddress;
+use crate::types::{LineAddress, WarpSlot};
 use hermes_hdl::prelude::*;
 
 /// A request to a bank, as the request crossbar or the atomic unit makes it. It is not held until
@@ -67,6 +67,17 @@ pub struct PlaceState {
     pub leaving: Signal<Out, Bit>,
 }
 
+/// The atomic operation that a bank performs, for its reservations.
+#[derive(Ports)]
+pub struct HeldOperation {
+    /// Its requester.
+    pub requester: Signal<In, Bits<5>>,
+    /// Its lane (4:0) and warp slot (9:5).
+    pub thread: Signal<In, Bits<10>>,
+    /// Its line address.
+    pub line: Signal<In, LineAddress>,
+}
+
 /// A thread executed `lr.w` or `sc.w` at a bank in the cycle before; the others end its
 /// reservation.
 #[derive(Ports)]
@@ -75,8 +86,18 @@ pub struct ReservationEvent {
     pub valid: Signal<Out, Bit>,
     /// Its requester.
     pub requester: Signal<Out, Bits<5>>,
-    /// Its lane and warp (20:5).
-    pub thread: Signal<Out, Bits<21>>,
+    /// Its lane (4:0) and warp slot (9:5).
+    pub thread: Signal<Out, Bits<10>>,
+}
+
+/// A warp of a core did what a loop of `lr.w` and `sc.w` does not, or a hart did: its reservations
+/// end.
+#[derive(Ports)]
+pub struct ReservationEnd {
+    /// One did so.
+    pub valid: Signal<Out, Bit>,
+    /// Its warp slot; of the command processor, its hart.
+    pub slot: Signal<Out, WarpSlot>,
 }
 
 /// Host registers to the memory system: maintenance of the L2.

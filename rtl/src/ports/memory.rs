@@ -84,6 +84,20 @@ pub struct AtomicRequest {
     pub acquire: Signal<In, Bit>,
 }
 
+/// A register of all lanes is to be read for an operation that left the pipeline, in the place of
+/// that of the instruction in stage D.
+#[derive(Ports)]
+pub struct RegisterRead {
+    /// It is to be read; stays until `ready`.
+    pub valid: Signal<Out, Bit>,
+    /// It is read at this edge, and its values are here in the next cycle.
+    pub ready: Signal<In, Bit>,
+    /// Warp slot.
+    pub slot: Signal<Out, WarpSlot>,
+    /// Register.
+    pub register: Signal<Out, RegisterIndex>,
+}
+
 /// A request of the load/store unit, as the coalescer takes it.
 #[derive(Ports)]
 #[part_of(LaneRequest<LANES>)]

@@ -36,8 +36,8 @@ mod written_line;
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
 pub use bank::{
-    BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten, L2Maintenance,
-    MissedRead, ObservedWrite, PlaceState, ReservationEvent,
+    BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten, HeldOperation,
+    L2Maintenance, MissedRead, ObservedWrite, PlaceState, ReservationEnd, ReservationEvent,
 };
 pub use command_stage::CommandStage;
 pub use events::{
@@ -54,7 +54,7 @@ pub use line_lock::{LineLock, LockedRings};
 pub use look::Look;
 pub use memory::{
     AtomicOperands, AtomicRequest, CacheAnswer, CacheRequest, CoalescedLine, CoalescerRequest, HeldEntry,
-    LaneOperation, LaneRequest, LoadStart, ValuePlace,
+    LaneOperation, LaneRequest, LoadStart, RegisterRead, ValuePlace,
 };
 pub use memory_axi::MemoryAxi;
 pub use memory_byte::MemoryByte;
@@ -63,11 +63,11 @@ pub use packet_ports::{
     BuiltLine, EgressCounters, FrameLine, IngressCounters, TaggedWrite, Verdict, WindowLine,
 };
 pub use pipeline::{
-    Arithmetic, ArithmeticRegisters, AtomicInFlight, CheckedValues, ControlRegisters, Controls, Counted,
-    DecodedArithmetic, DecodedControls, DivideStart, FetchAddress, FetchAddressRegisters, FetchedInstruction,
-    FetchedWord, FormQuery, Forwards, HazardQuery, InFlight, LaneOutcome, LaneValues, LateResult,
-    LocalAccess, Lookup, MemoryRequest, OperandRegisters, Operands, PathContext, RegisterUse, WarpContext,
-    WarpContextRegisters, WindowDistance, WriteControlRegisters, WriteControls,
+    AccessQuery, Arithmetic, ArithmeticRegisters, AtomicInFlight, CheckedValues, ControlRegisters, Controls,
+    Counted, DecodedArithmetic, DecodedControls, DivideStart, FetchAddress, FetchAddressRegisters,
+    FetchedInstruction, FetchedWord, FormQuery, Forwards, HazardQuery, InFlight, LaneOutcome, LaneValues,
+    LateResult, LocalAccess, Lookup, MemoryRequest, OperandRegisters, Operands, PathContext, RegisterUse,
+    WarpContext, WarpContextRegisters, WindowDistance, WriteControlRegisters, WriteControls,
 };
 pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;

@@ -195,6 +195,20 @@ pub struct FormQuery {
     pub atomic: Signal<In, Bit>,
 }
 
+/// How the instruction in stage D accesses memory.
+#[derive(Ports)]
+#[part_of(HazardQuery)]
+pub struct AccessQuery {
+    /// Load.
+    pub load: Signal<In, Bit>,
+    /// Store, including that of EXIT.
+    pub store: Signal<In, Bit>,
+    /// `fence`, of any kind.
+    pub fence: Signal<In, Bit>,
+    /// A legal atomic instruction; `load` is high with it.
+    pub atomic: Signal<In, Bit>,
+}
+
 /// Registers that the instruction in stage D reads and writes.
 #[derive(Ports)]
 #[part_of(HazardQuery)]

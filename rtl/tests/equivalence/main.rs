@@ -94,18 +94,18 @@ units! {
         cache_of_four_harts: CommandCache::new(4, 32), 10_000, inputs::cache(4);
         cached_loads: CachedLoads::new(2, 16), 60_000, inputs::cached_loads;
         clint: Clint::new(3), 20_000, inputs::clint;
-        command_atomics: CommandAtomics::default(), 20_000, inputs::command_atomics;
+        command_atomics: CommandAtomics::new(true), 20_000, inputs::command_atomics;
         command_data: CommandData::default(), 30_000, inputs::command_data;
         command_debug: CommandDebug::default(), 20_000, inputs::command_debug;
-        command_decode: CommandDecode::new(true), 10_000, inputs::command_decode;
+        command_decode: CommandDecode::new(true, true), 10_000, inputs::command_decode;
         command_devices: CommandDevices::new(2, 1), 20_000, inputs::command_devices;
-        command_execute: CommandExecute::new(1), 10_000, inputs::command_execute;
+        command_execute: CommandExecute::new(1, true), 10_000, inputs::command_execute;
         command_fetch: CommandFetch::new(4, 2), 10_000, inputs::command_fetch;
         command_write: CommandWrite::default(), 20_000, inputs::command_write;
         csr_map: CsrMap::default(), 20_000, inputs::csr_map;
         hart: CommandHart::new(1);
         hart_csrs: HartCsrs::default(), 40_000, inputs::hart_csrs;
-        hart_registers: HartRegisters::default(), 10_000, inputs::hart_registers;
+        hart_registers: HartRegisters::new(true), 10_000, inputs::hart_registers;
         hart_scheduler: HartScheduler::default();
         hart_state: HartState::default(), 20_000, inputs::hart_state;
         hart_turns: HartTurns::default();
@@ -161,16 +161,17 @@ units! {
         aes_unit: AesUnit::default();
         alu_decoder: AluDecoder::default(), 10_000, inputs::alu_decoder;
         atomic_stage: AtomicStage::<2>::default(), 3_000, inputs::atomic_stage;
+        reservation_ends: ReservationEnds::default(), 20_000, inputs::reservation_ends;
         atomic_turns: AtomicTurns::default(), 20_000, inputs::atomic_turns;
         atomic_turns_with_few_starts: AtomicTurns::default(), 2_000, inputs::atomic_turns_with_few_starts;
         bit_count: BitCount::default();
         boot_first: BootFirst::default();
         boot_rom: BootRom::default();
         core_counters: EventCounters::default();
-        data_memory: DataMemory::<4>::new(4, false, false, 4), 1_000, inputs::data_memory;
-        data_memory_by_word: DataMemory::<4>::new(4, false, false, 1), 1_000, inputs::data_memory;
-        data_memory_with_atomics: DataMemory::<4>::new(4, true, true, 2), 1_000, inputs::data_memory;
-        decode_stage: DecodeStage::new(8, 1, 1, 1);
+        data_memory: DataMemory::<4>::new(4, false, false, false, 4), 1_000, inputs::data_memory;
+        data_memory_by_word: DataMemory::<4>::new(4, false, false, false, 1), 1_000, inputs::data_memory;
+        data_memory_with_atomics: DataMemory::<4>::new(4, true, true, true, 2), 1_000, inputs::data_memory;
+        decode_stage: DecodeStage::new(8, 1, 1, 1, true);
         decoder: Decoder::default();
         divide_unit: DivideUnit::<4>::default(), 10_000, inputs::divide_unit;
         divider: Divider::default(), 10_000, inputs::divider;
@@ -181,7 +182,7 @@ units! {
         instruction_count: InstructionCount::default();
         issue_turns: IssueTurns::new(false);
         issue_turns_with_first: IssueTurns::new(true);
-        lane: Lane::new(true), 10_000, inputs::lane;
+        lane: Lane::new(true, true), 10_000, inputs::lane;
         lane_alu: LaneAlu::default(), 10_000, inputs::lane_alu;
         late_results: LateResults::<4>::default(), 2_000;
         load_errors: LoadErrors::<4>::default(), 3_000;
@@ -204,7 +205,7 @@ units! {
         shader_core_with_local_window:
             ShaderCore::<4>::new(CoreOptions { local_window: true, ..CoreOptions::default() }), 1_500;
         shader_core_with_spawns_and_network:
-            ShaderCore::<2>::new(CoreOptions { atomics: true, spawns: true, network: true, ..CoreOptions::default() }),
+            ShaderCore::<2>::new(CoreOptions { atomics: true, compare_and_swap: true, spawns: true, network: true, ..CoreOptions::default() }),
             1_500;
         spawned_warps: SpawnedWarps::default();
         substitution_box: SubstitutionBox::default();
@@ -273,8 +274,10 @@ units! {
     l2 {
         answers: L2Answers::default(), 2_000, inputs::answers;
         atomic_alu: AtomicAlu::default(), 2_000;
-        atomics: L2Atomics::new(3, 1, 2, 20, None), 1_500, inputs::atomics;
-        atomics_with_network: L2Atomics::new(3, 1, 2, 20, Some(2)), 1_500, inputs::atomics;
+        reservation: Reservation::new(3, 1, 2, 20), 10_000, inputs::reservation;
+        atomics: L2Atomics::new(3, 1, 2, 20, None, false, 1), 1_500, inputs::atomics;
+        atomics_with_compare_and_swap: L2Atomics::new(3, 1, 2, 20, None, true, 4), 1_500, inputs::atomics;
+        atomics_with_network: L2Atomics::new(3, 1, 2, 20, Some(2), true, 1), 1_500, inputs::atomics;
         bank: L2Bank::new(8, 2, 2, 0, None, 0), 5_000, inputs::bank;
         bank_with_locks: L2Bank::new(8, 2, 2, 0, Some(inputs::LOCK_SIZES), 0), 5_000, inputs::bank;
         bank_with_look_up_cycle: L2Bank::new(8, 2, 2, 0, None, 1), 5_000, inputs::bank;
@@ -300,6 +303,7 @@ units! {
 
     memory {
         atomic_path: AtomicPath::<4>::default(), 1_000, inputs::atomic_path;
+        atomic_path_with_compare_and_swap: AtomicPath::<4>::new(1, true), 1_000, inputs::atomic_path;
         cache_tags: CacheTags::new(3), 5_000, inputs::cache_tags;
         coalescer: Coalescer::<4>::default(), 10_000, inputs::coalescer;
         coalescer_of_one_lane: Coalescer::<1>::default(), 2_000;

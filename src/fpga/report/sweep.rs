@@ -14,7 +14,7 @@ enum Field {
 }
 
 /// Parameters that can be swept, by the names of their options.
-const FIELDS: [(&str, Field); 15] = [
+const FIELDS: [(&str, Field); 17] = [
     ("cores", Field::Size(|config| &mut config.cores)),
     ("lanes", Field::Size(|config| &mut config.lanes)),
     ("warps", Field::Size(|config| &mut config.warps)),
@@ -23,12 +23,14 @@ const FIELDS: [(&str, Field); 15] = [
     ("l2-banks", Field::Size(|config| &mut config.l2_banks)),
     ("l2-lines", Field::Size(|config| &mut config.l2_bank_lines)),
     ("l2-ways", Field::Size(|config| &mut config.l2_ways)),
+    ("l2-reservations", Field::Size(|config| &mut config.l2_reservations)),
     ("instruction-cache-lines", Field::Size(|config| &mut config.instruction_cache_lines)),
     ("instruction-cache-ways", Field::Size(|config| &mut config.instruction_cache_ways)),
     ("l2-look-up-cycle", Field::Part(|config| &mut config.l2_look_up_cycle)),
     ("local-window", Field::Part(|config| &mut config.local_window)),
     ("aes", Field::Part(|config| &mut config.aes)),
     ("atomics", Field::Part(|config| &mut config.atomics)),
+    ("compare-and-swap", Field::Part(|config| &mut config.compare_and_swap)),
     ("oldest-first", Field::Part(|config| &mut config.oldest_first)),
 ];
 

@@ -16,10 +16,12 @@ const SOURCES: [OperandSource; 5] = [
 ];
 
 /// A pipeline without options.
-pub const PLAIN: CommandParts = CommandParts { cache_lines: 0, atomics: false, window: false };
+pub const PLAIN: CommandParts =
+    CommandParts { cache_lines: 0, atomics: false, compare_and_swap: false, window: false };
 
 /// A pipeline with all that it can have.
-pub const ALL: CommandParts = CommandParts { cache_lines: 16, atomics: true, window: true };
+pub const ALL: CommandParts =
+    CommandParts { cache_lines: 16, atomics: true, compare_and_swap: true, window: true };
 
 /// Hart 0 most of the time.
 fn some_hart(random: u64) -> Bits<3> {
@@ -273,7 +275,10 @@ pub fn command_atomics(unit: &mut CommandAtomics, random: Random, _: u64) {
     unit.write.ready.next = random() % 2 == 0;
     unit.write.written.valid.next = random() % 4 == 0;
     unit.write.written.tag.next = (random() & 0x27).into();
-    unit.hold.next = if random() % 32 == 0 { (random() & 255).into() } else { 0.into() };
+    if random() % 4 == 0 {
+        unit.start_word.next = (5 << 27 | (random() & 0x07ff_ffff)).into();
+    }
+    unit.leaves.next = if random() % 32 == 0 { (random() & 255).into() } else { 0.into() };
 }
 
 pub fn cached_loads(unit: &mut CachedLoads, random: Random, cycle: u64) {

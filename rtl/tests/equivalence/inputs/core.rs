@@ -308,6 +308,15 @@ pub fn atomic_stage(unit: &mut AtomicStage<2>, random: Random, _: u64) {
     }
 }
 
+pub fn reservation_ends(unit: &mut ReservationEnds, random: Random, _: u64) {
+    // `lr.w` and `sc.w` of four warps.
+    unit.decode_word.next = bits([2, 3, 0, 5][random() as usize % 4] << 27);
+    unit.start_operation.next = bits(random() % 4);
+    unit.read_slot.next = bits(random() % 4 * 9);
+    unit.done.slot.next = bits(random() % 4 * 9);
+    unit.done.valid.next = random() % 4 == 0;
+}
+
 pub fn atomic_turns_with_few_starts(unit: &mut AtomicTurns, random: Random, _: u64) {
     unit.slot.next = bits(random() % 4);
     unit.wants.next = random() % 4 == 0;
@@ -390,9 +399,10 @@ pub fn data_memory<const LANES: usize>(unit: &mut DataMemory<LANES>, random: Ran
     for atomic in &mut unit.request_atomic {
         atomic.valid.next = !scratchpad && random() % 4 == 0;
     }
-    for start in &mut unit.start {
-        start.valid.next = fills || random() % 8 == 0;
-        start.slot.next = bits(cycle % 32);
+    for (i, operation) in unit.request_atomic.iter_mut().enumerate() {
+        if random() % 2 == 0 && i < unit.compare_read.len() {
+            operation.operation.next = bits(5);
+        }
     }
     // Memory that answers much, and memory that answers little.
     let slow = cycle / 200 % 2 == 0;

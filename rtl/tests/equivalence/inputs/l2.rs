@@ -14,6 +14,8 @@ pub fn sizes(look_up_cycle: bool) -> MemorySizes {
         ways: 2,
         look_up_cycle,
         atomic_requesters: 0,
+        compare_and_swap: false,
+        reservations: 1,
         network: None,
     }
 }
@@ -28,6 +30,8 @@ pub fn network_sizes() -> MemorySizes {
         ways: 2,
         look_up_cycle: false,
         atomic_requesters: 3,
+        compare_and_swap: true,
+        reservations: 1,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1, queues: false }),
     }
 }
@@ -197,6 +201,29 @@ pub fn lock(ways: u64) -> impl FnMut(&mut L2Lock, Random, u64) {
     }
 }
 
+pub fn reservation(unit: &mut Reservation, random: Random, cycle: u64) {
+    // Few requesters, threads and lines, so that they meet; for some time what ends it is seldom.
+    let calm = cycle / 100 % 2 == 1;
+    let seldom = move |random: Random| random() % if calm { 64 } else { 4 } == 0;
+    unit.operation.requester.next = bits(random() % 4);
+    unit.operation.thread.next = bits(random() % 2 * 33);
+    unit.operation.line.next = bits(random() % 2);
+    unit.passing_line.next = bits(random() % 2);
+    unit.leaves.next = seldom(random);
+    unit.writes.next = seldom(random);
+    unit.passing.next = seldom(random);
+    unit.take.next = random() % 8 == 0;
+    for port in unit.events.iter_mut() {
+        port.valid.next = seldom(random);
+        port.requester.next = bits(random() % 4);
+        port.thread.next = bits(random() % 2 * 33);
+    }
+    for port in unit.ends.iter_mut() {
+        port.valid.next = seldom(random);
+        port.slot.next = bits(random() % 2);
+    }
+}
+
 pub fn atomics(unit: &mut L2Atomics, random: Random, _: u64) {
     unit.request.write.next = random() % 4 != 0;
     unit.request.requester.next = bits(random() % 4);
@@ -215,5 +242,8 @@ pub fn atomics(unit: &mut L2Atomics, random: Random, _: u64) {
     unit.bank.ready.next = random() % 4 != 0;
     for port in unit.events.iter_mut() {
         port.requester.next = bits(random() % 4);
+    }
+    for port in unit.ends.iter_mut() {
+        port.valid.next = random() % 8 == 0;
     }
 }

@@ -75,13 +75,9 @@ pub fn reorder_buffer(unit: &mut ReorderBuffer, random: Random, cycle: u64) {
     unit.take.next = random() % 4 < if fills { 1 } else { 3 };
 }
 
-pub fn atomic_path(unit: &mut AtomicPath<4>, random: Random, cycle: u64) {
-    // A RAM holds anything until it is written.
-    if cycle < 32 {
-        unit.start.valid.next = true;
-        unit.start.slot.next = bits(cycle);
-        unit.reset.next = cycle == 0;
-        unit.request_valid.next = false;
+pub fn atomic_path(unit: &mut AtomicPath<4>, random: Random, _: u64) {
+    if random() % 2 == 0 {
+        unit.request_operation.next = bits(5);
     }
     unit.write.written.tag.next = bits(32 + random() % 4);
     unit.load.valid.next = random() % 4 == 0;

@@ -1,0 +1,240 @@
+//! When reservations of `lr.w` end because their warp left the loop.
+
+use crate::control::BinaryEncoder;
+use crate::ports::{AccessQuery, ReservationEnd, SlotEvent};
+use hermes_hdl::prelude::*;
+
+/// Tells the banks of the L2 that a warp did what a loop of `lr.w` and `sc.w` does not, so that its
+/// reservations end at once and not by time.
+///
+/// A loop that the RISC-V unprivileged specification (14.3) calls constrained has no memory access
+/// but its `lr.w` and `sc.w`, and no `fence`. So the reservations of a warp that executed `lr.w`
+/// end
+///
+/// 1. when an instruction of it enters stage R that loads, stores (the end of a thread stores its
+///    verdict), is a `fence`, or is an atomic operation other than `sc.w`. Stage D holds all of
+///    these until the `lr.w` is complete;
+/// 2. when its next `sc.w` is complete: those of lanes that took no part are left over from lanes
+///    that compared without success.
+///
+/// A message a warp: `end` is high for one cycle. Without `lr.w` since the last message there is
+/// none. Messages of several warps follow each other, lowest slot first, from two cycles after the
+/// event on; the next `lr.w` of the warp takes longer to the L2.
+#[derive(LogicBlock, Default)]
+pub struct ReservationEnds {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: no warp has a reservation.
+    pub reset: Signal<In, Bit>,
+    /// Stages D and R advance at this edge.
+    pub advance: Signal<In, Bit>,
+    /// Stage D: what the instruction accesses.
+    pub decode: AccessQuery,
+    /// Stage D: its word.
+    pub decode_word: Signal<In, Bits<32>>,
+    /// The instruction that was in stage D entered stage R in this cycle.
+    pub entered: Signal<In, Bit>,
+    /// Stage R: its warp slot.
+    pub read_slot: Signal<In, Bits<5>>,
+    /// The path of atomic operations takes an operation at this edge.
+    pub start_valid: Signal<In, Bit>,
+    /// `funct5` of that operation.
+    pub start_operation: Signal<In, Bits<5>>,
+    /// The operation is complete; its warp slot.
+    pub done: SlotEvent,
+    /// To the banks of the L2.
+    pub end: ReservationEnd,
+    /// The instruction in stage R is `lr.w`.
+    reserves_r: Register<Bit>,
+    /// It is an access other than `sc.w`, or a `fence`.
+    leaves_r: Register<Bit>,
+    /// The operation in flight is `sc.w`.
+    conditional: Register<Bit>,
+    /// Slots that executed `lr.w` since their last message.
+    reserved: Register<Bits<32>>,
+    /// Slots whose message is still to be sent.
+    ending: Register<Bits<32>>,
+    message_valid: Register<Bit>,
+    message_slot: Register<Bits<5>>,
+    encoder: BinaryEncoder,
+}
+
+impl Logic for ReservationEnds {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let funct5 = self.decode_word.val().get_bits::<5>(27);
+        if self.advance.val() {
+            self.reserves_r.d.next = self.decode.atomic.val() & (funct5 == bits::<5>(2));
+            self.leaves_r.d.next = (self.decode.load.val()
+                & !(self.decode.atomic.val() & (funct5 == bits::<5>(3))))
+                | self.decode.store.val()
+                | self.decode.fence.val();
+        }
+        let mut entering = bits::<32>(0);
+        if self.entered.val() {
+            entering = bits::<32>(1) << self.read_slot.val();
+        }
+        let mut reserving = bits::<32>(0);
+        if self.reserves_r.q.val() {
+            reserving = entering;
+        }
+        let mut leaving = bits::<32>(0);
+        if self.leaves_r.q.val() {
+            leaving = entering;
+        }
+        if self.start_valid.val() {
+            self.conditional.d.next = self.start_operation.val() == bits::<5>(3);
+        }
+        if self.done.valid.val() & self.conditional.q.val() {
+            leaving = leaving | (bits::<32>(1) << self.done.slot.val());
+        }
+        let ended = leaving & self.reserved.q.val();
+        self.reserved.d.next = (self.reserved.q.val() & !ended) | reserving;
+
+        let chosen = self.ending.q.val() & (!self.ending.q.val() + bits::<32>(1));
+        self.ending.d.next = (self.ending.q.val() & !chosen) | ended;
+        self.encoder.one_hot.next = chosen;
+        self.message_valid.d.next = self.ending.q.val().any();
+        self.message_slot.d.next = self.encoder.index.val();
+        self.end.valid.next = self.message_valid.q.val();
+        self.end.slot.next = self.message_slot.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{reset, settle, tick};
+    use rand::Rng;
+    use std::collections::BTreeSet;
+
+    /// What a warp does.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Does {
+        /// A load, a store, a `fence`.
+        Access(usize),
+        /// An atomic operation, by `funct5`.
+        Atomic(u64),
+        Nothing,
+    }
+
+    struct Bench {
+        unit: ReservationEnds,
+        /// Messages, by cycle.
+        messages: Vec<u64>,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let mut unit = ReservationEnds::default();
+            reset!(unit);
+            Self { unit, messages: Vec::new() }
+        }
+
+        fn cycle(&mut self) {
+            settle(&mut self.unit);
+            if self.unit.end.valid.val() {
+                self.messages.push(self.unit.end.slot.val().to_u64());
+            }
+            tick!(self.unit);
+            self.unit.entered.next = false;
+            self.unit.start_valid.next = false;
+            self.unit.done.valid.next = false;
+        }
+
+        /// An instruction of a warp goes from stage D to stage R.
+        fn enter(&mut self, slot: u64, does: Does) {
+            let unit = &mut self.unit;
+            let funct5 = if let Does::Atomic(operation) = does { operation } else { 2 };
+            unit.decode_word.next = (funct5 << 27 | 0x202f).into();
+            unit.decode.atomic.next = matches!(does, Does::Atomic(_));
+            unit.decode.load.next = matches!(does, Does::Atomic(_) | Does::Access(0));
+            unit.decode.store.next = does == Does::Access(1);
+            unit.decode.fence.next = does == Does::Access(2);
+            unit.advance.next = true;
+            self.cycle();
+            self.unit.entered.next = true;
+            self.unit.read_slot.next = slot.into();
+            self.unit.advance.next = false;
+            self.cycle();
+        }
+
+        /// The operation of a warp passes and is complete.
+        fn perform(&mut self, slot: u64, operation: u64) {
+            self.unit.start_valid.next = true;
+            self.unit.start_operation.next = operation.into();
+            self.cycle();
+            self.unit.done.valid.next = true;
+            self.unit.done.slot.next = slot.into();
+            self.cycle();
+        }
+
+        fn messages(&mut self) -> Vec<u64> {
+            for _ in 0..4 {
+                self.cycle();
+            }
+            std::mem::take(&mut self.messages)
+        }
+    }
+
+    #[test]
+    fn what_ends_reservations() {
+        let others = [0, 1, 2, 4, 5, 8, 28].map(Does::Atomic);
+        for does in [Does::Access(0), Does::Access(1), Does::Access(2)].into_iter().chain(others) {
+            let mut bench = Bench::new();
+            // Nobody has a reservation.
+            bench.enter(5, does);
+            if does == Does::Atomic(2) {
+                bench = Bench::new();
+            }
+            assert_eq!(bench.messages(), Vec::<u64>::new(), "{does:?}");
+            bench.enter(5, Does::Atomic(2));
+            bench.perform(5, 2);
+            bench.enter(5, Does::Nothing);
+            bench.enter(6, does);
+            assert_eq!(bench.messages(), Vec::<u64>::new(), "{does:?} of another warp");
+            bench.enter(5, does);
+            assert_eq!(bench.messages(), [5], "{does:?}");
+            bench.enter(5, Does::Access(0));
+            let again = if does == Does::Atomic(2) { vec![5] } else { vec![] };
+            assert_eq!(bench.messages(), again, "{does:?}, and another one");
+        }
+    }
+
+    #[test]
+    fn behind_a_conditional_store_reservations_of_other_lanes_end() {
+        let mut bench = Bench::new();
+        bench.enter(9, Does::Atomic(2));
+        bench.perform(9, 2);
+        bench.enter(9, Does::Atomic(3));
+        assert_eq!(bench.messages(), Vec::<u64>::new());
+        bench.perform(9, 3);
+        assert_eq!(bench.messages(), [9]);
+        // Without reservation there is nothing to say.
+        bench.enter(9, Does::Atomic(3));
+        bench.perform(9, 3);
+        assert_eq!(bench.messages(), Vec::<u64>::new());
+    }
+
+    /// Many warps at once: every warp that has to has one message, within a few cycles.
+    #[test]
+    fn one_message_a_warp() {
+        let mut random = hermes_hdl::testing::random();
+        for _ in 0..200 {
+            let mut bench = Bench::new();
+            let slots: BTreeSet<u64> = (0..random.gen_range(1..9)).map(|_| random.gen_range(0..32)).collect();
+            for slot in &slots {
+                bench.enter(*slot, Does::Atomic(2));
+            }
+            let leaves: Vec<u64> = slots.iter().copied().filter(|_| random.gen_bool(0.7)).collect();
+            for slot in &leaves {
+                bench.unit.done.valid.next = true;
+                bench.unit.done.slot.next = random.gen_range(0..32u64).into();
+                bench.enter(*slot, Does::Access(random.gen_range(0..3)));
+            }
+            let mut messages = bench.messages();
+            messages.sort_unstable();
+            assert_eq!(messages, leaves);
+        }
+    }
+}
