@@ -102,6 +102,7 @@ struct Programs<'a> {
 fn features(args: &Args, config: &Config) -> Features {
     Features {
         atomics: config.atomics,
+        compare_and_swap: config.compare_and_swap,
         network: config.network,
         local_window: config.local_window,
         embedded: args.rv32e,

@@ -64,7 +64,12 @@ fn run_packet(args: &Args) -> anyhow::Result<()> {
 fn run_alone(args: &Args, file: &Path) -> anyhow::Result<()> {
     let executable = Executable::read(file)?;
     let config = args.packet.array().config()?;
-    let isa = Isa { aes: config.aes, atomics: config.atomics, ..Isa::RV32IM_ZBB };
+    let isa = Isa {
+        aes: config.aes,
+        atomics: config.atomics,
+        compare_and_swap: config.compare_and_swap,
+        ..Isa::RV32IM_ZBB
+    };
     let mut alone =
         Alone::new(&executable, isa).with_context(|| format!("cannot load {}", file.display()))?;
     let end = alone.run(args.max_instructions, |executed| {

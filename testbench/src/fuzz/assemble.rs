@@ -254,6 +254,10 @@ impl Lowering<'_> {
                 items
             }
         };
+        // Often what amocas.w compares with is there.
+        if op == Op::AmocasW && rd % 2 == 0 {
+            items.push(load_word(rd, ADDRESS, 0));
+        }
         items.push(code(op, rd, ADDRESS, rs2, order.into()));
         items
     }

@@ -13,6 +13,8 @@ pub struct Features {
     pub aes: bool,
     /// Atomic operations.
     pub atomics: bool,
+    /// Compare-and-swap, with atomic operations.
+    pub compare_and_swap: bool,
     /// 16 registers instead of 32.
     pub embedded: bool,
     /// The cores have scratchpads.
@@ -38,6 +40,7 @@ impl Features {
         zbb: false,
         aes: false,
         atomics: false,
+        compare_and_swap: false,
         embedded: false,
         scratchpad: false,
         local_window: false,
@@ -47,12 +50,13 @@ impl Features {
         network: false,
         faults: true,
     };
-    /// Everything but atomic operations, RV32E, the local window and what a network interface adds.
+    /// Everything but atomic operations and compare-and-swap, RV32E, the local window and what a network interface adds.
     pub const ALL: Self = Self {
         m: true,
         zbb: true,
         aes: true,
         atomics: false,
+        compare_and_swap: false,
         embedded: false,
         scratchpad: true,
         local_window: false,
@@ -70,6 +74,7 @@ impl Features {
             zbb: self.zbb,
             aes: self.aes,
             atomics: self.atomics,
+            compare_and_swap: self.atomics && self.compare_and_swap,
             zawrs: self.network,
             embedded: self.embedded,
         }

@@ -261,8 +261,9 @@ impl Generator {
             Format::Jump => Instruction { rd, ..none },
             Format::Csr | Format::CsrImmediate => Instruction { rd, immediate: self.csr(), ..none },
             Format::Atomic | Format::Reserve => {
-                // Only its value tells whether sc.w stored.
-                let rd = if row.op == Op::ScW && rd == 0 { self.register() } else { rd };
+                // Only its value tells whether sc.w stored; amocas.w reads the register.
+                let kept = (row.op == Op::ScW && rd == 0) || row.op == Op::AmocasW;
+                let rd = if kept { self.register() } else { rd };
                 let rs2 = if row.format == Format::Atomic { rs2 } else { 0 };
                 Instruction { rd, rs1: PRIVATE, rs2, immediate: self.random.gen_range(0..4), ..none }
             }
@@ -341,13 +342,15 @@ impl Generator {
             return Atomic { op: Op::AmoaddW, rd: 0, rs2, place, order };
         }
         let op = self.atomic_op();
-        let rd = if op == Op::ScW { self.register() } else { self.destination() };
+        let rd = if matches!(op, Op::ScW | Op::AmocasW) { self.register() } else { self.destination() };
         let rs2 = if op == Op::LrW { 0 } else { rs2 };
         Atomic { op, rd, rs2, place, order }
     }
 
     fn atomic_op(&mut self) -> Op {
-        let ops: Vec<Op> = Op::ALL.iter().copied().filter(|op| op.class() == Class::Atomic).collect();
+        let isa = self.features.isa();
+        let there = |op: &Op| op.class() == Class::Atomic && isa.has(op.encoding().extension);
+        let ops: Vec<Op> = Op::ALL.iter().copied().filter(there).collect();
         self.pick(&ops)
     }
 

@@ -159,6 +159,7 @@ impl Hart {
                     return fault(Cause::LoadMisaligned, address);
                 }
                 let value = memory.load(address, bytes).map_err(|cause| Fault { cause, value: address })?;
+                self.reservation = None;
                 outcome.address = Some(address);
                 outcome.result = Some(match op {
                     Op::Lb => value as i8 as u32,
@@ -173,6 +174,7 @@ impl Hart {
                     return fault(Cause::StoreMisaligned, address);
                 }
                 memory.store(address, bytes, b).map_err(|cause| Fault { cause, value: address })?;
+                self.reservation = None;
                 outcome.address = Some(address);
                 outcome.stored = Some(b);
             }
@@ -190,13 +192,21 @@ impl Hart {
                     return fault(Cause::StoreMisaligned, a);
                 }
                 let reserved = self.reservation == Some(a / LINE);
-                let change = |old| (op != Op::ScW || reserved).then(|| exchanged(op, old, b));
+                let compared = self.x[usize::from(rd)];
+                let change = |old| {
+                    let writes = match op {
+                        Op::ScW => reserved,
+                        Op::AmocasW => old == compared,
+                        _ => true,
+                    };
+                    writes.then(|| exchanged(op, old, b))
+                };
                 let old = memory.exchange(a, change).map_err(|cause| Fault { cause, value: a })?;
                 outcome.address = Some(a);
                 outcome.stored = Some(b);
                 outcome.result = Some(old);
+                self.reservation = None;
                 if op == Op::ScW {
-                    self.reservation = None;
                     outcome.result = Some(u32::from(!reserved));
                 }
             }
@@ -204,7 +214,7 @@ impl Hart {
                 Some(value) => outcome.result = Some(value),
                 None => return fault(Cause::Illegal, instruction.encode()),
             },
-            Op::Fence | Op::WrsNto | Op::WrsSto => {}
+            Op::Fence | Op::WrsNto | Op::WrsSto => self.reservation = None,
             Op::Ecall => return fault(Cause::EnvironmentCall, 0),
             Op::Ebreak => return fault(Cause::Breakpoint, self.pc),
             _ => outcome.result = Some(compute(op, a, b, immediate)),

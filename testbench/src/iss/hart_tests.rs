@@ -4,7 +4,15 @@ use super::instruction::{Instruction, Isa};
 use super::*;
 use crate::cosim::MemoryImage;
 
-const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, zawrs: true, embedded: false };
+const ALL: Isa = Isa {
+    m: true,
+    zbb: true,
+    aes: true,
+    atomics: true,
+    compare_and_swap: true,
+    zawrs: true,
+    embedded: false,
+};
 const MIN: u32 = 0x8000_0000;
 const MAX: u32 = 0x7fff_ffff;
 const ONES: u32 = 0xffff_ffff;
@@ -291,6 +299,14 @@ fn atomic_operations() {
         assert_eq!(exchange(&mut hart, &mut memory, op, operand), (new, old), "{}", op.name());
     }
 
+    // amocas.w compares with the register that it writes.
+    for (old, compared, new) in [(5u32, 5, 7), (5, 4, 5), (0, 0, 7)] {
+        memory.write(0x20, &old.to_le_bytes()).unwrap();
+        hart.x[7] = compared;
+        assert_eq!(exchange(&mut hart, &mut memory, AmocasW, 7), (new, old));
+    }
+    memory.write(0x20, &MIN.to_le_bytes()).unwrap();
+
     // sc.w stores once, behind an lr.w of the same line.
     let at = |hart: &mut Hart, address| hart.x[5] = address;
     assert_eq!(exchange(&mut hart, &mut memory, ScW, 8), (MIN, 1));
@@ -308,6 +324,7 @@ fn atomic_operations() {
         (LrW, 0, Cause::LoadMisaligned),
         (ScW, 6, Cause::StoreMisaligned),
         (AmoaddW, 6, Cause::StoreMisaligned),
+        (AmocasW, 6, Cause::StoreMisaligned),
     ] {
         let code = Instruction { op, rd: 7, rs1: 5, rs2, immediate: 0 };
         assert_eq!(execute(&mut hart, &mut memory, code), Err(Fault { cause, value: 0x22 }));

@@ -17,6 +17,8 @@ pub struct Isa {
     pub aes: bool,
     /// Atomic operations (A).
     pub atomics: bool,
+    /// Compare-and-swap of words (`amocas.w` of Zacas).
+    pub compare_and_swap: bool,
     /// Waits for writes (Zawrs), which end at once here: as if the write had come.
     pub zawrs: bool,
     /// Only x0 to x15 (RV32E).
@@ -25,22 +27,50 @@ pub struct Isa {
 
 impl Isa {
     /// RV32I.
-    pub const RV32I: Self =
-        Self { m: false, zbb: false, aes: false, atomics: false, zawrs: false, embedded: false };
+    pub const RV32I: Self = Self {
+        m: false,
+        zbb: false,
+        aes: false,
+        atomics: false,
+        compare_and_swap: false,
+        zawrs: false,
+        embedded: false,
+    };
     /// RV32IM_Zbb.
-    pub const RV32IM_ZBB: Self =
-        Self { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
+    pub const RV32IM_ZBB: Self = Self {
+        m: true,
+        zbb: true,
+        aes: false,
+        atomics: false,
+        compare_and_swap: false,
+        zawrs: false,
+        embedded: false,
+    };
     /// RV32IMA_Zbb: what a hart of the command processor has, without the instructions of machine
     /// mode.
     pub const RV32IMA_ZBB: Self = Self { atomics: true, ..Self::RV32IM_ZBB };
     /// Every instruction that some array has.
-    pub const EVERYTHING: Self =
-        Self { m: true, zbb: true, aes: true, atomics: true, zawrs: true, embedded: false };
+    pub const EVERYTHING: Self = Self {
+        m: true,
+        zbb: true,
+        aes: true,
+        atomics: true,
+        compare_and_swap: true,
+        zawrs: true,
+        embedded: false,
+    };
 
     /// What the cores of an array execute of a kernel with 16 registers (`embedded`) or 32.
     #[must_use]
     pub fn of(config: &Config, embedded: bool) -> Self {
-        Self { aes: config.aes, atomics: config.atomics, zawrs: config.network, embedded, ..Self::RV32IM_ZBB }
+        Self {
+            aes: config.aes,
+            atomics: config.atomics,
+            compare_and_swap: config.compare_and_swap,
+            zawrs: config.network,
+            embedded,
+            ..Self::RV32IM_ZBB
+        }
     }
 
     /// Whether the instructions of an extension are executed.
@@ -51,6 +81,7 @@ impl Isa {
             Extension::Zbb => self.zbb,
             Extension::Aes => self.aes,
             Extension::A => self.atomics,
+            Extension::Zacas => self.compare_and_swap,
             Extension::Zawrs => self.zawrs,
         }
     }
@@ -185,7 +216,8 @@ impl Instruction {
 
     /// The registers that the instruction reads, x0 left out.
     pub fn reads(&self) -> impl Iterator<Item = u8> {
-        [self.rs1, self.rs2].into_iter().filter(|register| *register != 0)
+        let compared = if self.op == Op::AmocasW { self.rd } else { 0 };
+        [self.rs1, self.rs2, compared].into_iter().filter(|register| *register != 0)
     }
 
     /// A jump that links to `ra` or `t0` (unprivileged specification, table 3 of chapter RV32I):
@@ -205,7 +237,15 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
 
-    const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, zawrs: true, embedded: false };
+    const ALL: Isa = Isa {
+        m: true,
+        zbb: true,
+        aes: true,
+        atomics: true,
+        compare_and_swap: true,
+        zawrs: true,
+        embedded: false,
+    };
 
     #[test]
     fn decoding_and_encoding_are_inverse() {
@@ -247,12 +287,18 @@ mod tests {
             0x0810_4033, // zext.h with rs2
             0x1010_202f, // lr.w with rs2
             0x0000_302f, // amoadd.d
-            0x2800_202f, // no atomic operation
+            0x2800_302f, // amocas.d
+            0x3000_202f, // no atomic operation
         ] {
             assert_eq!(Instruction::decode(word, &ALL), None, "{word:#010x}");
         }
-        let mul = 0x0200_0033;
-        assert!(Instruction::decode(mul, &ALL).is_some() && Instruction::decode(mul, &Isa::RV32I).is_none());
+        for (word, without) in [
+            (0x0200_0033, Isa::RV32I),       // mul
+            (0x2800_202f, Isa::RV32IMA_ZBB), // amocas.w
+        ] {
+            assert!(Instruction::decode(word, &ALL).is_some());
+            assert_eq!(Instruction::decode(word, &without), None, "{word:#010x}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The instructions: names, encodings, operand formats.
 //!
 //! Encodings as in the RISC-V unprivileged specification 20240411, chapter "RV32/64G Instruction
-//! Set Listings", the chapter "A", the bit-manipulation extension 1.0.0 (Zbb) and the scalar
-//! cryptography extension 1.0.1 (Zknd, Zkne).
+//! Set Listings", the chapters "A" and "Zacas", the bit-manipulation extension 1.0.0 (Zbb) and the
+//! scalar cryptography extension 1.0.1 (Zknd, Zkne).
 
 /// Which extension brings an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Extension {
     Aes,
     /// Atomic operations.
     A,
+    /// Compare-and-swap of words.
+    Zacas,
     /// Waits for writes.
     Zawrs,
 }
@@ -255,6 +257,7 @@ table! {
     AmomaxW   "amomax.w"  A Atomic      0xf800_707f 0xa000_202f;
     AmominuW  "amominu.w" A Atomic      0xf800_707f 0xc000_202f;
     AmomaxuW  "amomaxu.w" A Atomic      0xf800_707f 0xe000_202f;
+    AmocasW   "amocas.w" Zacas Atomic   0xf800_707f 0x2800_202f;
 }
 
 impl Op {
@@ -287,7 +290,8 @@ impl Op {
             | Self::AmominW
             | Self::AmomaxW
             | Self::AmominuW
-            | Self::AmomaxuW => Class::Atomic,
+            | Self::AmomaxuW
+            | Self::AmocasW => Class::Atomic,
             Self::Beq | Self::Bne | Self::Blt | Self::Bge | Self::Bltu | Self::Bgeu => Class::Branch,
             Self::Jal => Class::Jump,
             Self::Jalr => Class::Jalr,

@@ -10,7 +10,16 @@ use super::instruction::Isa;
 use super::*;
 use crate::kernel::Executable;
 
-const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, zawrs: true, embedded: false };
+/// All that objdump knows.
+const ALL: Isa = Isa {
+    m: true,
+    zbb: true,
+    aes: true,
+    atomics: true,
+    compare_and_swap: false,
+    zawrs: true,
+    embedded: false,
+};
 
 fn tool(name: &str, arguments: &[&str], folder: &Path) -> String {
     let output =

@@ -313,7 +313,15 @@ mod tests {
     use crate::lockstep::Retired;
     use serde_json::Value;
 
-    const ISA: Isa = Isa { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
+    const ISA: Isa = Isa {
+        m: true,
+        zbb: true,
+        aes: false,
+        atomics: false,
+        compare_and_swap: false,
+        zawrs: false,
+        embedded: false,
+    };
 
     /// Three warps, issued in cycles 10, 20 and 30 to the slots of core 1, one instruction each;
     /// the first finishes last, the third never.

@@ -296,7 +296,15 @@ mod tests {
 
     #[test]
     fn lines_say_what_instructions_did() {
-        let isa = Isa { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
+        let isa = Isa {
+            m: true,
+            zbb: true,
+            aes: false,
+            atomics: false,
+            compare_and_swap: false,
+            zawrs: false,
+            embedded: false,
+        };
         let mut trace = TextTrace::new(Vec::new(), isa, 4).unwrap();
         let slot = WarpSlot { core: 1, slot: 3 };
         let mut warp = WarpTimeline::new(slot, Work::Packets(PacketRange { first: 8, count: 4 }), 5, 0);

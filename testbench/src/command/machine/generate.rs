@@ -41,6 +41,8 @@ pub struct Style {
     pub doorbells: bool,
     /// Atomic operations.
     pub atomics: bool,
+    /// Compare-and-swap is one of them.
+    pub compare_and_swap: bool,
     /// CSR `muncached`.
     pub uncached: bool,
     /// Ends as QEMU's machine `virt` does; else by a lock-up.
@@ -61,6 +63,7 @@ impl Style {
             devices: true,
             doorbells: true,
             atomics: false,
+            compare_and_swap: false,
             uncached: false,
             ends_machine: false,
             several: false,
@@ -72,6 +75,7 @@ impl Style {
     pub fn of(config: &Config) -> Self {
         Self {
             atomics: config.atomics,
+            compare_and_swap: config.compare_and_swap,
             uncached: config.command_cache_lines > 0,
             ..Self::array(config.uli_channels.min(2) as u32)
         }
@@ -91,6 +95,7 @@ impl Style {
         devices: false,
         doorbells: false,
         atomics: false,
+        compare_and_swap: false,
         uncached: false,
         ends_machine: true,
         several: false,
@@ -320,7 +325,12 @@ impl Generator<'_> {
         } else {
             self.push(Op::Addi, through, base, 0, offset);
         }
-        let operation = *[0, 1, 2, 2, 2, 3, 4, 8, 12, 16, 20, 24, 28].choose(self.random).expect("not empty");
+        let mut operation =
+            *[0, 1, 2, 2, 2, 3, 4, 8, 12, 16, 20, 24, 28].choose(self.random).expect("not empty");
+        let compares = self.machine.is_some_and(|style| style.compare_and_swap);
+        if compares && self.random.gen_bool(0.2) {
+            operation = 5;
+        }
         self.atomic_word(operation, through);
         if operation == 2 {
             if self.random.gen_bool(0.3) {
@@ -338,6 +348,10 @@ impl Generator<'_> {
         // The address stays for the `sc.w`.
         let rd = if rd == u32::from(through) { 8 } else { rd };
         let rs2 = if operation == 2 { 0 } else { u32::from(self.source()) };
+        // Often what `amocas.w` compares with is there.
+        if operation == 5 && rd != 0 && self.random.gen() {
+            self.push(Op::Lw, rd as u8, through, 0, 0);
+        }
         let order = self.random.gen_range(0..4);
         self.words.push(
             operation << 27 | order << 25 | rs2 << 20 | u32::from(through) << 15 | 2 << 12 | rd << 7 | 0x2f,

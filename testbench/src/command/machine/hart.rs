@@ -7,7 +7,7 @@ use super::csrs::{Csr, MachineCsrs, Volatile};
 use hermes_rtl::config::Config;
 
 use super::memory::{Registers, Shared, View, OUTSIDE};
-use crate::iss::{Cause, Fault, Hart, Isa, Memory, NoCsrs};
+use crate::iss::{Cause, Fault, Hart, Isa, Memory, NoCsrs, Op};
 
 /// What a hart can do, as the array's configuration has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Abilities {
     pub m: bool,
     /// Atomic operations.
     pub atomics: bool,
+    /// Compare-and-swap.
+    pub compare_and_swap: bool,
     /// Channels of user-level interrupts: 0, 1, 2, 4 or 8.
     pub channels: usize,
     /// The CSRs 0x810 to 0x83f, and scenarios 2 and 3.
@@ -34,6 +36,7 @@ impl Abilities {
     pub const ALL: Self = Self {
         m: true,
         atomics: true,
+        compare_and_swap: true,
         channels: 2,
         channel_csrs: true,
         devices: true,
@@ -49,6 +52,7 @@ impl Abilities {
     pub fn of(config: &Config) -> Self {
         Self {
             atomics: config.atomics,
+            compare_and_swap: config.compare_and_swap,
             channels: config.uli_channels,
             uncached: config.command_cache_lines > 0,
             window: config.network,
@@ -57,7 +61,7 @@ impl Abilities {
     }
 
     fn isa(&self) -> Isa {
-        Isa { m: self.m, atomics: self.atomics, ..Isa::RV32IM_ZBB }
+        Isa { m: self.m, atomics: self.atomics, compare_and_swap: self.compare_and_swap, ..Isa::RV32IM_ZBB }
     }
 
     /// `misa`: I, M, instructions that are no standard ones, and A where it is.
@@ -251,6 +255,7 @@ impl MachineHart {
                 }
                 let channel = &mut self.channels.channel[number];
                 channel.pending = false;
+                self.hart.reservation = None;
                 self.channels.pc = self.hart.pc;
                 self.channels.cause = channel.scenario << 8 | number as u32;
                 self.hart.pc = channel.handler;
@@ -287,6 +292,7 @@ impl MachineHart {
 
     /// Enters a trap at the present PC.
     fn trap(&mut self, cause: u32, value: u32) {
+        self.hart.reservation = None;
         self.hart.pc = self.csrs.enter(self.hart.pc, cause, value);
         self.channels.blocked_before = self.channels.block;
         self.channels.block = !self.channels.channel.is_empty();
@@ -302,13 +308,17 @@ impl MachineHart {
         let outcome = fetched.and_then(|word| match word & 0x7f {
             0x73 | 0x0f | 0x0b => self.system(word, &mut view),
             _ => {
+                let before = self.hart.x;
                 let (instruction, outcome) = self.hart.step(&abilities.isa(), &mut view, &NoCsrs)?;
+                // A comparison that fails writes nothing.
+                let keeps = instruction.op == Op::AmocasW
+                    && outcome.result != Some(before[usize::from(instruction.rd)]);
                 Ok(Effect {
                     next_pc: outcome.next_pc,
                     rd: instruction.rd,
                     result: outcome.result,
                     address: outcome.address,
-                    stored: outcome.stored,
+                    stored: outcome.stored.filter(|_| !keeps),
                     uncounted: false,
                 })
             }
@@ -328,12 +338,6 @@ impl MachineHart {
             Ok(effect) => {
                 if let (Some(value), 1..) = (effect.result, effect.rd) {
                     self.hart.x[usize::from(effect.rd)] = value;
-                }
-                // A store of the hart itself ends its reservation too.
-                if effect.stored.is_some()
-                    && effect.address.map(|address| address / 64) == self.hart.reservation
-                {
-                    self.hart.reservation = None;
                 }
                 self.hart.pc = effect.next_pc;
                 self.fresh_trap = false;
@@ -372,6 +376,11 @@ impl MachineHart {
             stored: None,
             uncounted: false,
         };
+        // All of these but reads of CSRs end a reservation.
+        let reads = word & 0x7f == 0x73 && funct3 & 3 >= 2 && rs1 == 0;
+        if !reads {
+            self.hart.reservation = None;
+        }
         match word & 0x7f {
             0x0f if funct3 <= 1 => return Ok(effect),
             0x73 if funct3 == 0 => match word {

@@ -458,16 +458,25 @@ fn atomic_operations_reserve_a_line() {
     bench.steps(6);
     assert_eq!((bench.x(11), bench.x(12), bench.x(13)), (0, 1, 0x2_0004));
 
-    // A store of the hart to the line ends its reservation, one to another line does not.
-    for (offset, fails) in [(4, 1), (60, 0)] {
+    // What a loop of `lr.w` and `sc.w` may not do ends the reservation.
+    for (instruction, fails) in [
+        ("sw t0, 4(t0)", 1),
+        ("sw t0, 60(t0)", 1),
+        ("lw t1, 60(t0)", 1),
+        ("fence", 1),
+        ("csrw mscratch, t0", 1),
+        ("amoadd.w t1, t0, (t0)", 1),
+        ("csrr t1, mscratch", 0),
+        ("add t1, t0, t0", 0),
+    ] {
         let mut bench = Bench::new(&format!(
             "   li   t0, 0x20004
                 lr.w a0, (t0)
-                sw   t0, {offset}(t0)
+                {instruction}
                 sc.w a1, t0, (t0)"
         ));
         bench.steps(5);
-        assert_eq!(bench.x(11), fails);
+        assert_eq!(bench.x(11), fails, "{instruction}");
     }
 }
 
