@@ -44,6 +44,10 @@ pub struct BuildArgs {
     /// Allow atomic instructions, for arrays with --atomics
     #[arg(long)]
     atomics: bool,
+    /// Allow compare-and-swap, for arrays with --compare-and-swap, and atomic instructions: clang
+    /// makes it of the atomic operations of C11, GCC of `hermes_compare_and_swap` alone
+    #[arg(long)]
+    compare_and_swap: bool,
     /// Allow AES instructions, for arrays with --aes
     #[arg(long)]
     aes: bool,
@@ -77,6 +81,7 @@ impl BuildArgs {
             defines: self.defines.clone(),
             optimization: self.optimization.clone(),
             atomics: self.atomics,
+            compare_and_swap: self.compare_and_swap,
             aes: self.aes,
             compiler: match self.compiler {
                 CompilerArg::Gcc => Compiler::Gcc,

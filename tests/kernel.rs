@@ -58,6 +58,13 @@ fn extensions_that_the_array_lacks() {
         "k.c",
         "#include <hermes.h>\nuint32_t kernel(uint32_t p, struct packet_slot *s, void *a) { return 0; }\n",
     );
+    // The assembler does not know the instruction, the file tells it all the same.
+    folder.write(
+        "swap.c",
+        "#include <hermes.h>\nuint32_t word;\n\
+         uint32_t kernel(uint32_t p, struct packet_slot *s, void *a) { return hermes_compare_and_swap(&word, 0, p); }\n",
+    );
+    folder.succeed("kernel build swap.c -o swap.elf");
     folder.write("k.S", ".option arch, +zba\n.globl kernel\nkernel: sh2add a0, a0, a0\nret\n");
     folder.succeed("kernel build k.c --atomics -o atomics.elf");
     folder.succeed("kernel build k.c --aes -o aes.elf");
@@ -68,7 +75,7 @@ fn extensions_that_the_array_lacks() {
             &[&format!("kernel {kernel}.elf is built for rv32im"), &format!("; it lacks {lacks}")],
         );
     }
-    for (kernel, lacks) in [("atomics", "a"), ("aes", "zknd, zkne"), ("zba", "zba")] {
+    for (kernel, lacks) in [("atomics", "a"), ("aes", "zknd, zkne"), ("zba", "zba"), ("swap", "zacas")] {
         folder.fail(
             &format!("run --kernel {kernel}.elf --pcap in.pcap {ARRAY}"),
             &[
@@ -76,6 +83,56 @@ fn extensions_that_the_array_lacks() {
                 &format!(", the array has rv32im_zicsr_zbb; it lacks {lacks}"),
             ],
         );
+    }
+}
+
+/// Packets that each change a word of a line of their own: compare-and-swap costs what an addition
+/// does, and that of `lr.w` and `sc.w` does not stand still where comparisons fail.
+#[test]
+fn compare_and_swap_and_reservations() {
+    const LINES: &str = "#include <hermes.h>\n#include <stdatomic.h>\n\
+        _Atomic uint32_t lines[64 * 16] __attribute__((aligned(64)));\n\
+        uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments) {\n\
+        _Atomic uint32_t *word = &lines[(packet & 63) * 16]; uint32_t expected = EXPECT; CHANGE;\n\
+        return expected; }\n";
+    const CHANGES: [(&str, &str, &str); 4] = [
+        ("add", "atomic_fetch_add(word, 1)", "--atomics"),
+        ("assembly", "expected = hermes_compare_and_swap((uint32_t *)word, EXPECT, 1)", "--compare-and-swap"),
+        (
+            "clang",
+            "atomic_compare_exchange_strong(word, &expected, 1)",
+            "--compare-and-swap --compiler clang",
+        ),
+        ("reservation", "atomic_compare_exchange_strong(word, &expected, 1)", "--atomics"),
+    ];
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind fixed:64 --packets 64 --seed 4 -o in.pcap");
+    let cycles = |name: &str, expect: &str| {
+        let (_, change, options) = CHANGES.iter().find(|(known, ..)| *known == name).unwrap();
+        let source = LINES.replace("EXPECT", expect).replace("CHANGE", &change.replace("EXPECT", expect));
+        folder.write("k.c", source);
+        folder.succeed(&format!("kernel build k.c {options} -o k.elf"));
+        folder.succeed(&format!(
+            "run --kernel k.elf --pcap in.pcap {ARRAY} --compare-and-swap --json k.json --verdicts k.csv"
+        ));
+        folder.report("k.json")["cycles"].as_u64().expect("cycles")
+    };
+    let added = cycles("add", "0");
+    // All succeed, all fail, half of them do.
+    for expect in ["0", "1", "(packet >> 2 & 1)"] {
+        for name in ["assembly", "clang"] {
+            let swapped = cycles(name, expect);
+            println!("{name}, expects {expect}: {swapped} cycles, an addition {added}");
+            assert!(swapped * 2 <= added * 3, "{name}, expects {expect}: {swapped} and {added}");
+            // What each found is the verdict: 0, a port.
+            assert!(folder.text("k.csv").lines().skip(1).all(|line| line.contains(",0x00000000,")), "{name}");
+        }
+    }
+    let all = cycles("reservation", "0");
+    for expect in ["1", "(packet >> 2 & 1)"] {
+        let some = cycles("reservation", expect);
+        println!("lr.w, sc.w: {all} cycles if all succeed, {some} if {expect} is expected");
+        assert!(some <= all, "expects {expect}: {some}, {all} if all succeed");
     }
 }
 

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "hermes_atomic.h"
+
 /* A packet in the ring. The frame is `length` bytes long (no FCS); fields are in network byte
  * order. */
 struct packet_slot {

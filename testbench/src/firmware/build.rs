@@ -17,6 +17,8 @@ const CRT0: &str = include_str!("../../../kernels-asm/firmware/crt0.S");
 pub const HERMES_CP_H: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.h");
 /// The library.
 const HERMES_CP_C: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.c");
+/// Include file with compare-and-swap, that of kernels.
+const HERMES_ATOMIC_H: &str = include_str!("../../../kernels-asm/include/hermes_atomic.h");
 /// Include file of firmware that uses the network interface.
 const HERMES_NET_H: &str = include_str!("../../../kernels-asm/firmware/hermes_net.h");
 /// Where firmware lies in memory.
@@ -37,8 +39,8 @@ pub fn firmware_registers() -> String {
 }
 
 /// Builds the firmware in `sources`, C (`.c`) or assembly (`.S`, `.s`), with a function `main`, and
-/// writes the ELF file `output`. Sources find `hermes_cp.h`, `hermes_net.h`, and what is beside
-/// them.
+/// writes the ELF file `output`. Sources find `hermes_cp.h`, `hermes_atomic.h`, `hermes_net.h`,
+/// and what is beside them.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -58,6 +60,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
         ("crt0.S", CRT0),
         ("hermes_cp.h", HERMES_CP_H),
         ("hermes_cp.c", HERMES_CP_C),
+        ("hermes_atomic.h", HERMES_ATOMIC_H),
         ("hermes_net.h", HERMES_NET_H),
         ("hermes_registers.h", &firmware_registers()),
         ("firmware.ld", LINKER_SCRIPT),

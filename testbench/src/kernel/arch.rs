@@ -14,12 +14,18 @@ const VENDOR: &[u8] = b"riscv";
 /// number.
 const TAG_ARCH: u64 = 5;
 
+/// Section with the names, each with a zero behind it, of further extensions that the file needs:
+/// those that the assembler does not know.
+const EXTENSIONS: &str = ".hermes.extensions";
+
 /// What every array executes, with what stands for a part or a combination of it, and hints, which
 /// are no instructions of their own.
 const EVERYWHERE: [&str; 10] =
     ["i", "e", "m", "zicsr", "zifencei", "zmmul", "zbb", "zicntr", "zihintpause", "zihintntl"];
 /// What cores with atomic instructions execute.
 const WITH_ATOMICS: [&str; 3] = ["a", "zaamo", "zalrsc"];
+/// What cores with compare-and-swap execute: of Zacas, `amocas.w`.
+const WITH_COMPARE_AND_SWAP: &str = "zacas";
 /// What cores with AES instructions execute.
 const WITH_AES: [&str; 2] = ["zknd", "zkne"];
 
@@ -31,8 +37,24 @@ pub struct Arch {
 }
 
 impl Arch {
-    /// What the ELF file `data` tells; `None` if it tells nothing.
+    /// What the ELF file `data` tells, by its attributes and by the names in [`EXTENSIONS`]; `None`
+    /// if it has no attributes.
     pub(super) fn read(header: &FileHeader32<LittleEndian>, data: &[u8]) -> Result<Option<Self>, String> {
+        let Some(mut arch) = Self::of_attributes(header, data)? else { return Ok(None) };
+        let broken = |error: object::Error| format!("broken section {EXTENSIONS}: {error}");
+        let sections = header.sections(LittleEndian, data).map_err(broken)?;
+        if let Some((_, section)) = sections.section_by_name(LittleEndian, EXTENSIONS.as_bytes()) {
+            let names = section.data(LittleEndian, data).map_err(broken)?;
+            for name in names.split(|byte| *byte == 0).map(String::from_utf8_lossy) {
+                if !name.is_empty() && !arch.extensions.iter().any(|known| *known == name) {
+                    arch.extensions.push(name.into_owned());
+                }
+            }
+        }
+        Ok(Some(arch))
+    }
+
+    fn of_attributes(header: &FileHeader32<LittleEndian>, data: &[u8]) -> Result<Option<Self>, String> {
         let broken = |error: object::Error| format!("broken RISC-V attributes: {error}");
         let endian = LittleEndian;
         for section in header.sections(endian, data).map_err(broken)?.iter() {
@@ -99,6 +121,7 @@ impl Arch {
         let known = |name: &str| {
             EVERYWHERE.contains(&name)
                 || (config.atomics && WITH_ATOMICS.contains(&name))
+                || (config.compare_and_swap && name == WITH_COMPARE_AND_SWAP)
                 || (config.aes && WITH_AES.contains(&name))
                 || (config.network && name == "zawrs")
         };
@@ -112,6 +135,7 @@ impl Arch {
         let names = ["i", "m"].map(Some).into_iter().chain([
             optional(config.atomics, "a"),
             Some("zicsr"),
+            optional(config.compare_and_swap, WITH_COMPARE_AND_SWAP),
             Some("zbb"),
             optional(config.network, "zawrs"),
             optional(config.aes, "zknd"),

@@ -51,6 +51,9 @@ pub struct BuildOptions {
     pub optimization: String,
     /// Whether the kernel may have atomic instructions (A).
     pub atomics: bool,
+    /// Whether the kernel may have compare-and-swap (Zacas), and so atomic instructions. Clang makes
+    /// it of the forms of C11; GCC 12 does not, and has `hermes_compare_and_swap`.
+    pub compare_and_swap: bool,
     /// Whether the kernel may have AES instructions (Zkne, Zknd).
     pub aes: bool,
     /// The compiler of sources in C.
@@ -69,6 +72,7 @@ impl BuildOptions {
             defines: Vec::new(),
             optimization: "2".to_string(),
             atomics: false,
+            compare_and_swap: false,
             aes: false,
             compiler: Compiler::Gcc,
             stack_bytes: None,
@@ -81,12 +85,14 @@ impl BuildOptions {
             RegisterClass::Rv32e => ("rv32e", "ilp32e"),
             RegisterClass::Rv32i => ("rv32i", "ilp32"),
         };
-        let atomics = if self.atomics { "a" } else { "" };
+        let atomics = if self.atomics || self.compare_and_swap { "a" } else { "" };
+        let compares = self.compare_and_swap && compiler == Compiler::Clang;
+        let zacas = if compares { "_zacas" } else { "" };
         // Clang has the CSR instructions in the base, and knows their extension's name only from
         // version 17 on.
         let csr = if compiler == Compiler::Gcc { "_zicsr" } else { "" };
         let aes = if self.aes { "_zknd_zkne" } else { "" };
-        [format!("-march={base}m{atomics}{csr}_zbb{aes}"), format!("-mabi={abi}")]
+        [format!("-march={base}m{atomics}{csr}{zacas}_zbb{aes}"), format!("-mabi={abi}")]
     }
 }
 
@@ -333,6 +339,7 @@ impl<'a> Work<'a> {
             let options = BuildOptions {
                 // `.option arch` in the source does for GCC; clang has it from version 17 on.
                 atomics: self.options.atomics || (atomics && compiler == Compiler::Clang),
+                compare_and_swap: self.options.compare_and_swap,
                 aes: self.options.aes,
                 compiler,
                 ..BuildOptions::new(self.options.registers)

@@ -27,7 +27,7 @@ fn changes(call: &str, expects: &str) -> BTreeSet<String> {
     let kernel = Kernel::read(&output).unwrap();
     let end = kernel.symbol("behind").unwrap().address;
     let words = (kernel.entry..end).step_by(4).map(|address| kernel.word(address).unwrap());
-    let written = words.filter_map(|word| Instruction::decode(word, &Isa::RV32IM_ZBB).unwrap().writes());
+    let written = words.filter_map(|word| Instruction::decode(word, &Isa::EVERYTHING).unwrap().writes());
     written.map(|register| register_name(register).to_string()).collect()
 }
 

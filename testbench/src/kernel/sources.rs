@@ -25,7 +25,7 @@ type Source = (&'static str, &'static str);
 /// nodes.
 const INCLUDES: &[Source] = files! { "include":
     "packet.inc" "check.inc" "classify.inc" "payload.inc" "route.inc" "ttl.inc"
-    "hermes.h" "string.h"
+    "hermes.h" "hermes_atomic.h" "string.h"
     "hermes_shmem.h" "hermes_collectives.h" "hermes_shmem.inc"
 };
 /// What the library's own sources include.
