@@ -26,6 +26,9 @@ pub enum Wait {
     Start,
     /// A loaded value that its next instruction uses.
     Load,
+    /// The value of an atomic operation that its next instruction uses, or its turn at the path of
+    /// atomic operations, which takes one of a core at a time.
+    Atomic,
     /// A quotient or remainder that its next instruction uses.
     Division,
     /// Its stores, before a load; its loads, before a store.
@@ -47,9 +50,10 @@ pub enum Wait {
 
 impl Wait {
     /// Every reason.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Start,
         Self::Load,
+        Self::Atomic,
         Self::Division,
         Self::Order,
         Self::Branch,
@@ -65,6 +69,7 @@ impl Wait {
         match self {
             Self::Start => "start",
             Self::Load => "load",
+            Self::Atomic => "atomic",
             Self::Division => "division",
             Self::Order => "order",
             Self::Branch => "branch",
@@ -272,8 +277,11 @@ impl WarpTimeline {
         }
         let sound = got.active & !got.faulting;
         if got.late && got.rd != 0 && sound != 0 {
-            let wait =
-                if matches!(class, Some(Class::Load | Class::Atomic)) { Wait::Load } else { Wait::Division };
+            let wait = match class {
+                Some(Class::Load) => Wait::Load,
+                Some(Class::Atomic) => Wait::Atomic,
+                _ => Wait::Division,
+            };
             self.late.insert(got.rd, Late { lanes: sound, wait });
         }
         if matches!(class, Some(Class::Load | Class::Store | Class::Atomic)) {
@@ -318,14 +326,19 @@ impl WarpTimeline {
         let Some(last) = self.last else { return Wait::Start };
         let registers = code.into_iter().flat_map(|code| code.reads().chain(code.writes()));
         // A value that came since the last instruction, and that this one uses; a load rather than
-        // a division.
+        // an atomic operation, that rather than a division.
         if let Some(wait) = registers.filter_map(|register| self.arrived.get(&register)).min() {
             return *wait;
         }
         let class = code.map(|code| code.op.class());
         let memory = matches!(class, Some(Class::Load | Class::Store | Class::Atomic));
         let jumped = matches!(last.class, Some(Class::Branch | Class::Jump | Class::Jalr));
-        if memory && waited > SHORT_WAIT && self.last_memory.is_some_and(|before| Some(before) != class) {
+        if class == Some(Class::Atomic) && waited > SHORT_WAIT {
+            Wait::Atomic
+        } else if memory
+            && waited > SHORT_WAIT
+            && self.last_memory.is_some_and(|before| Some(before) != class)
+        {
             Wait::Order
         } else if jumped && waited < BRANCH_CYCLES {
             Wait::Branch
@@ -362,13 +375,23 @@ mod tests {
     use super::*;
     use crate::iss::Isa;
 
-    const ISA: Isa = Isa { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
+    const ISA: Isa = Isa {
+        m: true,
+        zbb: true,
+        aes: false,
+        atomics: true,
+        compare_and_swap: false,
+        zawrs: false,
+        embedded: false,
+    };
     /// `lw a4,0(a0)`, `addi a4,a4,1`, `div a5,a4,a4`, `sw a5,0(a0)`, `beq zero,zero,0`
     const LW: u32 = 0x0005_2703;
     const ADDI: u32 = 0x0017_0713;
     const DIV: u32 = 0x02e7_47b3;
     const SW: u32 = 0x00f5_2023;
     const BEQ: u32 = 0x0000_0063;
+    /// `amoadd.w a4,a5,(a0)`
+    const AMOADD: u32 = 0x00f5_272f;
 
     fn warp() -> WarpTimeline {
         let packets = PacketRange { first: 8, count: 2 };
@@ -377,7 +400,7 @@ mod tests {
 
     fn retire(warp: &mut WarpTimeline, cycle: u64, pc: u32, word: u32, core_retired: u64) -> Step {
         let code = Instruction::decode(word, &ISA).unwrap();
-        let late = matches!(code.op.class(), Class::Load | Class::Div);
+        let late = matches!(code.op.class(), Class::Load | Class::Div | Class::Atomic);
         let got = Retired { pc, instruction: word, active: 3, rd: code.rd, late, ..Retired::default() };
         warp.retire(cycle, &got, Some(&code), core_retired)
     }
@@ -404,9 +427,12 @@ mod tests {
         assert_eq!(retire(&mut warp, 300, 0x140, ADDI, 189), step(84, Wait::Fetch));
         assert_eq!(retire(&mut warp, 303, 0x144, ADDI, 190), step(2, Wait::Pipeline));
         assert_eq!(retire(&mut warp, 333, 0x148, ADDI, 191), step(29, Wait::Conflict));
-        warp.finish(340);
-        assert_eq!((warp.instructions, warp.lane_instructions), (11, 22));
-        assert_eq!(warp.waits.iter().sum::<u64>() + 11, 330, "every cycle has its reason");
+        assert_eq!(retire(&mut warp, 400, 0x14c, AMOADD, 240), step(66, Wait::Atomic), "its turn");
+        late(&mut warp, 14, 3);
+        assert_eq!(retire(&mut warp, 450, 0x150, ADDI, 280), step(49, Wait::Atomic), "its value");
+        warp.finish(460);
+        assert_eq!((warp.instructions, warp.lane_instructions), (13, 26));
+        assert_eq!(warp.waits.iter().sum::<u64>() + 13, 450, "every cycle has its reason");
     }
 
     /// A warp that never ends takes a bounded part of the memory, and every cycle is told.
