@@ -10,7 +10,7 @@ use grid::{build, memories};
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::MemoryOptions;
 use hermes_testbench::fuzz::{generate, Bench, Features};
-use hermes_testbench::litmus::{ContentionTrial, Trial, ATOMIC_FLAG, CONTENTIONS};
+use hermes_testbench::litmus::{ContentionTrial, Trial, ATOMIC_FLAG, CONTENTIONS, RESERVATION_TIMES};
 use hermes_testbench::test_seed;
 use verilator_sys::ModelLibrary;
 
@@ -113,6 +113,32 @@ fn bus_errors_are_faults() {
         let faulted: u32 = outcome.faults.iter().map(|fault| u32::from(fault.threads)).sum();
         assert!(faulted == 30 && outcome.faults.iter().all(|fault| fault.cause == 5), "{outcome:x?}");
     }
+}
+
+/// All of so many threads of an array change one word by `lr.w` and `sc.w`: in any 50,000 cycles
+/// one is through.
+fn one_is_through_in_50_000_cycles(config: &Config, threads: usize) {
+    let library = build(config);
+    let memory = MemoryOptions::default();
+    let mcw = config.warps as u32;
+    let trial = ContentionTrial { order: false, threads, mcw, failing: false, memory };
+    let outcome = RESERVATION_TIMES.run(&library, &trial).unwrap();
+    println!("{threads} threads: {} cycles, {} at most between two", outcome.cycles, outcome.longest_gap());
+    assert_eq!((outcome.found.len(), outcome.last as usize), (threads, threads));
+    assert!(outcome.longest_gap() < 50_000, "{}", outcome.longest_gap());
+}
+
+#[test]
+fn all_threads_with_a_reservation_of_one_line() {
+    let config = Config { atomics: true, ..Config::preset("default").unwrap() };
+    one_is_through_in_50_000_cycles(&config, config.cores * config.lanes * config.warps);
+}
+
+#[test]
+#[ignore = "builds the array of the paper and takes minutes"]
+fn a_thousand_threads_with_a_reservation_of_one_line() {
+    let config = Config { atomics: true, ..Config::preset("paper").unwrap() };
+    one_is_through_in_50_000_cycles(&config, 1024);
 }
 
 /// Every array of the grid with every memory.

@@ -35,6 +35,13 @@ pub const CONTENTIONS: [Contention; 3] = [
     },
 ];
 
+/// As `reservation`; the threads find the cycle, modulo 2^31, in which each was through.
+pub const RESERVATION_TIMES: Contention = Contention {
+    name: "reservation-times",
+    source: include_str!("../../../kernels-asm/litmus/reservation-times.S"),
+    needs_order: false,
+};
+
 /// How it is run.
 #[derive(Clone, Debug)]
 pub struct ContentionTrial {
@@ -65,6 +72,14 @@ pub struct Contended {
 }
 
 impl Contended {
+    /// Of [`RESERVATION_TIMES`]: the most cycles from one thread that was through to the next.
+    #[must_use]
+    pub fn longest_gap(&self) -> u32 {
+        let mut times = self.found.clone();
+        times.sort_unstable();
+        times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
+    }
+
     /// Whether every thread added one: each value from 0 on was found by one thread, and the word
     /// counts them all.
     #[must_use]

@@ -17,7 +17,7 @@ use crate::cosim::{
 };
 use crate::kernel::{build_source, BuildError, Kernel, KernelError, RegisterClass};
 
-pub use contention::{Contended, Contention, ContentionTrial, CONTENTIONS};
+pub use contention::{Contended, Contention, ContentionTrial, CONTENTIONS, RESERVATION_TIMES};
 
 /// Bytes of the shared memory of a run.
 const MEMORY_BYTES: u64 = 16 << 20;

@@ -22,6 +22,37 @@ fn message_passing() {
     }
 }
 
+/// What is weaker than RVWMO: an address dependency orders nothing where the second load finds an
+/// older copy in the data cache (MP+fence.w.w+addr, allowed here and forbidden there). A fence does.
+#[test]
+fn an_address_dependency_orders_no_cached_load() {
+    const DEPENDS: &str = "lw s6, 0(a1)\nxor t1, s6, s6\nadd t1, t1, a0\nlw s7, 0(t1)";
+    for reader in [Hart, Lane] {
+        let roles = |reads| [(Hart, "", WRITES), (reader, X_CACHED, reads)];
+        let name = format!("address dependency of {reader:?}");
+        needs(&name, &roles(READS), &roles(DEPENDS), |r| r[1] == [1, 0]);
+    }
+}
+
+/// And a loop of loads without a fence may never see what others wrote.
+#[test]
+fn a_poll_needs_a_fence() {
+    let poll = |fence: &str| {
+        format!(
+            "li t1, 400\n1: lw s6, 0(a1)\n{fence}\naddi t1, t1, -1\nbeqz t1, 2f\nbeqz s6, 1b\n2:\nmv s7, t1"
+        )
+    };
+    for reader in [Hart, Lane] {
+        let missed = |fence: &str| -> u32 {
+            let body = poll(fence);
+            let roles = [(Hart, "", WRITES), (reader, Y_CACHED, body.as_str())];
+            super::array::play(&roles).iter().map(|outcome| outcome.count(|r| r[1][0] == 0)).sum()
+        };
+        assert_eq!(missed("fence r, rw"), 0, "{reader:?}");
+        assert!(missed("") > 0, "{reader:?}: a plain poll sees the write");
+    }
+}
+
 /// A fence without later reads is no acquire, and need not be one: what is cached may stay. With R
 /// in its successor set it is, whatever else is there.
 #[test]
