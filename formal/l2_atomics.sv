@@ -62,7 +62,8 @@ module l2_atomics_formal (
     // The operation that the unit holds, from its request.
     wire accepts = request_valid && request_ready && request_write && request_write_tag[5] && request_requester < 2;
     wire passes = request_valid && request_ready && !accepts;
-    reg held;
+    (* hierconn *) wire [2:0] \dut.state ;
+    wire held = \dut.state != 0;
     reg [4:0] requester, slot, lane, operation;
     reg [25:0] line;
     // Performed: its word was read, nothing came between, and it has the effect that it has.
@@ -89,17 +90,15 @@ module l2_atomics_formal (
     wire takes = lr && !\dut.error && (!reserved || mine);
     wire ends = written || told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 20;
 
-    reg was_sc, stored, was_told, took, done;
+    reg was_sc, stored, was_told, took;
     always @(posedge clk) begin
         if (accepts) begin
-            held <= 1;
             requester <= request_requester;
             lane <= request_write_tag[4:0];
             slot <= request_data[36:32];
             operation <= request_data[52:48];
             line <= request_line;
         end
-        if (written_valid && written_ready && held && written_requester == requester && written_tag == {1'b1, lane} && done) held <= 0;
         if (reserved && age != 20) age <= age + 1;
         if (ends) reserved <= 0;
         if (takes) begin
@@ -114,7 +113,6 @@ module l2_atomics_formal (
         was_told <= reserved && told && !takes;
         took <= takes;
         if (rst) begin
-            held <= 0;
             reserved <= 0;
             age <= 0;
             was_sc <= 0;
@@ -123,9 +121,6 @@ module l2_atomics_formal (
             took <= 0;
         end
     end
-    // The operation was performed, and its answer is on offer or on its way.
-    always @(posedge clk) done <= !rst && ((performs || done) && !accepts);
-
     (* hierconn *) wire \dut.reservation_0.reserved ;
     (* hierconn *) wire [4:0] \dut.reservation_0.requester ;
     (* hierconn *) wire [9:0] \dut.reservation_0.thread ;
@@ -138,7 +133,7 @@ module l2_atomics_formal (
     (* hierconn *) wire [25:0] \dut.line ;
 
     always @(posedge clk) if (started && !rst) begin
-        state_operation: assert (!held || (\dut.requester == requester && \dut.tag == {1'b1, lane} && \dut.slot == slot
+        state_operation: assert (!held || (requester < 2 && \dut.requester == requester && \dut.tag == {1'b1, lane} && \dut.slot == slot
             && \dut.operation == operation && \dut.line == line));
         state_reservation: assert (\dut.reservation_0.reserved == reserved && (!reserved || (\dut.reservation_0.requester == by
             && \dut.reservation_0.thread == by_thread && \dut.reservation_0.line == at && \dut.reservation_0.age == age && age <= 20 && by < 2)));
