@@ -65,7 +65,7 @@ fn info(firmware: &Firmware) -> String {
     for segment in &executable.segments {
         lines.push(format!("segment    {:#010x}, {} bytes", segment.address, segment.bytes.len()));
     }
-    for Symbol { name, address, .. } in executable.symbols.iter().filter(|symbol| !symbol.is_compilers()) {
+    for Symbol { name, address, .. } in executable.symbols.iter().filter(|symbol| symbol.is_place()) {
         lines.push(format!("symbol     {address:#010x} {name}"));
     }
     lines.join("\n")

@@ -147,7 +147,7 @@ fn info(kernel: &Kernel) -> String {
     for segment in &kernel.segments {
         lines.push(format!("segment    {:#010x}, {} bytes", segment.address, segment.bytes.len()));
     }
-    for Symbol { name, address, .. } in &kernel.symbols {
+    for Symbol { name, address, .. } in kernel.symbols.iter().filter(|symbol| !symbol.is_absolute) {
         lines.push(format!("symbol     {address:#010x} {name}"));
     }
     lines.join("\n")

@@ -41,7 +41,7 @@ fn command(folder: &Folder, options: &str) -> Command {
 
 fn symbol(folder: &Folder, name: &str) -> u32 {
     let kernel = Kernel::read(&folder.path("k.elf")).expect("a kernel");
-    kernel.symbol(name).unwrap_or_else(|| panic!("no symbol {name}")).address
+    kernel.symbol(name).unwrap_or_else(|_| panic!("no symbol {name}")).address
 }
 
 fn is_stop(answer: &str, signal: &str, thread: u32) -> bool {

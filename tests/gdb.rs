@@ -32,7 +32,7 @@ fn session(folder: &Folder, text: &str, options: &str) -> Session {
 
 fn symbol(folder: &Folder, name: &str) -> u32 {
     let firmware = Firmware::read(&folder.path("fw.elf")).expect("firmware");
-    firmware.executable.symbol(name).unwrap_or_else(|| panic!("no symbol {name}")).address
+    firmware.executable.symbol(name).unwrap_or_else(|_| panic!("no symbol {name}")).address
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Bench {
 fn instructions_of_the_paths(kernel: &Kernel, turns: u32) -> anyhow::Result<u64> {
     let address = |name: &str| {
         let found = kernel.symbol(name).map(|symbol| u64::from(symbol.address));
-        found.with_context(|| format!("two-way.S has no label {name}"))
+        found.context("two-way.S")
     };
     let (turn, once) = (address("end")? - address("loop")?, address("loop")? - address("kernel")?);
     let last = address("exit")? - address("end")?;

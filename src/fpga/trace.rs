@@ -9,6 +9,7 @@ use hermes_rtl::config::Config;
 use hermes_rtl::core::BOOT_ADDRESS;
 use hermes_testbench::board::trace::{self, TraceBytes, TraceRecord, TraceSettings, TraceTrigger};
 use hermes_testbench::cosim::WarpSlot;
+use hermes_testbench::input::number;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::timeline::{write_wave, CycleRange, Perfetto, Recorder};
@@ -16,7 +17,7 @@ use hermes_testbench::timeline::{write_wave, CycleRange, Perfetto, Recorder};
 use crate::files::Files;
 use crate::origin;
 use crate::print;
-use crate::run::data::{number, symbol};
+use crate::run::data::symbol;
 use crate::timeline::{isa, names};
 
 #[derive(clap::Args)]

@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_testbench::cosim::{ArraySetup, Device, Host};
-use hermes_testbench::input;
-use hermes_testbench::kernel::{Kernel, Symbol};
+use hermes_testbench::input::{self, number};
+use hermes_testbench::kernel::{Binding, Kernel, Symbol, SymbolError};
 use hermes_testbench::output::OutputFile;
 
 use super::prints::{PrintArgs, Prints, VARIABLE};
@@ -113,14 +113,6 @@ impl FromStr for DumpArg {
     }
 }
 
-/// A number below 2^32, decimal or 0x...
-pub fn number(text: &str) -> Option<u32> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
 impl DataArgs {
     /// What is read and written.
     pub fn files(&self) -> Files {
@@ -150,9 +142,7 @@ impl DataArgs {
             let symbol = symbol(kernel, table).with_context(|| format!("{option}: {name}"))?;
             let pointer =
                 variable(kernel, symbol, "a pointer").with_context(|| format!("{option}: {name}"))?;
-            let length = kernel.symbol(&format!("{table}_bytes"));
-            let length = length.map(|symbol| variable(kernel, symbol, "a number")).transpose();
-            let length = length.with_context(|| format!("{option}: {name}"))?;
+            let length = length(kernel, symbol).with_context(|| format!("{option}: {name}"))?;
             let bytes = read(path, MAX_TABLE_BYTES)?;
             tables.push(Table { name: table.clone(), bytes, pointer, length, address: 0 });
         }
@@ -200,8 +190,9 @@ impl DataArgs {
 
 /// A symbol of the kernel.
 pub fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> {
-    if let Some(symbol) = kernel.symbol(name) {
-        return Ok(symbol);
+    match kernel.symbol(name) {
+        Err(SymbolError::Missing { .. }) => {}
+        found => return Ok(found?),
     }
     let likeness = |symbol: &&'a Symbol| strsim::jaro_winkler(name, &symbol.name);
     let mut near: Vec<_> = kernel.symbols.iter().filter(|symbol| likeness(symbol) >= NEAR).collect();
@@ -214,9 +205,26 @@ pub fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> 
     }
 }
 
+/// The address of the variable for the bytes of the table to which `pointer` points, if there is
+/// one.
+fn length(kernel: &Kernel, pointer: &Symbol) -> anyhow::Result<Option<u32>> {
+    let symbol = match kernel.symbol(&format!("{}_bytes", pointer.name)) {
+        Err(SymbolError::Missing { .. }) => return Ok(None),
+        found => found?,
+    };
+    // It may be that of another source.
+    ensure!(
+        symbol.binding != Binding::Local || pointer.binding == Binding::Local,
+        "`{}` is local (`static`), and `{}` is not; expected both to be global",
+        symbol.name,
+        pointer.name
+    );
+    variable(kernel, symbol, "a number").map(Some)
+}
+
 /// The address of the word that `symbol` is.
 fn variable(kernel: &Kernel, symbol: &Symbol, what: &str) -> anyhow::Result<u32> {
-    let Symbol { name, address, size, is_function } = symbol;
+    let Symbol { name, address, size, is_function, .. } = symbol;
     ensure!(!is_function, "`{name}` is a function; expected a variable, {what} of 4 bytes");
     ensure!(matches!(size, 0 | 4), "`{name}` has {size} bytes; expected {what} of 4 bytes");
     ensure!(address % 4 == 0, "`{name}` is at {address:#010x}; expected a multiple of 4");

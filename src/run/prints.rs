@@ -164,11 +164,8 @@ impl Prints {
 
     /// The text at `address` in the kernel, up to its zero.
     fn format(&self, address: u32) -> String {
-        let bytes = (0..MOST_FORMAT_BYTES).map_while(|offset| {
-            let at = address.wrapping_add(offset);
-            let word = self.kernel.word(at & !3)?;
-            Some(word.to_le_bytes()[(at & 3) as usize]).filter(|byte| *byte != 0)
-        });
+        let byte = |offset| self.kernel.byte(address.checked_add(offset)?).filter(|byte| *byte != 0);
+        let bytes = (0..MOST_FORMAT_BYTES).map_while(byte);
         String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
     }
 

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::str::FromStr;
 
 /// The name of standard input, and of standard output.
 pub const STANDARD: &str = "-";
@@ -56,6 +57,60 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// A byte order mark in UTF-8, which editors put in front of a text.
+const MARK: &str = "\u{feff}";
+/// Byte order marks of UTF-16.
+const MARKS_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
+
+/// Bytes as text, without byte order marks in front of it or of a line, where they come from texts
+/// that were joined.
+///
+/// # Errors
+/// The number of the first line that is no UTF-8, from 1, and what is wrong.
+pub fn text(bytes: Vec<u8>) -> Result<String, (usize, &'static str)> {
+    if MARKS_16.iter().any(|mark| bytes.starts_with(mark)) {
+        return Err((1, "is text in UTF-16; expected UTF-8"));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count();
+        (line, "not text: expected UTF-8")
+    })?;
+    if !text.contains(MARK) {
+        return Ok(text);
+    }
+    let lines = text.split_inclusive('\n').map(|line| line.trim_start_matches(MARK));
+    Ok(lines.collect())
+}
+
+/// Bytes without a byte order mark of UTF-8 in front of them.
+#[must_use]
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK.as_bytes()).unwrap_or(bytes)
+}
+
+/// A decimal number: digits alone, no sign.
+#[must_use]
+pub fn decimal<T: FromStr>(digits: &str) -> Option<T> {
+    digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+/// A number of hexadecimal digits alone, no sign.
+#[must_use]
+pub fn hexadecimal(digits: &str) -> Option<u32> {
+    let all = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    all.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// A number below 2^32, decimal or hexadecimal with `0x`.
+#[must_use]
+pub fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => hexadecimal(digits),
+        None => decimal(text),
+    }
+}
+
 /// A number of bytes in the largest binary unit that divides it.
 #[must_use]
 pub fn size(bytes: u64) -> String {
@@ -80,6 +135,30 @@ mod tests {
         if zero.exists() {
             let error = read(zero, 1 << 20).unwrap_err().to_string();
             assert_eq!(error, "larger than 1 MiB; expected a smaller pipe or device");
+        }
+    }
+
+    #[test]
+    fn texts_have_no_marks() {
+        let read = |bytes: &[u8]| text(bytes.to_vec());
+        assert_eq!(read("\u{feff}a\n\u{feff}b\u{feff}\n".as_bytes()).unwrap(), "a\nb\u{feff}\n");
+        assert_eq!(read(b"a\r\nb").unwrap(), "a\r\nb");
+        assert_eq!(read(b"a\nb\xff\n"), Err((2, "not text: expected UTF-8")));
+        for bytes in [b"\xff\xfea\0", b"\xfe\xff\0a"] {
+            assert_eq!(read(bytes), Err((1, "is text in UTF-16; expected UTF-8")));
+        }
+        assert_eq!((without_mark(b"\xef\xbb\xbf{}"), without_mark(b"{}")), (&b"{}"[..], &b"{}"[..]));
+    }
+
+    #[test]
+    fn numbers_have_no_signs() {
+        assert_eq!((decimal("255"), decimal::<u8>("256")), (Some(255_u8), None));
+        assert_eq!(
+            (number("0x1F"), number("31"), number("0xffffffff")),
+            (Some(31), Some(31), Some(u32::MAX))
+        );
+        for bad in ["", "+1", "-1", " 1", "1 ", "0x", "0x+1", "0x-1", "1_0", "0x100000000", "4294967296"] {
+            assert_eq!(number(bad), None, "{bad}");
         }
     }
 

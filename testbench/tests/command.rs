@@ -76,7 +76,7 @@ fn exit_value(bench: &CommandBench, path: &Path) -> (u32, hermes_testbench::comm
     let fault = ended.fault.expect("the program ended");
     assert_eq!(fault.cause, Cause::Breakpoint, "{}: {fault:x?}", path.display());
     let address = |name: &str| {
-        program.symbol(name).unwrap_or_else(|| panic!("{}: no symbol {name}", path.display())).address
+        program.symbol(name).unwrap_or_else(|_| panic!("{}: no symbol {name}", path.display())).address
     };
     (ended.memory.read_u32(address("exit_value")).unwrap(), ended)
 }

@@ -82,7 +82,7 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn symbol(program: &Executable, name: &str) -> Option<u32> {
-    program.symbol(name).map(|symbol| symbol.address)
+    program.symbol(name).ok().map(|symbol| symbol.address)
 }
 
 /// Reads a program. One may have compressed instructions behind a look at `misa`, so that the file
@@ -113,8 +113,13 @@ fn beside(hart: u32) -> Executable {
     let entry = 0x1_0000 + 0x1000 * hart;
     let bytes = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
     let segments = vec![
-        Segment { address: entry, bytes, writable: false },
-        Segment { address: (0x20 + hart) << 12, bytes: vec![0; 8], writable: true },
+        Segment { address: entry, run_address: entry, bytes, writable: false },
+        Segment {
+            address: (0x20 + hart) << 12,
+            run_address: (0x20 + hart) << 12,
+            bytes: vec![0; 8],
+            writable: true,
+        },
     ];
     Executable { entry, segments, registers: RegisterClass::Rv32i, symbols: vec![], arch: None }
 }

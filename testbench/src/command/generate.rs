@@ -27,10 +27,10 @@ pub fn random_program(random: &mut ChaCha8Rng, blocks: usize) -> Executable {
     }
     program.end();
     let bytes = program.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut segments = vec![Segment { address: CODE, bytes, writable: true }];
+    let mut segments = vec![Segment { address: CODE, run_address: CODE, bytes, writable: true }];
     for base in DATA_BASES {
         let bytes = (0..4096).map(|_| random.gen()).collect();
-        segments.push(Segment { address: base - 2048, bytes, writable: true });
+        segments.push(Segment { address: base - 2048, run_address: base - 2048, bytes, writable: true });
     }
     Executable { entry: CODE, segments, registers: RegisterClass::Rv32i, symbols: vec![], arch: None }
 }

@@ -8,11 +8,15 @@ use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;
 use crate::input::{self, MOST_PROGRAM_BYTES};
-use crate::kernel::{dependencies, pass_rules, run_tool, write_file, BuildError, COMPILER};
+use crate::kernel::{
+    dependencies, pass_rules, run_tool, write_file, BuildError, KernelError, Startup, COMPILER,
+};
 use crate::staging::temporary_folder;
 
 /// Start and end of the firmware.
 const CRT0: &str = include_str!("../../../kernels-asm/firmware/crt0.S");
+/// Calls constructors, where there are any.
+const CONSTRUCTORS: &str = include_str!("../../../kernels-asm/firmware/constructors.S");
 /// The library's include file.
 pub const HERMES_CP_H: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.h");
 /// The library.
@@ -23,6 +27,9 @@ const HERMES_ATOMIC_H: &str = include_str!("../../../kernels-asm/include/hermes_
 const HERMES_NET_H: &str = include_str!("../../../kernels-asm/firmware/hermes_net.h");
 /// Where firmware lies in memory.
 const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/firmware.ld");
+
+/// The object file of [`CONSTRUCTORS`].
+const CONSTRUCTORS_OBJECT: &str = "constructors.o";
 
 /// The Debian package of the compiler.
 const PACKAGE: &str = "gcc-riscv64-unknown-elf";
@@ -58,6 +65,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     let path = |name: &str| folder.path().join(name);
     let parts = [
         ("crt0.S", CRT0),
+        ("constructors.S", CONSTRUCTORS),
         ("hermes_cp.h", HERMES_CP_H),
         ("hermes_cp.c", HERMES_CP_C),
         ("hermes_atomic.h", HERMES_ATOMIC_H),
@@ -72,30 +80,50 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     let (mut objects, mut read) = (Vec::new(), Vec::new());
     for (number, source) in own.iter().chain(sources).enumerate() {
         let object = path(&format!("firmware-{number}.o"));
-        let rules = object.with_extension("d");
-        let mut command = compiler();
-        command.args(["-O2", "-g", "-Wall", "-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]);
-        command.args(["-mstrict-align", "-mno-relax", "-Wa,-mno-relax"]);
-        command.args(["-ffunction-sections", "-fdata-sections", "-fno-tree-loop-distribute-patterns"]);
-        command.arg("-I").arg(folder.path()).arg("-MD").arg("-MF").arg(&rules);
-        pass_rules(&mut command, &object);
-        command.arg("-c").arg("-o").arg(&object).arg(source);
-        run_tool(command, COMPILER, PACKAGE, source)?;
-        read.extend(
-            [rules, object.with_extension("as.d")].iter().flat_map(|rules| dependencies::read(rules)),
-        );
+        compile(folder.path(), source, &object)?;
+        read.extend(["d", "as.d"].iter().flat_map(|end| dependencies::read(&object.with_extension(end))));
         objects.push(object);
     }
     dependencies::keep(output, &read)?;
     let linked = path("firmware.elf");
+    link(folder.path(), &objects, &linked, first)?;
+    let executable = Firmware::read(&linked)?.executable;
+    let mut bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
+    let problem = |problem| KernelError::Format { path: first.clone(), problem };
+    executable.check_startup(&bytes, Startup::Constructors).map_err(problem)?;
+    if executable.check_startup(&bytes, Startup::Nothing).is_err() {
+        let object = path(CONSTRUCTORS_OBJECT);
+        compile(folder.path(), &path("constructors.S"), &object)?;
+        objects.push(object);
+        link(folder.path(), &objects, &linked, first)?;
+        bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
+    }
+    crate::output::write(output, &bytes).map_err(BuildError::Output)
+}
+
+/// Compiles `source`, which finds the library in `folder`.
+fn compile(folder: &Path, source: &Path, object: &Path) -> Result<(), BuildError> {
+    let mut command = compiler();
+    command.args(["-O2", "-g", "-Wall", "-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]);
+    command.args(["-mstrict-align", "-mno-relax", "-Wa,-mno-relax"]);
+    command.args(["-ffunction-sections", "-fdata-sections", "-fno-tree-loop-distribute-patterns"]);
+    command.arg("-I").arg(folder).arg("-MD").arg("-MF").arg(object.with_extension("d"));
+    pass_rules(&mut command, object);
+    command.arg("-c").arg("-o").arg(object).arg(source);
+    run_tool(command, COMPILER, PACKAGE, source)
+}
+
+/// Links `objects`; constructors that are among them are called before `main`. `source` is named
+/// in errors.
+fn link(folder: &Path, objects: &[PathBuf], linked: &Path, source: &Path) -> Result<(), BuildError> {
     let mut command = compiler();
     command.args(["-nostartfiles", "-Wl,-m,elf32lriscv,--no-relax,--fatal-warnings,-z,noexecstack"]);
-    command.arg("-Wl,--gc-sections,--undefined=_start").arg("-T").arg(path("firmware.ld"));
-    command.arg("-o").arg(&linked).args(objects).args(compiler_library());
-    run_tool(command, COMPILER, PACKAGE, first)?;
-    Firmware::read(&linked)?;
-    let bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
-    crate::output::write(output, &bytes).map_err(BuildError::Output)
+    command.arg("-Wl,--gc-sections,--undefined=_start").arg("-T").arg(folder.join("firmware.ld"));
+    if objects.iter().any(|object| object.ends_with(CONSTRUCTORS_OBJECT)) {
+        command.arg("-Wl,--wrap=main");
+    }
+    command.arg("-o").arg(linked).args(objects).args(compiler_library());
+    run_tool(command, COMPILER, PACKAGE, source)
 }
 
 /// The compiler for what a hart executes, without libraries.

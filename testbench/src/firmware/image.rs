@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::input::{self, MOST_PROGRAM_BYTES};
-use crate::kernel::{Executable, KernelError, Place, RegisterClass, Segment, SourceMap};
+use crate::kernel::{Executable, KernelError, Place, RegisterClass, Segment, SourceMap, SymbolError};
 
 /// From here on there is no shared memory.
 const OUTSIDE: u64 = 0xfff0_0000;
@@ -132,7 +132,21 @@ fn check(executable: &Executable) -> Result<u32, String> {
             "e_entry is {entry:#010x}; expected the address of an instruction in a loaded segment"
         ));
     }
-    let harts = executable.symbol(HARTS).map_or(Some(1), |symbol| executable.word(symbol.address));
+    let moved = executable.segments.iter().find(|segment| {
+        let inside = entry.checked_sub(segment.run_address);
+        inside.is_some_and(|offset| (offset as usize) < segment.bytes.len())
+            && segment.address != segment.run_address
+    });
+    if let Some(Segment { address, run_address, .. }) = moved {
+        return Err(format!(
+            "e_entry is {entry:#010x} in the segment at {run_address:#010x} (p_vaddr), which is loaded to {address:#010x} (p_paddr); expected start-up code at its load address"
+        ));
+    }
+    let harts = match executable.symbol(HARTS) {
+        Ok(symbol) => executable.word(symbol.address),
+        Err(SymbolError::Missing { .. }) => Some(1),
+        Err(error) => return Err(error.to_string()),
+    };
     match harts {
         Some(harts @ 1..=8) => Ok(harts),
         Some(harts) => Err(format!("{HARTS} is {harts}; expected 1 to 8")),

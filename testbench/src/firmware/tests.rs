@@ -48,6 +48,31 @@ fn run_text(text: &str) -> (FirmwareEnd, String) {
     run(&mut system(&program(text), 1))
 }
 
+/// Constructors run in their order before `main`; what the start-up code does not do is refused by
+/// name.
+#[test]
+fn constructors_and_what_is_refused() {
+    let text = "static volatile uint32_t order;\n\
+        __attribute__((constructor)) static void last(void) { order = order * 10 + 3; }\n\
+        __attribute__((constructor(102))) static void second(void) { order = order * 10 + 2; }\n\
+        __attribute__((constructor(101))) static void first(void) { order = order * 10 + 1; }\n\
+        int main(void) { return order; }";
+    assert_eq!(run_text(text).0, FirmwareEnd::Value(123));
+    let refused = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("program.c");
+        std::fs::write(&source, format!("#include \"hermes_cp.h\"\n{text}")).unwrap();
+        let output = folder.path().join("firmware.elf");
+        let error = build_firmware(&[source], &output).unwrap_err().to_string();
+        assert!(!output.exists());
+        error
+    };
+    let error = refused("_Thread_local volatile uint32_t mine; int main(void) { return mine; }");
+    assert!(error.contains("program.c: has thread-local data `mine` (section .tbss"), "{error}");
+    let error = refused("__attribute__((destructor)) void at_end(void) {} int main(void) { return 1; }");
+    assert!(error.contains("program.c: has a destructor `at_end` (section .fini_array)"), "{error}");
+}
+
 #[test]
 fn main_ends_the_firmware() {
     assert_eq!(run_text("int main(void) { return 42; }"), (FirmwareEnd::Value(42), String::new()));

@@ -3,16 +3,33 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use object::elf::{FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, PF_W, PT_LOAD};
+use object::elf::{
+    FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, PF_W, PT_LOAD, SHN_ABS, SHN_LORESERVE,
+    STB_LOCAL, STB_WEAK, STT_FUNC,
+};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian;
 
 use super::arch::Arch;
+use super::global_pointer;
 use super::source_map::SourceMap;
+use super::startup::{self, Startup};
+use super::symbols::{self, Binding, Symbol, SymbolError};
 use crate::input::{self, MOST_PROGRAM_BYTES};
 
 /// The symbol at which every thread starts.
 const ENTRY_SYMBOL: &str = "kernel";
+/// What builds a kernel.
+const BUILDER: &str = "hermes kernel build";
+
+/// To which of its two addresses a segment is written.
+#[derive(Clone, Copy)]
+enum LoadAt {
+    /// `p_vaddr`: nothing moves the parts of the program.
+    Run,
+    /// `p_paddr`: its own start-up code does.
+    Load,
+}
 
 /// Registers of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,33 +53,16 @@ impl RegisterClass {
 /// Bytes that the host writes to shared memory before a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Address of the first byte.
+    /// Address to which the host writes the first byte: of a kernel where the program expects it
+    /// (`p_vaddr`), of other programs, which move their parts themselves, the load address
+    /// (`p_paddr`).
     pub address: u32,
+    /// Address of the first byte when the program uses it (`p_vaddr`), that of its symbols.
+    pub run_address: u32,
     /// The bytes, with the zeros of `.bss`.
     pub bytes: Vec<u8>,
     /// The program stores there (PF_W).
     pub writable: bool,
-}
-
-/// A name of a function, an object or a label.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Symbol {
-    /// The name.
-    pub name: String,
-    /// Address of its first byte.
-    pub address: u32,
-    /// Its bytes; 0 if the source does not tell (labels in assembly without `.size`).
-    pub size: u32,
-    /// Whether it is a function.
-    pub is_function: bool,
-}
-
-impl Symbol {
-    /// Whether it is a label that the compiler made up.
-    #[must_use]
-    pub fn is_compilers(&self) -> bool {
-        self.name.starts_with(".L")
-    }
 }
 
 /// A kernel, ready to be loaded.
@@ -123,7 +123,8 @@ impl Kernel {
     ///
     /// # Errors
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, has
-    /// compressed instructions, or has no symbol `kernel` in a loaded segment.
+    /// compressed instructions, needs a start-up code (constructors, thread-local data, `gp`), or
+    /// has no symbol `kernel` in a loaded segment.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data = input::read(path, MOST_PROGRAM_BYTES)
             .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
@@ -132,16 +133,29 @@ impl Kernel {
 
     /// The kernel in the bytes of an ELF file.
     fn parse(data: &[u8]) -> Result<Self, String> {
-        let parsed = Executable::parse(data, "hermes kernel build")?;
-        let entry = parsed.symbol(ENTRY_SYMBOL).map(|symbol| symbol.address);
+        let parsed = Executable::parse_for(data, BUILDER, LoadAt::Run)?;
+        let entry =
+            parsed.symbol(ENTRY_SYMBOL).map(|symbol| symbol.address).map_err(|error| match error {
+                SymbolError::Missing { .. } => {
+                    format!("{error}; expected the kernel's first instruction there")
+                }
+                SymbolError::Ambiguous { .. } => error.to_string(),
+            })?;
+        parsed.check_startup(data, Startup::Nothing)?;
         let Executable { segments, registers, symbols, arch, .. } = parsed;
-        let entry = entry.ok_or("has no symbol `kernel`; expected the kernel's first instruction there")?;
         if entry % 4 != 0 {
             return Err(format!("symbol `kernel` is at {entry:#010x}; expected a multiple of 4"));
         }
         let inside = |s: &Segment| entry >= s.address && entry - s.address < s.bytes.len() as u32;
         if !segments.iter().any(inside) {
             return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
+        }
+        if let Some(pc) = global_pointer::used_unset(entry, |at| word_at(&segments, at)) {
+            let place = SourceMap::of(&segments, &symbols, data).place(pc);
+            return Err(format!(
+                "uses gp at {place}, and nothing sets it; expected a program linked with --no-relax, \
+                 or a first instruction `la gp, __global_pointer$`"
+            ));
         }
         Ok(Self { entry, segments, registers, symbols, arch, elf: data.into() })
     }
@@ -152,10 +166,13 @@ impl Kernel {
         SourceMap::of(&self.segments, &self.symbols, &self.elf)
     }
 
-    /// The symbol called `name`; the first, if several sources have one of their own.
-    #[must_use]
-    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
-        named(&self.symbols, name)
+    /// The symbol that `name` stands for: a global one, otherwise a weak one, otherwise a local one
+    /// if it is alone.
+    ///
+    /// # Errors
+    /// There is none, or there are several local ones.
+    pub fn symbol(&self, name: &str) -> Result<&Symbol, SymbolError> {
+        symbols::find(&self.symbols, name)
     }
 
     /// Whether `bytes` bytes from `address` on are part of a loaded segment.
@@ -172,6 +189,12 @@ impl Kernel {
     #[must_use]
     pub fn word(&self, address: u32) -> Option<u32> {
         word_at(&self.segments, address)
+    }
+
+    /// The byte at `address` before the run; `None` outside the loaded segments.
+    #[must_use]
+    pub fn byte(&self, address: u32) -> Option<u8> {
+        bytes_at(&self.segments, address).map(|[byte]| byte)
     }
 
     /// Bytes in memory, over all segments.
@@ -194,14 +217,17 @@ impl Executable {
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data = input::read(path, MOST_PROGRAM_BYTES)
             .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
-        let parsed = Self::parse(&data, "hermes kernel build");
+        let parsed = Self::parse(&data, BUILDER);
         parsed.map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }
 
-    /// The symbol called `name`; the first, if several sources have one of their own.
-    #[must_use]
-    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
-        named(&self.symbols, name)
+    /// The symbol that `name` stands for: a global one, otherwise a weak one, otherwise a local one
+    /// if it is alone.
+    ///
+    /// # Errors
+    /// There is none, or there are several local ones.
+    pub fn symbol(&self, name: &str) -> Result<&Symbol, SymbolError> {
+        symbols::find(&self.symbols, name)
     }
 
     /// The word at `address` before the run; `None` outside the loaded segments.
@@ -210,8 +236,23 @@ impl Executable {
         word_at(&self.segments, address)
     }
 
-    /// The program in the bytes of an ELF file. Errors name the command that builds one.
+    /// Makes sure that the program, whose ELF file is `data`, needs no more than `startup` does.
+    ///
+    /// # Errors
+    /// The section and the symbol, and what was expected.
+    pub(crate) fn check_startup(&self, data: &[u8], startup: Startup) -> Result<(), String> {
+        let header = FileHeader32::<LittleEndian>::parse(data);
+        let header = header.map_err(|error| format!("broken ELF file: {error}"))?;
+        startup::check(header, data, &self.symbols, startup)
+    }
+
+    /// The program in the bytes of an ELF file, at its load addresses. Errors name the command that
+    /// builds one.
     pub(crate) fn parse(data: &[u8], builder: &str) -> Result<Self, String> {
+        Self::parse_for(data, builder, LoadAt::Load)
+    }
+
+    fn parse_for(data: &[u8], builder: &str, load_at: LoadAt) -> Result<Self, String> {
         if !data.starts_with(b"\x7fELF") {
             return Err(format!("not an ELF file; expected one for 32-bit RISC-V, as `{builder}` makes it"));
         }
@@ -244,9 +285,14 @@ impl Executable {
             if segment.p_type(endian) != PT_LOAD || segment.p_memsz(endian) == 0 {
                 continue;
             }
-            let address = segment.p_paddr(endian);
+            let run_address = segment.p_vaddr(endian);
+            let address = match load_at {
+                LoadAt::Run => run_address,
+                LoadAt::Load => segment.p_paddr(endian),
+            };
             let size = segment.p_memsz(endian);
-            if size > MAX_LOADED_BYTES || address.checked_add(size).is_none() {
+            let ends = [address, run_address].iter().all(|first| first.checked_add(size).is_some());
+            if size > MAX_LOADED_BYTES || !ends {
                 return Err(format!(
                     "segment at {address:#010x} has {size} bytes; expected at most {MAX_LOADED_BYTES}"
                 ));
@@ -263,7 +309,7 @@ impl Executable {
             }
             bytes.resize(size as usize, 0);
             let writable = segment.p_flags(endian) & PF_W != 0;
-            segments.push(Segment { address, bytes, writable });
+            segments.push(Segment { address, run_address, bytes, writable });
         }
         segments.sort_by_key(|segment| segment.address);
         for pair in segments.windows(2) {
@@ -282,19 +328,22 @@ impl Executable {
                 return Err(format!("a symbol's name has {length} bytes; expected at most {MAX_NAME_BYTES}"));
             }
             let name = String::from_utf8_lossy(name);
-            // Labels of the object file itself: not file or section names, constants or mapping
-            // symbols.
-            let defined = (1..object::elf::SHN_LORESERVE).contains(&symbol.st_shndx(endian));
-            if defined
-                && symbol.st_type() <= object::elf::STT_FUNC
-                && !name.is_empty()
-                && !name.starts_with('$')
-            {
+            // Not file or section names, constants of one source or mapping symbols.
+            let section = symbol.st_shndx(endian);
+            let is_absolute = section == SHN_ABS && symbol.st_bind() != STB_LOCAL;
+            let defined = (1..SHN_LORESERVE).contains(&section) || is_absolute;
+            if defined && symbol.st_type() <= STT_FUNC && !name.is_empty() && !name.starts_with('$') {
                 symbols.push(Symbol {
                     name: name.into_owned(),
                     address: symbol.st_value(endian),
                     size: symbol.st_size(endian),
-                    is_function: symbol.st_type() == object::elf::STT_FUNC,
+                    is_function: symbol.st_type() == STT_FUNC,
+                    binding: match symbol.st_bind() {
+                        STB_LOCAL => Binding::Local,
+                        STB_WEAK => Binding::Weak,
+                        _ => Binding::Global,
+                    },
+                    is_absolute,
                 });
             }
         }
@@ -304,17 +353,16 @@ impl Executable {
     }
 }
 
-/// The first symbol called `name`.
-fn named<'a>(symbols: &'a [Symbol], name: &str) -> Option<&'a Symbol> {
-    symbols.iter().find(|symbol| symbol.name == name)
-}
-
 /// The word at `address`, if it is in one of the segments.
 fn word_at(segments: &[Segment], address: u32) -> Option<u32> {
+    bytes_at(segments, address).map(u32::from_le_bytes)
+}
+
+/// What the program finds at `address`, if it is in one of the segments.
+fn bytes_at<const N: usize>(segments: &[Segment], address: u32) -> Option<[u8; N]> {
     segments.iter().find_map(|segment| {
-        let offset = address.checked_sub(segment.address)? as usize;
-        let bytes = segment.bytes.get(offset..offset.checked_add(4)?)?;
-        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+        let offset = address.checked_sub(segment.run_address)? as usize;
+        segment.bytes.get(offset..offset.checked_add(N)?)?.try_into().ok()
     })
 }
 

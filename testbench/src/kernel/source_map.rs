@@ -6,7 +6,8 @@ use std::fmt;
 use gimli::{EndianRcSlice, RunTimeEndian};
 use object::{Object as _, ObjectSection as _};
 
-use super::elf::{Executable, Segment, Symbol};
+use super::elf::{Executable, Segment};
+use super::symbols::Symbol;
 
 type Lines = addr2line::Context<EndianRcSlice<RunTimeEndian>>;
 
@@ -79,8 +80,9 @@ impl SourceMap {
 
     /// As [`Self::new`], from the parts of a program.
     pub(crate) fn of(segments: &[Segment], symbols: &[Symbol], elf: &[u8]) -> Self {
-        let extents = segments.iter().map(|segment| (segment.address, segment.bytes.len() as u32)).collect();
-        let symbols = symbols.iter().filter(|symbol| !symbol.is_compilers());
+        let extents =
+            segments.iter().map(|segment| (segment.run_address, segment.bytes.len() as u32)).collect();
+        let symbols = symbols.iter().filter(|symbol| symbol.is_place());
         let symbols = symbols.map(|symbol| (symbol.address, symbol.name.clone())).collect();
         Self { extents, symbols, lines: lines(elf) }
     }

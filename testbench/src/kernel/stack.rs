@@ -8,7 +8,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use super::elf::{Kernel, Symbol};
+use super::elf::Kernel;
+use super::symbols::Symbol;
 use crate::iss::{Class, Instruction, Isa, Op};
 
 /// Registers by their use in the calling convention.
@@ -250,7 +251,7 @@ impl Analysis<'_> {
     /// The function that holds `address`, for people.
     fn name(&self, address: u32) -> String {
         let before = self.kernel.symbols.iter().filter(|symbol| symbol.address <= address);
-        let named = before.filter(|symbol| !symbol.name.starts_with('.'));
+        let named = before.filter(|symbol| !symbol.is_absolute && !symbol.name.starts_with('.'));
         named
             .max_by_key(|symbol| (symbol.address, symbol.is_function))
             .map_or_else(|| format!("the function at {address:#010x}"), |symbol| format!("`{}`", symbol.name))

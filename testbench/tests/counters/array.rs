@@ -60,7 +60,7 @@ pub fn assemble(text: &str) -> Kernel {
 
 /// The address of a symbol.
 pub fn symbol(kernel: &Kernel, name: &str) -> u32 {
-    kernel.symbol(name).unwrap_or_else(|| panic!("no symbol {name}")).address
+    kernel.symbol(name).unwrap_or_else(|_| panic!("no symbol {name}")).address
 }
 
 /// An array that has been reset, with a kernel and a host that watches it.

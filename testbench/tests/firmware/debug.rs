@@ -39,7 +39,7 @@ fn start(firmware: &Firmware) -> (Host<Simulation>, Debugger) {
 }
 
 fn symbol(firmware: &Firmware, name: &str) -> u32 {
-    firmware.executable.symbol(name).unwrap_or_else(|| panic!("no symbol {name}")).address
+    firmware.executable.symbol(name).unwrap_or_else(|_| panic!("no symbol {name}")).address
 }
 
 const TEXT: &str = "volatile int words[40] = {5, 6, 7};\n\

@@ -76,7 +76,7 @@ impl Array {
 
     /// Address of a label.
     pub fn label(&self, name: &str) -> u32 {
-        self.program.symbol(name).unwrap_or_else(|| panic!("no label {name}")).address
+        self.program.symbol(name).unwrap_or_else(|_| panic!("no label {name}")).address
     }
 
     /// The word behind a label; what the L2 has is not seen before [`Host::clean_caches`].

@@ -172,10 +172,10 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
     let last = program.last();
     let last = address(last);
     let bytes = program.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut segments = vec![Segment { address: style.code, bytes, writable: true }];
+    let mut segments = vec![Segment { address: style.code, run_address: style.code, bytes, writable: true }];
     for base in data {
         let bytes = (0..4096).map(|_| random.gen()).collect();
-        segments.push(Segment { address: base - 2048, bytes, writable: true });
+        segments.push(Segment { address: base - 2048, run_address: base - 2048, bytes, writable: true });
     }
     let executable = Executable {
         entry: style.code,
