@@ -146,7 +146,7 @@ impl Document {
         let bytes = input::read(path, MOST_BYTES).with_context(name)?;
         let expected =
             "expected the JSON of `hermes run`, `fpga run`, `fpga report`, `cluster`, `bench`, `fuzz` or `profile`";
-        let report: Value = serde_json::from_slice(&bytes)
+        let report: Value = serde_json::from_slice(input::without_mark(&bytes))
             .map_err(|error| anyhow!("{}: no JSON ({error}); {expected}", name()))?;
         let kind = Kind::of(&report).ok_or_else(|| anyhow!("{}: no report; {expected}", name()))?;
         let mut document = Self { kind, values: BTreeMap::new() };

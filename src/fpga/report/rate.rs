@@ -53,7 +53,7 @@ impl Run {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let name = || input::name(path);
         let bytes = input::read(path, MOST_BYTES).with_context(name)?;
-        let report: Report = serde_json::from_slice(&bytes).map_err(|error| {
+        let report: Report = serde_json::from_slice(input::without_mark(&bytes)).map_err(|error| {
             anyhow!(
                 "{}: no report of a run ({error}); expected the JSON of `hermes run` or `fpga run`",
                 name()

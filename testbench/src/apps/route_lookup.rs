@@ -36,15 +36,11 @@ impl Routing {
 
 /// What was read, and what of it does not count.
 fn note(routes: &RouteTable) -> String {
-    let mut note = format!("{} prefixes, {} next hops", routes.routes.len(), routes.next_hops);
-    for (count, what) in
-        [(routes.repeated, "repeated prefixes"), (routes.not_ipv4, "routes that are not IPv4")]
-    {
-        if count > 0 {
-            note += &format!(", {count} {what} left out");
-        }
+    let note = format!("{} prefixes, {} next hops", routes.routes.len(), routes.next_hops);
+    match routes.left_out.reasons() {
+        reasons if reasons.is_empty() => note,
+        reasons => format!("{note}; left out: {}", reasons.join(", ")),
     }
-    note
 }
 
 impl App for Routing {

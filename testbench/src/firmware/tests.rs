@@ -69,7 +69,7 @@ fn constructors_and_what_is_refused() {
     };
     let error = refused("_Thread_local volatile uint32_t mine; int main(void) { return mine; }");
     assert!(error.contains("program.c: has thread-local data `mine` (section .tbss"), "{error}");
-    let error = refused("__attribute__((destructor)) void at_end(void) {} int main(void) { return 1; }");
+    let error = refused("volatile int x; __attribute__((destructor)) void at_end(void) { x = 5; } int main(void) { return 1; }");
     assert!(error.contains("program.c: has a destructor `at_end` (section .fini_array)"), "{error}");
 }
 

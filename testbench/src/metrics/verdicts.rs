@@ -39,9 +39,8 @@ pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::
 /// The file cannot be read, a line is not like that, or a packet is missing.
 pub fn read_verdicts(path: &Path) -> Result<Vec<Verdict>, InputError> {
     let bytes = input::read(path, MAX_BYTES).map_err(|error| InputError::file(path, error))?;
-    let text =
-        std::str::from_utf8(&bytes).map_err(|_| InputError::file(path, "no text; expected verdicts"))?;
-    parse_verdicts(text).map_err(|(line, problem)| InputError::line(path, line, problem))
+    let text = input::text(bytes).map_err(|_| InputError::file(path, "no text; expected verdicts"))?;
+    parse_verdicts(&text).map_err(|(line, problem)| InputError::line(path, line, problem))
 }
 
 /// What `text` holds, or the number of a line and what is wrong with it.
@@ -57,9 +56,7 @@ fn parse_verdicts(text: &str) -> Result<Vec<Verdict>, (usize, String)> {
         }
         let field = |column: usize, name: &str| {
             let text = fields.get(column).copied().unwrap_or_default();
-            let hexadecimal = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
-            let value = hexadecimal.unwrap_or_else(|| text.parse());
-            value.map_err(|_| {
+            input::number(text).ok_or_else(|| {
                 (number, format!("{name} `{text}`: expected a number below 2^32, decimal or 0x..."))
             })
         };

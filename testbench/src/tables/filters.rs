@@ -7,6 +7,7 @@ use std::path::Path;
 use ipnet::Ipv4Net;
 
 use super::input::{self, InputError};
+use crate::input::{decimal, hexadecimal};
 
 /// What a filter looks at in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +171,7 @@ fn prefix(word: &str) -> Result<Ipv4Net, String> {
 }
 
 fn ports(low: &str, high: &str) -> Result<RangeInclusive<u16>, String> {
-    let port = |word: &str| word.parse().map_err(|_| format!("`{word}`: expected a port, 0 to 65535"));
+    let port = |word: &str| decimal(word).ok_or_else(|| format!("`{word}`: expected a port, 0 to 65535"));
     let (low, high): (u16, u16) = (port(low)?, port(high)?);
     if low > high {
         return Err(format!("`{low} : {high}`: expected the smaller port first"));
@@ -182,7 +183,7 @@ fn ports(low: &str, high: &str) -> Result<RangeInclusive<u16>, String> {
 fn masked(word: &str, most: u32) -> Result<(u32, u32), String> {
     let number = |text: &str| {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
-        u32::from_str_radix(digits, 16).ok().filter(|number| *number <= most)
+        hexadecimal(digits).filter(|number| *number <= most)
     };
     let parts = word.split_once('/').and_then(|(value, mask)| Some((number(value)?, number(mask)?)));
     parts.ok_or_else(|| format!("`{word}`: expected VALUE/MASK in hexadecimal, such as 0x06/0xff"))
@@ -222,6 +223,9 @@ mod tests {
             ("@1.2.3.4/32 5.6.0.0/33 0 : 65535 80 : 90 0x06/0xff", "`5.6.0.0/33`: expected a prefix"),
             ("@1.2.3.4/32 5.6.0.0/3 0 - 65535 80 : 90 0x06/0xff", "expected port ranges"),
             ("@1.2.3.4/32 5.6.0.0/3 0 : 65536 80 : 90 0x06/0xff", "`65536`: expected a port"),
+            ("@1.2.3.4/+32 5.6.0.0/3 0 : 8 80 : 90 0x06/0xff", "`1.2.3.4/+32`: expected a prefix"),
+            ("@1.2.3.4/32 5.6.0.0/3 +0 : 8 80 : 90 0x06/0xff", "`+0`: expected a port"),
+            ("@1.2.3.4/32 5.6.0.0/3 0 : 8 80 : 90 0x+6/0xff", "expected VALUE/MASK in hexadecimal"),
             ("@1.2.3.4/32 5.6.0.0/3 9 : 8 80 : 90 0x06/0xff", "expected the smaller port first"),
             ("@1.2.3.4/32 5.6.0.0/3 0 : 8 80 : 90 0x106/0xff", "expected VALUE/MASK in hexadecimal"),
             ("@1.2.3.4/32 5.6.0.0/3 0 : 8 80 : 90 0x06/0xff drop", "permit or deny"),

@@ -81,16 +81,20 @@ pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     Ok(plain)
 }
 
-/// The bytes of `path` as text.
+/// The bytes of `path` as text, without byte order marks.
 ///
 /// # Errors
 /// As [`read`]; or a line is no UTF-8.
 pub fn read_text(path: &Path) -> Result<String, InputError> {
-    String::from_utf8(read(path)?).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let line = 1 + error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count();
-        InputError::line(path, line, "not text: expected UTF-8")
-    })
+    text(path, read(path)?)
+}
+
+/// The bytes of the file `path` as text.
+///
+/// # Errors
+/// A line is no UTF-8.
+pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, InputError> {
+    input::text(bytes).map_err(|(line, problem)| InputError::line(path, line, problem))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub use generate_patterns::generate_rules;
 pub use generate_routes::generate_routes;
 pub(crate) use input::read_text;
 pub use input::InputError;
-pub use routes::{Route, RouteTable, MAX_PORTS};
+pub use routes::{LeftOut, Route, RouteTable, MAX_PORTS};
 pub use rule_list::{rule_list, rule_verdict};
 pub use security_association::{SecurityAssociation, SECURITY_ASSOCIATION_BYTES};
 pub use snort::{Pattern, PatternSet};

@@ -8,6 +8,7 @@ use ipnet::Ipv4Net;
 
 use super::input::{self, InputError};
 use super::mrt;
+use crate::input::decimal;
 
 /// Output ports that a table can have: a table entry holds 15 bits, and one value says that there
 /// is no route.
@@ -29,10 +30,49 @@ pub struct RouteTable {
     pub routes: Vec<Route>,
     /// Distinct next hops; more than [`MAX_PORTS`] share ports.
     pub next_hops: usize,
-    /// Lines or records that name a prefix again; the last one counts.
+    /// What of the file is not in the table.
+    pub left_out: LeftOut,
+}
+
+/// What of a file is not in the table, counted by the reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Lines that name a prefix again; the last one counts.
     pub repeated: usize,
-    /// Routes of other address families in a dump.
+    /// Further routes of a prefix in a dump, of the same or of another peer; the first one counts.
+    pub further: usize,
+    /// Routes without a next hop in a dump.
+    pub without_next_hop: usize,
+    /// Routes whose path attributes are broken.
+    pub broken: usize,
+    /// Prefixes of multicast tables.
+    pub multicast: usize,
+    /// Prefixes of other address families than IPv4.
     pub not_ipv4: usize,
+    /// Prefixes of IPv4 that are neither unicast nor multicast, such as those of VPNs.
+    pub other_family: usize,
+    /// Records of kinds that the format does not have.
+    pub unknown: usize,
+}
+
+impl LeftOut {
+    /// Each reason for which something was left out, with the count.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<String> {
+        let all = [
+            (self.repeated, "repeated prefix", "es", " (the last line counts)"),
+            (self.further, "further route", "s", " of a prefix (its first counts)"),
+            (self.without_next_hop, "route", "s", " without a next hop"),
+            (self.broken, "route", "s", " with broken path attributes"),
+            (self.multicast, "multicast prefix", "es", ""),
+            (self.not_ipv4, "prefix", "es", " of other families than IPv4"),
+            (self.other_family, "prefix", "es", " of IPv4 that are not unicast"),
+            (self.unknown, "record", "s", " of unknown subtypes"),
+        ];
+        let found = all.into_iter().filter(|(count, ..)| *count > 0);
+        let plural = |count: usize, end: &'static str| if count == 1 { "" } else { end };
+        found.map(|(count, what, end, why)| format!("{count} {what}{}{why}", plural(count, end))).collect()
+    }
 }
 
 /// Collects routes: numbers the next hops, and lets the last route of a prefix count.
@@ -64,10 +104,10 @@ impl Builder {
         routes.reverse();
         routes.dedup_by_key(|(prefix, _)| *prefix);
         routes.reverse();
-        table.repeated = count - routes.len();
+        table.left_out.repeated = count - routes.len();
 
         let mut ports: Vec<usize> = (0..hops.len()).map(|hop| hop % MAX_PORTS).collect();
-        let number = |name: &String| name.parse().ok().filter(|port| *port < MAX_PORTS);
+        let number = |name: &String| decimal(name).filter(|port| *port < MAX_PORTS);
         let numbers: Option<Vec<(usize, usize)>> =
             hops.iter().map(|(name, hop)| Some((*hop, number(name)?))).collect();
         for (hop, port) in numbers.into_iter().flatten() {
@@ -93,11 +133,20 @@ impl RouteTable {
         let table = if mrt::is_mrt(&bytes) {
             mrt::parse(&bytes).map_err(|problem| InputError::file(path, problem))?
         } else {
-            let text = input::read_text(path)?;
+            let text = input::text(path, bytes)?;
             Self::parse(&text).map_err(|(line, problem)| InputError::line(path, line, problem))?
         };
         if table.routes.is_empty() {
-            return Err(InputError::file(path, "no IPv4 route; expected lines such as `10.0.0.0/8 3`"));
+            let reasons = table.left_out.reasons();
+            let left_out = if reasons.is_empty() {
+                String::new()
+            } else {
+                format!("; left out: {}", reasons.join(", "))
+            };
+            return Err(InputError::file(
+                path,
+                format!("no IPv4 route; expected lines such as `10.0.0.0/8 3`{left_out}"),
+            ));
         }
         Ok(table)
     }
@@ -135,7 +184,7 @@ fn parse_line(line: &str) -> Result<(Ipv4Net, &str), String> {
     let expected = || format!("`{prefix}`: expected a prefix of IPv4, such as 10.0.0.0/8");
     let (address, length) = prefix.split_once('/').ok_or_else(expected)?;
     let address: Ipv4Addr = address.parse().map_err(|_| expected())?;
-    let length: u8 = length.parse().map_err(|_| expected())?;
+    let length: u8 = decimal(length).ok_or_else(expected)?;
     let net = Ipv4Net::new(address, length)
         .map_err(|_| format!("`{prefix}`: prefix length {length}; expected 0 to 32"))?;
     if net.trunc() != net {
@@ -159,7 +208,10 @@ mod tests {
         assert_eq!((ports, table.next_hops), (vec![32766, 7], 2));
         let named = parse("10.0.0.0/8 veth9\n11.0.0.0/8 7\n12.0.0.0/8 veth9\n10.0.0.0/8 1.2.3.4");
         let ports: Vec<_> = named.routes.iter().map(|route| route.port).collect();
-        assert_eq!((ports, named.next_hops, named.repeated), (vec![2, 1, 0], 3, 1), "the last route counts");
+        assert_eq!((ports, named.next_hops), (vec![2, 1, 0], 3));
+        assert_eq!(named.left_out.repeated, 1, "the last route counts");
+        // A name, no port: a sign.
+        assert_eq!(parse("10.0.0.0/8 +7").routes[0].port, 0);
         // AS numbers are larger than a port can be.
         assert_eq!(parse("10.0.0.0/8 15169\n11.0.0.0/8 40000").routes[0].port, 0);
         let many: String = (0..40_000).map(|n| format!("10.{}.{}.0/24 as{n}\n", n >> 8, n & 255)).collect();
@@ -173,6 +225,7 @@ mod tests {
     fn bad_lines() {
         for (line, expected) in [
             ("10.0.0.0 3", "expected a prefix"),
+            ("10.0.0.0/+8 3", "expected a prefix"),
             ("10.0.0.0/33 3", "prefix length 33; expected 0 to 32"),
             ("10.0.0/8 3", "expected a prefix"),
             ("10.0.0.1/8 3", "bits are set behind the prefix; expected 10.0.0.0/8"),
@@ -195,5 +248,7 @@ mod tests {
         };
         assert!(error("10.0.0.0/8 1\nx y\n").contains("routes:2: `x`: expected a prefix of IPv4"));
         assert!(error("# nothing\n").contains("routes: no IPv4 route"));
+        std::fs::write(&path, "\u{feff}10.0.0.0/8 1\n\u{feff}11.0.0.0/8 2\n").unwrap();
+        assert_eq!(RouteTable::read(&path).unwrap().to_text(), "10.0.0.0/8 1\n11.0.0.0/8 2\n");
     }
 }

@@ -16,6 +16,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 
 use super::input::{self, InputError};
+use crate::input::number;
 
 /// Bytes of the table.
 pub const SECURITY_ASSOCIATION_BYTES: usize = 236 + 4 * 256 + 4 * 44;
@@ -138,12 +139,7 @@ impl Fields {
 }
 
 fn spi(value: &str) -> Result<u32, String> {
-    let number = match value.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => value.parse(),
-    };
-    number
-        .ok()
+    number(value)
         .filter(|spi| *spi >= 256)
         .ok_or_else(|| format!("`{value}`: expected a number from 256 to 4294967295"))
 }
@@ -229,6 +225,8 @@ mod tests {
         assert_eq!(association.authentication_key[19], 0x14);
         for (from, to, line, expected) in [
             ("spi 0x1001", "spi 255", Some(2), "`255`: expected a number from 256"),
+            ("spi 0x1001", "spi +4097", Some(2), "`+4097`: expected a number from 256"),
+            ("spi 0x1001", "spi 0x+1001", Some(2), "`0x+1001`: expected a number from 256"),
             ("192.0.2.1", "192.0.2", Some(3), "expected an IPv4 address"),
             ("nonce 00000030", "nonce 0000003", Some(6), "expected 4 bytes in hexadecimal"),
             ("nonce", "once", Some(6), "`once`: expected spi, source"),

@@ -8,6 +8,7 @@ use rand::seq::SliceRandom;
 use rand::Rng;
 
 use super::packet;
+use crate::input::decimal;
 use crate::tables::{Filter, FiveTuple, InputError, Route};
 
 /// Of this many packets one is not aimed at anything, so that misses occur too.
@@ -101,7 +102,7 @@ pub fn read_headers(path: &Path) -> Result<Vec<FiveTuple>, InputError> {
 
 fn header(line: &str) -> Option<FiveTuple> {
     let mut words = line.split_whitespace();
-    let mut next = || words.next()?.parse::<u32>().ok();
+    let mut next = || decimal::<u32>(words.next()?);
     Some(FiveTuple {
         source: next()?.into(),
         destination: next()?.into(),
