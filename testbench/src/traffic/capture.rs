@@ -4,11 +4,18 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use pcap_parser::{create_reader, Block, Linktype, PcapBlockOwned, PcapError};
+use pcap_parser::{
+    create_reader, Block, InterfaceDescriptionBlock, Linktype, OptionCode, PcapBlockOwned, PcapError,
+};
 
 use super::source::Source;
 use super::Frame;
 use crate::input;
+
+/// Bytes of an interface description without options.
+const INTERFACE_BYTES: u32 = 20;
+/// The resolution of timestamps, if `if_tsresol` does not tell: 10^-6 s.
+const MICROSECONDS: u8 = 6;
 
 /// Bytes that the reader holds at first; it grows when a block is larger.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -207,9 +214,54 @@ struct Interface {
     offset: i64,
 }
 
+impl Interface {
+    /// The interface that `block` describes, in a section of this byte order. The parser takes the
+    /// numbers in options for little-endian, and passes over options that it cannot tell.
+    fn read(block: &InterfaceDescriptionBlock, big_endian: bool) -> Result<Self, Problem> {
+        let broken = |problem: String| Problem::Broken(format!("interface description: {problem}"));
+        let is_end = |code| code == OptionCode::EndOfOpt;
+        let (mut resolution, mut offset, mut left) =
+            (None, None, block.block_len1.saturating_sub(INTERFACE_BYTES) as usize);
+        let options = block.options.iter().take_while(|option| !is_end(option.code));
+        for option in options {
+            left = left.saturating_sub(4 + option.value.len());
+            let value = option.as_bytes().map_err(|_| broken("an option ends beyond the block".into()))?;
+            let length = |name: &str, bytes: usize| {
+                broken(format!("{name} has {} bytes; expected {bytes}", value.len()))
+            };
+            match option.code {
+                OptionCode::IfTsresol => {
+                    let [value] = value else { return Err(length("if_tsresol", 1)) };
+                    resolution.get_or_insert(*value);
+                }
+                OptionCode::IfTsoffset => {
+                    let value = <[u8; 8]>::try_from(value).map_err(|_| length("if_tsoffset", 8))?;
+                    let in_order = if big_endian { i64::from_be_bytes } else { i64::from_le_bytes };
+                    offset.get_or_insert(in_order(value));
+                }
+                _ => {}
+            }
+        }
+        if left > 0 && !block.options.iter().any(|option| is_end(option.code)) {
+            return Err(broken("an option ends beyond the block".into()));
+        }
+        let resolution = resolution.unwrap_or(MICROSECONDS);
+        let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
+        let units = base.checked_pow(u32::from(resolution & 0x7f));
+        Ok(Self {
+            link_type: block.linktype,
+            snap_length: block.snaplen,
+            resolution: units.ok_or_else(|| broken(format!("timestamp resolution {resolution:#04x}")))?,
+            offset: offset.unwrap_or(0),
+        })
+    }
+}
+
 /// What has to be remembered from block to block.
 #[derive(Default)]
 struct Decoder {
+    /// Whether the numbers of the section are big-endian.
+    big_endian: bool,
     /// Interfaces of the section; the only one of a pcap file.
     interfaces: Vec<Interface>,
     /// Timestamp of the packet before, for packets that have none.
@@ -240,19 +292,12 @@ impl Decoder {
     /// As [`Self::decode`], for a block of a pcapng file.
     fn decode_ng(&mut self, block: &Block) -> Result<Option<Frame>, Problem> {
         match block {
-            Block::SectionHeader(_) => self.interfaces.clear(),
+            Block::SectionHeader(header) => {
+                self.big_endian = header.big_endian();
+                self.interfaces.clear();
+            }
             Block::InterfaceDescription(description) => {
-                let exponent = u32::from(description.if_tsresol & 0x7f);
-                let base: u128 = if description.if_tsresol & 0x80 == 0 { 10 } else { 2 };
-                let resolution = base.checked_pow(exponent).ok_or_else(|| {
-                    Problem::Broken(format!("timestamp resolution {:#04x}", description.if_tsresol))
-                })?;
-                self.interfaces.push(Interface {
-                    link_type: description.linktype,
-                    snap_length: description.snaplen,
-                    resolution,
-                    offset: description.if_tsoffset,
-                });
+                self.interfaces.push(Interface::read(description, self.big_endian)?);
             }
             Block::EnhancedPacket(packet) => {
                 let time = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
@@ -290,7 +335,9 @@ impl Decoder {
             let nanoseconds = time.saturating_mul(1_000_000_000) / interface.resolution;
             let nanoseconds = i128::try_from(nanoseconds).unwrap_or(i128::MAX);
             let nanoseconds = nanoseconds.saturating_add(i128::from(interface.offset) * 1_000_000_000);
-            self.last = u64::try_from(nanoseconds.max(0)).unwrap_or(u64::MAX);
+            self.last = u64::try_from(nanoseconds).map_err(|_| {
+                Problem::Broken("its time is before 1970 or behind 2554; expected one between".into())
+            })?;
         }
         let wire_length = wire.max(u32::try_from(data.len()).unwrap_or(u32::MAX));
         Ok(Frame { data: data.to_vec(), wire_length, timestamp: self.last, port })

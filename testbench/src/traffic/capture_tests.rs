@@ -108,6 +108,78 @@ fn pcapng_interfaces_times_and_other_blocks() {
     assert_eq!(capture.cut, 1);
 }
 
+/// A pcapng section with an interface for each of these if_tsresol and if_tsoffset, and a packet of
+/// each interface at `time`, in one byte order.
+fn section_in_order(big: bool, interfaces: &[(u8, i64)], time: u64) -> Vec<u8> {
+    let half = |value: u16| if big { value.to_be_bytes() } else { value.to_le_bytes() };
+    let word = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
+    let words = |values: &[u32]| values.iter().flat_map(|value| word(*value)).collect::<Vec<u8>>();
+    let block = |kind: u32, body: &[u8]| {
+        let length = word(12 + body.len() as u32);
+        [&word(kind)[..], &length, body, &length].concat()
+    };
+    let mut version = [half(1), half(0)].concat();
+    version.splice(0..0, word(0x1a2b_3c4d));
+    version.extend([0xff; 8]);
+    let mut bytes = block(0x0a0d_0d0a, &version);
+    for (resolution, offset) in interfaces {
+        let mut body = [half(1), half(0)].concat();
+        body.extend(word(0));
+        body.extend([half(9), half(1), [*resolution, 0], [0, 0], half(14), half(8)].concat());
+        body.extend(if big { offset.to_be_bytes() } else { offset.to_le_bytes() });
+        body.extend([half(0), half(0)].concat());
+        bytes.extend(block(1, &body));
+    }
+    for interface in 0..interfaces.len() {
+        let mut body = words(&[interface as u32, (time >> 32) as u32, time as u32, 60, 61]);
+        body.extend([7; 60]);
+        bytes.extend(block(6, &body));
+    }
+    bytes
+}
+
+/// Options are in the section's byte order, and a file may have sections of both.
+#[test]
+fn options_in_the_byte_order_of_the_section() {
+    let interfaces = [(6, 0), (9, 1), (0x80 | 10, -3)];
+    let time = 5_000_000_000;
+    let expected =
+        [5_000_000_000_000, 6_000_000_000, (5_000_000_000_u64 * 1_000_000_000 >> 10) - 3_000_000_000];
+    for orders in [[false, true], [true, false], [true, true]] {
+        let file = orders.map(|big| section_in_order(big, &interfaces, time)).concat();
+        let frames = parse(&file).unwrap().frames;
+        let times: Vec<_> = frames.iter().map(|frame| frame.timestamp).collect();
+        assert_eq!(times, [expected, expected].concat());
+        assert!(frames.iter().all(|frame| (frame.data.len(), frame.wire_length) == (60, 61)));
+    }
+    for offset in [-6_000_000, i64::MIN, i64::MAX] {
+        let error = message(&section_in_order(true, &[(6, offset)], time));
+        assert!(
+            error.contains("packet 0, counted from 0: its time is before 1970 or behind 2554"),
+            "{error}"
+        );
+    }
+    let error = message(&section_in_order(true, &[(127, 0)], time));
+    assert!(error.contains("interface description: timestamp resolution 0x7f"), "{error}");
+}
+
+#[test]
+fn options_that_make_no_sense() {
+    let with = |options: &[u8]| {
+        let interface = block(1, &[&words(&[1, 0])[..], options].concat());
+        parse(&[section(), interface, enhanced(0, 7, &[1; 60], 60)].concat())
+    };
+    let error = |options: &[u8]| with(options).unwrap_err().to_string();
+    assert!(error(&[9, 0, 2, 0, 6, 6, 0, 0]).contains("if_tsresol has 2 bytes; expected 1"));
+    assert!(error(&[14, 0, 4, 0, 1, 0, 0, 0]).contains("if_tsoffset has 4 bytes; expected 8"));
+    // The option in front is longer than the block.
+    assert!(error(&[2, 0, 99, 0, 9, 0, 1, 0, 9, 0, 0, 0]).contains("an option ends beyond the block"));
+    // What is behind the end of the options does not count, and the first of several does.
+    let time = |options: &[u8]| with(options).unwrap().frames[0].timestamp;
+    assert_eq!(time(&[0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0]), 7000);
+    assert_eq!(time(&[9, 0, 1, 0, 9, 0, 0, 0, 9, 0, 1, 0, 0, 0, 0, 0]), 7);
+}
+
 #[test]
 fn errors_name_file_and_packet() {
     assert!(message(b"").starts_with("in.pcap: the file is empty"));
