@@ -36,6 +36,9 @@ pub(super) const DPI: AppEntry = AppEntry {
     },
 };
 
+/// Rules that are named of those left out for a reason.
+const NAMED_RULES: usize = 5;
+
 /// The patterns and their golden model.
 #[derive(Debug)]
 struct Rules {
@@ -63,12 +66,8 @@ impl Rules {
     /// What was read, and what of it is not evaluated.
     fn notes(&self) -> Vec<String> {
         let set = &self.set;
-        let mut notes = vec![format!(
-            "{} patterns; {} rules have no content of {} bytes or more and are left out",
-            set.patterns.len(),
-            set.without_pattern,
-            self.shortest
-        )];
+        let mut notes = vec![format!("{} patterns of {} bytes or more", set.patterns.len(), self.shortest)];
+        notes.extend(set.reasons(NAMED_RULES));
         notes.push("not evaluated: protocol, addresses, ports and direction of every rule".into());
         let options: Vec<_> =
             set.not_evaluated.iter().map(|(name, count)| format!("{name} ({count})")).collect();

@@ -7,9 +7,8 @@ use hermes_artefacts::c_header;
 use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;
-use crate::input::{self, MOST_PROGRAM_BYTES};
 use crate::kernel::{
-    dependencies, pass_rules, run_tool, write_file, BuildError, KernelError, Startup, COMPILER,
+    dependencies, pass_rules, read_source, run_tool, write_file, BuildError, KernelError, Startup, COMPILER,
 };
 use crate::staging::temporary_folder;
 
@@ -55,7 +54,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     let file = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
     let Some(first) = sources.first() else { return Err(BuildError::Language(PathBuf::new())) };
     for source in sources {
-        input::read(source, MOST_PROGRAM_BYTES).map_err(|error| file(source, error))?;
+        read_source(source)?;
         let known = source.extension().is_some_and(|end| ["c", "S", "s"].iter().any(|known| end == *known));
         if !known {
             return Err(BuildError::Language(source.clone()));

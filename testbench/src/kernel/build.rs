@@ -181,8 +181,7 @@ pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(
 /// As [`build`].
 pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) -> Result<(), BuildError> {
     for source in sources {
-        input::read(source, MOST_PROGRAM_BYTES)
-            .map_err(|error| BuildError::File { path: source.clone(), source: error })?;
+        read_source(source)?;
         Language::of(source)?;
     }
     let work = Work::new(options)?;
@@ -199,6 +198,18 @@ pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) ->
     dependencies::keep(output, &read)?;
     let in_c = sources.iter().any(|source| matches!(Language::of(source), Ok(Language::C)));
     work.link(sources, &objects, in_c, output)
+}
+
+/// Makes sure that `source` can be read, and that the assembler does not meet a byte order mark:
+/// compilers skip it, the assembler finds an instruction that nobody sees.
+pub(crate) fn read_source(source: &Path) -> Result<(), BuildError> {
+    let failed = |error| BuildError::File { path: source.to_path_buf(), source: error };
+    let bytes = input::read(source, MOST_PROGRAM_BYTES).map_err(failed)?;
+    let assembly = source.extension().is_some_and(|end| end.eq_ignore_ascii_case("s"));
+    if assembly && input::without_mark(&bytes).len() < bytes.len() {
+        return Err(failed(io::Error::other("begins with a byte order mark; expected UTF-8 without one")));
+    }
+    Ok(())
 }
 
 /// What the names of the files end with in which a tool writes what it has read for an object: the
@@ -493,6 +504,11 @@ mod tests {
         fails("kernel: no-such-instruction\n", "unrecognized opcode");
         fails("kernel: mv t6, a0\n", "illegal operands");
         fails("start: ret\n", "kernel");
+        std::fs::write(&source, "\u{feff}.globl kernel\nkernel: ret\n").unwrap();
+        let error = anyhow::Error::from(build(&source, RegisterClass::Rv32e, &output).unwrap_err());
+        assert!(
+            format!("{error:#}").ends_with("k.S: begins with a byte order mark; expected UTF-8 without one")
+        );
     }
 
     /// C and assembly together, with include folders, macros and an optimization level.

@@ -17,7 +17,7 @@ pub use arch::Arch;
 #[cfg(test)]
 pub(crate) use build::build_words;
 pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
-pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER, WORK_FOLDER};
+pub(crate) use build::{pass_rules, read_source, run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
 pub(crate) use source_map::{base_name, behind};
 pub use source_map::{Place, SourceMap};

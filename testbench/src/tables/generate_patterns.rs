@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn statistics_of_the_community_rules() {
         let set = PatternSet::parse(&generate_rules(2000, crate::test_seed()), 1).unwrap();
-        assert_eq!((set.patterns.len(), set.without_pattern), (2000, 0));
+        assert_eq!((set.patterns.len(), set.left_out.len()), (2000, 0));
         let count =
             |what: &dyn Fn(&crate::tables::Pattern) -> bool| set.patterns.iter().filter(|p| what(p)).count();
         assert!((280..440).contains(&count(&|pattern| pattern.nocase)));

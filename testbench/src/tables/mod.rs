@@ -7,7 +7,7 @@
 //! | `dir_24_8` | the longest-prefix table that the kernels search |
 //! | `filters` | 5-tuple filter sets in the format of ClassBench |
 //! | `rule_list`, `bit_vector` | what the kernels search for a filter |
-//! | `snort` | patterns from rules in the syntax of Snort |
+//! | `snort`, `snort_rule` | patterns from rules in the syntax of Snort and Suricata |
 //! | `automaton`, `bloom` | what the kernels search for patterns |
 //! | `security_association` | keys of an ESP tunnel |
 //! | `generate_routes`, `generate_filters`, `generate_patterns` | all of these from a seed |
@@ -26,6 +26,7 @@ mod routes;
 mod rule_list;
 mod security_association;
 mod snort;
+mod snort_rule;
 
 pub use automaton::Automaton;
 pub use bit_vector::{bit_vectors, TooManyFilters, MAX_FILTERS};
