@@ -143,41 +143,36 @@ impl<'a> Cursor<'a> {
 
     /// The fields in front of the options; a list in brackets is one.
     fn header(&mut self) -> Result<Vec<String>, String> {
-        let (mut fields, mut depth, mut open) = (vec![String::new()], 0_usize, false);
-        let begin = self.rest();
-        for (at, character) in begin.char_indices() {
-            let rest = &begin[at..];
+        let (mut fields, mut field, mut depth) = (Vec::new(), String::new(), 0_usize);
+        loop {
+            let begin = self.at;
+            if field.is_empty() || self.rest().starts_with(|c: char| c.is_whitespace() || c == '\\') {
+                self.blank(true)?;
+            }
+            let skipped = &self.text[begin..self.at];
+            // `!` belongs to what it negates, and a list is one field.
+            if !skipped.is_empty() && depth == 0 && field != "!" && !field.is_empty() {
+                fields.push(std::mem::take(&mut field));
+            }
+            let rest = self.rest();
+            let next_rule = skipped.contains('\n')
+                && rest.split_whitespace().next().is_some_and(|word| ACTIONS.contains(&word));
+            let character = rest.chars().next().filter(|_| !next_rule);
             match character {
-                '(' if depth == 0 => {
-                    open = true;
-                    self.at += at + 1;
-                    break;
-                }
-                '[' => depth += 1,
-                ']' => depth = depth.checked_sub(1).ok_or("`]`: expected `[` in front of it")?,
-                // The next rule.
-                '\n' if rest[1..].split_whitespace().next().is_some_and(|word| ACTIONS.contains(&word)) => {
-                    break
-                }
-                _ => {}
+                None if depth > 0 => return Err("expected `]` at the end of a list".into()),
+                None => return Err("expected options in parentheses".into()),
+                Some('(') if depth == 0 => break,
+                Some('[') => depth += 1,
+                Some(']') => depth = depth.checked_sub(1).ok_or("`]`: expected `[` in front of it")?,
+                Some(_) => {}
             }
-            match fields.last_mut() {
-                _ if (character.is_whitespace() || continuation(rest).is_some()) && depth > 0 => {}
-                Some(field) if character.is_whitespace() || continuation(rest).is_some() => {
-                    // `!` belongs to what it negates.
-                    if !field.is_empty() && field != "!" {
-                        fields.push(String::new());
-                    }
-                }
-                Some(field) => field.push(character),
-                None => {}
-            }
+            field.extend(character);
+            self.at += character.map_or(0, char::len_utf8);
         }
+        self.at += 1;
+        fields.push(field);
         fields.retain(|field| !field.is_empty());
-        if depth > 0 {
-            return Err("expected `]` at the end of a list".into());
-        }
-        open.then_some(fields).ok_or_else(|| "expected options in parentheses".into())
+        Ok(fields)
     }
 
     /// The option that begins here; none at the end of the rule, which is passed.

@@ -144,7 +144,7 @@ fn options_in_the_byte_order_of_the_section() {
     let interfaces = [(6, 0), (9, 1), (0x80 | 10, -3)];
     let time = 5_000_000_000;
     let expected =
-        [5_000_000_000_000, 6_000_000_000, (5_000_000_000_u64 * 1_000_000_000 >> 10) - 3_000_000_000];
+        [5_000_000_000_000, 6_000_000_000, ((5_000_000_000_u64 * 1_000_000_000) >> 10) - 3_000_000_000];
     for orders in [[false, true], [true, false], [true, true]] {
         let file = orders.map(|big| section_in_order(big, &interfaces, time)).concat();
         let frames = parse(&file).unwrap().frames;
