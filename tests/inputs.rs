@@ -74,7 +74,8 @@ fn dumps_of_routing_tables() {
     assert!(verdicts[1] == 0 && is_drop(verdicts[2]), "{verdicts:x?}");
     assert!(text.contains("1 prefixes, 1 next hops; left out: 2 multicast prefixes"), "{text}");
     let bare = attributes(4, 1)[..13].to_vec();
-    let (verdicts, text) = routed(&folder, &[rib(2, 10, &[bare.clone()]), rib(2, 11, &[attributes(4, 1)])]);
+    let (verdicts, text) =
+        routed(&folder, &[rib(2, 10, std::slice::from_ref(&bare)), rib(2, 11, &[attributes(4, 1)])]);
     assert!(is_drop(verdicts[1]) && verdicts[2] == 0, "{verdicts:x?}");
     assert!(text.contains("left out: 1 route without a next hop"), "{text}");
     let address = [0x80, 14, 17, 16, 0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
