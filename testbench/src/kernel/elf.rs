@@ -150,7 +150,8 @@ impl Kernel {
         if !segments.iter().any(inside) {
             return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
         }
-        if let Some(pc) = global_pointer::used_unset(entry, |at| word_at(&segments, at)) {
+        let functions = symbols.iter().filter(|symbol| symbol.is_function).map(|symbol| symbol.address);
+        if let Some(pc) = global_pointer::used_unset(entry, functions, |at| word_at(&segments, at)) {
             let place = SourceMap::of(&segments, &symbols, data).place(pc);
             return Err(format!(
                 "uses gp at {place}, and nothing sets it; expected a program linked with --no-relax, \

@@ -1,44 +1,26 @@
 //! Whether a program uses the global pointer `gp` (x3) and never sets it: a linker that relaxes
 //! against `__global_pointer$` lets loads and stores use it, and a start-up code has to set it.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crate::iss::{Class, Instruction, Isa, Op};
 
 const GP: u8 = 3;
 /// Instructions that are looked at; more take too long, and nothing is found then.
-const MOST_VISITS: usize = 200_000;
+const MOST_VISITS: usize = 2_000_000;
 
 /// The first instruction found that uses `gp` as an address on a path from `entry` on which nothing
-/// has set it. `word` gives the program's words. Calls through registers are not followed.
-pub(super) fn used_unset(entry: u32, word: impl Fn(u32) -> Option<u32>) -> Option<u32> {
-    let program = Program { word };
-    let (mut seen, mut paths, mut sets) = (HashSet::new(), vec![entry], HashMap::new());
-    while let Some(pc) = paths.pop() {
-        if !seen.insert(pc) {
-            continue;
-        }
-        if seen.len() > MOST_VISITS {
-            return None;
-        }
-        let Some(instruction) = program.instruction(pc) else { continue };
-        if uses(&instruction) {
-            return Some(pc);
-        }
-        if instruction.rd == GP {
-            continue;
-        }
-        let (targets, falls_through) = program.targets(pc, &instruction);
-        // Behind a call of a function that sets it, it is set.
-        let call = instruction.rd != 0 && matches!(instruction.op.class(), Class::Jump | Class::Jalr);
-        let set = call
-            && targets.iter().any(|target| *sets.entry(*target).or_insert_with(|| program.sets(*target)));
-        paths.extend(targets);
-        if falls_through && !set {
-            paths.push(pc.wrapping_add(4));
-        }
-    }
-    None
+/// has set it. `word` gives the program's words. Calls through registers are not followed; so if
+/// nothing that can be seen sets `gp`, all `functions` are looked at as well.
+pub(super) fn used_unset(
+    entry: u32,
+    functions: impl IntoIterator<Item = u32>,
+    word: impl Fn(u32) -> Option<u32>,
+) -> Option<u32> {
+    let program = Program { word, left: Cell::new(MOST_VISITS) };
+    let others = || program.use_behind(functions.into_iter().collect());
+    program.use_behind(vec![entry]).or_else(|| if program.sets(entry) { None } else { others() })
 }
 
 /// Whether the instruction computes an address from `gp`, as a linker lets it.
@@ -51,10 +33,40 @@ fn uses(instruction: &Instruction) -> bool {
 /// The instructions of a program.
 struct Program<F> {
     word: F,
+    /// How many more are looked at.
+    left: Cell<usize>,
 }
 
 impl<F: Fn(u32) -> Option<u32>> Program<F> {
+    /// The first use of `gp` on a path from one of these addresses on which it is not set.
+    fn use_behind(&self, mut paths: Vec<u32>) -> Option<u32> {
+        let (mut seen, mut sets) = (HashSet::new(), HashMap::new());
+        while let Some(pc) = paths.pop() {
+            if !seen.insert(pc) {
+                continue;
+            }
+            let Some(instruction) = self.instruction(pc) else { continue };
+            if uses(&instruction) {
+                return Some(pc);
+            }
+            if instruction.rd == GP {
+                continue;
+            }
+            let (targets, falls_through) = self.targets(pc, &instruction);
+            // Behind a call of a function that sets it, it is set.
+            let call = instruction.rd != 0 && matches!(instruction.op.class(), Class::Jump | Class::Jalr);
+            let set = call
+                && targets.iter().any(|target| *sets.entry(*target).or_insert_with(|| self.sets(*target)));
+            paths.extend(targets);
+            if falls_through && !set {
+                paths.push(pc.wrapping_add(4));
+            }
+        }
+        None
+    }
+
     fn instruction(&self, pc: u32) -> Option<Instruction> {
+        self.left.set(self.left.get().checked_sub(1)?);
         Instruction::decode((self.word)(pc)?, &Isa::EVERYTHING)
     }
 
@@ -83,7 +95,7 @@ impl<F: Fn(u32) -> Option<u32>> Program<F> {
     fn sets(&self, entry: u32) -> bool {
         let (mut seen, mut paths) = (HashSet::new(), vec![entry]);
         while let Some(pc) = paths.pop() {
-            if seen.len() > MOST_VISITS || !seen.insert(pc) {
+            if !seen.insert(pc) {
                 continue;
             }
             let Some(instruction) = self.instruction(pc) else { continue };
@@ -105,9 +117,10 @@ mod tests {
 
     /// The index of the word at which `gp` is used unset.
     fn found(text: &str) -> Option<u32> {
-        let (words, _) = build_words(text, 0x1000);
+        let (words, labels) = build_words(text, 0x1000);
         let word = |at: u32| words.get(at.checked_sub(0x1000)? as usize / 4).copied();
-        used_unset(0x1000, word).map(|pc| (pc - 0x1000) / 4)
+        let functions = labels.into_iter().filter(|(name, _)| name.starts_with("f"));
+        used_unset(0x1000, functions.map(|(_, address)| address), word).map(|pc| (pc - 0x1000) / 4)
     }
 
     #[test]
@@ -115,6 +128,7 @@ mod tests {
         assert_eq!(found("lw a0, -2028(gp)\nret"), Some(0));
         assert_eq!(found("beqz a0, 1f\nli gp, 5\n1: sw a0, 4(gp)\nret"), Some(2));
         assert_eq!(found("mv s0, ra\ncall f\nmv ra, s0\nret\nf: addi a0, gp, 8\nret"), Some(5));
+        assert_eq!(found("jr a2\nf: lw a0, 4(gp)\nret"), Some(1), "through a pointer");
         assert_eq!(found("j 1f\nlw a0, 0(gp)\n1: ret"), None, "no path leads there");
     }
 
@@ -124,6 +138,7 @@ mod tests {
         assert_eq!(found("lw gp, 4(a1)\nsrli t0, gp, 16\nlw a0, 8(gp)\nret"), None);
         let call = "mv s0, ra\ncall f\nlw a0, 4(gp)\nmv ra, s0\nret\nf: li gp, 8\nret";
         assert_eq!(found(call), None, "the function sets it");
+        assert_eq!(found("li gp, 5\njr a2\nf: lw a0, 4(gp)\nret"), None, "set before the call");
         assert_eq!(found("sw gp, 0(sp)\nlw gp, 0(sp)\nret"), None, "saved, not used");
     }
 }
