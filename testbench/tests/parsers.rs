@@ -217,7 +217,13 @@ fn captures() {
     pcapng.extend(little(&[6, 44, 1, 5, 77, 12, 60, 1, 2, 3, 44]));
     pcapng.extend(little(&[3, 28, 12, 1, 2, 3, 28]));
     pcapng.extend(little(&[0x0bad, 16, 5, 16]));
-    fuzz("captures", &[pcap, swapped, pcapng], |path| traffic::read(path, None));
+    // A section of the other byte order, with options.
+    let big = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>();
+    let mut both = pcapng.clone();
+    both.extend(big(&[0x0a0d_0d0a, 28, 0x1a2b_3c4d, 0x0001_0000, u32::MAX, u32::MAX, 28]));
+    both.extend(big(&[1, 48, 0x0001_0000, 96, 0x0009_0001, 9 << 24, 0x000e_0008, 0, 1, 0, 0, 48]));
+    both.extend(big(&[6, 44, 0, 5, 77, 12, 60, 1, 2, 3, 44]));
+    fuzz("captures", &[pcap, swapped, pcapng, both], |path| traffic::read(path, None));
 }
 
 #[test]
@@ -234,7 +240,8 @@ fn filters() {
 #[test]
 fn rules() {
     let text = generate_rules(8, 1)
-        + "alert tcp any any -> any 80 (msg:\"a; b\"; content:!\"GET\"; content:\"|48 65|l\\\"o\",nocase; sid:7;)\n";
+        + "alert tcp any any -> any 80 (msg:\"a; b\"; content:!\"GET\"; content:\"|48 65|l\\\"o\",nocase; sid:7;)\n\
+         block http\n(\n  content:\"ab|3 a|\", nocase; # why\n  pcre:\"/a\"b/i\";\n)\n/* no rule */\n";
     fuzz("rules", &with_gzip(&text), |path| PatternSet::read(path, 4));
 }
 
@@ -266,7 +273,38 @@ fn routes_as_dumps() {
         vec![0, 0, 0, 1, 10, 0, 0, 0, 8, 1, 0x53, 0x71, 0, 0, 192, 0, 2, 9, 0xfd, 0xe8, 0, short.len() as u8];
     entry.extend(short);
     let version_1 = record(12, 1, &entry);
-    fuzz("dumps", &[version_2, version_1], RouteTable::read);
+    let mut paths = vec![0, 0, 0, 0, 8, 10, 0, 1, 0, 0, 0x53, 0x71, 0, 0, 0, 0, 0, 7, 0, 23];
+    paths.extend([
+        0x40,
+        1,
+        1,
+        0,
+        0x80,
+        14,
+        16 + 1,
+        16,
+        0x20,
+        1,
+        0xd,
+        0xb8,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        1,
+    ]);
+    paths[19] = (paths.len() - 20) as u8;
+    let mut generic = vec![0, 0, 0, 0, 0, 1, 1, 17, 10, 1, 128];
+    generic.extend(&rib[8..]);
+    let families = [record(13, 8, &paths), record(13, 6, &generic), record(13, 3, &rib)].concat();
+    fuzz("dumps", &[version_2, version_1, families], RouteTable::read);
 }
 
 #[test]
