@@ -1,5 +1,5 @@
-# Between crt0.S and main in firmware with constructors, which the build links with --wrap=main: hart 0
-# calls them in their order (.init_array), then main.
+# Between crt0.S and main in firmware with constructors, which the build links with --wrap=main:
+# hart 0 calls them in their order (.init_array), then main.
     .text
     .globl  __wrap_main
     .type   __wrap_main, @function

@@ -1,4 +1,5 @@
-//! Programs as linkers make them: names of every binding, load addresses, what needs a start-up code.
+//! Programs as linkers make them: names of every binding, load addresses, and what needs a
+//! start-up code.
 
 use std::path::PathBuf;
 
@@ -148,8 +149,8 @@ fn made(random: &mut impl Rng) -> Made {
     Made { bytes, expected }
 }
 
-/// What `readelf` tells of a file: symbols called `kernel` with their binding, the segments (address
-/// of the run, bytes in memory), and whether a section needs a start-up code.
+/// What `readelf` tells of a file: symbols called `kernel` with their binding, the segments
+/// (address of the run, bytes in memory), and whether a section needs a start-up code.
 #[derive(Debug, Default)]
 struct Read {
     kernels: Vec<(String, u32)>,

@@ -1,7 +1,7 @@
 //! Files of the formats that have a grammar, made from a seed, are read as they were made, and as
 //! other programs read them: routing tables (bgpkit, `bgpdump`), captures (`tshark`), programs
-//! (`readelf`), and rules, which no other program at hand reads. Programs that are not installed are
-//! left out, which is told.
+//! (`readelf`), and rules, which no other program at hand reads. A program that is not installed
+//! is left out, which is told.
 //!
 //! `HERMES_SEED` repeats a run. A small number of files is made each time; the ignored tests make
 //! 10,000 of each format.

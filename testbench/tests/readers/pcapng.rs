@@ -47,8 +47,8 @@ impl Writer {
     }
 }
 
-/// A section and its frames; the last of them may have no time of its own. `last` is the time of the
-/// frame before.
+/// A section and its frames. `last` is the time of the frame before, which simple packet blocks
+/// take over.
 fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<Frame>) {
     let writer = Writer { big: random.gen() };
     let word = |value| writer.word(value);

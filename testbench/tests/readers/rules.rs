@@ -1,5 +1,5 @@
-//! Rules in the forms of Snort 2, Snort 3 and Emerging Threats, with all the freedom that the syntax
-//! gives: white space, line ends, comments, hexadecimal digits, quotes, lists.
+//! Rules in the forms of Snort 2, Snort 3 and Emerging Threats, with all the freedom that the
+//! syntax gives: white space, line ends, comments, hexadecimal digits, quotes, lists.
 
 use hermes_testbench::tables::PatternSet;
 use rand::Rng;
