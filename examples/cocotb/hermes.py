@@ -37,6 +37,15 @@ class Registers:
         raise TimeoutError(f"{name} is {value:#x} after {tries} reads")
 
 
+def entry_of(elf):
+    """The address of `kernel`: of a global symbol, or of a local one that is alone."""
+    symbols = elf.get_section_by_name(".symtab").get_symbol_by_name("kernel") or []
+    symbols = [symbol for symbol in symbols if symbol["st_info"]["bind"] != "STB_LOCAL"] or symbols
+    addresses = {symbol["st_value"] for symbol in symbols}
+    assert len(addresses) == 1, f"expected one symbol `kernel`, found {len(addresses)}"
+    return addresses.pop()
+
+
 class Array:
     """An array with its memory: `ram` has `write(address, bytes)` and `read(address, length)`."""
 
@@ -59,8 +68,9 @@ class Array:
             elf = ELFFile(file)
             for segment in elf.iter_segments("PT_LOAD"):
                 bytes_ = segment.data().ljust(segment["p_memsz"], b"\0")
-                self.ram.write(segment["p_paddr"], bytes_)
-            entry = elf.get_section_by_name(".symtab").get_symbol_by_name("kernel")[0]["st_value"]
+                # Where the program runs: nothing moves its parts.
+                self.ram.write(segment["p_vaddr"], bytes_)
+            entry = entry_of(elf)
             small = elf.header["e_flags"] & 8 != 0  # RV32E: 16 registers
         await registers.write("INVALIDATE", INVALIDATE_ALL)
         for name, value in [

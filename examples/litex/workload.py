@@ -55,8 +55,11 @@ def _kernel(path):
         for number, segment in enumerate(elf.iter_segments("PT_LOAD")):
             data = segment.data().ljust(segment["p_memsz"], b"\0")
             lines += _bytes(f"segment_{number}", data)
-            entries.append(f"    {{{segment['p_paddr']:#x}u, {len(data)}, segment_{number}}},")
-        entry = elf.get_section_by_name(".symtab").get_symbol_by_name("kernel")[0]["st_value"]
+            # Where the program runs: nothing moves its parts.
+            entries.append(f"    {{{segment['p_vaddr']:#x}u, {len(data)}, segment_{number}}},")
+        symbols = elf.get_section_by_name(".symtab").get_symbol_by_name("kernel") or []
+        symbols = [symbol for symbol in symbols if symbol["st_info"]["bind"] != "STB_LOCAL"] or symbols
+        (entry,) = {symbol["st_value"] for symbol in symbols}
         small = int(elf.header["e_flags"] & RV32E != 0)
     return [*lines, f"#define KERNEL_ENTRY {entry:#x}u", f"#define KERNEL_CLASS {small}",
             "static const struct { uint32_t address, length; const uint8_t *bytes; } segments[] = {",
