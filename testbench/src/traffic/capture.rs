@@ -12,6 +12,11 @@ use super::source::Source;
 use super::Frame;
 use crate::input;
 
+/// The bit of a pcap file's link type that tells that the length of the FCS is there.
+const FCS_IS_TOLD: u32 = 1 << 26;
+/// Options with the length of the FCS: of an interface, and of a packet, which comes first.
+const IF_FCSLEN: OptionCode = OptionCode(13);
+const EPB_FLAGS: OptionCode = OptionCode(2);
 /// Bytes of an interface description without options.
 const INTERFACE_BYTES: u32 = 20;
 /// The resolution of timestamps, if `if_tsresol` does not tell: 10^-6 s.
@@ -212,6 +217,8 @@ struct Interface {
     resolution: u128,
     /// Seconds to add.
     offset: i64,
+    /// Length of the frame check sequence at the end of each frame, as the file tells it.
+    fcs: u32,
 }
 
 impl Interface {
@@ -220,8 +227,8 @@ impl Interface {
     fn read(block: &InterfaceDescriptionBlock, big_endian: bool) -> Result<Self, Problem> {
         let broken = |problem: String| Problem::Broken(format!("interface description: {problem}"));
         let is_end = |code| code == OptionCode::EndOfOpt;
-        let (mut resolution, mut offset, mut left) =
-            (None, None, block.block_len1.saturating_sub(INTERFACE_BYTES) as usize);
+        let (mut resolution, mut offset, mut fcs) = (None, None, None);
+        let mut left = block.block_len1.saturating_sub(INTERFACE_BYTES) as usize;
         let options = block.options.iter().take_while(|option| !is_end(option.code));
         for option in options {
             left = left.saturating_sub(4 + option.value.len());
@@ -239,6 +246,10 @@ impl Interface {
                     let in_order = if big_endian { i64::from_be_bytes } else { i64::from_le_bytes };
                     offset.get_or_insert(in_order(value));
                 }
+                IF_FCSLEN => {
+                    let [value] = value else { return Err(length("if_fcslen", 1)) };
+                    fcs.get_or_insert(*value);
+                }
                 _ => {}
             }
         }
@@ -253,7 +264,19 @@ impl Interface {
             snap_length: block.snaplen,
             resolution: units.ok_or_else(|| broken(format!("timestamp resolution {resolution:#04x}")))?,
             offset: offset.unwrap_or(0),
+            fcs: fcs.unwrap_or(0).into(),
         })
+    }
+}
+
+/// Bytes of a frame check sequence of Ethernet, whose length files tell in bytes or in bits.
+fn fcs_bytes(length: u32) -> Result<u32, Problem> {
+    match length {
+        0 => Ok(0),
+        4 | 32 => Ok(4),
+        _ => {
+            Err(Problem::Broken(format!("a frame check sequence of length {length}; expected 0 or 4 bytes")))
+        }
     }
 }
 
@@ -274,16 +297,19 @@ impl Decoder {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
                 let resolution = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
-                // The upper half of the field holds FCS bits, not the link type.
+                // The upper half of the field tells the length of the FCS, in units of 16 bits.
+                let network = header.network.0 as u32;
+                let fcs = if network & FCS_IS_TOLD != 0 { (network >> 28) * 2 } else { 0 };
                 let link_type = Linktype(header.network.0 & 0xffff);
-                let interface = Interface { link_type, snap_length: header.snaplen, resolution, offset: 0 };
+                let snap_length = header.snaplen;
+                let interface = Interface { link_type, snap_length, resolution, offset: 0, fcs };
                 self.interfaces = vec![interface];
                 Ok(None)
             }
             PcapBlockOwned::Legacy(packet) => {
                 let units = self.interfaces.first().map_or(1_000_000, |i| i.resolution);
                 let time = u128::from(packet.ts_sec) * units + u128::from(packet.ts_usec);
-                self.frame(0, Some(time), packet.data, packet.origlen).map(Some)
+                self.frame(0, Some(time), packet.data, packet.origlen, None).map(Some)
             }
             PcapBlockOwned::NG(block) => self.decode_ng(&block),
         }
@@ -303,14 +329,19 @@ impl Decoder {
                 let time = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
                 let data = packet.data.get(..packet.caplen as usize);
                 let data = data.ok_or_else(|| Problem::Broken("captured length beyond the block".into()))?;
-                return self.frame(packet.if_id, Some(time), data, packet.origlen).map(Some);
+                let options = packet.options.iter().take_while(|option| option.code != OptionCode::EndOfOpt);
+                let flags = options.filter(|option| option.code == EPB_FLAGS && option.len == 4);
+                let flags = flags.map(|option| <[u8; 4]>::try_from(option.value()).ok()).next().flatten();
+                let in_order = if self.big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+                let fcs = flags.map(|flags| in_order(flags) >> 5 & 15).filter(|fcs| *fcs > 0);
+                return self.frame(packet.if_id, Some(time), data, packet.origlen, fcs).map(Some);
             }
             Block::SimplePacket(packet) => {
                 let snap = self.interfaces.first().map_or(0, |i| i.snap_length);
                 let snap = if snap == 0 { u32::MAX } else { snap };
                 let data = packet.data.get(..packet.origlen.min(snap) as usize);
                 let data = data.ok_or_else(|| Problem::Broken("captured length beyond the block".into()))?;
-                return self.frame(0, None, data, packet.origlen).map(Some);
+                return self.frame(0, None, data, packet.origlen, None).map(Some);
             }
             // The obsolete packet block, which no tool has written since 2004.
             Block::Unknown(unknown) if unknown.block_type == 2 => {
@@ -323,8 +354,16 @@ impl Decoder {
         Ok(None)
     }
 
-    /// The frame with these bytes from interface `port`, at `time` in the interface's units.
-    fn frame(&mut self, port: u32, time: Option<u128>, data: &[u8], wire: u32) -> Result<Frame, Problem> {
+    /// The frame with these bytes from interface `port`, at `time` in the interface's units, without
+    /// its frame check sequence, whose length is `fcs` if the packet itself tells.
+    fn frame(
+        &mut self,
+        port: u32,
+        time: Option<u128>,
+        data: &[u8],
+        wire: u32,
+        fcs: Option<u32>,
+    ) -> Result<Frame, Problem> {
         let interface = self.interfaces.get(port as usize);
         let interface =
             interface.ok_or_else(|| Problem::Broken(format!("interface {port} is not described")))?;
@@ -340,6 +379,8 @@ impl Decoder {
             })?;
         }
         let wire_length = wire.max(u32::try_from(data.len()).unwrap_or(u32::MAX));
+        let wire_length = wire_length.saturating_sub(fcs_bytes(fcs.unwrap_or(interface.fcs))?);
+        let data = &data[..data.len().min(wire_length as usize)];
         Ok(Frame { data: data.to_vec(), wire_length, timestamp: self.last, port })
     }
 }

@@ -64,8 +64,11 @@ fn pcap_frames_and_snap_length() {
     assert_eq!((frames[1].wire_length, frames[1].timestamp), (1514, 5_000_001_000));
     assert_eq!(frames[2].data.len(), 0);
     assert_eq!(frames[3].wire_length, 60);
-    // The bits above the link type tell the length of the FCS.
-    assert_eq!(parse(&pcap(0x5400_0001, &[(&[1; 60], 60)])).unwrap().frames.len(), 1);
+    // The bits above the link type tell the length of the FCS, which is no part of the frame.
+    let frames = parse(&pcap(0x2400_0001, &[(&[1; 64], 64), (&[1; 60], 62), (&[1; 60], 80)])).unwrap().frames;
+    let lengths: Vec<_> = frames.iter().map(|frame| (frame.data.len(), frame.wire_length)).collect();
+    assert_eq!(lengths, [(60, 60), (58, 58), (60, 76)]);
+    assert_eq!(parse(&pcap(0x2000_0001, &[(&[1; 64], 64)])).unwrap().frames[0].data.len(), 64);
     let limited = read_from(&pcap(1, &[(&[1; 60][..], 60); 5])[..], Path::new("in.pcap"), Some(3)).unwrap();
     assert_eq!(limited.frames.len(), 3);
 }
@@ -170,6 +173,11 @@ fn options_that_make_no_sense() {
         parse(&[section(), interface, enhanced(0, 7, &[1; 60], 60)].concat())
     };
     let error = |options: &[u8]| with(options).unwrap_err().to_string();
+    assert!(error(&[13, 0, 0, 0]).contains("if_fcslen has 0 bytes; expected 1"));
+    for length in [4, 32] {
+        assert_eq!(with(&[13, 0, 1, 0, length, 0, 0, 0]).unwrap().frames[0].data.len(), 56);
+    }
+    assert!(error(&[13, 0, 1, 0, 7, 0, 0, 0]).contains("a frame check sequence of length 7; expected 0 or 4"));
     assert!(error(&[9, 0, 2, 0, 6, 6, 0, 0]).contains("if_tsresol has 2 bytes; expected 1"));
     assert!(error(&[14, 0, 4, 0, 1, 0, 0, 0]).contains("if_tsoffset has 4 bytes; expected 8"));
     // The option in front is longer than the block.

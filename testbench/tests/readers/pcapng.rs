@@ -47,9 +47,16 @@ impl Writer {
     }
 }
 
-/// A section and its frames. `last` is the time of the frame before, which simple packet blocks
+/// A frame without its FCS.
+fn without(mut frame: Frame, fcs: usize) -> Frame {
+    frame.wire_length -= fcs as u32;
+    frame.data.truncate(frame.wire_length as usize);
+    frame
+}
+
+/// A section and its frames, with the bytes of their FCS. `last` is the time of the frame before, which simple packet blocks
 /// take over.
-fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<Frame>) {
+fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<(Frame, usize)>) {
     let writer = Writer { big: random.gen() };
     let word = |value| writer.word(value);
     let mut head = word(0x1a2b_3c4d).to_vec();
@@ -59,11 +66,11 @@ fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<Frame>) {
         head.extend(writer.option(4, b"hermes"));
     }
     let mut file = writer.block(0x0a0d_0d0a, &head);
-    let mut interfaces = Vec::new();
+    let mut interfaces: Vec<(u64, i64, usize)> = Vec::new();
     for _ in 0..random.gen_range(1..4) {
-        let (mut options, mut units, mut offset) = (Vec::new(), 1_000_000_u64, 0_i64);
+        let (mut options, mut units, mut offset, mut fcs) = (Vec::new(), 1_000_000_u64, 0_i64, 0);
         for _ in 0..random.gen_range(0..5) {
-            match random.gen_range(0..6) {
+            match random.gen_range(0..7) {
                 0 => options.push(writer.option(2, b"eth0")),
                 1 => options.push(writer.option(1, &vec![b'c'; random.gen_range(1..9)])),
                 2 => options.push(writer.option(0x2fff, &[1, 2, 3, 4, 5])),
@@ -77,9 +84,13 @@ fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<Frame>) {
                     options.push(writer.option(9, &[resolution]));
                 }
                 4 if offset == 0 => {
-                    offset = random.gen_range(-1000..=1000);
+                    offset = random.gen_range(1..=1000) * one(random, &[-1, 1]);
                     let bytes = if writer.big { offset.to_be_bytes() } else { offset.to_le_bytes() };
                     options.push(writer.option(14, &bytes));
+                }
+                5 if fcs == 0 => {
+                    fcs = 4;
+                    options.push(writer.option(13, &[4]));
                 }
                 _ => {}
             }
@@ -91,7 +102,7 @@ fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<Frame>) {
         body.extend(word(0));
         body.extend(options.concat());
         file.extend(writer.block(1, &body));
-        interfaces.push((units, offset));
+        interfaces.push((units, offset, fcs));
     }
     let mut frames = Vec::new();
     for _ in 0..random.gen_range(1..5) {
@@ -108,11 +119,12 @@ fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<Frame>) {
         }
         if random.gen_ratio(1, 5) {
             file.extend(writer.block(3, &[&word(captured)[..], &data].concat()));
-            frames.push(Frame { data, wire_length: captured, timestamp: *last, port: 0 });
+            let frame = Frame { data, wire_length: captured, timestamp: *last, port: 0 };
+            frames.push((without(frame, interfaces[0].2), interfaces[0].2));
             continue;
         }
         let port = random.gen_range(0..interfaces.len());
-        let (units, offset) = interfaces[port];
+        let (units, offset, mut fcs) = interfaces[port];
         let time = u64::from(random.gen_range(3001..1_700_000_000_u32)) * units.min(1 << 32)
             + random.gen_range(0..units);
         let nanoseconds = u128::from(time) * 1_000_000_000 / u128::from(units);
@@ -123,26 +135,32 @@ fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<Frame>) {
         body.extend(&data);
         body.resize(body.len().next_multiple_of(4), 0);
         if random.gen() {
-            body.extend(writer.option(2, &word(1)));
+            // The direction, and the length of the FCS unless it is 0.
+            let own = one(random, &[0, 0, 4]);
+            fcs = if own == 0 { fcs } else { own };
+            body.extend(writer.option(2, &word(1 | (own as u32) << 5)));
         }
         file.extend(writer.block(6, &body));
-        frames.push(Frame { data, wire_length, timestamp: *last, port: port as u32 });
+        let frame = Frame { data, wire_length, timestamp: *last, port: port as u32 };
+        frames.push((without(frame, fcs), fcs));
     }
     (file, frames)
 }
 
 /// Compares what `tshark` tells of each packet: its time, unless it has none, and both lengths.
-fn by_tshark(path: PathBuf, frames: &[Frame]) -> bool {
+fn by_tshark(path: PathBuf, frames: &[(Frame, usize)]) -> bool {
     let fields = ["frame.time_epoch", "frame.cap_len", "frame.len"].map(|field| ["-e", field]).concat();
     let arguments = [&["-n", "-T", "fields"][..], &fields, &["-r"]].concat();
     let Some(text) = output("tshark", &arguments, &[path]) else { return false };
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), frames.len(), "packets by tshark");
-    for (number, (line, frame)) in lines.iter().zip(frames).enumerate() {
+    for (number, (line, (frame, fcs))) in lines.iter().zip(frames).enumerate() {
         let words: Vec<_> = line.split('\t').collect();
         let [time, captured, length] = words[..] else { panic!("{line}") };
-        let lengths = [captured, length].map(|word| word.parse::<usize>().unwrap());
-        assert_eq!(lengths, [frame.data.len(), frame.wire_length as usize], "packet {number}");
+        let [captured, length] = [captured, length].map(|word| word.parse::<usize>().unwrap());
+        // It counts the FCS.
+        assert_eq!(length, frame.wire_length as usize + fcs, "packet {number}");
+        assert_eq!(captured.min(length - fcs), frame.data.len(), "packet {number}");
         let seconds = frame.timestamp / 1_000_000_000;
         let expected = format!("{seconds}.{:09}", frame.timestamp % 1_000_000_000);
         // A simple packet block has none.
@@ -165,7 +183,7 @@ pub fn test(count: usize) {
         std::fs::write(&path, &file).unwrap();
         let capture = traffic::read(&path, None).unwrap_or_else(|error| panic!("section {number}: {error}"));
         assert_eq!(capture.frames.len(), frames.len(), "up to section {number}");
-        for (at, (read, made)) in capture.frames.iter().zip(&frames).enumerate() {
+        for (at, (read, (made, _))) in capture.frames.iter().zip(&frames).enumerate() {
             assert_eq!(read, made, "packet {at} up to section {number}");
         }
         if installed {
