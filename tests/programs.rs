@@ -184,9 +184,8 @@ fn prints_have_their_end() {
             format!("#include <hermes.h>\nuint32_t kernel(uint32_t packet) {{ hermes_print(\"{text}%u!\", packet + 65); return 0; }}\n"),
         );
         folder.succeed("kernel build k.c -o k.elf -D HERMES_PRINT");
-        let lines = folder.succeed(&format!(
-            "iss --kernel k.elf --pcap in.pcap --cores 1 --lanes 4 --warps 4 --packet 0 --print"
-        ));
+        let iss = "iss --kernel k.elf --pcap in.pcap --cores 1 --lanes 4 --warps 4 --packet 0 --print";
+        let lines = folder.succeed(iss);
         assert!(lines.lines().any(|line| line.ends_with(&format!(": {text}65!"))), "{lines}");
     }
 }
