@@ -8,7 +8,6 @@ use verilator_sys::newest_program;
 
 use super::elf::{Kernel, KernelError, RegisterClass};
 use super::{dependencies, sources};
-use crate::input::{self, MOST_PROGRAM_BYTES};
 use crate::staging::temporary_folder;
 
 const ASSEMBLER: &str = "riscv64-unknown-elf-as";
@@ -181,7 +180,7 @@ pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(
 /// As [`build`].
 pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) -> Result<(), BuildError> {
     for source in sources {
-        read_source(source)?;
+        sources::read_source(source)?;
         Language::of(source)?;
     }
     let work = Work::new(options)?;
@@ -198,18 +197,6 @@ pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) ->
     dependencies::keep(output, &read)?;
     let in_c = sources.iter().any(|source| matches!(Language::of(source), Ok(Language::C)));
     work.link(sources, &objects, in_c, output)
-}
-
-/// Makes sure that `source` can be read, and that the assembler does not meet a byte order mark:
-/// compilers skip it, the assembler finds an instruction that nobody sees.
-pub(crate) fn read_source(source: &Path) -> Result<(), BuildError> {
-    let failed = |error| BuildError::File { path: source.to_path_buf(), source: error };
-    let bytes = input::read(source, MOST_PROGRAM_BYTES).map_err(failed)?;
-    let assembly = source.extension().is_some_and(|end| end.eq_ignore_ascii_case("s"));
-    if assembly && input::without_mark(&bytes).len() < bytes.len() {
-        return Err(failed(io::Error::other("begins with a byte order mark; expected UTF-8 without one")));
-    }
-    Ok(())
 }
 
 /// What the names of the files end with in which a tool writes what it has read for an object: the

@@ -17,11 +17,11 @@ pub use arch::Arch;
 #[cfg(test)]
 pub(crate) use build::build_words;
 pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
-pub(crate) use build::{pass_rules, read_source, run_tool, write_file, COMPILER, WORK_FOLDER};
+pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
 pub(crate) use source_map::{base_name, behind};
 pub use source_map::{Place, SourceMap};
-pub(crate) use sources::built_in;
+pub(crate) use sources::{built_in, read_source};
 pub use sources::{write_headers, HERMES_H, PACKET_INC};
 pub use stack::StackNeed;
 pub(crate) use startup::Startup;

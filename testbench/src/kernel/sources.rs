@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::build::BuildError;
+use crate::input::{self, MOST_PROGRAM_BYTES};
 
 /// Include file of kernels in assembly.
 pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
@@ -70,6 +71,20 @@ pub fn write_headers(folder: &Path) -> Result<(), BuildError> {
     std::fs::create_dir_all(folder).map_err(failed)?;
     for (name, text) in INCLUDES.iter().chain(&[("kernel.ld", LINKER_SCRIPT)]) {
         crate::output::write(&folder.join(name), text.as_bytes()).map_err(BuildError::Output)?;
+    }
+    Ok(())
+}
+
+/// Makes sure that `source` can be read, and that the assembler does not meet a byte order mark:
+/// compilers skip it, the assembler finds an instruction that nobody sees.
+pub(crate) fn read_source(source: &Path) -> Result<(), BuildError> {
+    let failed = |error| BuildError::File { path: source.to_path_buf(), source: error };
+    let bytes = input::read(source, MOST_PROGRAM_BYTES).map_err(failed)?;
+    let assembly = source.extension().is_some_and(|end| end.eq_ignore_ascii_case("s"));
+    if assembly && input::without_mark(&bytes).len() < bytes.len() {
+        return Err(failed(std::io::Error::other(
+            "begins with a byte order mark; expected UTF-8 without one",
+        )));
     }
     Ok(())
 }

@@ -354,7 +354,7 @@ impl Decoder {
         Ok(None)
     }
 
-    /// The frame with these bytes from interface `port`, at `time` in the interface's units, without
+    /// The frame with these bytes from interface `port`, at `time` in the interface's units, less
     /// its frame check sequence, whose length is `fcs` if the packet itself tells.
     fn frame(
         &mut self,

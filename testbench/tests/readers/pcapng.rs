@@ -54,8 +54,8 @@ fn without(mut frame: Frame, fcs: usize) -> Frame {
     frame
 }
 
-/// A section and its frames, with the bytes of their FCS. `last` is the time of the frame before, which simple packet blocks
-/// take over.
+/// A section and its frames, with the bytes of their FCS. `last` is the time of the frame before,
+/// which simple packet blocks take over.
 fn section(random: &mut impl Rng, last: &mut u64) -> (Vec<u8>, Vec<(Frame, usize)>) {
     let writer = Writer { big: random.gen() };
     let word = |value| writer.word(value);
