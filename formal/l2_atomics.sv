@@ -145,7 +145,7 @@ module l2_atomics_formal (
         answer_tells: assert (!was_sc || (answer_word == (stored ? 0 : 1)));
         // `lr.w` writes nothing, and takes a reservation that nobody has.
         lr_writes_nothing: assert (!lr || !writes);
-        free_is_taken: assert (!took || reserved);
+        free_is_taken: assert (!took || \dut.reservation_0.reserved );
         // A message ends it.
         message_ends: assert (!was_told || !\dut.reservation_0.reserved );
 
