@@ -17,7 +17,7 @@ use hermes_testbench::cluster::{
 use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::input;
 use hermes_testbench::output::OutputFile;
-use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, Frame};
 
 use crate::array::{self, ArrayArgs};
@@ -319,7 +319,7 @@ impl Args {
         if let (true, Some(pcap)) = (frames.is_empty() || frames.len() > MOST_COMMANDS as usize, &self.pcap) {
             bail!("--pcap {}: {} packets; expected 1 to {MOST_COMMANDS}", pcap.display(), frames.len());
         }
-        let slot_bytes_log2 = slot::bytes_log2_for(&frames, 0);
+        let slot_bytes_log2 = self.stack.slot_bytes_log2(&frames, 0)?;
         let packet = |frame: &Frame| {
             let packet = SlotPacket::new(frame, slot_bytes_log2);
             let [_, port, flags, _] = packet.descriptor(0);

@@ -9,7 +9,7 @@ use hermes_testbench::cosim::{ArraySetup, Host, KernelImage, MemoryMap, Packet, 
 use hermes_testbench::golden::Golden;
 use hermes_testbench::input;
 use hermes_testbench::reference::{Executed, Reference, ReferenceDevice};
-use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, CaptureWriter, Frame};
 use hermes_testbench::verdict::Verdict;
 
@@ -22,7 +22,8 @@ use crate::array::ArrayArgs;
 use crate::files::Files;
 use crate::print;
 use crate::run::data::{Data, DataArgs};
-use crate::run::outcome::{both, fault_causes};
+use crate::run::outcome::{both, check_left_lengths, fault_causes};
+use crate::run::outputs::left;
 use crate::run::program::{in_the_ring, InputArgs, Program, StackArgs};
 use crate::run::{ring_slots_log2, MEMORY_BYTES};
 
@@ -122,7 +123,7 @@ impl PacketArgs {
         );
         let out = self.out.as_deref().map(CaptureWriter::create).transpose()?;
 
-        let slot_bytes_log2 = slot::bytes_log2_for(&frames, program.growth());
+        let slot_bytes_log2 = self.stack.slot_bytes_log2(&frames, program.growth())?;
         let packets: Vec<_> = frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
         let mut setup = ArraySetup {
             ring_slots_log2: ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2),
@@ -236,10 +237,16 @@ impl Rest {
         let Self { program, packet, map, mut data, out, own_kernel } = self;
         let result = run.result(packet.index)?;
         let compared = compare(&program, &packet, &result);
+        let slot_bytes_log2 = run.machine().slot_bytes_log2;
+        let length = check_left_lengths(
+            std::slice::from_ref(&packet.packet),
+            std::slice::from_ref(&result),
+            slot_bytes_log2,
+        );
         print::line(report::of(&program, &packet, &run, &result, compared.is_ok()))?;
         data.read(run.host_mut())?;
         if let Some(mut out) = out {
-            out.write(&Frame { data: result.bytes, ..packet.frame })?;
+            out.write(&left(&result, &packet.frame, &packet.packet))?;
             out.commit()?;
         }
         data.write()?;
@@ -255,7 +262,7 @@ impl Rest {
             true => Err(anyhow!("{threads} of {} packets ended with a fault", packet.all)),
             false => Ok(()),
         };
-        both(faults, compared)
+        both(faults, both(length, compared))
     }
 }
 

@@ -34,7 +34,9 @@ use crate::profile::Profiler;
 use crate::timeline::{Timeline, TimelineArgs};
 use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
-use outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
+use outcome::{
+    both, check_left_lengths, compare, core_work, counted, fault_causes, records, tell_faults, wrong_lengths,
+};
 use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
 use wave::Wave;
@@ -295,7 +297,7 @@ pub fn run(
     let profile = profiler.as_ref().map(Profiler::profile);
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref(), profile)?;
 
-    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
+    let slot_bytes_log2 = args.stack.slot_bytes_log2(&capture.frames, program.growth())?;
     // The ports do not know of bytes that the capture lacks.
     let whole = |frame: &Frame| Frame { wire_length: frame.data.len() as u32, ..frame.clone() };
     let packet = |frame: &Frame| match args.through {
@@ -382,6 +384,7 @@ impl Prepared<'_> {
         let (outcome, ended, memory) = self.simulate(&mut data, timeline, quiet)?;
         let mut result = match outcome {
             Outcome::Ports(ports) => {
+                wrong_lengths(ports.wrong_lengths.iter().copied(), self.setup.slot_bytes_log2)?;
                 let packets = match (expected.golden(), &program.app) {
                     (Some(golden), _) => check_ports_against(golden, packets, &ports)
                         .context("what left differs from the golden model of --golden")?,
@@ -396,6 +399,7 @@ impl Prepared<'_> {
         };
         let parts = std::mem::take(&mut result.packets).into_iter().map(PacketRecord::into_parts);
         let (results, times): (Vec<_>, Vec<_>) = parts.unzip();
+        check_left_lengths(packets, &results, self.setup.slot_bytes_log2)?;
         // A golden model of the user's own takes the place of the app's.
         let models = program.app.as_ref().filter(|_| expected.golden().is_none());
         if let (Some(app), Through::Host) = (models, args.through) {
@@ -429,7 +433,7 @@ impl Prepared<'_> {
             records: report.fault_records.clone(),
         }));
         let compared = expected.compare(&results, ports, &mut report);
-        outputs.write(&capture.frames, &results, &records, &report)?;
+        outputs.write(&capture.frames, packets, &results, &records, &report)?;
         data.write()?;
         // That nobody reads the report does not make a run with faults a good one.
         let printed = if tell { print::line(&report) } else { Ok(()) };

@@ -17,7 +17,9 @@ use crate::files::Files;
 use crate::print;
 use crate::run::data::{Data, DataArgs};
 use crate::run::expect::ExpectArgs;
-use crate::run::outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
+use crate::run::outcome::{
+    both, check_left_lengths, compare, core_work, counted, fault_causes, records, tell_faults,
+};
 use crate::run::outputs::Outputs;
 use crate::run::program::{in_the_ring, seconds, InputArgs, LimitArgs, Program, StackArgs};
 
@@ -131,7 +133,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let outputs =
         Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
 
-    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
+    let slot_bytes_log2 = args.stack.slot_bytes_log2(&capture.frames, program.growth())?;
     let packets: Vec<_> =
         capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
     let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
@@ -147,6 +149,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     log::info!("{}: {}", args.port.display(), board.statistics());
     log::info!("{} frames came damaged to the board since it started", board.identity().damaged_frames);
 
+    check_left_lengths(&packets, &result.packets, slot_bytes_log2)?;
     // A golden model of the user's own takes the place of the app's.
     let models = program.app.as_ref().filter(|_| expected.golden().is_none());
     if let Some(app) = models {
@@ -174,7 +177,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     report.fault_records.clone_from(&result.faults);
     report.bus_errors = BusErrors::counted(result.read_out.bus_errors);
     let compared = expected.compare(&result.packets, false, &mut report);
-    outputs.write(&capture.frames, &result.packets, &records, &report)?;
+    outputs.write(&capture.frames, &packets, &result.packets, &records, &report)?;
     data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);

@@ -128,6 +128,47 @@ pub fn compare(
     }
 }
 
+/// Checks the length that the kernel left in the descriptor of every packet that leaves.
+///
+/// # Errors
+/// The first that is beyond the slot, of `1 << slot_bytes_log2` bytes, or 0 if it was not before.
+pub fn check_left_lengths(
+    packets: &[SlotPacket],
+    results: &[PacketResult],
+    slot_bytes_log2: u32,
+) -> anyhow::Result<()> {
+    let most = slot::capacity(slot_bytes_log2);
+    let is_wrong = |(packet, result): &(&SlotPacket, &PacketResult)| {
+        let length = result.left.length as usize;
+        let empty = length == 0 && result.egress.is_empty() && !packet.frame.is_empty();
+        Verdict(result.verdict).is_forward() && (length > most || empty)
+    };
+    let wrong = packets.iter().zip(results).filter(is_wrong);
+    wrong_lengths(wrong.map(|(_, result)| (result.index, result.left.length)), slot_bytes_log2)
+}
+
+/// The error that tells of `wrong` lengths that a kernel left, by the numbers of their packets; no
+/// error if there are none.
+///
+/// # Errors
+/// There is one.
+pub fn wrong_lengths(
+    wrong: impl IntoIterator<Item = (u64, u32)>,
+    slot_bytes_log2: u32,
+) -> anyhow::Result<()> {
+    let mut wrong = wrong.into_iter();
+    let Some((packet, length)) = wrong.next() else { return Ok(()) };
+    let more = match wrong.count() {
+        0 => String::new(),
+        more => format!("; so it is with {} in all", number_of(1 + more as u64, "packet")),
+    };
+    let (slot, most) = (1_u32 << slot_bytes_log2, slot::capacity(slot_bytes_log2));
+    bail!(
+        "packet {packet} of the capture, counted from 0: the kernel set its length to {length}; \
+         expected 1 to {most}, what a slot of {slot} bytes holds{more} (--slot-bytes gives more room)"
+    )
+}
+
 /// What each core did, by its counters.
 pub fn core_work(counters: &[CoreCounters]) -> Vec<CoreWork> {
     let work = |c: &CoreCounters| CoreWork {
@@ -164,7 +205,7 @@ mod tests {
     use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues};
     use hermes_rtl::host::registers::RegisterSpec;
     use hermes_testbench::apps::{AppEntry, Inputs};
-    use hermes_testbench::cosim::LostCycles;
+    use hermes_testbench::cosim::{LeftLength, LostCycles};
     use hermes_testbench::traffic::{Generator, Traffic};
 
     fn app(name: &str) -> Box<dyn App> {
@@ -181,6 +222,7 @@ mod tests {
             PacketResult {
                 index: index as u64,
                 verdict: golden.verdict.0,
+                left: LeftLength::whole(golden.frame.len()),
                 bytes: golden.frame,
                 egress: Vec::new(),
             }
@@ -227,6 +269,28 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn lengths_beyond_the_slot_fail_the_run() {
+        let (packets, good) = run(app("dec-ttl").as_ref(), 40);
+        check_left_lengths(&packets, &good, 11).unwrap();
+        let forwarded: Vec<_> =
+            good.iter().filter(|packet| Verdict(packet.verdict).is_forward()).map(|p| p.index).collect();
+        let dropped = good.iter().find(|packet| !Verdict(packet.verdict).is_forward()).unwrap().index;
+        let mut wrong = good.clone();
+        wrong[dropped as usize].left.length = 9999;
+        wrong[forwarded[0] as usize].left.length = 2030;
+        check_left_lengths(&packets, &wrong, 11).unwrap();
+        for length in [0, 2031, u32::MAX] {
+            wrong[forwarded[3] as usize].left.length = length;
+            let error = check_left_lengths(&packets, &wrong, 11).unwrap_err().to_string();
+            let told = format!("packet {} of the capture, counted from 0: the kernel set its length to {length}; expected 1 to 2030", forwarded[3]);
+            assert!(error.starts_with(&told) && !error.contains("in all"), "{error}");
+        }
+        wrong[forwarded[5] as usize].left.length = 0;
+        let error = check_left_lengths(&packets, &wrong, 11).unwrap_err().to_string();
+        assert!(error.contains("2 packets in all"), "{error}");
     }
 
     #[test]

@@ -10,7 +10,8 @@ use hermes_testbench::cosim::{ArraySetup, Packet};
 use hermes_testbench::input;
 use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
 use hermes_testbench::metrics::{Environment, RunFacts};
-use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::traffic::Frame;
 
 use crate::files::Files;
 
@@ -88,7 +89,7 @@ impl LimitArgs {
     }
 }
 
-/// The stacks of the threads.
+/// The stacks of the threads, and the slots of the packets.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub struct StackArgs {
@@ -97,6 +98,18 @@ pub struct StackArgs {
     /// memory to packets
     #[arg(long, value_name = "N", value_parser = stack_bytes_log2)]
     stack_bytes: Option<u32>,
+    /// Bytes of a ring slot, a power of two, 128 to 65536; by default the fewest that hold every
+    /// frame of the capture behind 18 bytes, and what the app adds. A kernel that makes frames
+    /// longer needs more
+    #[arg(long, value_name = "N", value_parser = slot_bytes_log2)]
+    slot_bytes: Option<u32>,
+}
+
+/// Bytes of a ring slot; gives the power of two.
+fn slot_bytes_log2(text: &str) -> Result<u32, String> {
+    let range = 1 << slot::MIN_BYTES_LOG2..=1 << slot::MAX_BYTES_LOG2;
+    let bytes = text.parse::<u32>().ok().filter(|bytes| bytes.is_power_of_two() && range.contains(bytes));
+    bytes.map(u32::ilog2).ok_or_else(|| "expected a power of two, 128 to 65536".to_string())
 }
 
 /// The largest stack, as a power of two.
@@ -110,6 +123,22 @@ fn stack_bytes_log2(text: &str) -> Result<u32, String> {
 }
 
 impl StackArgs {
+    /// Bytes of a ring slot for `frames`, which may grow by `growth` bytes, as a power of two.
+    ///
+    /// # Errors
+    /// Those that the user wants are too few.
+    pub fn slot_bytes_log2(&self, frames: &[Frame], growth: usize) -> anyhow::Result<u32> {
+        let needed = slot::bytes_log2_for(frames, growth);
+        let log2 = self.slot_bytes.unwrap_or(needed);
+        ensure!(
+            log2 >= needed,
+            "--slot-bytes {}: the frames of the capture need slots of {} bytes",
+            1 << log2,
+            1 << needed
+        );
+        Ok(log2)
+    }
+
     /// Stack bytes of a thread, as a power of two.
     ///
     /// # Errors

@@ -5,6 +5,8 @@ use crate::traffic::Frame;
 
 /// Offset of the Ethernet frame in its slot, in bytes.
 pub const FRAME_OFFSET: usize = 18;
+/// Offset of the descriptor's flags, of which bits 15:0 are the bytes cut from the frame's end.
+pub const FLAGS_OFFSET: usize = 8;
 /// Smallest slot, as a power of two: 128 bytes.
 pub const MIN_BYTES_LOG2: u32 = 7;
 /// Largest slot, as a power of two: 64 KiB, enough for what a sender's segmentation offload hands

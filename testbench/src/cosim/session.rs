@@ -27,10 +27,10 @@ use super::fault_record::{FaultRecord, FAULT_REGISTERS};
 use super::host::{ArraySetup, Host, Layout, INVALIDATE_DATA, L2_BUSY, L2_CLEAN_INVALIDATE};
 use super::image::LINE;
 use super::progress::{Step, Stuck, Watch};
-use super::results::{PacketRecord, PacketResult, RunResult};
+use super::results::{LeftLength, PacketRecord, PacketResult, RunResult};
 use super::simulation::{Event, Simulation};
 use super::tracker::{PacketTimes, Tracker};
-use crate::slot::FRAME_OFFSET;
+use crate::slot::{FLAGS_OFFSET, FRAME_OFFSET};
 use crate::verdict::Verdict;
 
 /// Cycles that the array rests before idle time is left out.
@@ -239,12 +239,14 @@ pub(crate) fn packet_result(
 ) -> Result<PacketResult, CosimError> {
     let (slot, address) = (slot_number(setup, index), slot_address(setup, layout, index));
     let verdict = read_u32(&mut read, layout.verdict_base + 4 * slot)?;
-    let length = read_u32(&mut read, address)? as usize;
-    let mut bytes = vec![0; length.min(frame_capacity(setup))];
+    let length = read_u32(&mut read, address)?;
+    let cut = read_u32(&mut read, address + FLAGS_OFFSET as u32)? as u16;
+    let left = LeftLength { length, cut };
+    let mut bytes = vec![0; (length as usize).min(frame_capacity(setup))];
     read(address + FRAME_OFFSET as u32, &mut bytes)?;
     let lists = setup.egress.filter(|_| Verdict(verdict).is_forward());
     let egress = lists.map(|lists| lists.frames(&mut read, slot, &bytes)).transpose()?;
-    Ok(PacketResult { index, verdict, bytes, egress: egress.unwrap_or_default() })
+    Ok(PacketResult { index, verdict, bytes, left, egress: egress.unwrap_or_default() })
 }
 
 impl Run<'_> {
@@ -485,10 +487,10 @@ impl Run<'_> {
         for (index, times) in self.unread.drain(..count) {
             let image = self.host.device_mut().image();
             let read = |address, bytes: &mut [u8]| image.read(address, bytes);
-            let PacketResult { verdict, bytes, egress, .. } =
+            let PacketResult { verdict, bytes, left, egress, .. } =
                 packet_result(read, self.setup, self.layout, index)?;
             self.fault_seen |= Verdict(verdict).is_fault();
-            self.packets.push(PacketRecord { index, verdict, times, bytes, egress });
+            self.packets.push(PacketRecord { index, verdict, times, bytes, left, egress });
         }
         self.tracker.release(count as u64);
         Ok(())
