@@ -48,6 +48,39 @@ fn is_stop(answer: &str, signal: &str, thread: u32) -> bool {
     answer.starts_with(&format!("T{signal}")) && answer.contains(&format!("thread:{thread:02x};"))
 }
 
+/// What a client sends that cannot be is answered with an error, and the session goes on.
+#[test]
+fn packets_that_cannot_be_are_answered() {
+    let folder = folder(TEXT);
+    let mut gdb = Session::new(command(&folder, ""));
+    for packet in [
+        "Hg-1",
+        "m1000",
+        "Z0,1000",
+        "vCont;z",
+        "vCont;c:63",
+        "Hg63",
+        "G00",
+        "P5=00",
+        "m100000000,4",
+        "m0,ffffffff",
+    ] {
+        assert_eq!(gdb.ask(packet), "E16", "{packet}");
+    }
+    assert_eq!(gdb.ask("vMustReplyEmpty"), "");
+    // A register that is not there.
+    assert!(gdb.ask("p1041").starts_with('E'));
+    // A wrong checksum, rubbish, and a packet that was not understood.
+    gdb.stream.write_all(b"rubbish$g#00").unwrap();
+    assert_eq!(gdb.next_byte(), b'-');
+    assert_eq!(gdb.ask("Hg2"), "OK");
+    gdb.stream.write_all(b"-").unwrap();
+    assert_eq!(gdb.receive(), "OK");
+    // Longer than any buffer.
+    assert_eq!(gdb.ask(&"m".repeat(9_000)), "E16");
+    assert_eq!(gdb.ask("vCont;c"), "W00");
+}
+
 #[test]
 fn a_session_to_the_end() {
     let folder = folder(TEXT);

@@ -42,6 +42,11 @@ impl Session {
         byte[0]
     }
 
+    /// The next byte, whatever it is.
+    pub fn next_byte(&mut self) -> u8 {
+        self.byte()
+    }
+
     pub fn send(&mut self, packet: &str) {
         let sum = packet.bytes().fold(0u8, u8::wrapping_add);
         write!(self.stream, "${packet}#{sum:02x}").expect("written");
