@@ -8,7 +8,7 @@ use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;
 use crate::input::{self, MOST_PROGRAM_BYTES};
-use crate::kernel::{dependencies, pass_rules, run_tool, write_file, BuildError, COMPILER};
+use crate::kernel::{dependencies, pass_rules, run_tool, write_file, BuildError, PrefixMap, COMPILER};
 use crate::staging::temporary_folder;
 
 /// Start and end of the firmware.
@@ -24,8 +24,6 @@ const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/firmware
 
 /// The Debian package of the compiler.
 const PACKAGE: &str = "gcc-riscv64-unknown-elf";
-/// What a hart executes.
-const FLAGS: [&str; 2] = ["-march=rv32im_zicsr_zifencei_zbb", "-mabi=ilp32"];
 /// The same as the compiler has its own library: asked with other extensions, it names that for 64
 /// bits.
 const LIBRARY_FLAGS: [&str; 2] = ["-march=rv32im", "-mabi=ilp32"];
@@ -36,13 +34,55 @@ pub fn firmware_registers() -> String {
     c_header("hermes_top", REGISTERS)
 }
 
+/// How firmware is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirmwareOptions {
+    /// Folders with include files, searched before those that come with Hermes.
+    pub include: Vec<PathBuf>,
+    /// Macros: `NAME` or `NAME=VALUE`; 1 without a value.
+    pub defines: Vec<String>,
+    /// Level of optimization of the compiler: what stands behind its `-O`.
+    pub optimization: String,
+    /// Whether it may have atomic instructions (A), which every hart executes.
+    pub atomics: bool,
+}
+
+impl Default for FirmwareOptions {
+    /// Optimized at level 2, without atomic instructions of the compiler's own.
+    fn default() -> Self {
+        let (include, defines) = (Vec::new(), Vec::new());
+        Self { include, defines, optimization: "2".to_string(), atomics: false }
+    }
+}
+
+impl FirmwareOptions {
+    /// What a hart executes, as flags of the compiler.
+    fn target(&self) -> [String; 2] {
+        let atomics = if self.atomics { "a" } else { "" };
+        [format!("-march=rv32im{atomics}_zicsr_zifencei_zbb"), "-mabi=ilp32".to_string()]
+    }
+}
+
+/// Builds the firmware in `sources` as [`build_firmware_with`] does, by [`FirmwareOptions`] as they
+/// are by default.
+///
+/// # Errors
+/// As [`build_firmware_with`].
+pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildError> {
+    build_firmware_with(sources, &FirmwareOptions::default(), output)
+}
+
 /// Builds the firmware in `sources`, C (`.c`) or assembly (`.S`, `.s`), with a function `main`, and
 /// writes the ELF file `output`. Sources find `hermes_cp.h`, `hermes_net.h`, and what is beside
 /// them.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
-pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildError> {
+pub fn build_firmware_with(
+    sources: &[PathBuf],
+    options: &FirmwareOptions,
+    output: &Path,
+) -> Result<(), BuildError> {
     let file = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
     let Some(first) = sources.first() else { return Err(BuildError::Language(PathBuf::new())) };
     for source in sources {
@@ -54,6 +94,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     }
     let folder = temporary_folder("hermes-firmware-").map_err(BuildError::Output)?;
     let path = |name: &str| folder.path().join(name);
+    let names = PrefixMap::new(folder.path(), "/hermes-firmware");
     let parts = [
         ("crt0.S", CRT0),
         ("hermes_cp.h", HERMES_CP_H),
@@ -70,10 +111,22 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     for (number, source) in own.iter().chain(sources).enumerate() {
         let object = path(&format!("firmware-{number}.o"));
         let rules = object.with_extension("d");
-        let mut command = compiler();
-        command.args(["-O2", "-g", "-Wall", "-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]);
+        let mut command = compiler(options);
+        // The library is always built alike.
+        let is_own = number < own.len();
+        let level = if is_own { "2" } else { &options.optimization };
+        command.arg(format!("-O{level}"));
+        if !is_own {
+            command.args(options.defines.iter().map(|define| format!("-D{define}")));
+            for folder in &options.include {
+                command.arg("-I").arg(folder);
+            }
+        }
+        command.args(["-g", "-Wall", "-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]);
         command.args(["-mstrict-align", "-mno-relax", "-Wa,-mno-relax"]);
         command.args(["-ffunction-sections", "-fdata-sections", "-fno-tree-loop-distribute-patterns"]);
+        // Of a source in assembly the compiler passes on only the second.
+        command.args(names.flags("-ffile-prefix-map=")).args(names.flags("-fdebug-prefix-map="));
         command.arg("-I").arg(folder.path()).arg("-MD").arg("-MF").arg(&rules);
         pass_rules(&mut command, &object);
         command.arg("-c").arg("-o").arg(&object).arg(source);
@@ -85,7 +138,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     }
     dependencies::keep(output, &read)?;
     let linked = path("firmware.elf");
-    let mut command = compiler();
+    let mut command = compiler(options);
     command.args(["-nostartfiles", "-Wl,-m,elf32lriscv,--no-relax,--fatal-warnings,-z,noexecstack"]);
     command.arg("-Wl,--gc-sections,--undefined=_start").arg("-T").arg(path("firmware.ld"));
     command.arg("-o").arg(&linked).args(objects).args(compiler_library());
@@ -96,9 +149,9 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
 }
 
 /// The compiler for what a hart executes, without libraries.
-fn compiler() -> Command {
+fn compiler(options: &FirmwareOptions) -> Command {
     let mut command = Command::new(COMPILER);
-    command.args(FLAGS).args(["-ffreestanding", "-nostdlib"]);
+    command.args(options.target()).args(["-ffreestanding", "-nostdlib"]);
     command
 }
 
