@@ -12,14 +12,15 @@ use hermes_testbench::cosim::{
     MemoryMap, MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation,
     StreamOptions,
 };
-use hermes_testbench::firmware::Firmware;
-use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, Report};
+use hermes_testbench::firmware::{Code, Firmware};
+use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, RaceReport, Report};
+use hermes_testbench::races::{Explain, Places};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
 pub mod data;
 pub mod expect;
-mod firmware;
+pub mod firmware;
 mod gdb;
 pub mod outcome;
 pub mod outputs;
@@ -35,7 +36,8 @@ use crate::timeline::{Timeline, TimelineArgs};
 use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
 use outcome::{
-    both, check_left_lengths, compare, core_work, counted, fault_causes, records, tell_faults, wrong_lengths,
+    both, check_left_lengths, compare, core_work, counted, fault_causes, records, tell_faults, tell_races,
+    wrong_lengths,
 };
 use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
@@ -381,7 +383,9 @@ impl Prepared<'_> {
         quiet: bool,
     ) -> anyhow::Result<()> {
         let Self { args, program, firmware, capture, packets, expected, .. } = self;
-        let (outcome, ended, memory) = self.simulate(&mut data, timeline, quiet)?;
+        let Simulated { outcome, ended, memory, races } = self.simulate(&mut data, timeline, quiet)?;
+        // They may be why the run differs from its golden model, so they are told first.
+        let raced = tell_races(races.as_ref());
         let mut result = match outcome {
             Outcome::Ports(ports) => {
                 wrong_lengths(ports.wrong_lengths.iter().copied(), self.setup.slot_bytes_log2)?;
@@ -419,15 +423,21 @@ impl Prepared<'_> {
         let work = core_work(&result.counters);
         let mut report = Report::new(facts, &records, lengths, work, faults, counted, models.is_some());
         report.set_memory(&result.memory);
+        if args.through == Through::Host {
+            let all = packets.iter().map(SlotPacket::lines).sum();
+            report.frame_lines = Some(FrameLines::new(all, result.memory.total().ring_lines_read));
+        }
         let ports = args.through == Through::Ports;
-        report.name_verdicts(&records, |verdict| match (verdict, &program.app) {
+        report.fault_records.clone_from(&result.faults);
+        report.name_verdicts(&records, |verdict| match (*verdict, &program.app) {
             (NOT_SENT, _) if ports => "not sent: drop or fault".to_string(),
             (verdict, Some(app)) => app.verdict_name(verdict),
             (verdict, None) => verdict.to_string(),
         });
-        report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
-        report.fault_records.clone_from(&result.faults);
+        let code = Code::new(Some(&program.kernel), *firmware);
+        report.fault_causes = fault_causes(&result.faults, &records, faults, &code, &memory);
         report.bus_errors = BusErrors::simulated(result.bus_errors, &result.memory, &memory);
+        report.races = races;
         self.faults.replace(Some(Faults {
             causes: report.fault_causes.clone(),
             records: report.fault_records.clone(),
@@ -438,7 +448,7 @@ impl Prepared<'_> {
         // That nobody reads the report does not make a run with faults a good one.
         let printed = if tell { print::line(&report) } else { Ok(()) };
         let faults = tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()));
-        both(faults, compared)?;
+        both(faults, both(compared, raced))?;
         firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(firmware, ended))?;
         printed
     }
@@ -447,9 +457,9 @@ impl Prepared<'_> {
     fn simulate(
         &self,
         data: &mut Data,
-        timeline: Option<Timeline>,
+        mut timeline: Option<Timeline>,
         quiet: bool,
-    ) -> anyhow::Result<(Outcome, Option<firmware::Ended>, MemoryMap)> {
+    ) -> anyhow::Result<Simulated> {
         let Self { args, config, program, arriving, .. } = self;
         let (firmware, mut setup) = (self.firmware, self.setup.clone());
         let wave = Wave::create(args.wave.as_deref(), args.timeline.limit())?;
@@ -472,6 +482,10 @@ impl Prepared<'_> {
             None if args.limits.open_windows => {}
             None => host.close_windows(&map)?,
         }
+        let races = timeline
+            .as_mut()
+            .filter(|_| args.timeline.looks_for_races())
+            .map(|timeline| timeline.look_for_races(Places::of(&setup, &layout, host.info())));
         timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
         if let Some(firmware) = firmware {
             host.start_firmware(firmware)?;
@@ -495,6 +509,15 @@ impl Prepared<'_> {
             (Ok(_), Some(_)) => Some(firmware::finish(args, &mut host, arriving.len())),
             _ => None,
         };
+        let mut result = result;
+        if let (Ok(outcome), Some(_)) = (&mut result, firmware) {
+            // Threads that the firmware started may have come to their ends since the last packet.
+            firmware::tell_spawn_errors(&mut host)?;
+            let (faults, _) = host.take_faults()?;
+            let run = outcome.run_mut();
+            run.faults.extend(faults);
+            (run.fault_count, run.bus_errors) = (host.read("FAULTS")?, host.read("BUS_ERRORS")?);
+        }
         let dumped = if result.is_ok() { data.read(&mut host) } else { Ok(()) };
         let cycle = host.device_mut().cycle();
         let wave_ended = host.device_mut().model_mut().trace_ended();
@@ -502,6 +525,14 @@ impl Prepared<'_> {
         // Waveforms and traces are wanted most when a run fails.
         wave.map(|wave| wave.commit(wave_ended)).transpose()?;
         let written = timeline.map(|timeline| timeline.commit(cycle)).transpose();
+        let races = races.map(|races| {
+            let code = Code::new(Some(&program.kernel), firmware);
+            RaceReport::of(races.borrow().findings(), &Explain { code, memory: &map })
+        });
+        if result.is_err() {
+            // They may be why it failed.
+            tell_races(races.as_ref()).unwrap_or_default();
+        }
         let outcome = result.map_err(|error| match error {
             CosimError::NoCommit { .. } => anyhow!(
                 "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer"
@@ -518,7 +549,7 @@ impl Prepared<'_> {
             result.elapsed.as_secs_f64(),
             result.kilohertz()
         );
-        Ok((outcome, ended, map))
+        Ok(Simulated { outcome, ended, memory: map, races })
     }
 }
 
@@ -544,6 +575,17 @@ fn on_the_wire(frames: &[Frame], arrivals: Vec<u64>) -> Vec<Packet> {
     frames.iter().zip(arrivals).map(packet).collect()
 }
 
+/// What came of a simulation.
+struct Simulated {
+    outcome: Outcome,
+    /// How the firmware ended.
+    ended: Option<firmware::Ended>,
+    /// What lay where.
+    memory: MemoryMap,
+    /// The races, if they were looked for.
+    races: Option<RaceReport>,
+}
+
 /// What a simulation gave.
 enum Outcome {
     Host(RunResult),
@@ -551,6 +593,13 @@ enum Outcome {
 }
 
 impl Outcome {
+    fn run_mut(&mut self) -> &mut RunResult {
+        match self {
+            Self::Host(run) => run,
+            Self::Ports(ports) => &mut ports.run,
+        }
+    }
+
     fn run(&self) -> &RunResult {
         match self {
             Self::Host(run) => run,

@@ -178,7 +178,48 @@ fn threads_that_fault_are_told() {
          int main(void) { REGISTER(SPAWN_CONTROL) = 1; spawn_page(page); for (int i = 1; i < 8; i++) ((volatile uint32_t *)page)[i] = 0; page[0].shape = 2; spawn(&page[0], (void *)&job);\n\
          while (REGISTER(SPAWN_BUSY)) ; return 0; }",
     );
-    folder.fail(&format!("run --firmware threads.elf {ARRAY}"), &["threads on the cores faulted", "cause 2"]);
+    folder.fail(
+        &format!("run --firmware threads.elf {ARRAY}"),
+        &[
+            "fault: illegal instruction at PC 0x",
+            " in job",
+            "2 threads of the thread spawner, the first thread 0 of the job in slot 0",
+            "threads.elf: 2 threads of the thread spawner ended with a fault",
+        ],
+    );
+    // Beside packets they are no packets' faults.
+    folder.succeed("gen-trace --kind fixed:64 --packets 20 -o in.pcap");
+    build(
+        &folder,
+        "beside",
+        "static struct spawn_descriptor page[16] __attribute__((aligned(1024)));\n\
+         uint32_t shared;\nstatic void job(void) { shared++; }\n\
+         int main(void) { uint32_t w[4]; REGISTER(SPAWN_CONTROL) = 1; spawn_page(page); for (int i = 1; i < 8; i++) ((volatile uint32_t *)page)[i] = 0; page[0].shape = 2 | (REGISTER(KERNEL_CLASS) ? SPAWN_RV32E : 0); spawn(&page[0], job);\n\
+         while (REGISTER(SPAWN_BUSY)) ; while (!mailbox_receive(w)) ; return 0; }",
+    );
+    let run = format!("run --app dec-ttl --pcap in.pcap --firmware beside.elf {ARRAY} --json report.json");
+    let told = [
+        "fault: load access at PC 0x",
+        " in job",
+        "(beside.c:4)",
+        "(byte 0 of shared): 2 threads of the thread spawner",
+    ];
+    folder.fail(
+        &format!("{run} --fail-on-fault"),
+        &[&told[..], &["2 threads of the thread spawner ended with a fault"]].concat(),
+    );
+    let report = folder.report("report.json");
+    let cause = &report["fault_causes"][0];
+    assert!(
+        cause["first_packet"].is_null() && cause["first_spawned"] == serde_json::json!([0, 0]),
+        "{cause}"
+    );
+    assert_eq!(report["verdicts"]["forward: port 0"], 20);
+    // Alone they reach it, and race: both add to one word.
+    folder.fail(
+        &format!("run --firmware beside.elf --races --firmware-timeout 60000 {ARRAY}"),
+        &["race: ", " in job", "(beside.c:4)", "by thread 1 of the job in slot 0", "(byte 0 of shared)"],
+    );
 }
 
 #[test]

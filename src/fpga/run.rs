@@ -7,7 +7,8 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, BoardError, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, Layout, MemoryMap};
-use hermes_testbench::metrics::{BoardRun, BusErrors, Environment, Report};
+use hermes_testbench::firmware::Code;
+use hermes_testbench::metrics::{BoardRun, BusErrors, Environment, FrameLines, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 
@@ -169,12 +170,18 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
     let counted = counted(&capture, slot_bytes_log2);
     let mut report = Report::without_times(facts, &records, busy_cycles, lengths, cores, faults, counted);
-    if let Some(app) = &program.app {
+    let read = report.cores.iter().map(|core| core.line_reads).sum();
+    report.frame_lines = Some(FrameLines::new(packets.iter().map(SlotPacket::lines).sum(), read));
+    if program.app.is_some() {
         report.golden_checked = models.is_some();
-        report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
     }
-    report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
     report.fault_records.clone_from(&result.faults);
+    report.name_verdicts(&records, |verdict| match &program.app {
+        Some(app) => app.verdict_name(*verdict),
+        None => verdict.to_string(),
+    });
+    let code = Code::new(Some(&program.kernel), None);
+    report.fault_causes = fault_causes(&result.faults, &records, faults, &code, &memory);
     report.bus_errors = BusErrors::counted(result.read_out.bus_errors);
     let compared = expected.compare(&result.packets, false, &mut report);
     outputs.write(&capture.frames, &packets, &result.packets, &records, &report)?;

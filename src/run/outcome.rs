@@ -4,9 +4,9 @@
 use anyhow::{bail, ensure};
 use hermes_testbench::apps::App;
 use hermes_testbench::cosim::{CoreCounters, FaultRecord, MemoryMap, PacketResult, PacketTimes};
+use hermes_testbench::firmware::Code;
 use hermes_testbench::golden::Golden;
-use hermes_testbench::kernel::Kernel;
-use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, Report};
+use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, RaceReport, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{Capture, Frame};
 use hermes_testbench::verdict::Verdict;
@@ -17,19 +17,16 @@ use crate::print;
 /// Causes of faults that are told, a line each; JSON has all.
 const MOST_FAULT_LINES: usize = 32;
 
-/// What threads faulted of, explained by the file of the kernel and by what lay in memory.
+/// What threads faulted of, explained by the files of the programs and by what lay in memory.
 pub fn fault_causes(
     faults: &[FaultRecord],
     records: &[PacketRecord],
     threads: u64,
-    kernel: &Kernel,
+    code: &Code<'_>,
     memory: &MemoryMap,
 ) -> Vec<FaultCause> {
     let mut causes = FaultCause::of(faults, records, threads);
-    if !causes.is_empty() {
-        let source = kernel.source_map();
-        causes.iter_mut().for_each(|cause| cause.explain(kernel, &source, memory));
-    }
+    causes.iter_mut().for_each(|cause| cause.explain(code, memory));
     causes
 }
 
@@ -46,8 +43,15 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     lines.iter().for_each(print::error);
-    let faults =
-        format!("{} of {} ended with a fault", report.faults, number_of(report.packets as u64, "packet"));
+    let spawned = report.spawned_faults();
+    let packets = report.faults - spawned;
+    let all = number_of(report.packets as u64, "packet");
+    let by_firmware = format!("{} of the thread spawner", number_of(spawned, "thread"));
+    let faults = match (packets, spawned) {
+        (_, 0) => format!("{packets} of {all} ended with a fault"),
+        (0, _) => format!("{by_firmware} ended with a fault"),
+        _ => format!("{packets} of {all} and {by_firmware} ended with a fault"),
+    };
     let bus_errors = format!("memory refused {}", number_of(report.bus_errors.count, "line"));
     let what = match (report.faults, report.bus_errors.count) {
         (_, 0) => faults,
@@ -55,6 +59,28 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
         _ => format!("{faults}, and {bus_errors}"),
     };
     bail!("{what}; with --fail-on-fault=false that is a result like others")
+}
+
+/// Tells of data races and stores into other packets, a line each.
+///
+/// # Errors
+/// There are some.
+pub fn tell_races(races: Option<&RaceReport>) -> anyhow::Result<()> {
+    let lines = races.map(RaceReport::lines).unwrap_or_default();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let (shown, more) = lines.split_at(lines.len().min(MOST_FAULT_LINES));
+    shown.iter().for_each(print::error);
+    if !more.is_empty() {
+        print::error(format_args!("{} more races are in the JSON report", more.len()));
+    }
+    match races.is_some_and(|races| races.races.is_empty()) {
+        true => bail!("threads store into the packets of others"),
+        false => {
+            bail!("threads touch the same memory without an order; docs/debugging.md says what makes one")
+        }
+    }
 }
 
 /// The first error of two results; if both are errors, the second one is told at once.

@@ -1,6 +1,7 @@
 //! The packet slot in shared memory: a descriptor of 16 bytes, 2 bytes of padding, the Ethernet
 //! frame. The padding puts the IPv4 header at a multiple of 4.
 
+use crate::cosim::LINE;
 use crate::traffic::Frame;
 
 /// Offset of the Ethernet frame in its slot, in bytes.
@@ -44,6 +45,11 @@ impl SlotPacket {
         let missing = (frame.wire_length as usize).max(frame.data.len()) - kept;
         let cut = u16::try_from(missing).unwrap_or(u16::MAX);
         Self { frame: frame.data[..kept].to_vec(), cut, port: frame.port }
+    }
+
+    /// Lines of 64 bytes that descriptor and frame take.
+    pub fn lines(&self) -> u64 {
+        (FRAME_OFFSET + self.frame.len()).div_ceil(LINE) as u64
     }
 
     /// Length of the frame on the wire in bytes, without FCS: the link layer's packet length.

@@ -23,7 +23,7 @@ use super::counters::ReadOut;
 use super::device::Device as _;
 use super::egress::read_u32;
 use super::error::CosimError;
-use super::fault_record::{FaultRecord, FAULT_REGISTERS};
+use super::fault_record::{fault_registers, FaultRecord};
 use super::host::{ArraySetup, Host, Layout, INVALIDATE_DATA, L2_BUSY, L2_CLEAN_INVALIDATE};
 use super::image::LINE;
 use super::progress::{Step, Stuck, Watch};
@@ -167,6 +167,8 @@ pub fn run(
     check_lengths(setup, packets)?;
     // What spawned threads did before is not of this run.
     host.device_mut().take_events(&mut Vec::new());
+    let ring_end = layout.ring_base.saturating_add(setup.ring_bytes() as u32);
+    host.device_mut().count_ring(layout.ring_base..ring_end);
     host.start(setup.eager)?;
     let mut run = Run {
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
@@ -421,13 +423,15 @@ impl Run<'_> {
                     }
                 }
                 Task::FaultLevel => self.read_fault(completion.value & 0xffff),
-                Task::FaultRecord(mut words, behind) if words.len() < FAULT_REGISTERS.len() => {
+                Task::FaultRecord(mut words, behind)
+                    if words.len() < fault_registers(self.host.info().spawner).len() =>
+                {
                     words.push(completion.value);
                     Task::FaultRecord(words, behind)
                 }
                 Task::FaultRecord(words, behind) => {
                     // The pop was answered.
-                    self.faults.push(FaultRecord::from_words([words[0], words[1], words[2], words[3]]));
+                    self.faults.push(FaultRecord::from_words(&words));
                     self.read_fault(behind)
                 }
             };
@@ -465,11 +469,12 @@ impl Run<'_> {
             self.fault_seen = true;
             return Task::None;
         }
-        for name in FAULT_REGISTERS {
+        let registers = fault_registers(self.host.info().spawner);
+        for name in registers {
             self.submit(Access::Read { offset: offset(name) });
         }
         self.submit(Access::Write { offset: offset("FAULT_POP"), value: 1 });
-        Task::FaultRecord(Vec::with_capacity(FAULT_REGISTERS.len()), records - 1)
+        Task::FaultRecord(Vec::with_capacity(registers.len()), records - 1)
     }
 
     fn event(&mut self, cycle: u64, event: Event) -> Result<(), CosimError> {

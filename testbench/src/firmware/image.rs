@@ -67,6 +67,19 @@ impl Firmware {
         Rc::clone(&self.source)
     }
 
+    /// The text of a variable, such as the mode of the command queues that it serves (`net_mode`);
+    /// `None` if it has none of that name, or it is no text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        let symbol = self.executable.symbol(name).filter(|symbol| !symbol.is_function)?;
+        let bytes = (symbol.address..symbol.address + symbol.size).map(|address| {
+            let word = self.executable.word(address & !3)?;
+            Some((word >> (8 * (address & 3))) as u8)
+        });
+        let bytes: Option<Vec<u8>> = bytes.collect();
+        String::from_utf8(bytes?.into_iter().take_while(|byte| *byte != 0).collect()).ok()
+    }
+
     /// Where `address` lies in the source.
     #[must_use]
     pub fn place(&self, address: u32) -> Place {

@@ -16,7 +16,10 @@ pub use bus_errors::{BusErrors, RefusedAccess};
 pub use clock::Clock;
 pub use distribution::Distribution;
 pub use faults::FaultCause;
-pub use report::{BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, Report, RunFacts};
+pub use report::{
+    name_verdicts, BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, FrameLines, RaceReport,
+    Report, RunFacts,
+};
 pub use verdicts::{read_verdicts, write_verdicts};
 
 use crate::cosim::PacketTimes;
