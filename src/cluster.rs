@@ -16,7 +16,7 @@ use hermes_testbench::cluster::{
     OutsideOptions, OutsidePeer, Place, Program, QueueMode, QueueProgram, MOST_NODES, OUTSIDE_PAIR,
 };
 use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
-use hermes_testbench::firmware::Firmware;
+use hermes_testbench::firmware::{Code, Firmware};
 use hermes_testbench::input;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::SlotPacket;
@@ -27,6 +27,7 @@ use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
 use crate::run::firmware::check as check_firmware;
+use crate::run::outcome::places;
 use crate::run::program::{self, StackArgs};
 use report::{Facts, Report};
 
@@ -311,7 +312,7 @@ impl Args {
             captures: self.net_pcap.clone(),
             outside: self.outside.options()?,
         };
-        options.check().map_err(explain)?;
+        options.check().map_err(|error| explain(error, &Code::default()))?;
         ensure!(
             (64..=1 << 26).contains(&self.heap),
             "--heap {}: expected 64 to {} bytes",
@@ -397,10 +398,11 @@ fn check_mode(
 }
 
 /// The error, with what helps against it.
-fn explain(error: ClusterError) -> anyhow::Error {
+fn explain(error: ClusterError, code: &Code<'_>) -> anyhow::Error {
     match error {
-        ClusterError::Node { error: CosimError::NoCommit { .. }, .. } => {
-            anyhow!("{error}\n--watchdog CYCLES ends the warps of a kernel that does not end")
+        ClusterError::Node { error: CosimError::NoCommit { ref at, .. }, .. } => {
+            let at = places(at, code);
+            anyhow!("{error}{at}\n--watchdog CYCLES ends the warps of a kernel that does not end")
         }
         // Fields with the name of an option.
         ClusterError::Option { field, .. } if !field.contains(' ') => anyhow!("--{error}"),
@@ -474,7 +476,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             None => program.run(node, up),
         }
     });
-    let result = result.map_err(explain)?;
+    let result = result.map_err(|error| explain(error, &Code::new(Some(kernel), None)))?;
     drop(folder);
     let facts = Facts {
         kernel: input::name(&args.kernel),

@@ -36,8 +36,8 @@ use crate::timeline::{Timeline, TimelineArgs};
 use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
 use outcome::{
-    both, check_left_lengths, compare, core_work, counted, fault_causes, records, tell_faults, tell_races,
-    wrong_lengths,
+    both, check_left_lengths, compare, core_work, counted, fault_causes, places, records, tell_faults,
+    tell_races, wrong_lengths,
 };
 use outputs::{Outputs, ResultArgs};
 use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
@@ -534,8 +534,9 @@ impl Prepared<'_> {
             tell_races(races.as_ref()).unwrap_or_default();
         }
         let outcome = result.map_err(|error| match error {
-            CosimError::NoCommit { .. } => anyhow!(
-                "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer"
+            CosimError::NoCommit { ref at, .. } => anyhow!(
+                "{error}{}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer",
+                places(at, &Code::new(Some(&program.kernel), firmware))
             ),
             error => error.into(),
         })?;

@@ -138,6 +138,11 @@ fn wait(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
         }
         if cycles >= limit {
             host.take_back_faults()?;
+            let no_page =
+                host.info().spawner && host.read("SPAWN_CONTROL")? == 1 && host.read("SPAWN_BASE")? == 0;
+            if no_page {
+                log::warn!("the thread spawner is on, and has no descriptor page: `spawn` starts nothing until `spawn_page` has named one (SPAWN_BASE is 0)");
+            }
             return Ok(Ended { end, at: hart_pcs(host)?, cycles, printed });
         }
         host.device_mut().run(PAUSE)?;

@@ -61,6 +61,14 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
     bail!("{what}; with --fail-on-fault=false that is a result like others")
 }
 
+/// Where warps were that did not end, a line each.
+pub fn places(at: &[FaultRecord], code: &Code<'_>) -> String {
+    let memory = MemoryMap::default();
+    let threads = at.iter().map(|record| u64::from(record.threads)).sum();
+    let causes = fault_causes(at, &[], threads, code, &memory);
+    causes.iter().map(|cause| cause.to_string().replacen("fault: watchdog", "\nwarps on cores:", 1)).collect()
+}
+
 /// Tells of data races and stores into other packets, a line each.
 ///
 /// # Errors

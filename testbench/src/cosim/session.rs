@@ -517,7 +517,7 @@ impl Run<'_> {
         state += &format!("; {} memory requests are not answered", simulation.outstanding());
         simulation.set_access_limit(10_000);
         state += &self.host.describe();
-        stuck.error(cycle, state)
+        stuck.error(self.host, cycle, state)
     }
 
     /// Ends the accesses in flight and reads what the registers tell about the run.

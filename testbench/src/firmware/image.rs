@@ -72,12 +72,12 @@ impl Firmware {
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         let symbol = self.executable.symbol(name).filter(|symbol| !symbol.is_function)?;
-        let bytes = (symbol.address..symbol.address + symbol.size).map(|address| {
-            let word = self.executable.word(address & !3)?;
-            Some((word >> (8 * (address & 3))) as u8)
-        });
-        let bytes: Option<Vec<u8>> = bytes.collect();
-        String::from_utf8(bytes?.into_iter().take_while(|byte| *byte != 0).collect()).ok()
+        let bytes = self.executable.segments.iter().find_map(|segment| {
+            let first = symbol.address.checked_sub(segment.address)? as usize;
+            segment.bytes.get(first..first + symbol.size as usize)
+        })?;
+        let text = bytes.split(|byte| *byte == 0).next()?;
+        String::from_utf8(text.to_vec()).ok()
     }
 
     /// Where `address` lies in the source.

@@ -460,7 +460,7 @@ impl Report {
         }
         write!(
             f,
-            "\n  frames       {:.digits$} Gbit/s (bytes as captured, without preamble and FCS)",
+            "\n  frames       {:.digits$} Gbit/s {when} (frame bytes, without preamble and FCS)",
             self.throughput_gbps
         )?;
         match self.frame_lines {

@@ -73,7 +73,7 @@ fn figures_of_a_small_run() {
     for part in [
         "input        3 prefixes",
         "throughput   15.000 million packets/s at 1 GHz; 16.67 lines of 64 bytes a packet read from memory, 6.67 written\n",
-        "frames       65.84 Gbit/s (bytes as captured, without preamble and FCS), payload not moved: 1.00 of the 9.67 lines of a packet were read\n",
+        "frames       65.84 Gbit/s at 1 GHz (frame bytes, without preamble and FCS), payload not moved: 1.00 of the 9.67 lines of a packet were read\n",
         "drop: TTL ran out",
         "IPC per core 0.250 0.000",
         "SIMD         75.0 % of the lanes active",
@@ -128,7 +128,7 @@ fn throughput_and_delays_at_a_stated_clock() {
     assert!((report.throughput_gbps - 10.0).abs() < 1e-9);
     let text = report.to_string();
     for part in [
-        "throughput   10.000 million packets/s at 1 GHz\n  frames       10.00 Gbit/s (bytes",
+        "throughput   10.000 million packets/s at 1 GHz\n  frames       10.00 Gbit/s at 1 GHz (frame bytes",
         "iqr  cycles (= ns at 1 GHz)\n    total           100.0      100",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -138,7 +138,7 @@ fn throughput_and_delays_at_a_stated_clock() {
     assert_eq!((report.cycles, report.delays.unwrap().delay.p50), (100, 100));
     let text = report.to_string();
     for part in [
-        "throughput   0.400 million packets/s at 40 MHz\n  frames       0.40 Gbit/s (bytes",
+        "throughput   0.400 million packets/s at 40 MHz\n  frames       0.40 Gbit/s at 40 MHz (frame bytes",
         "iqr  ns at 40 MHz, where a cycle is 25.000 ns\n    total          2500.0   2500.0",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -184,7 +184,7 @@ fn what_a_board_does_not_measure_is_not_told() {
     for part in [
         "environment  board at /dev/ttyUSB0 (2000000 baud), 25 MHz, 131072 bytes of packet memory, 16 slots of 2048 bytes",
         "busy cycles  1000 with packets on the cores or waiting for their commit; 1.2 s with",
-        "throughput   0.075 million packets/s at 25 MHz over the busy cycles\n  frames       0.060 Gbit/s (bytes",
+        "throughput   0.075 million packets/s at 25 MHz over the busy cycles\n  frames       0.060 Gbit/s at 25 MHz over the busy cycles (frame bytes",
         "IPC per core 0.050",
     ] {
         assert!(text.contains(part), "{part} in {text}");

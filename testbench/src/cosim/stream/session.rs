@@ -276,6 +276,6 @@ impl Run<'_> {
                 }
             }
         }
-        stuck.error(cycle, state)
+        stuck.error(self.host, cycle, state)
     }
 }
