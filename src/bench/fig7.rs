@@ -41,16 +41,16 @@ const ROOM: u32 = MOST_ENTRIES as u32;
 /// has no instructions in the cache.
 const WRITE: u32 = 500;
 const FIRST: u32 = 1_500;
-/// Fewest lines of a bank with which a command is written within [`WRITE`] cycles; half as many take
-/// twice as long, and fewer are not tried.
+/// Fewest lines of a bank with which a command is written within [`WRITE`] cycles; half as many
+/// take twice as long, and fewer are not tried.
 const LINES: usize = 128;
 /// Cycles that the last puts may take, and the kernel to end.
 const END: u64 = 100_000;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Lines of a bank of the L2, of which the node has two: a power of two, 64 at least, with which
-    /// services below 1,000 cycles are left out; a quarter of all lines are sets
+    /// Lines of a bank of the L2, of which the node has two: a power of two; with 64, which are the
+    /// fewest, services below 1,000 cycles are left out. A quarter of all lines are sets
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "128,256,512")]
     l2_lines: Vec<usize>,
     /// Cycles from a command to its service

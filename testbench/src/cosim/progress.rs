@@ -61,6 +61,8 @@ fn warps(host: &mut Host<Simulation>) -> Result<Vec<FaultRecord>, CosimError> {
     if host.has_firmware() {
         return Ok(Vec::new());
     }
+    // What comes now is not of the run.
+    host.device_mut().remove_observer();
     host.write("WATCHDOG", 1)?;
     host.device_mut().run(WATCHDOG_CYCLES)?;
     let (records, _) = host.take_faults()?;

@@ -146,6 +146,11 @@ impl Simulation {
         self.observer = Some(observer);
     }
 
+    /// Nobody looks at the cycles from now on.
+    pub fn remove_observer(&mut self) {
+        self.observer = None;
+    }
+
     /// Connects the network interface to `wire` from now on.
     ///
     /// # Errors

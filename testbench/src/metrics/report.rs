@@ -363,8 +363,8 @@ impl Report {
     }
 }
 
-/// The packets of each verdict, under the names that `name` gives them. A kernel can return the word
-/// of a fault verdict itself: packets of which it did so are named otherwise than those whose
+/// The packets of each verdict, under the names that `name` gives them. A kernel can return the
+/// word of a fault verdict itself: packets of which it did so are named otherwise than those whose
 /// threads faulted, of which the hardware has counted `faults`, those of spawned threads included,
 /// and has put the records `on_record` into its FIFO.
 pub fn name_verdicts(

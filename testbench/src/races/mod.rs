@@ -8,14 +8,16 @@
 //! | `detector` | follows what retires, and finds races |
 //! | `findings` | what was found, with source lines |
 //!
-//! It is a happens-before check, in the manner of FastTrack (Flanagan, Freund: PLDI 2009): an access
-//! has the number of its warp, its lane, and how many instructions the warp had retired. It comes
-//! before another one if an order that does not depend on the time leads from one to the other:
+//! It is a happens-before check, in the manner of FastTrack (Flanagan, Freund: PLDI 2009): an
+//! access has the number of its warp, its lane, and how many instructions the warp had retired. It
+//! comes before another one if an order that does not depend on the time leads from one to the
+//! other:
 //!
 //! - the program order of a thread;
-//! - a release and the acquire that reads behind it: a store or an atomic operation behind a `fence`
-//!   that orders writes before it, or any atomic operation, which the machine performs when all
-//!   earlier accesses are; and an atomic operation with `aq`, or a read with a `fence` behind it;
+//! - a release and the acquire that reads behind it: a store or an atomic operation behind a
+//!   `fence` that orders writes before it, or any atomic operation, which the machine performs when
+//!   all earlier accesses are; and an atomic operation with `aq`, or a read with a `fence` behind
+//!   it;
 //! - the ring: a warp has the slots of packets whose warps were committed;
 //! - the hardware thread, for warps that ask for core, warp slot or stack: what is kept by these is
 //!   not used by two warps at a time;
