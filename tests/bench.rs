@@ -34,6 +34,9 @@ fn bench(arguments: &str) -> BTreeMap<String, f64> {
         }
         assert!(figure["unit"].is_string(), "{figure}");
         let name = figure["name"].as_str().expect("a name");
+        // These apps read headers.
+        let not_moved = figure["unit"] == "Gbit/s of frames, payload not moved";
+        assert_eq!(not_moved, arguments.starts_with("apps") && name.contains("_gbps_"), "{figure}");
         let value = figure["value"].as_f64().expect("a number");
         // Who waits without loads reads nothing; without lock a stream leaves nothing.
         let may_be_zero = name.ends_with("_l2_reads_per_event") || name.contains("unlocked");

@@ -618,7 +618,11 @@ impl fmt::Display for Report {
             let packets: usize = rest.iter().map(|(_, count)| **count).sum();
             writeln!(f, "    {:<24} {packets:>10}", format!("{} other verdicts", rest.len()))?;
         }
-        writeln!(f, "  faults       {}", self.faults)?;
+        let spawned = match self.spawned_faults() {
+            0 => String::new(),
+            spawned => format!(", {spawned} of them of the thread spawner"),
+        };
+        writeln!(f, "  faults       {}{spawned}", self.faults)?;
         if self.bus_errors.count > 0 {
             writeln!(f, "  bus errors   {}", self.bus_errors.count)?;
         }
