@@ -11,8 +11,7 @@ use hermes_testbench::cosim::{
 use hermes_testbench::firmware::Code;
 use hermes_testbench::golden::Golden;
 use hermes_testbench::input;
-use hermes_testbench::metrics::RaceReport;
-use hermes_testbench::races::{Detector, Explain, Places};
+use hermes_testbench::races::{Detector, Explain, Places, RaceReport};
 use hermes_testbench::reference::{Executed, Reference, ReferenceDevice};
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::timeline::Work;
@@ -30,8 +29,8 @@ use crate::print;
 use crate::run::data::{Data, DataArgs};
 use crate::run::outcome::{both, check_left_lengths, fault_causes, tell_races};
 use crate::run::outputs::left;
-use crate::run::program::{in_the_ring, InputArgs, Program, StackArgs};
-use crate::run::{ring_slots_log2, MEMORY_BYTES};
+use crate::run::program::{in_the_ring, ring_slots_log2, InputArgs, Program, StackArgs};
+use crate::run::MEMORY_BYTES;
 
 /// A kernel and the packet that it gets.
 #[derive(clap::Args)]

@@ -6,15 +6,14 @@ use std::str::FromStr;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_ports, check_ports_against, App, NOT_SENT};
+use hermes_testbench::apps::{check_ports, check_ports_against, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, FaultRecord, Host, KernelImage, Latency,
-    MemoryMap, MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation,
-    StreamOptions,
+    self, ArraySetup, Arrivals, CosimError, DramTiming, FaultRecord, Host, KernelImage, Latency, MemoryMap,
+    MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::{Code, Firmware};
-use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, RaceReport, Report};
-use hermes_testbench::races::{Explain, Places};
+use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, Report};
+use hermes_testbench::races::{Explain, Places, RaceReport};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
@@ -40,7 +39,7 @@ use outcome::{
     tell_races, wrong_lengths,
 };
 use outputs::{Outputs, ResultArgs};
-use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
+use program::{in_the_ring, on_the_wire, ring_slots_log2, InputArgs, LimitArgs, Program, StackArgs};
 use wave::Wave;
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are
@@ -552,28 +551,6 @@ impl Prepared<'_> {
         );
         Ok(Simulated { outcome, ended, memory: map, races })
     }
-}
-
-/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large
-/// array, so that the quarter that the host reads leaves enough for them; or fewer so that ring and
-/// egress lists fit.
-pub fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
-    let threads = config.cores * config.lanes * config.warps;
-    let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
-    let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
-    let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
-    wanted.min((MEMORY_BYTES / 4).ilog2() - largest)
-}
-
-/// The frames as they enter the packet ports.
-fn on_the_wire(frames: &[Frame], arrivals: Vec<u64>) -> Vec<Packet> {
-    let packet = |(frame, arrival): (&Frame, u64)| Packet {
-        frame: frame.data.clone(),
-        port: frame.port,
-        flags: 0,
-        arrival,
-    };
-    frames.iter().zip(arrivals).map(packet).collect()
 }
 
 /// What came of a simulation.

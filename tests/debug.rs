@@ -83,7 +83,6 @@ fn packets_that_cannot_be_are_answered() {
 
 /// 10,000 packets that are nearly good, from a seed: each is answered, and the session goes on.
 #[test]
-#[ignore = "10,000 packets"]
 fn packets_at_random_are_answered() {
     use rand::{Rng as _, SeedableRng as _};
     const GOOD: [&str; 16] = [

@@ -11,8 +11,7 @@ use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryMap, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Code, Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
-use hermes_testbench::metrics::RaceReport;
-use hermes_testbench::races::{Explain, Places};
+use hermes_testbench::races::{Explain, Places, RaceReport};
 use hermes_testbench::words::number_of;
 
 use super::gdb::{self, SessionEnd};

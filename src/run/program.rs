@@ -6,13 +6,14 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
-use hermes_testbench::cosim::{ArraySetup, Packet};
+use hermes_testbench::cosim::{ArraySetup, EgressLists, Packet};
 use hermes_testbench::input;
 use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
 use hermes_testbench::metrics::{Environment, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::Frame;
 
+use super::MEMORY_BYTES;
 use crate::files::Files;
 
 /// A time in seconds, at most a day.
@@ -272,4 +273,26 @@ pub fn in_the_ring(packets: &[SlotPacket], arrivals: impl IntoIterator<Item = u6
         Packet { frame: packet.frame.clone(), port, flags, arrival }
     };
     packets.iter().zip(arrivals).map(packet).collect()
+}
+
+/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large
+/// array, so that the quarter that the host reads leaves enough for them; or fewer so that ring and
+/// egress lists fit.
+pub fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
+    let threads = config.cores * config.lanes * config.warps;
+    let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
+    let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
+    let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
+    wanted.min((MEMORY_BYTES / 4).ilog2() - largest)
+}
+
+/// The frames as they enter the packet ports.
+pub fn on_the_wire(frames: &[Frame], arrivals: Vec<u64>) -> Vec<Packet> {
+    let packet = |(frame, arrival): (&Frame, u64)| Packet {
+        frame: frame.data.clone(),
+        port: frame.port,
+        flags: 0,
+        arrival,
+    };
+    frames.iter().zip(arrivals).map(packet).collect()
 }

@@ -17,10 +17,9 @@ pub use clock::Clock;
 pub use distribution::Distribution;
 pub use faults::FaultCause;
 pub use report::{
-    name_verdicts, BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, FrameLines, RaceReport,
-    Report, RunFacts,
+    BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, FrameLines, Report, RunFacts,
 };
-pub use verdicts::{read_verdicts, write_verdicts};
+pub use verdicts::{name_verdicts, read_verdicts, write_verdicts};
 
 use crate::cosim::PacketTimes;
 use crate::verdict::Verdict;

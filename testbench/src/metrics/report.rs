@@ -4,10 +4,10 @@ use std::fmt;
 use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
-use super::{BusErrors, Clock, Distribution, FaultCause, PacketRecord};
+use super::{name_verdicts, BusErrors, Clock, Distribution, FaultCause, PacketRecord};
 use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes};
-use crate::races::{Explain, Findings, ForeignStore, Race};
-use crate::verdict::{Verdict, FAULT};
+use crate::races::RaceReport;
+use crate::verdict::Verdict;
 use crate::words::number_of;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.
@@ -184,30 +184,6 @@ impl FrameLines {
     }
 }
 
-/// What `--races` found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RaceReport {
-    /// Data races, one for each pair of instructions.
-    pub races: Vec<Race>,
-    /// Stores into the slots of other packets, one for each instruction.
-    pub foreign_stores: Vec<ForeignStore>,
-}
-
-impl RaceReport {
-    /// What `findings` has, explained.
-    #[must_use]
-    pub fn of(findings: &Findings, explain: &Explain<'_>) -> Self {
-        Self { races: findings.races(explain), foreign_stores: findings.foreign_stores(explain) }
-    }
-
-    /// A line for each.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let races = self.races.iter().map(ToString::to_string);
-        races.chain(self.foreign_stores.iter().map(ToString::to_string)).collect()
-    }
-}
-
 /// Packets that are not what most are. They were processed; nothing is skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counted {
@@ -361,45 +337,6 @@ impl Report {
     pub fn name_verdicts(&mut self, records: &[PacketRecord], name: impl Fn(&Verdict) -> String) {
         self.verdicts = name_verdicts(records, self.faults, &self.fault_records, name);
     }
-}
-
-/// The packets of each verdict, under the names that `name` gives them. A kernel can return the
-/// word of a fault verdict itself: packets of which it did so are named otherwise than those whose
-/// threads faulted, of which the hardware has counted `faults`, those of spawned threads included,
-/// and has put the records `on_record` into its FIFO.
-pub fn name_verdicts(
-    records: &[PacketRecord],
-    faults: u64,
-    on_record: &[FaultRecord],
-    name: impl Fn(&Verdict) -> String,
-) -> BTreeMap<String, usize> {
-    let mut words: BTreeMap<u32, usize> = BTreeMap::new();
-    for record in records {
-        *words.entry(record.verdict.0).or_default() += 1;
-    }
-    let threads = |of: &dyn Fn(&FaultRecord) -> bool| -> usize {
-        on_record.iter().filter(|fault| of(fault)).map(|fault| usize::from(fault.threads)).sum()
-    };
-    let fault_words: usize =
-        words.iter().filter(|(word, _)| Verdict(**word).is_fault()).map(|(_, count)| count).sum();
-    let of_packets = faults.saturating_sub(threads(&|fault| fault.job.is_some()) as u64);
-    let mut names = BTreeMap::new();
-    for (word, count) in words {
-        let verdict = Verdict(word);
-        let faulted = match verdict.is_fault() && fault_words as u64 != of_packets {
-            true => {
-                threads(&|fault| fault.job.is_none() && FAULT | u32::from(fault.cause) == word).min(count)
-            }
-            false => count,
-        };
-        let returned = (format!("{word:#010x} returned, no fault"), count - faulted);
-        for (name, count) in [(name(&verdict), faulted), returned] {
-            if count > 0 {
-                *names.entry(name).or_insert(0) += count;
-            }
-        }
-    }
-    names
 }
 
 impl Report {

@@ -269,3 +269,27 @@ impl fmt::Display for ForeignStore {
         )
     }
 }
+
+/// What `--races` found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RaceReport {
+    /// Data races, one for each pair of instructions.
+    pub races: Vec<Race>,
+    /// Stores into the slots of other packets, one for each instruction.
+    pub foreign_stores: Vec<ForeignStore>,
+}
+
+impl RaceReport {
+    /// What `findings` has, explained.
+    #[must_use]
+    pub fn of(findings: &Findings, explain: &Explain<'_>) -> Self {
+        Self { races: findings.races(explain), foreign_stores: findings.foreign_stores(explain) }
+    }
+
+    /// A line for each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let races = self.races.iter().map(ToString::to_string);
+        races.chain(self.foreign_stores.iter().map(ToString::to_string)).collect()
+    }
+}

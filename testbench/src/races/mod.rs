@@ -35,4 +35,4 @@ mod order;
 mod shadow;
 
 pub use detector::{Detector, Places};
-pub use findings::{Access, AccessKind, Explain, Findings, ForeignStore, Race};
+pub use findings::{Access, AccessKind, Explain, Findings, ForeignStore, Race, RaceReport};
