@@ -10,20 +10,24 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure, Context};
+use hermes_rtl::config::Config;
 use hermes_testbench::cluster::{
-    self, address, capture_path, ClusterError, ClusterOptions, LinkOptions, NodeReport, NodeUp,
+    self, address, capture_path, ClusterError, ClusterOptions, LinkOptions, Node, NodeReport, NodeUp,
     OutsideOptions, OutsidePeer, Place, Program, QueueMode, QueueProgram, MOST_NODES, OUTSIDE_PAIR,
 };
 use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
+use hermes_testbench::firmware::{Code, Firmware};
 use hermes_testbench::input;
 use hermes_testbench::output::OutputFile;
-use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, Frame};
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
+use crate::run::firmware::check as check_firmware;
+use crate::run::outcome::places;
 use crate::run::program::{self, StackArgs};
 use report::{Facts, Report};
 
@@ -169,11 +173,31 @@ struct OutsideArgs {
     linger: Option<u32>,
     /// Cycles without an answer until packets are sent again (NET_TIMEOUT), instead of 4096: for
     /// peers that answer in a time of their own
-    #[arg(long, value_name = "CYCLES", conflicts_with = "queues", value_parser = clap::value_parser!(u32).range(1..1 << 24))]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..1 << 24))]
     net_timeout: Option<u32>,
+    /// Time-outs in a row after which the oldest command of a queue pair fails (NET_RETRIES); 7
+    /// unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=7))]
+    net_retries: Option<u32>,
+    /// Packets that a queue pair may have sent without an answer (NET_WINDOW); 32 unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    net_window: Option<u32>,
 }
 
 impl OutsideArgs {
+    /// Sets the registers of a node that the user wants otherwise than they are after a reset.
+    fn set_registers(&self, node: &mut Node) -> Result<(), CosimError> {
+        let registers = [
+            ("NET_TIMEOUT", self.net_timeout),
+            ("NET_RETRIES", self.net_retries),
+            ("NET_WINDOW", self.net_window),
+        ];
+        for (name, value) in registers {
+            value.map_or(Ok(()), |value| node.host.write(name, value))?;
+        }
+        Ok(())
+    }
+
     fn options(&self) -> anyhow::Result<Option<OutsideOptions>> {
         match *self.net_socket {
             [] => Ok(None),
@@ -288,7 +312,7 @@ impl Args {
             captures: self.net_pcap.clone(),
             outside: self.outside.options()?,
         };
-        options.check().map_err(explain)?;
+        options.check().map_err(|error| explain(error, &Code::default()))?;
         ensure!(
             (64..=1 << 26).contains(&self.heap),
             "--heap {}: expected 64 to {} bytes",
@@ -319,7 +343,7 @@ impl Args {
         if let (true, Some(pcap)) = (frames.is_empty() || frames.len() > MOST_COMMANDS as usize, &self.pcap) {
             bail!("--pcap {}: {} packets; expected 1 to {MOST_COMMANDS}", pcap.display(), frames.len());
         }
-        let slot_bytes_log2 = slot::bytes_log2_for(&frames, 0);
+        let slot_bytes_log2 = self.stack.slot_bytes_log2(&frames, 0)?;
         let packet = |frame: &Frame| {
             let packet = SlotPacket::new(frame, slot_bytes_log2);
             let [_, port, flags, _] = packet.descriptor(0);
@@ -351,11 +375,34 @@ impl Drop for CaptureFolder<'_> {
     }
 }
 
+/// Makes sure that the firmware in a file fits the array, and that it is of this mode, if it says
+/// which one it is of.
+fn check_mode(
+    mode: QueueMode,
+    path: &Path,
+    config: &Config,
+    subject: &program::Program,
+) -> anyhow::Result<()> {
+    let firmware = Firmware::read(path)?;
+    check_firmware(&firmware, config, Some(subject))?;
+    let found = firmware.text("net_mode");
+    ensure!(
+        found.as_deref().is_none_or(|found| found == mode.name()),
+        "--firmware {}: serves the mode {}; expected that of --queues {} ({})",
+        path.display(),
+        found.unwrap_or_default(),
+        mode.name(),
+        mode.firmware()
+    );
+    Ok(())
+}
+
 /// The error, with what helps against it.
-fn explain(error: ClusterError) -> anyhow::Error {
+fn explain(error: ClusterError, code: &Code<'_>) -> anyhow::Error {
     match error {
-        ClusterError::Node { error: CosimError::NoCommit { .. }, .. } => {
-            anyhow!("{error}\n--watchdog CYCLES ends the warps of a kernel that does not end")
+        ClusterError::Node { error: CosimError::NoCommit { ref at, .. }, .. } => {
+            let at = places(at, code);
+            anyhow!("{error}{at}\n--watchdog CYCLES ends the warps of a kernel that does not end")
         }
         // Fields with the name of an option.
         ClusterError::Option { field, .. } if !field.contains(' ') => anyhow!("--{error}"),
@@ -407,9 +454,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         setup,
         heap_bytes: args.heap,
         commands,
-        timeout: args.outside.net_timeout,
+        timeout: None,
         linger: args.outside.linger.map(|seconds| Duration::from_secs(seconds.into())),
     };
+    if let Some((ModeName(mode), path)) = args.queues.zip(args.firmware.as_deref()) {
+        check_mode(mode, path, &config, &subject)?;
+    }
     let library = array::library(&config, false, quiet, |_| {})?;
     let json = args.json.as_deref().map(OutputFile::create).transpose()?;
     let folder = CaptureFolder::make(args.net_pcap.as_deref())?;
@@ -419,11 +469,14 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             tell_outside(up, args.heap)
         }
     };
-    let result = cluster::run(&library, &options, |node| match &with_queues {
-        Some(program) => program.run(node, |_, _| Vec::new()).map(NodeReport::from),
-        None => program.run(node, up),
+    let result = cluster::run(&library, &options, |node| {
+        args.outside.set_registers(node)?;
+        match &with_queues {
+            Some(program) => program.run(node, |_, _| Vec::new()).map(NodeReport::from),
+            None => program.run(node, up),
+        }
     });
-    let result = result.map_err(explain)?;
+    let result = result.map_err(|error| explain(error, &Code::new(Some(kernel), None)))?;
     drop(folder);
     let facts = Facts {
         kernel: input::name(&args.kernel),
@@ -437,7 +490,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         seed: args.seed,
         configuration: config.clone(),
     };
-    let report = Report::new(facts, result);
+    let report = Report::new(facts, result, &subject.kernel, slot_bytes_log2);
     if let Some(mut json) = json {
         json.write_json(&Origin::of(&args.files()).with(&report))?;
         json.commit()?;

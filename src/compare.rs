@@ -52,6 +52,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         first.kind,
         args.first.display()
     );
+    if let (Some(bench), Some(other)) = (&first.bench, &second.bench) {
+        ensure!(
+            bench == other,
+            "{}: the JSON of hermes bench {other}; expected that of hermes bench {bench}, as {}",
+            args.second.display(),
+            args.first.display()
+        );
+    }
     let all = difference::between(&first, &second, args.tolerance / 100.0);
     let count = |part| all.iter().filter(|difference| difference.part == part).count();
     let (configuration, figures) = (count(Part::Configuration), count(Part::Figures));

@@ -50,7 +50,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         debugger.stop_only(1 << lane);
     }
     let mut lanes = Lanes::new(debugger, lane, &rest.program.kernel);
-    let reason = gdb::serve(OPTION, stream, &mut lanes)?;
+    let count = lanes.count();
+    let reason = gdb::serve(OPTION, stream, &mut lanes, count)?;
     let mut run = lanes.into_run();
     match reason {
         DisconnectReason::Kill => bail!("{}: the debugger ended it", rest.program.name),

@@ -1,6 +1,8 @@
 //! What servers of GDB's remote serial protocol share: the port, the wait for what happens first,
 //! the registers as GDB wants to read them, and what the debugger says of each thread.
 
+mod packets;
+
 use std::marker::PhantomData;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
@@ -15,6 +17,7 @@ use gdbstub_arch::riscv::Riscv32;
 use hermes_testbench::iss::register_name;
 
 use crate::print;
+use packets::Packets;
 
 /// Number of the first CSR among GDB's registers of RISC-V.
 const FIRST_CSR: u32 = 65;
@@ -50,13 +53,14 @@ pub trait Threads: Target<Arch = Riscv32, Error = anyhow::Error> {
     fn interrupt(&mut self) -> anyhow::Result<StopReason>;
 }
 
-/// Does what the debugger says until the threads end or the debugger goes.
+/// Does what the debugger says of `count` threads until they end or the debugger goes.
 pub fn serve<T: Threads>(
     option: &str,
     stream: TcpStream,
     threads: &mut T,
+    count: usize,
 ) -> anyhow::Result<DisconnectReason> {
-    let reason = GdbStub::new(stream).run_blocking::<Loop<T>>(threads);
+    let reason = GdbStub::new(Packets::new(stream, count)).run_blocking::<Loop<T>>(threads);
     reason.map_err(|error| anyhow!("{option}: {error:#}"))
 }
 
@@ -65,12 +69,12 @@ struct Loop<T>(PhantomData<T>);
 
 impl<T: Threads> BlockingEventLoop for Loop<T> {
     type Target = T;
-    type Connection = TcpStream;
+    type Connection = Packets;
     type StopReason = StopReason;
 
     fn wait_for_stop_reason(
         threads: &mut T,
-        connection: &mut TcpStream,
+        connection: &mut Packets,
     ) -> Result<Event<StopReason>, WaitForStopReasonError<anyhow::Error, std::io::Error>> {
         loop {
             if let Some(reason) = threads.advance().map_err(WaitForStopReasonError::Target)? {

@@ -51,10 +51,12 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 
 /// Runs the warp of a packet.
 fn run_packet(args: &Args) -> anyhow::Result<()> {
-    let Prepared { mut run, rest } = args.packet.prepare(args.max_instructions)?;
+    let Prepared { mut run, mut rest } = args.packet.prepare(args.max_instructions)?;
     let mut trace = (args.trace || args.step)
         .then(|| Trace::new(rest.program.kernel.source_map(), rest.packet.lane, args.trace));
+    let races = &mut rest.races;
     run_to_the_end(&mut run, args.max_instructions, &rest.program, |run, executed| {
+        races.retired(&executed.retired);
         trace.as_mut().map_or(Ok(()), |trace| trace.tell(run, executed))
     })?;
     rest.finish(run)

@@ -66,7 +66,7 @@ enum CompilerArg {
 }
 
 /// `NAME` or `NAME=VALUE`.
-fn define(text: &str) -> Result<String, String> {
+pub fn define(text: &str) -> Result<String, String> {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

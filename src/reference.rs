@@ -5,11 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::EXIT_ADDRESS;
-use hermes_testbench::cosim::{ArraySetup, Host, KernelImage, MemoryMap, Packet, PacketResult};
+use hermes_testbench::cosim::{
+    ArraySetup, CosimError, Host, KernelImage, MemoryMap, Packet, PacketRange, PacketResult, WarpSlot,
+};
+use hermes_testbench::firmware::Code;
 use hermes_testbench::golden::Golden;
 use hermes_testbench::input;
+use hermes_testbench::races::{Detector, Explain, Places, RaceReport};
 use hermes_testbench::reference::{Executed, Reference, ReferenceDevice};
-use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::timeline::Work;
 use hermes_testbench::traffic::{self, CaptureWriter, Frame};
 use hermes_testbench::verdict::Verdict;
 
@@ -22,9 +27,10 @@ use crate::array::ArrayArgs;
 use crate::files::Files;
 use crate::print;
 use crate::run::data::{Data, DataArgs};
-use crate::run::outcome::{both, fault_causes};
-use crate::run::program::{in_the_ring, InputArgs, Program, StackArgs};
-use crate::run::{ring_slots_log2, MEMORY_BYTES};
+use crate::run::outcome::{both, check_left_lengths, fault_causes, tell_races};
+use crate::run::outputs::left;
+use crate::run::program::{in_the_ring, ring_slots_log2, InputArgs, Program, StackArgs};
+use crate::run::MEMORY_BYTES;
 
 /// A kernel and the packet that it gets.
 #[derive(clap::Args)]
@@ -122,7 +128,7 @@ impl PacketArgs {
         );
         let out = self.out.as_deref().map(CaptureWriter::create).transpose()?;
 
-        let slot_bytes_log2 = slot::bytes_log2_for(&frames, program.growth());
+        let slot_bytes_log2 = self.stack.slot_bytes_log2(&frames, program.growth())?;
         let packets: Vec<_> = frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
         let mut setup = ArraySetup {
             ring_slots_log2: ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2),
@@ -144,30 +150,51 @@ impl PacketArgs {
         if !self.open_windows {
             host.close_windows(&map)?;
         }
+        let places = Places::of(&setup, &layout, host.info());
         let mut run = Reference::new(host, &config, &image, &setup, &layout);
+        let mut races = Detector::new(run.machine().isa, places);
         let lanes = config.lanes as u64;
         let first = index - index % lanes;
         let in_slots = in_the_ring(&packets, std::iter::repeat(0));
         if self.replay {
             for number in (0..first).step_by(config.lanes) {
-                run.form_warp(number, warp_of(&in_slots, number, lanes))?;
-                run_to_the_end(&mut run, most, &program, |_, _| Ok(()))?;
+                form_warp(&mut run, &mut races, number, warp_of(&in_slots, number, lanes))?;
+                run_to_the_end(&mut run, most, &program, |_, executed| {
+                    races.retired(&executed.retired);
+                    Ok(())
+                })?;
+                races.finish(PLACE);
             }
         }
         let warp = warp_of(&in_slots, first, lanes);
-        run.form_warp(first, warp)?;
+        form_warp(&mut run, &mut races, first, warp)?;
         let (packet, frame) = (packets[index as usize].clone(), frames[index as usize].clone());
         let (lane, own_kernel) = ((index - first) as usize, self.kernel.is_some());
         let threads = warp.len() as u64;
         let all = threads + if self.replay { first } else { 0 };
         let packet = Subject { index, lane, threads, all, capture, packet, frame };
-        Ok(Prepared { run, rest: Rest { program, map, data, out, own_kernel, packet } })
+        Ok(Prepared { run, rest: Rest { program, map, data, out, own_kernel, packet, races } })
     }
 }
 
 /// The packets of the warp that begins with packet `first`.
 fn warp_of(packets: &[Packet], first: u64, lanes: u64) -> &[Packet] {
     &packets[first as usize..packets.len().min((first + lanes) as usize)]
+}
+
+/// Where the warps run.
+const PLACE: WarpSlot = WarpSlot { core: 0, slot: 0 };
+
+/// Forms a warp of `packets`, of which `first` is the number of the first.
+fn form_warp(
+    run: &mut Reference,
+    races: &mut Detector,
+    first: u64,
+    packets: &[Packet],
+) -> Result<(), CosimError> {
+    let range = PacketRange { first: first as u32, count: packets.len() as u32 };
+    races.issue(PLACE, Work::Packets(range));
+    run.form_warp(first, packets)
 }
 
 /// Runs a warp to its end; `told` gets each step.
@@ -224,6 +251,8 @@ pub struct Rest {
     data: Data,
     out: Option<CaptureWriter>,
     own_kernel: bool,
+    /// What looks for races.
+    pub races: Detector,
 }
 
 impl Rest {
@@ -233,18 +262,25 @@ impl Rest {
     /// Lanes faulted, with a kernel of the user's own; the packet is not what the golden model
     /// says; a file cannot be written.
     pub fn finish(self, mut run: Reference) -> anyhow::Result<()> {
-        let Self { program, packet, map, mut data, out, own_kernel } = self;
+        let Self { program, packet, map, mut data, out, own_kernel, races } = self;
         let result = run.result(packet.index)?;
         let compared = compare(&program, &packet, &result);
+        let slot_bytes_log2 = run.machine().slot_bytes_log2;
+        let length = check_left_lengths(
+            std::slice::from_ref(&packet.packet),
+            std::slice::from_ref(&result),
+            slot_bytes_log2,
+        );
         print::line(report::of(&program, &packet, &run, &result, compared.is_ok()))?;
         data.read(run.host_mut())?;
         if let Some(mut out) = out {
-            out.write(&Frame { data: result.bytes, ..packet.frame })?;
+            out.write(&left(&result, &packet.frame, &packet.packet))?;
             out.commit()?;
         }
         data.write()?;
         let threads = run.faults().iter().map(|fault| u64::from(fault.threads)).sum();
-        let causes = fault_causes(run.faults(), &[], threads, &program.kernel, &map);
+        let code = Code::new(Some(&program.kernel), None);
+        let causes = fault_causes(run.faults(), &[], threads, &code, &map);
         for cause in &causes {
             match own_kernel {
                 true => print::error(cause),
@@ -255,7 +291,16 @@ impl Rest {
             true => Err(anyhow!("{threads} of {} packets ended with a fault", packet.all)),
             false => Ok(()),
         };
-        both(faults, compared)
+        let races = RaceReport::of(races.findings(), &Explain { code, memory: &map });
+        // A warp races with those before it only if they run at once, which is not the case here.
+        let (here, others) = races.races.into_iter().partition(|race| own_kernel && race.in_a_warp);
+        let (own, others) = match own_kernel {
+            true => (races.foreign_stores, RaceReport { races: others, ..RaceReport::default() }),
+            false => (Vec::new(), RaceReport { races: others, foreign_stores: races.foreign_stores }),
+        };
+        others.lines().iter().for_each(|line| log::warn!("{line}"));
+        let races = tell_races(Some(&RaceReport { races: here, foreign_stores: own }));
+        both(faults, both(races, both(length, compared)))
     }
 }
 

@@ -6,20 +6,20 @@ use std::str::FromStr;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_ports, check_ports_against, App, NOT_SENT};
+use hermes_testbench::apps::{check_ports, check_ports_against, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, FaultRecord, Host, KernelImage, Latency,
-    MemoryMap, MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation,
-    StreamOptions,
+    self, ArraySetup, Arrivals, CosimError, DramTiming, FaultRecord, Host, KernelImage, Latency, MemoryMap,
+    MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
-use hermes_testbench::firmware::Firmware;
-use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, Report};
+use hermes_testbench::firmware::{Code, Firmware};
+use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, Report};
+use hermes_testbench::races::{Explain, Places, RaceReport};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
 
 pub mod data;
 pub mod expect;
-mod firmware;
+pub mod firmware;
 mod gdb;
 pub mod outcome;
 pub mod outputs;
@@ -34,9 +34,12 @@ use crate::profile::Profiler;
 use crate::timeline::{Timeline, TimelineArgs};
 use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
-use outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
+use outcome::{
+    both, check_left_lengths, compare, core_work, counted, fault_causes, places, records, tell_faults,
+    tell_races, wrong_lengths,
+};
 use outputs::{Outputs, ResultArgs};
-use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
+use program::{in_the_ring, on_the_wire, ring_slots_log2, InputArgs, LimitArgs, Program, StackArgs};
 use wave::Wave;
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are
@@ -295,7 +298,7 @@ pub fn run(
     let profile = profiler.as_ref().map(Profiler::profile);
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref(), profile)?;
 
-    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
+    let slot_bytes_log2 = args.stack.slot_bytes_log2(&capture.frames, program.growth())?;
     // The ports do not know of bytes that the capture lacks.
     let whole = |frame: &Frame| Frame { wire_length: frame.data.len() as u32, ..frame.clone() };
     let packet = |frame: &Frame| match args.through {
@@ -379,9 +382,12 @@ impl Prepared<'_> {
         quiet: bool,
     ) -> anyhow::Result<()> {
         let Self { args, program, firmware, capture, packets, expected, .. } = self;
-        let (outcome, ended, memory) = self.simulate(&mut data, timeline, quiet)?;
+        let Simulated { outcome, ended, memory, races } = self.simulate(&mut data, timeline, quiet)?;
+        // They may be why the run differs from its golden model, so they are told first.
+        let raced = tell_races(races.as_ref());
         let mut result = match outcome {
             Outcome::Ports(ports) => {
+                wrong_lengths(ports.wrong_lengths.iter().copied(), self.setup.slot_bytes_log2)?;
                 let packets = match (expected.golden(), &program.app) {
                     (Some(golden), _) => check_ports_against(golden, packets, &ports)
                         .context("what left differs from the golden model of --golden")?,
@@ -396,6 +402,7 @@ impl Prepared<'_> {
         };
         let parts = std::mem::take(&mut result.packets).into_iter().map(PacketRecord::into_parts);
         let (results, times): (Vec<_>, Vec<_>) = parts.unzip();
+        check_left_lengths(packets, &results, self.setup.slot_bytes_log2)?;
         // A golden model of the user's own takes the place of the app's.
         let models = program.app.as_ref().filter(|_| expected.golden().is_none());
         if let (Some(app), Through::Host) = (models, args.through) {
@@ -415,26 +422,32 @@ impl Prepared<'_> {
         let work = core_work(&result.counters);
         let mut report = Report::new(facts, &records, lengths, work, faults, counted, models.is_some());
         report.set_memory(&result.memory);
+        if args.through == Through::Host {
+            let all = packets.iter().map(SlotPacket::lines).sum();
+            report.frame_lines = Some(FrameLines::new(all, result.memory.total().ring_lines_read));
+        }
         let ports = args.through == Through::Ports;
-        report.name_verdicts(&records, |verdict| match (verdict, &program.app) {
+        report.fault_records.clone_from(&result.faults);
+        report.name_verdicts(&records, |verdict| match (*verdict, &program.app) {
             (NOT_SENT, _) if ports => "not sent: drop or fault".to_string(),
             (verdict, Some(app)) => app.verdict_name(verdict),
             (verdict, None) => verdict.to_string(),
         });
-        report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
-        report.fault_records.clone_from(&result.faults);
+        let code = Code::new(Some(&program.kernel), *firmware);
+        report.fault_causes = fault_causes(&result.faults, &records, faults, &code, &memory);
         report.bus_errors = BusErrors::simulated(result.bus_errors, &result.memory, &memory);
+        report.races = races;
         self.faults.replace(Some(Faults {
             causes: report.fault_causes.clone(),
             records: report.fault_records.clone(),
         }));
         let compared = expected.compare(&results, ports, &mut report);
-        outputs.write(&capture.frames, &results, &records, &report)?;
+        outputs.write(&capture.frames, packets, &results, &records, &report)?;
         data.write()?;
         // That nobody reads the report does not make a run with faults a good one.
         let printed = if tell { print::line(&report) } else { Ok(()) };
         let faults = tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()));
-        both(faults, compared)?;
+        both(faults, both(compared, raced))?;
         firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(firmware, ended))?;
         printed
     }
@@ -443,9 +456,9 @@ impl Prepared<'_> {
     fn simulate(
         &self,
         data: &mut Data,
-        timeline: Option<Timeline>,
+        mut timeline: Option<Timeline>,
         quiet: bool,
-    ) -> anyhow::Result<(Outcome, Option<firmware::Ended>, MemoryMap)> {
+    ) -> anyhow::Result<Simulated> {
         let Self { args, config, program, arriving, .. } = self;
         let (firmware, mut setup) = (self.firmware, self.setup.clone());
         let wave = Wave::create(args.wave.as_deref(), args.timeline.limit())?;
@@ -468,6 +481,10 @@ impl Prepared<'_> {
             None if args.limits.open_windows => {}
             None => host.close_windows(&map)?,
         }
+        let races = timeline
+            .as_mut()
+            .filter(|_| args.timeline.looks_for_races())
+            .map(|timeline| timeline.look_for_races(Places::of(&setup, &layout, host.info())));
         timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
         if let Some(firmware) = firmware {
             host.start_firmware(firmware)?;
@@ -491,6 +508,15 @@ impl Prepared<'_> {
             (Ok(_), Some(_)) => Some(firmware::finish(args, &mut host, arriving.len())),
             _ => None,
         };
+        let mut result = result;
+        if let (Ok(outcome), Some(_)) = (&mut result, firmware) {
+            // Threads that the firmware started may have come to their ends since the last packet.
+            firmware::tell_spawn_errors(&mut host)?;
+            let (faults, _) = host.take_faults()?;
+            let run = outcome.run_mut();
+            run.faults.extend(faults);
+            (run.fault_count, run.bus_errors) = (host.read("FAULTS")?, host.read("BUS_ERRORS")?);
+        }
         let dumped = if result.is_ok() { data.read(&mut host) } else { Ok(()) };
         let cycle = host.device_mut().cycle();
         let wave_ended = host.device_mut().model_mut().trace_ended();
@@ -498,9 +524,18 @@ impl Prepared<'_> {
         // Waveforms and traces are wanted most when a run fails.
         wave.map(|wave| wave.commit(wave_ended)).transpose()?;
         let written = timeline.map(|timeline| timeline.commit(cycle)).transpose();
+        let races = races.map(|races| {
+            let code = Code::new(Some(&program.kernel), firmware);
+            RaceReport::of(races.borrow().findings(), &Explain { code, memory: &map })
+        });
+        if result.is_err() {
+            // They may be why it failed.
+            tell_races(races.as_ref()).unwrap_or_default();
+        }
         let outcome = result.map_err(|error| match error {
-            CosimError::NoCommit { .. } => anyhow!(
-                "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer"
+            CosimError::NoCommit { ref at, .. } => anyhow!(
+                "{error}{}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer",
+                places(at, &Code::new(Some(&program.kernel), firmware))
             ),
             error => error.into(),
         })?;
@@ -514,30 +549,19 @@ impl Prepared<'_> {
             result.elapsed.as_secs_f64(),
             result.kilohertz()
         );
-        Ok((outcome, ended, map))
+        Ok(Simulated { outcome, ended, memory: map, races })
     }
 }
 
-/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large
-/// array, so that the quarter that the host reads leaves enough for them; or fewer so that ring and
-/// egress lists fit.
-pub fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
-    let threads = config.cores * config.lanes * config.warps;
-    let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
-    let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
-    let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
-    wanted.min((MEMORY_BYTES / 4).ilog2() - largest)
-}
-
-/// The frames as they enter the packet ports.
-fn on_the_wire(frames: &[Frame], arrivals: Vec<u64>) -> Vec<Packet> {
-    let packet = |(frame, arrival): (&Frame, u64)| Packet {
-        frame: frame.data.clone(),
-        port: frame.port,
-        flags: 0,
-        arrival,
-    };
-    frames.iter().zip(arrivals).map(packet).collect()
+/// What came of a simulation.
+struct Simulated {
+    outcome: Outcome,
+    /// How the firmware ended.
+    ended: Option<firmware::Ended>,
+    /// What lay where.
+    memory: MemoryMap,
+    /// The races, if they were looked for.
+    races: Option<RaceReport>,
 }
 
 /// What a simulation gave.
@@ -547,6 +571,13 @@ enum Outcome {
 }
 
 impl Outcome {
+    fn run_mut(&mut self) -> &mut RunResult {
+        match self {
+            Self::Host(run) => run,
+            Self::Ports(ports) => &mut ports.run,
+        }
+    }
+
     fn run(&self) -> &RunResult {
         match self {
             Self::Host(run) => run,

@@ -14,6 +14,7 @@ use hermes_testbench::kernel::Kernel;
 use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::profile::Profile;
+use hermes_testbench::races::{Detector, Places};
 use hermes_testbench::timeline::{
     CycleRange, LevelPorts, Levels, Names, PacketNumbers, Perfetto, Recorder, TextTrace,
 };
@@ -45,6 +46,11 @@ pub struct TimelineArgs {
     /// with a warning, within some 8,000 cycles after it has as many. At least 4K; 0: any size
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = size)]
     trace_limit: u64,
+    /// Look for data races: two threads that touch a word, one of them writing, without an atomic
+    /// operation or an order between them; and for stores into the slots of other packets. What is
+    /// found fails the run, after everything was written
+    #[arg(long)]
+    races: bool,
 }
 
 /// The least that `--trace-limit` takes: what begins and ends a file, and something between.
@@ -93,6 +99,16 @@ impl TimelineArgs {
 
     /// Whether the model needs the retire trace.
     pub fn is_wanted(&self) -> bool {
+        self.makes_files() || self.races
+    }
+
+    /// Whether races are looked for.
+    pub const fn looks_for_races(&self) -> bool {
+        self.races
+    }
+
+    /// Whether a file is written.
+    fn makes_files(&self) -> bool {
         self.trace.is_some() || self.perfetto.is_some()
     }
 
@@ -110,7 +126,7 @@ impl TimelineArgs {
             ("--trace-packets", self.trace_packets.is_some()),
         ];
         for (option, _) in only.into_iter().filter(|(_, given)| *given) {
-            ensure!(self.is_wanted(), "{option}: expected --trace or --perfetto with it");
+            ensure!(self.makes_files(), "{option}: expected --trace or --perfetto with it");
         }
         if !self.is_wanted() && profile.is_none() {
             return Ok(None);
@@ -134,7 +150,8 @@ impl TimelineArgs {
             recorder = recorder.with_profile(profile);
         }
         let (cores, lanes) = (config.cores, config.lanes);
-        Ok(Some(Timeline { recorder: Rc::new(RefCell::new(Some(recorder))), cores, lanes, has_counters }))
+        let recorder = Rc::new(RefCell::new(Some(recorder)));
+        Ok(Some(Timeline { recorder, isa, cores, lanes, has_counters, races: None }))
     }
 }
 
@@ -142,12 +159,21 @@ impl TimelineArgs {
 pub struct Timeline {
     /// Gone when the files are ended.
     recorder: Rc<RefCell<Option<Recorder<OutputFile>>>>,
+    isa: Isa,
     cores: usize,
     lanes: usize,
     has_counters: bool,
+    races: Option<Rc<RefCell<Detector>>>,
 }
 
 impl Timeline {
+    /// Looks for races from [`Self::attach`] on; gives what finds them.
+    pub fn look_for_races(&mut self, places: Places) -> Rc<RefCell<Detector>> {
+        let detector = Rc::new(RefCell::new(Detector::new(self.isa, places)));
+        self.races = Some(Rc::clone(&detector));
+        detector
+    }
+
     /// Records every cycle from now on.
     pub fn attach(&self, simulation: &mut Simulation) -> Result<(), CosimError> {
         let model = simulation.model_mut();
@@ -155,16 +181,20 @@ impl Timeline {
         let harts = CommandPorts::present(model.ports()).then(|| CommandPorts::bind(model)).transpose()?;
         let mut levels = self.has_counters.then(|| LevelPorts::bind(model)).transpose()?;
         let shared = Rc::clone(&self.recorder);
+        let races = self.races.clone();
         let mut trace = TraceCycle::default();
         simulation.set_observer(Box::new(move |cycle, model, events, _| {
             let mut recorder = shared.borrow_mut();
             let Some(recorder) = recorder.as_mut() else { return Ok(()) };
             trace.clear();
-            if recorder.needs_retired(cycle) {
+            if races.is_some() || recorder.needs_retired(cycle) {
                 ports.sample(model, &mut trace);
             }
             if let Some(retired) = harts.as_ref().and_then(|ports| ports.sample(model)) {
                 recorder.hart(cycle, &retired).map_err(|error| error.to_string())?;
+            }
+            if let Some(races) = &races {
+                races.borrow_mut().cycle(&trace.retired, events);
             }
             let levels = levels.as_mut().map_or_else(Levels::default, |ports| ports.sample(model));
             recorder.cycle(cycle, &trace, events, levels).map_err(|error| error.to_string())

@@ -302,3 +302,65 @@ fn a_kernel_with_queues_plays_ping_pong() {
     assert_eq!(nodes[0]["heap_crc"], nodes[1]["heap_crc"]);
     folder.fail(&format!("{run} --firmware absent.elf"), &["absent.elf"]);
 }
+
+/// Dropped packets and faults are told as `hermes run` tells them.
+#[test]
+fn drops_and_faults_of_nodes() {
+    let folder = Folder::new();
+    folder.write(
+        "k.c",
+        "#include <hermes.h>\nuint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)\n{\n\
+         if (packet == 3) return VERDICT_DROP | DROP_NO_ROUTE;\nif (packet == 4) return 0xc0000005u;\n\
+         if (packet == 5) __asm__ volatile(\"lw a0, 0(%0)\" : : \"r\"(2) : \"a0\");\nreturn 0;\n}\n",
+    );
+    folder.succeed("kernel build k.c -o k.elf");
+    let output = folder
+        .hermes(&format!("cluster --nodes 2 --kernel k.elf --packets 8 --heap 64 {SMALL} --json r.json"));
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(text.contains("dropped by node 0  1 drop: no route"), "{text}");
+    for part in [
+        "node 0: fault: load address misaligned at PC 0x",
+        "in kernel+",
+        "(k.c:6), `lw ",
+        "address 0x00000002 (the null address): 1 thread, the first with packet 5",
+        "node 0: 1 of 8 packets ended with a fault",
+    ] {
+        assert!(error.contains(part), "{part} in\n{error}");
+    }
+    let nodes = folder.report("r.json")["nodes"].clone();
+    assert_eq!((&nodes[1]["dropped"], &nodes[1]["faults"]), (&1.into(), &1.into()));
+    assert_eq!(nodes[1]["verdicts"]["0xc0000005 returned, no fault"], 1);
+    assert_eq!(nodes[1]["fault_causes"][0]["first_packet"], 5);
+}
+
+/// Firmware of the other mode would wait for ever.
+#[test]
+fn firmware_of_the_other_mode() {
+    let folder = folder();
+    for (mode, source) in [("queues", "net-paper.c"), ("paper", "net.c")] {
+        let path = format!("{}/kernels-asm/firmware/{source}", env!("CARGO_MANIFEST_DIR"));
+        folder.succeed(&format!("firmware build {path} -o net.elf"));
+        let run = format!("cluster --nodes 2 --kernel k.elf --queues {mode} --firmware net.elf");
+        let other = if mode == "queues" { "paper" } else { "queues" };
+        let expected =
+            format!("--firmware net.elf: serves the mode {other}; expected that of --queues {mode} (");
+        folder.fail(&run, &[&expected]);
+    }
+}
+
+#[test]
+fn registers_of_the_network_interface() {
+    let folder = folder();
+    // Nothing arrives: a command takes as long as its retries.
+    let cycles = |options: &str| {
+        let run = "cluster --nodes 2 --kernel k.elf --packets 4 --heap 4096 --loss 100 --net-timeout 1000";
+        let output = folder.hermes(&format!("{run} {SMALL} {options} --json r.json"));
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        folder.report("r.json")["cycles"].as_u64().expect("a number")
+    };
+    let (none, two) = (cycles("--net-retries 0"), cycles("--net-retries 2 --net-window 1"));
+    assert!(none + 2_000 < two, "{none} and {two} cycles");
+    let output = folder.hermes("cluster --nodes 2 --kernel k.elf --net-window 0");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("0 is not in 1..=32"), "{output:?}");
+}

@@ -105,6 +105,53 @@ fn figures_of_benches_are_found_by_their_names() {
     assert!(!text.contains("[two]"), "{text}");
 }
 
+/// Figures of two benches have nothing to do with each other.
+#[test]
+fn benches_are_compared_with_themselves() {
+    let folder = Folder::new();
+    let report = |bench: &str, value: u32| {
+        format!(
+            r#"{{"origin":{{"command":["hermes","-q","bench","--json","x.json","{bench}"]}},"figures":[{{"name":"a","value":{value}}}]}}"#
+        )
+    };
+    folder.write("core.json", report("core", 1));
+    folder.write("again.json", report("core", 2));
+    folder.write("apps.json", report("apps", 1));
+    folder.succeed("compare core.json again.json");
+    folder.fail(
+        "compare core.json apps.json",
+        &["apps.json: the JSON of hermes bench apps; expected that of hermes bench core, as core.json"],
+    );
+}
+
+/// The same sources give the same file in another folder, and so the same report.
+#[test]
+fn what_is_built_elsewhere_is_the_same() {
+    let (first, second) = (Folder::new(), Folder::new());
+    let kernel = "#include <hermes.h>\n#include <string.h>\n#include \"mine.h\"\nuint32_t sum(uint32_t);\n\
+                  uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)\n\
+                  { uint32_t copy[4]; memcpy(copy, slot, 16); return sum(copy[packet & 3]) & 7; }\n";
+    for folder in [&first, &second] {
+        std::fs::create_dir(folder.path("include")).unwrap();
+        folder.write("include/mine.h", "#define MINE 1\n");
+        folder.write("k.c", kernel);
+        folder.write("sum.S", ".globl sum\nsum: addi a0, a0, 5\nret\n");
+        folder.write("fw.c", "#include \"hermes_cp.h\"\nint main(void) { puts(__FILE__); return 0; }\n");
+        folder.succeed("kernel build k.c sum.S -I include -o k.elf");
+        folder.succeed("firmware build fw.c -o fw.elf");
+        folder.succeed("gen-trace --kind imix --packets 20 -o in.pcap");
+        folder
+            .succeed("-q run --kernel k.elf --pcap in.pcap --cores 1 --lanes 1 --warps 2 --json report.json");
+    }
+    assert!(first.read("k.elf") == second.read("k.elf") && first.read("fw.elf") == second.read("fw.elf"));
+    first.write("other.json", second.read("report.json"));
+    first.succeed("compare --fail report.json other.json");
+    // In the folder GDB finds the sources by these names.
+    let bytes = first.read("k.elf");
+    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(has("k.c\0") && has("sum.S\0") && !has(&first.path("").display().to_string()));
+}
+
 /// Lines, functions and instructions of profiles are found by what they are, whatever they cost.
 #[test]
 fn profiles() {

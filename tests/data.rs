@@ -246,3 +246,84 @@ fn a_golden_model_in_python() {
         "{error}"
     );
 }
+
+/// A kernel that shortens a packet, lengthens it, or leaves it as it is.
+const LENGTHS: &str = "#include <hermes.h>
+uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
+{
+    if (packet % 3 == 1)
+        slot->length -= 10;
+    if (packet % 3 == 2) {
+        for (uint32_t byte = 0; byte < 200; byte++)
+            slot->ethernet[slot->length + byte] = byte;
+        slot->length += 200;
+    }
+    return packet % 5 == 4 ? VERDICT_DROP | 1 : 0;
+}
+";
+
+/// The capture that is written has records whose length on the wire follows the frames.
+#[test]
+fn lengths_follow_the_kernel() {
+    let folder = folder(LENGTHS);
+    let run = format!("run --kernel k.elf --pcap in.pcap {ARRAY}");
+    folder.succeed(&format!("{run} --out out.pcap"));
+    let capture = |name: &str| hermes_testbench::traffic::read(&folder.path(name), None).unwrap().frames;
+    let before = capture("in.pcap");
+    let forwarded = (0..).zip(&before).filter(|(packet, _)| packet % 5 != 4);
+    let expected: Vec<_> = forwarded
+        .map(|(packet, frame)| match packet % 3 {
+            0 => frame.data.len(),
+            1 => frame.data.len() - 10,
+            _ => frame.data.len() + 200,
+        })
+        .collect();
+    let after = capture("out.pcap");
+    assert_eq!(after.iter().map(|frame| frame.data.len()).collect::<Vec<_>>(), expected);
+    assert!(after.iter().all(|frame| frame.wire_length as usize == frame.data.len()));
+    folder.succeed(&format!(
+        "iss --kernel k.elf --pcap in.pcap {} --packet 2 -o one.pcap",
+        "--cores 1 --lanes 4"
+    ));
+    let one = &capture("one.pcap")[0];
+    assert_eq!((one.data.len(), one.wire_length as usize), (before[2].data.len() + 200, one.data.len()));
+}
+
+/// A length beyond the slot, and none, is an error that names the packet; nothing is written.
+#[test]
+fn lengths_beyond_the_slot() {
+    let folder = folder(LENGTHS);
+    folder.succeed("gen-trace --kind fixed:64 --packets 20 -o small.pcap");
+    let array = "--cores 1 --lanes 4 --warps 4";
+    let wrong = "packet 2 of the capture, counted from 0: the kernel set its length to 264; expected 1 to 110, what a slot of 128 bytes holds";
+    let run = "--kernel k.elf --pcap small.pcap";
+    // The bytes behind the slot are those of another packet: windows do not tell.
+    folder.fail(&format!("run {run} {ARRAY} --out new.pcap --json new.json"), &[wrong, "packets in all"]);
+    folder.fail(&format!("iss {run} {array} --packet 2"), &[wrong]);
+    assert!(!folder.path("new.pcap").exists() && !folder.path("new.json").exists());
+    folder.succeed(&format!("run {run} {ARRAY} --slot-bytes 512 --out new.pcap"));
+    folder.fail(
+        &format!("run --kernel k.elf --pcap in.pcap {ARRAY} --slot-bytes 128"),
+        &["--slot-bytes 128: the frames of the capture need slots of 2048 bytes"],
+    );
+    let output = folder.hermes(&format!("run {run} {ARRAY} --slot-bytes 100"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("expected a power of two, 128 to 65536"));
+    folder.write(
+        "zero.c",
+        "#include <hermes.h>\nuint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)\n{ slot->length = LEN; return 0; }",
+    );
+    for (length, ports) in [("0", true), ("5000", true), ("0xffffffff", false)] {
+        folder.succeed(&format!("kernel build zero.c -o zero.elf --rv32e -D LEN={length}"));
+        let number = if ports { length } else { "4294967295" };
+        let wrong =
+            format!("packet 0 of the capture, counted from 0: the kernel set its length to {number};");
+        folder.fail(
+            &format!("run --kernel zero.elf --pcap small.pcap {ARRAY}"),
+            &[&wrong, "20 packets in all"],
+        );
+        if ports {
+            let run = format!("run --app dec-ttl --kernel zero.elf --pcap small.pcap --through ports {ARRAY} --packet-ports");
+            folder.fail(&run, &[&wrong, "20 packets in all"]);
+        }
+    }
+}

@@ -48,6 +48,87 @@ fn is_stop(answer: &str, signal: &str, thread: u32) -> bool {
     answer.starts_with(&format!("T{signal}")) && answer.contains(&format!("thread:{thread:02x};"))
 }
 
+/// What a client sends that cannot be is answered with an error, and the session goes on.
+#[test]
+fn packets_that_cannot_be_are_answered() {
+    let folder = folder(TEXT);
+    let mut gdb = Session::new(command(&folder, ""));
+    for packet in [
+        "Hg-1",
+        "m1000",
+        "Z0,1000",
+        "vCont;z",
+        "vCont;c:63",
+        "Hg63",
+        "G00",
+        "P5=00",
+        "m100000000,4",
+        "m0,ffffffff",
+    ] {
+        assert_eq!(gdb.ask(packet), "E16", "{packet}");
+    }
+    assert_eq!(gdb.ask("vMustReplyEmpty"), "");
+    // A register that is not there.
+    assert!(gdb.ask("p1041").starts_with('E'));
+    // A wrong checksum, rubbish, and a packet that was not understood.
+    gdb.stream.write_all(b"rubbish$g#00").unwrap();
+    assert_eq!(gdb.next_byte(), b'-');
+    assert_eq!(gdb.ask("Hg2"), "OK");
+    gdb.stream.write_all(b"-").unwrap();
+    assert_eq!(gdb.receive(), "OK");
+    // Longer than any buffer.
+    assert_eq!(gdb.ask(&"m".repeat(9_000)), "E16");
+    assert_eq!(gdb.ask("vCont;c"), "W00");
+}
+
+/// 10,000 packets that are nearly good, from a seed: each is answered, and the session goes on.
+#[test]
+fn packets_at_random_are_answered() {
+    use rand::{Rng as _, SeedableRng as _};
+    const GOOD: [&str; 16] = [
+        "?",
+        "g",
+        "Hg2",
+        "Hc-1",
+        "m1000,40",
+        "M2000,2:ab01",
+        "X2000,2:zz",
+        "T1",
+        "p20",
+        "P5=00000001",
+        "Z0,1000,4",
+        "z2,2000,4",
+        "qThreadExtraInfo,1",
+        "qSupported:multiprocess+;swbreak+",
+        "qXfer:features:read:target.xml:0,40",
+        "qfThreadInfo",
+    ];
+    const BYTES: &[u8] = b"0123456789abcdefgxyzGHMPTXZ,;:=.-+?{}() ";
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(hermes_testbench::test_seed());
+    let folder = folder(TEXT);
+    let mut gdb = Session::new(command(&folder, ""));
+    for _ in 0..10_000 {
+        let mut packet = GOOD[random.gen_range(0..GOOD.len())].as_bytes().to_vec();
+        for _ in 0..random.gen_range(0..4) {
+            let at = random.gen_range(0..=packet.len());
+            let byte = BYTES[random.gen_range(0..BYTES.len())];
+            match random.gen_range(0..3) {
+                0 => packet.insert(at, byte),
+                1 => packet.truncate(at),
+                _ if at < packet.len() => packet[at] = byte,
+                _ => {}
+            }
+        }
+        let packet = String::from_utf8(packet).expect("ASCII");
+        // These let the warp go on.
+        if packet.starts_with(['c', 's', 'k', 'D']) || packet.starts_with("vCont") {
+            continue;
+        }
+        gdb.ask(&packet);
+    }
+    assert!(gdb.ask("?").starts_with("T05"));
+}
+
 #[test]
 fn a_session_to_the_end() {
     let folder = folder(TEXT);

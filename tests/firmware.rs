@@ -178,7 +178,86 @@ fn threads_that_fault_are_told() {
          int main(void) { REGISTER(SPAWN_CONTROL) = 1; spawn_page(page); for (int i = 1; i < 8; i++) ((volatile uint32_t *)page)[i] = 0; page[0].shape = 2; spawn(&page[0], (void *)&job);\n\
          while (REGISTER(SPAWN_BUSY)) ; return 0; }",
     );
-    folder.fail(&format!("run --firmware threads.elf {ARRAY}"), &["threads on the cores faulted", "cause 2"]);
+    folder.fail(
+        &format!("run --firmware threads.elf {ARRAY}"),
+        &[
+            "fault: illegal instruction at PC 0x",
+            " in job",
+            "2 threads of the thread spawner, the first thread 0 of the job in slot 0",
+            "threads.elf: 2 threads of the thread spawner ended with a fault",
+        ],
+    );
+    // Beside packets they are no packets' faults.
+    folder.succeed("gen-trace --kind fixed:64 --packets 20 -o in.pcap");
+    build(
+        &folder,
+        "beside",
+        "static struct spawn_descriptor page[16] __attribute__((aligned(1024)));\n\
+         uint32_t shared;\nstatic void job(void) { shared++; }\n\
+         int main(void) { uint32_t w[4]; REGISTER(SPAWN_CONTROL) = 1; spawn_page(page); for (int i = 1; i < 8; i++) ((volatile uint32_t *)page)[i] = 0; page[0].shape = 2 | (REGISTER(KERNEL_CLASS) ? SPAWN_RV32E : 0); spawn(&page[0], job);\n\
+         while (REGISTER(SPAWN_BUSY)) ; while (!mailbox_receive(w)) ; return 0; }",
+    );
+    let run = format!("run --app dec-ttl --pcap in.pcap --firmware beside.elf {ARRAY} --json report.json");
+    let told = [
+        "fault: load access at PC 0x",
+        " in job",
+        "(beside.c:4)",
+        "(byte 0 of shared): 2 threads of the thread spawner",
+    ];
+    folder.fail(
+        &format!("{run} --fail-on-fault"),
+        &[&told[..], &["2 threads of the thread spawner ended with a fault"]].concat(),
+    );
+    let report = folder.report("report.json");
+    let cause = &report["fault_causes"][0];
+    assert!(
+        cause["first_packet"].is_null() && cause["first_spawned"] == serde_json::json!([0, 0]),
+        "{cause}"
+    );
+    assert_eq!(report["verdicts"]["forward: port 0"], 20);
+    // Alone they reach it, and race: both add to one word.
+    folder.fail(
+        &format!("run --firmware beside.elf --races --firmware-timeout 60000 {ARRAY}"),
+        &["race: ", " in job", "(beside.c:4)", "by thread 1 of the job in slot 0", "(byte 0 of shared)"],
+    );
+}
+
+/// What firmware asks for that the array does not have, or that was not set up.
+#[test]
+fn misuse_of_channels_and_spawner_is_named() {
+    let folder = Folder::new();
+    build(
+        &folder,
+        "channel",
+        "ULI_HANDLER(done)\n{\n}\nuint32_t word;\nint main(void) { uli_arm(ULI_WRITTEN, 5, done, uli_word(&word)); return 0; }",
+    );
+    let run = |name: &str, more: &str| format!("run --firmware {name}.elf {ARRAY} {more}");
+    folder.fail(&run("channel", ""), &["illegal instruction", "EMONITOR of channel 5", "--uli-channels"]);
+    // Harts alone take away neither channels nor spawner.
+    build(
+        &folder,
+        "harts",
+        "int main(void) { printf(\"%u %u %u\", REGISTER(CONFIG) >> 26 & 1, REGISTER(CONFIG) >> 27 & 1, REGISTER(CP_STATUS) >> 24 & 15); return 0; }",
+    );
+    assert_eq!(folder.succeed(&run("harts", "--command-threads 2")), "1 1 2");
+    build(
+        &folder,
+        "page",
+        "static struct spawn_descriptor page[16] __attribute__((aligned(1024)));\nstatic void job(void) {}\n\
+         int main(void) { volatile uint32_t done = 0; REGISTER(SPAWN_CONTROL) = 1; page[0].shape = 1; page[0].completion = (uint32_t)&done; page[0].token = 1; spawn(&page[0], job); while (!done) ; return 0; }",
+    );
+    folder
+        .fail(&run("page", "--firmware-timeout 20000"), &["has no descriptor page", "not at its end after"]);
+    build(
+        &folder,
+        "shape",
+        "static struct spawn_descriptor page[16] __attribute__((aligned(1024)));\nstatic void job(void) {}\n\
+         int main(void) { REGISTER(SPAWN_CONTROL) = 1; spawn_page(page); for (int i = 1; i < 8; i++) ((volatile uint32_t *)page)[i] = 0; page[0].shape = 1 | SPAWN_RV32E; spawn(&page[0], job); while (!REGISTER(SPAWN_ERRORS)) ; printf(\"%f %d%%\", 1.5, 7); return 0; }",
+    );
+    let output = folder.hermes(&run("shape", ""));
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && error.contains("the thread spawner rejected 1 descriptor"), "{error}");
+    assert_eq!(text, "[%f is not supported] 7%");
 }
 
 #[test]

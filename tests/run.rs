@@ -492,6 +492,8 @@ fn long_and_endless_kernels() {
         &format!("run --kernel endless.elf --pcap in.pcap --commit-limit 600000 --verdicts none.csv {array}"),
         &[
             "no packet was committed for 600001 cycles",
+            "\nwarps on cores: at PC 0x",
+            " in kernel",
             "0 committed",
             "--watchdog CYCLES",
             "--commit-limit CYCLES",

@@ -69,6 +69,30 @@ static int repeat(char byte, int count)
     return count > 0 ? count : 0;
 }
 
+static int is_one_of(char letter, const char *letters)
+{
+    while (*letters && *letters != letter)
+        letters++;
+    return *letters;
+}
+
+/* Writes a conversion that printf does not have, from its % on, and says so; moves to the letter
+ * with which it ends. */
+static int not_supported(const char *begin, const char **format)
+{
+    static const char words[] = " is not supported]";
+    while (**format && !is_one_of(**format, "aAeEfFgGdiouxXcspn%"))
+        (*format)++;
+    int written = repeat('[', 1);
+    for (; begin != *format; begin++)
+        written += repeat(*begin, 1);
+    if (**format)
+        written += repeat(**format, 1);
+    for (const char *word = words; *word; word++)
+        written += repeat(*word, 1);
+    return written;
+}
+
 int vprintf(const char *format, va_list arguments)
 {
     int written = 0;
@@ -78,6 +102,7 @@ int vprintf(const char *format, va_list arguments)
             written++;
             continue;
         }
+        const char *begin = format;
         int left = 0, zeros = 0, width = 0;
         for (format++; *format == '-' || *format == '0'; format++) {
             left |= *format == '-';
@@ -122,9 +147,21 @@ int vprintf(const char *format, va_list arguments)
             break;
         case 0:
             return written;
-        default:
-            buffer[0] = *format;
+        case '%':
+            buffer[0] = '%';
             count = 1;
+            break;
+        default:
+            written += not_supported(begin, &format);
+            if (!*format)
+                return written;
+            if (is_one_of(*format, "aAeEfFgG"))
+                (void)va_arg(arguments, double);
+            else if (longs > 1)
+                (void)va_arg(arguments, uint64_t);
+            else
+                (void)va_arg(arguments, uint32_t);
+            continue;
         }
         int padding = width - count - negative;
         if (!left && !zeros)

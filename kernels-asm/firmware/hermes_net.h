@@ -5,6 +5,10 @@
 
 #include "hermes_cp.h"
 
+/* Says once, in one source, which mode of the command queues the firmware serves, by the name that
+ * `hermes cluster --queues` has for it. `hermes cluster` refuses firmware of the other one. */
+#define NET_MODE(name) const char net_mode[] __attribute__((used, section(".hermes.mode"))) = name
+
 /* ---- The window. Each hart has its own buffer and its own counts. Words only; what is not listed
  * is an access fault. */
 #define NET_WINDOW(offset) (*(volatile uint32_t *)(0xffffc000u + (offset)))

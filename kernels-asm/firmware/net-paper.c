@@ -7,6 +7,8 @@
  * way (NET_CAPS), it uses as many contexts. */
 #include "hermes_net.h"
 
+NET_MODE("paper");
+
 #define MOST_QUEUES 256u
 #define MOST_PES 64u
 #define MOST_HARTS 8u

@@ -4,6 +4,8 @@
  * see. */
 #include "hermes_net.h"
 
+NET_MODE("queues");
+
 #define MOST_HARTS 8u
 /* Commands that hart 0 serves, though there are more, before it looks for a message or goes on with
  * its own work. */

@@ -1,12 +1,20 @@
 //! What `hermes cluster` tells.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use anyhow::bail;
+use anyhow::{bail, Context as _};
 use hermes_rtl::config::Config;
 use hermes_testbench::cluster::{ClusterResult, LinkOptions, NodeReport, PortCounts};
+use hermes_testbench::firmware::Code;
+use hermes_testbench::kernel::Kernel;
+use hermes_testbench::metrics::{name_verdicts, FaultCause, PacketRecord};
+use hermes_testbench::verdict::Verdict;
 use hermes_testbench::words::number_of;
 use serde::{Serialize, Serializer};
+
+use crate::print;
+use crate::run::outcome::{fault_causes, wrong_lengths};
 
 /// What was run.
 #[derive(Serialize)]
@@ -58,6 +66,24 @@ fn link_text(link: &LinkOptions) -> String {
     text
 }
 
+impl NodeLine {
+    fn of(report: NodeReport, kernel: &Kernel, code: &Code<'_>) -> Self {
+        let outcome = &report.outcome;
+        let mut memory = outcome.memory.clone();
+        memory.add_kernel(kernel);
+        let packets = (0..).zip(outcome.words.iter().flat_map(|(word, count)| vec![*word; *count]));
+        let records: Vec<_> = packets
+            .map(|(packet, word)| PacketRecord { packet, verdict: Verdict(word), times: None })
+            .collect();
+        let threads = outcome.faults.into();
+        let fault_causes = fault_causes(&outcome.fault_records, &records, threads, code, &memory);
+        let verdicts = name_verdicts(&records, threads, &outcome.fault_records, Verdict::to_string);
+        let drops = |record: &&PacketRecord| !record.verdict.is_forward() && !record.verdict.is_fault();
+        let dropped = records.iter().filter(drops).count();
+        Self { report, dropped, verdicts, fault_causes }
+    }
+}
+
 /// A run of a cluster.
 #[derive(Serialize)]
 pub struct Report {
@@ -65,16 +91,39 @@ pub struct Report {
     facts: Facts,
     /// Cycles from the start of the kernel to the last completion of any node.
     cycles: u64,
-    nodes: Vec<NodeReport>,
+    nodes: Vec<NodeLine>,
     ports: Vec<PortCounts>,
+    #[serde(skip)]
+    slot_bytes_log2: u32,
+}
+
+/// A node, with what is told of its packets.
+#[derive(Serialize)]
+struct NodeLine {
+    #[serde(flatten)]
+    report: NodeReport,
+    /// Packets that the kernel dropped.
+    dropped: usize,
+    /// Packets of each verdict, by name.
+    verdicts: BTreeMap<String, usize>,
+    /// What threads faulted of.
+    fault_causes: Vec<FaultCause>,
 }
 
 impl Report {
-    pub fn new(facts: Facts, result: ClusterResult<NodeReport>) -> Self {
+    /// What came of a run of `kernel`, whose packets had slots of `1 << slot_bytes_log2` bytes.
+    pub fn new(
+        facts: Facts,
+        result: ClusterResult<NodeReport>,
+        kernel: &Kernel,
+        slot_bytes_log2: u32,
+    ) -> Self {
         let ClusterResult { nodes, ports } = result;
         let end = nodes.iter().map(|node| node.complete).max().unwrap_or(0);
         let begin = nodes.iter().map(|node| node.began).min().unwrap_or(0);
-        Self { facts, cycles: end - begin, nodes, ports }
+        let code = Code::new(Some(kernel), None);
+        let nodes = nodes.into_iter().map(|report| NodeLine::of(report, kernel, &code)).collect();
+        Self { facts, cycles: end - begin, nodes, ports, slot_bytes_log2 }
     }
 
     /// As text; `status`: with queue pairs and counters of every node.
@@ -119,9 +168,10 @@ impl Report {
         )?;
         writeln!(
             f,
-            "  node  packets  faults  commands  completed  failed  latest code  frames sent     lost  delivered  heap CRC-32"
+            "  node  packets  dropped  faults  commands  completed  failed  latest code  frames sent     lost  delivered  heap CRC-32"
         )?;
-        for (number, (node, port)) in self.nodes.iter().zip(&self.ports).enumerate() {
+        for (number, (line, port)) in self.nodes.iter().zip(&self.ports).enumerate() {
+            let node = &line.report;
             let served = &node.served;
             let code = match served.code {
                 0 => "-".to_string(),
@@ -129,9 +179,10 @@ impl Report {
             };
             writeln!(
                 f,
-                "  {number:>4}  {:>7}  {:>6}  {:>8}  {:>9}  {:>6}  {code:>11}  {:>11}  {:>7}  {:>9}  {:>#11x}",
+                "  {number:>4}  {:>7}  {:>7}  {:>6}  {:>8}  {:>9}  {:>6}  {code:>11}  {:>11}  {:>7}  {:>9}  {:>#11x}",
                 node.packets,
-                node.faults,
+                line.dropped,
+                node.outcome.faults,
                 served.commands,
                 served.completed,
                 served.failed,
@@ -141,8 +192,13 @@ impl Report {
                 node.heap_crc
             )?;
         }
+        for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.dropped > 0) {
+            let drops = node.verdicts.iter().filter(|(name, _)| name.starts_with("drop"));
+            let drops: Vec<_> = drops.map(|(name, count)| format!("{count} {name}")).collect();
+            writeln!(f, "  dropped by node {number}  {}", drops.join(", "))?;
+        }
         if status {
-            for (number, node) in self.nodes.iter().enumerate() {
+            for (number, NodeLine { report: node, .. }) in self.nodes.iter().enumerate() {
                 writeln!(f, "  network interface of node {number}")?;
                 write!(f, "{}", node.status)?;
             }
@@ -156,9 +212,19 @@ impl Report {
     /// Commands or threads failed.
     pub fn check(&self) -> anyhow::Result<()> {
         for (number, node) in self.nodes.iter().enumerate() {
-            let served = &node.served;
-            if node.faults > 0 {
-                bail!("node {number}: {} threads of the kernel ended with a fault", node.faults);
+            let NodeReport { served, outcome, packets, .. } = &node.report;
+            wrong_lengths(outcome.wrong_lengths.iter().copied(), self.slot_bytes_log2)
+                .with_context(|| format!("node {number}"))?;
+            let refused = outcome.bus_errors.lines();
+            let lines: Vec<_> = node.fault_causes.iter().map(ToString::to_string).chain(refused).collect();
+            lines.iter().for_each(|line| print::error(format_args!("node {number}: {line}")));
+            if outcome.faults > 0 {
+                let all = number_of(*packets as u64, "packet");
+                bail!("node {number}: {} of {all} ended with a fault", outcome.faults);
+            }
+            if !lines.is_empty() {
+                let count = number_of(outcome.bus_errors.count, "line");
+                bail!("node {number}: memory refused {count}");
             }
             if served.failed > 0 {
                 bail!(

@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use super::difference::Part;
 
+/// The benches.
+const BENCHES: [&str; 10] =
+    ["emit", "sim", "cost", "core", "memory", "apps", "spawn", "interrupts", "net", "fig7"];
 /// Most bytes of a report.
 const MOST_BYTES: u64 = 256 << 20;
 
@@ -122,9 +125,20 @@ fn name_of(entry: &Value) -> Option<String> {
     }
 }
 
+/// The bench whose figures a report has, such as `core`: the word of the command line behind
+/// `bench`.
+fn bench_of(report: &Value) -> Option<String> {
+    let words = report["origin"]["command"].as_array()?.iter().filter_map(Value::as_str);
+    let mut behind = words.skip_while(|word| *word != "bench").skip(1);
+    let known = behind.find(|word| BENCHES.contains(word))?;
+    Some(known.to_string())
+}
+
 /// A report.
 pub struct Document {
     pub kind: Kind,
+    /// The bench, if it is of one.
+    pub bench: Option<String>,
     /// Values by their paths, such as `cores[1].ipc`.
     pub values: BTreeMap<Key, Value>,
 }
@@ -149,7 +163,8 @@ impl Document {
         let report: Value = serde_json::from_slice(input::without_mark(&bytes))
             .map_err(|error| anyhow!("{}: no JSON ({error}); {expected}", name()))?;
         let kind = Kind::of(&report).ok_or_else(|| anyhow!("{}: no report; {expected}", name()))?;
-        let mut document = Self { kind, values: BTreeMap::new() };
+        let bench = if kind == Kind::Bench { bench_of(&report) } else { None };
+        let mut document = Self { kind, bench, values: BTreeMap::new() };
         document.add(String::new(), report);
         document.drop_repeated();
         Ok(document)

@@ -87,6 +87,11 @@ impl Lanes {
         }
     }
 
+    /// How many lanes there are.
+    pub fn count(&self) -> usize {
+        self.debugger.run().threads().len()
+    }
+
     /// The lanes, that of the packet first.
     fn lanes(&self) -> impl Iterator<Item = usize> {
         let (own, count) = (self.lane, self.debugger.run().threads().len());
@@ -107,8 +112,10 @@ impl Lanes {
     /// What GDB is told at the end: 0 if the packet is forwarded, 1 if it is dropped, 2 if its
     /// thread faulted.
     fn exit_code(&self) -> u8 {
-        let verdict = Verdict(self.debugger.run().threads()[self.lane].hart.x[10]);
-        match (verdict.is_forward(), verdict.is_fault()) {
+        let run = self.debugger.run();
+        let verdict = Verdict(run.threads()[self.lane].hart.x[10]);
+        // A kernel can return the word of a fault, too.
+        match (verdict.is_forward(), run.has_faulted(self.lane)) {
             (true, _) => 0,
             (_, false) => 1,
             (_, true) => 2,
@@ -247,7 +254,8 @@ impl SingleRegisterAccess<Tid> for Lanes {
             RiscvRegId::Csr(number) => self.debugger.run().csr(lane, number.into()),
             _ => None,
         };
-        bytes[..4].copy_from_slice(&value.ok_or(TargetError::Errno(FAULT))?.to_le_bytes());
+        let value = value.ok_or(TargetError::Errno(FAULT))?;
+        bytes[..4].copy_from_slice(&value.to_le_bytes());
         Ok(4)
     }
 

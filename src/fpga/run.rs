@@ -7,7 +7,8 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, BoardError, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, Layout, MemoryMap};
-use hermes_testbench::metrics::{BoardRun, BusErrors, Environment, Report};
+use hermes_testbench::firmware::Code;
+use hermes_testbench::metrics::{BoardRun, BusErrors, Environment, FrameLines, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 
@@ -17,7 +18,9 @@ use crate::files::Files;
 use crate::print;
 use crate::run::data::{Data, DataArgs};
 use crate::run::expect::ExpectArgs;
-use crate::run::outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
+use crate::run::outcome::{
+    both, check_left_lengths, compare, core_work, counted, fault_causes, records, tell_faults,
+};
 use crate::run::outputs::Outputs;
 use crate::run::program::{in_the_ring, seconds, InputArgs, LimitArgs, Program, StackArgs};
 
@@ -131,7 +134,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let outputs =
         Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
 
-    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
+    let slot_bytes_log2 = args.stack.slot_bytes_log2(&capture.frames, program.growth())?;
     let packets: Vec<_> =
         capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
     let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
@@ -147,6 +150,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     log::info!("{}: {}", args.port.display(), board.statistics());
     log::info!("{} frames came damaged to the board since it started", board.identity().damaged_frames);
 
+    check_left_lengths(&packets, &result.packets, slot_bytes_log2)?;
     // A golden model of the user's own takes the place of the app's.
     let models = program.app.as_ref().filter(|_| expected.golden().is_none());
     if let Some(app) = models {
@@ -166,15 +170,21 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
     let counted = counted(&capture, slot_bytes_log2);
     let mut report = Report::without_times(facts, &records, busy_cycles, lengths, cores, faults, counted);
-    if let Some(app) = &program.app {
+    let read = report.cores.iter().map(|core| core.line_reads).sum();
+    report.frame_lines = Some(FrameLines::new(packets.iter().map(SlotPacket::lines).sum(), read));
+    if program.app.is_some() {
         report.golden_checked = models.is_some();
-        report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
     }
-    report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
     report.fault_records.clone_from(&result.faults);
+    report.name_verdicts(&records, |verdict| match &program.app {
+        Some(app) => app.verdict_name(*verdict),
+        None => verdict.to_string(),
+    });
+    let code = Code::new(Some(&program.kernel), None);
+    report.fault_causes = fault_causes(&result.faults, &records, faults, &code, &memory);
     report.bus_errors = BusErrors::counted(result.read_out.bus_errors);
     let compared = expected.compare(&result.packets, false, &mut report);
-    outputs.write(&capture.frames, &result.packets, &records, &report)?;
+    outputs.write(&capture.frames, &packets, &result.packets, &records, &report)?;
     data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);

@@ -24,7 +24,11 @@ pub fn of(
     let first = index - *lane as u64;
     let (own, all) = run.instructions(*lane);
     let verdict = Verdict(result.verdict);
-    let name = program.app.as_ref().map_or_else(|| verdict.to_string(), |app| app.verdict_name(verdict));
+    let name = match &program.app {
+        _ if verdict.is_fault() && !run.has_faulted(*lane) => "returned, no fault".to_string(),
+        Some(app) => app.verdict_name(verdict),
+        None => verdict.to_string(),
+    };
     let mut lines = vec![
         format!(
             "packet        {index} of {capture}, lane {lane} of the warp of packets {first} to {}",

@@ -231,6 +231,7 @@ impl fmt::Display for Differences {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_testbench::cosim::LeftLength;
 
     fn results() -> Vec<PacketResult> {
         let verdicts = [0, 0x8000_0001, 2, 0];
@@ -238,6 +239,7 @@ mod tests {
             index,
             verdict,
             bytes: vec![index as u8; 60],
+            left: LeftLength::whole(60),
             egress: if index == 3 { vec![vec![7; 60], vec![8; 60]] } else { Vec::new() },
         };
         (0..).zip(verdicts).map(result).collect()

@@ -8,11 +8,14 @@ use std::rc::Rc;
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandPorts, CycleProfile};
-use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryOptions, Simulation};
-use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
+use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryMap, MemoryOptions, Simulation};
+use hermes_testbench::firmware::{Code, Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
+use hermes_testbench::races::{Explain, Places, RaceReport};
+use hermes_testbench::words::number_of;
 
 use super::gdb::{self, SessionEnd};
+use super::outcome::{both, fault_causes, tell_races};
 use super::wave::Wave;
 use super::{Program, ResultArgs, Subject, MEMORY_BYTES};
 use crate::array::{self, ArrayArgs};
@@ -72,13 +75,17 @@ pub struct Ended {
 
 /// Gives an array a command processor for `firmware`, unless the user gave it one.
 pub fn give_processor(array: &ArrayArgs, firmware: &Firmware, config: &mut Config) -> anyhow::Result<()> {
-    if array.command_threads().is_some() || config.command_threads > 0 {
-        return Ok(());
+    match (array.command_threads(), config.command_threads) {
+        // That of the preset is as the preset has it.
+        (None, 1..) | (Some(0), _) => return Ok(()),
+        (None, 0) => config.command_threads = (firmware.harts as usize).next_power_of_two(),
+        // How many harts there are says nothing of the rest.
+        (Some(_), _) => {}
     }
     let (channels, slots) = array.uli_channels_and_spawn_slots();
-    config.command_threads = (firmware.harts as usize).next_power_of_two();
-    config.uli_channels = channels.unwrap_or(CHANNELS);
-    config.spawn_slots = slots.unwrap_or(SPAWN_SLOTS);
+    let usual = |own: usize, usual: usize| if own > 0 { own } else { usual };
+    config.uli_channels = channels.unwrap_or(usual(config.uli_channels, CHANNELS));
+    config.spawn_slots = slots.unwrap_or(usual(config.spawn_slots, SPAWN_SLOTS));
     config.validate().with_context(|| format!("{}: needs {} harts", firmware.path.display(), firmware.harts))
 }
 
@@ -130,10 +137,37 @@ fn wait(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
         }
         if cycles >= limit {
             host.take_back_faults()?;
+            let no_page =
+                host.info().spawner && host.read("SPAWN_CONTROL")? == 1 && host.read("SPAWN_BASE")? == 0;
+            if no_page {
+                log::warn!("the thread spawner is on, and has no descriptor page: `spawn` starts nothing until `spawn_page` has named one (SPAWN_BASE is 0)");
+            }
             return Ok(Ended { end, at: hart_pcs(host)?, cycles, printed });
         }
         host.device_mut().run(PAUSE)?;
     }
+}
+
+/// Warns of descriptors that the thread spawner did not take.
+pub fn tell_spawn_errors(host: &mut Host<Simulation>) -> anyhow::Result<()> {
+    if !host.info().spawner {
+        return Ok(());
+    }
+    let errors = host.read("SPAWN_ERRORS")?;
+    let (overruns, rejected) = (errors & 0xffff, errors >> 16);
+    if rejected > 0 {
+        log::warn!(
+            "the thread spawner rejected {}; its completion word tells why, such as another register class than the packets' kernel (docs/spawner.md)",
+            number_of(rejected.into(), "descriptor")
+        );
+    }
+    if overruns > 0 {
+        log::warn!(
+            "the thread spawner did not take {}: to the descriptor of a busy slot, or of none, or of a part of a word (docs/spawner.md)",
+            number_of(overruns.into(), "write")
+        );
+    }
+    Ok(())
 }
 
 /// Where each hart is.
@@ -202,13 +236,17 @@ pub fn run_alone(
         bail!("{option}: expected --pcap with it");
     }
     check(firmware, config, None)?;
-    let timeline = args.timeline.create(config, None, Some(firmware), None)?;
+    let mut timeline = args.timeline.create(config, None, Some(firmware), None)?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let wave = Wave::create(args.wave.as_deref(), args.timeline.limit())?;
     let mut model = array::model(config, wave.is_some(), quiet)?;
     wave.as_ref().map_or(Ok(()), |wave| wave.start(&mut model))?;
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    let races = timeline
+        .as_mut()
+        .filter(|_| args.timeline.looks_for_races())
+        .map(|timeline| timeline.look_for_races(Places::default()));
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     host.reserve_firmware(firmware)?;
     let profiles = match args.firmware_args.firmware_profile {
@@ -225,7 +263,8 @@ pub fn run_alone(
         Some(listener) => debug(args, listener, &mut host, firmware, config),
         None => wait(args, &mut host),
     };
-    let faults = host.take_faults();
+    tell_spawn_errors(&mut host)?;
+    let faults = host.take_faults().and_then(|(faults, _)| Ok((faults, host.read("FAULTS")?)));
     let cycle = host.device_mut().cycle();
     let wave_ended = host.device_mut().model_mut().trace_ended();
     drop(host);
@@ -241,18 +280,23 @@ pub fn run_alone(
             .map(|(hart, profile)| format!("hart {hart}: cycles, and cycles an instruction\n{profile}"));
         print::bytes(lines.collect::<String>().as_bytes())?;
     }
-    let (faults, lost) = faults?;
-    if let Some(first) = faults.first() {
-        tell(firmware, ended)?;
-        bail!(
-            "{}: {} threads on the cores faulted, the first with cause {} at {:#x}",
+    let (faults, threads) = faults?;
+    let (code, memory) = (Code::new(None, Some(firmware)), MemoryMap::default());
+    let causes = fault_causes(&faults, &[], threads.into(), &code, &memory);
+    causes.iter().for_each(print::error);
+    let faulted = match threads {
+        0 => Ok(()),
+        threads => Err(anyhow!(
+            "{}: {} of the thread spawner ended with a fault",
             firmware.path.display(),
-            faults.len() as u32 + lost,
-            first.cause,
-            first.pc
-        );
-    }
-    tell(firmware, ended)
+            number_of(threads.into(), "thread")
+        )),
+    };
+    let races =
+        races.map(|races| RaceReport::of(races.borrow().findings(), &Explain { code, memory: &memory }));
+    let raced = tell_races(races.as_ref());
+    tell(firmware, ended)?;
+    both(faulted, raced)
 }
 
 /// Says how the firmware ended; an error if not by its `main`, which gives the exit code. Otherwise

@@ -109,7 +109,8 @@ pub fn debug(
         host,
         end: None,
     };
-    let reason = gdb::serve(OPTION, stream, &mut harts);
+    let count = harts.debugger.harts() as usize;
+    let reason = gdb::serve(OPTION, stream, &mut harts, count);
     let Harts { host, debugger, end, .. } = harts;
     match reason? {
         DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_) => {
@@ -233,7 +234,7 @@ impl MultiThreadBase for Harts<'_> {
     fn read_addrs(&mut self, address: u32, bytes: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
         match self.debugger.read_memory(self.host, hart(tid), address, bytes) {
             Err(DebugError::Memory { address: at, .. }) if at != address => {
-                Ok(at.wrapping_sub(address) as usize)
+                Ok((at.wrapping_sub(address) as usize).min(bytes.len()))
             }
             read => answer(read.map(|()| bytes.len())),
         }

@@ -4,9 +4,10 @@
 use anyhow::{bail, ensure};
 use hermes_testbench::apps::App;
 use hermes_testbench::cosim::{CoreCounters, FaultRecord, MemoryMap, PacketResult, PacketTimes};
+use hermes_testbench::firmware::Code;
 use hermes_testbench::golden::Golden;
-use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, Report};
+use hermes_testbench::races::RaceReport;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{Capture, Frame};
 use hermes_testbench::verdict::Verdict;
@@ -17,19 +18,16 @@ use crate::print;
 /// Causes of faults that are told, a line each; JSON has all.
 const MOST_FAULT_LINES: usize = 32;
 
-/// What threads faulted of, explained by the file of the kernel and by what lay in memory.
+/// What threads faulted of, explained by the files of the programs and by what lay in memory.
 pub fn fault_causes(
     faults: &[FaultRecord],
     records: &[PacketRecord],
     threads: u64,
-    kernel: &Kernel,
+    code: &Code<'_>,
     memory: &MemoryMap,
 ) -> Vec<FaultCause> {
     let mut causes = FaultCause::of(faults, records, threads);
-    if !causes.is_empty() {
-        let source = kernel.source_map();
-        causes.iter_mut().for_each(|cause| cause.explain(kernel, &source, memory));
-    }
+    causes.iter_mut().for_each(|cause| cause.explain(code, memory));
     causes
 }
 
@@ -46,8 +44,15 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     lines.iter().for_each(print::error);
-    let faults =
-        format!("{} of {} ended with a fault", report.faults, number_of(report.packets as u64, "packet"));
+    let spawned = report.spawned_faults();
+    let packets = report.faults - spawned;
+    let all = number_of(report.packets as u64, "packet");
+    let by_firmware = format!("{} of the thread spawner", number_of(spawned, "thread"));
+    let faults = match (packets, spawned) {
+        (_, 0) => format!("{packets} of {all} ended with a fault"),
+        (0, _) => format!("{by_firmware} ended with a fault"),
+        _ => format!("{packets} of {all} and {by_firmware} ended with a fault"),
+    };
     let bus_errors = format!("memory refused {}", number_of(report.bus_errors.count, "line"));
     let what = match (report.faults, report.bus_errors.count) {
         (_, 0) => faults,
@@ -55,6 +60,36 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
         _ => format!("{faults}, and {bus_errors}"),
     };
     bail!("{what}; with --fail-on-fault=false that is a result like others")
+}
+
+/// Where warps were that did not end, a line each.
+pub fn places(at: &[FaultRecord], code: &Code<'_>) -> String {
+    let memory = MemoryMap::default();
+    let threads = at.iter().map(|record| u64::from(record.threads)).sum();
+    let causes = fault_causes(at, &[], threads, code, &memory);
+    causes.iter().map(|cause| cause.to_string().replacen("fault: watchdog", "\nwarps on cores:", 1)).collect()
+}
+
+/// Tells of data races and stores into other packets, a line each.
+///
+/// # Errors
+/// There are some.
+pub fn tell_races(races: Option<&RaceReport>) -> anyhow::Result<()> {
+    let lines = races.map(RaceReport::lines).unwrap_or_default();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let (shown, more) = lines.split_at(lines.len().min(MOST_FAULT_LINES));
+    shown.iter().for_each(print::error);
+    if !more.is_empty() {
+        print::error(format_args!("{} more races are in the JSON report", more.len()));
+    }
+    match races.is_some_and(|races| races.races.is_empty()) {
+        true => bail!("threads store into the packets of others"),
+        false => {
+            bail!("threads touch the same memory without an order; docs/debugging.md says what makes one")
+        }
+    }
 }
 
 /// The first error of two results; if both are errors, the second one is told at once.
@@ -128,6 +163,47 @@ pub fn compare(
     }
 }
 
+/// Checks the length that the kernel left in the descriptor of every packet that leaves.
+///
+/// # Errors
+/// The first that is beyond the slot, of `1 << slot_bytes_log2` bytes, or 0 if it was not before.
+pub fn check_left_lengths(
+    packets: &[SlotPacket],
+    results: &[PacketResult],
+    slot_bytes_log2: u32,
+) -> anyhow::Result<()> {
+    let most = slot::capacity(slot_bytes_log2);
+    let is_wrong = |(packet, result): &(&SlotPacket, &PacketResult)| {
+        let length = result.left.length as usize;
+        let empty = length == 0 && result.egress.is_empty() && !packet.frame.is_empty();
+        Verdict(result.verdict).is_forward() && (length > most || empty)
+    };
+    let wrong = packets.iter().zip(results).filter(is_wrong);
+    wrong_lengths(wrong.map(|(_, result)| (result.index, result.left.length)), slot_bytes_log2)
+}
+
+/// The error that tells of `wrong` lengths that a kernel left, by the numbers of their packets; no
+/// error if there are none.
+///
+/// # Errors
+/// There is one.
+pub fn wrong_lengths(
+    wrong: impl IntoIterator<Item = (u64, u32)>,
+    slot_bytes_log2: u32,
+) -> anyhow::Result<()> {
+    let mut wrong = wrong.into_iter();
+    let Some((packet, length)) = wrong.next() else { return Ok(()) };
+    let more = match wrong.count() {
+        0 => String::new(),
+        more => format!("; so it is with {} in all", number_of(1 + more as u64, "packet")),
+    };
+    let (slot, most) = (1_u32 << slot_bytes_log2, slot::capacity(slot_bytes_log2));
+    bail!(
+        "packet {packet} of the capture, counted from 0: the kernel set its length to {length}; \
+         expected 1 to {most}, what a slot of {slot} bytes holds{more} (--slot-bytes gives more room)"
+    )
+}
+
 /// What each core did, by its counters.
 pub fn core_work(counters: &[CoreCounters]) -> Vec<CoreWork> {
     let work = |c: &CoreCounters| CoreWork {
@@ -164,7 +240,7 @@ mod tests {
     use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues};
     use hermes_rtl::host::registers::RegisterSpec;
     use hermes_testbench::apps::{AppEntry, Inputs};
-    use hermes_testbench::cosim::LostCycles;
+    use hermes_testbench::cosim::{LeftLength, LostCycles};
     use hermes_testbench::traffic::{Generator, Traffic};
 
     fn app(name: &str) -> Box<dyn App> {
@@ -181,6 +257,7 @@ mod tests {
             PacketResult {
                 index: index as u64,
                 verdict: golden.verdict.0,
+                left: LeftLength::whole(golden.frame.len()),
                 bytes: golden.frame,
                 egress: Vec::new(),
             }
@@ -227,6 +304,28 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn lengths_beyond_the_slot_fail_the_run() {
+        let (packets, good) = run(app("dec-ttl").as_ref(), 40);
+        check_left_lengths(&packets, &good, 11).unwrap();
+        let forwarded: Vec<_> =
+            good.iter().filter(|packet| Verdict(packet.verdict).is_forward()).map(|p| p.index).collect();
+        let dropped = good.iter().find(|packet| !Verdict(packet.verdict).is_forward()).unwrap().index;
+        let mut wrong = good.clone();
+        wrong[dropped as usize].left.length = 9999;
+        wrong[forwarded[0] as usize].left.length = 2030;
+        check_left_lengths(&packets, &wrong, 11).unwrap();
+        for length in [0, 2031, u32::MAX] {
+            wrong[forwarded[3] as usize].left.length = length;
+            let error = check_left_lengths(&packets, &wrong, 11).unwrap_err().to_string();
+            let told = format!("packet {} of the capture, counted from 0: the kernel set its length to {length}; expected 1 to 2030", forwarded[3]);
+            assert!(error.starts_with(&told) && !error.contains("in all"), "{error}");
+        }
+        wrong[forwarded[5] as usize].left.length = 0;
+        let error = check_left_lengths(&packets, &wrong, 11).unwrap_err().to_string();
+        assert!(error.contains("2 packets in all"), "{error}");
     }
 
     #[test]

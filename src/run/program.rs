@@ -6,12 +6,14 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
-use hermes_testbench::cosim::{ArraySetup, Packet};
+use hermes_testbench::cosim::{ArraySetup, EgressLists, Packet};
 use hermes_testbench::input;
 use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
 use hermes_testbench::metrics::{Environment, RunFacts};
-use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::traffic::Frame;
 
+use super::MEMORY_BYTES;
 use crate::files::Files;
 
 /// A time in seconds, at most a day.
@@ -88,7 +90,7 @@ impl LimitArgs {
     }
 }
 
-/// The stacks of the threads.
+/// The stacks of the threads, and the slots of the packets.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub struct StackArgs {
@@ -97,6 +99,18 @@ pub struct StackArgs {
     /// memory to packets
     #[arg(long, value_name = "N", value_parser = stack_bytes_log2)]
     stack_bytes: Option<u32>,
+    /// Bytes of a ring slot, a power of two, 128 to 65536; by default the fewest that hold every
+    /// frame of the capture behind 18 bytes, and what the app adds. A kernel that makes frames
+    /// longer needs more
+    #[arg(long, value_name = "N", value_parser = slot_bytes_log2)]
+    slot_bytes: Option<u32>,
+}
+
+/// Bytes of a ring slot; gives the power of two.
+fn slot_bytes_log2(text: &str) -> Result<u32, String> {
+    let range = 1 << slot::MIN_BYTES_LOG2..=1 << slot::MAX_BYTES_LOG2;
+    let bytes = text.parse::<u32>().ok().filter(|bytes| bytes.is_power_of_two() && range.contains(bytes));
+    bytes.map(u32::ilog2).ok_or_else(|| "expected a power of two, 128 to 65536".to_string())
 }
 
 /// The largest stack, as a power of two.
@@ -110,6 +124,22 @@ fn stack_bytes_log2(text: &str) -> Result<u32, String> {
 }
 
 impl StackArgs {
+    /// Bytes of a ring slot for `frames`, which may grow by `growth` bytes, as a power of two.
+    ///
+    /// # Errors
+    /// Those that the user wants are too few.
+    pub fn slot_bytes_log2(&self, frames: &[Frame], growth: usize) -> anyhow::Result<u32> {
+        let needed = slot::bytes_log2_for(frames, growth);
+        let log2 = self.slot_bytes.unwrap_or(needed);
+        ensure!(
+            log2 >= needed,
+            "--slot-bytes {}: the frames of the capture need slots of {} bytes",
+            1 << log2,
+            1 << needed
+        );
+        Ok(log2)
+    }
+
     /// Stack bytes of a thread, as a power of two.
     ///
     /// # Errors
@@ -243,4 +273,26 @@ pub fn in_the_ring(packets: &[SlotPacket], arrivals: impl IntoIterator<Item = u6
         Packet { frame: packet.frame.clone(), port, flags, arrival }
     };
     packets.iter().zip(arrivals).map(packet).collect()
+}
+
+/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large
+/// array, so that the quarter that the host reads leaves enough for them; or fewer so that ring and
+/// egress lists fit.
+pub fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
+    let threads = config.cores * config.lanes * config.warps;
+    let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
+    let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
+    let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
+    wanted.min((MEMORY_BYTES / 4).ilog2() - largest)
+}
+
+/// The frames as they enter the packet ports.
+pub fn on_the_wire(frames: &[Frame], arrivals: Vec<u64>) -> Vec<Packet> {
+    let packet = |(frame, arrival): (&Frame, u64)| Packet {
+        frame: frame.data.clone(),
+        port: frame.port,
+        flags: 0,
+        arrival,
+    };
+    frames.iter().zip(arrivals).map(packet).collect()
 }

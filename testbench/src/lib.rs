@@ -17,6 +17,7 @@
 //! | `lockstep` | compares what the cores retire with the reference simulator |
 //! | `timeline` | what warps did in which cycle, as text and for the Perfetto viewer |
 //! | `profile` | where the cycles of the warps go, by source line, function and instruction |
+//! | `races` | data races of threads, and stores into the slots of other packets |
 //! | `fuzz` | constrained-random programs, with shrinking and coverage |
 //! | `golden` | golden models of the apps, and the report of a difference |
 //! | `metrics` | throughput, delays, verdict counts; the run's report |
@@ -45,6 +46,7 @@ pub mod metrics;
 pub mod model;
 pub mod output;
 pub mod profile;
+pub mod races;
 pub mod reference;
 pub mod slot;
 pub mod staging;

@@ -1,10 +1,13 @@
 //! The packet slot in shared memory: a descriptor of 16 bytes, 2 bytes of padding, the Ethernet
 //! frame. The padding puts the IPv4 header at a multiple of 4.
 
+use crate::cosim::LINE;
 use crate::traffic::Frame;
 
 /// Offset of the Ethernet frame in its slot, in bytes.
 pub const FRAME_OFFSET: usize = 18;
+/// Offset of the descriptor's flags, of which bits 15:0 are the bytes cut from the frame's end.
+pub const FLAGS_OFFSET: usize = 8;
 /// Smallest slot, as a power of two: 128 bytes.
 pub const MIN_BYTES_LOG2: u32 = 7;
 /// Largest slot, as a power of two: 64 KiB, enough for what a sender's segmentation offload hands
@@ -42,6 +45,11 @@ impl SlotPacket {
         let missing = (frame.wire_length as usize).max(frame.data.len()) - kept;
         let cut = u16::try_from(missing).unwrap_or(u16::MAX);
         Self { frame: frame.data[..kept].to_vec(), cut, port: frame.port }
+    }
+
+    /// Lines of 64 bytes that descriptor and frame take.
+    pub fn lines(&self) -> u64 {
+        (FRAME_OFFSET + self.frame.len()).div_ceil(LINE) as u64
     }
 
     /// Length of the frame on the wire in bytes, without FCS: the link layer's packet length.

@@ -46,6 +46,8 @@ pub enum Reason {
 
 /// Reason of the packets that rule 0 drops; rule n has this plus n.
 pub const DROP_RULE: u32 = 0x1_0000;
+/// Reasons from here on are no rules: more than any list has.
+const NO_RULES: u32 = 0x100_0000;
 
 impl Reason {
     /// Every reason with its name in the kernels' include file and the words of the reports.
@@ -100,7 +102,11 @@ impl Verdict {
         if self.is_forward() || self.is_fault() {
             return None;
         }
-        (self.0 & !FAULT).checked_sub(DROP_RULE)
+        let reason = self.0 & !FAULT;
+        if reason >= NO_RULES {
+            return None;
+        }
+        reason.checked_sub(DROP_RULE)
     }
 
     /// Whether the packet leaves through a port.
@@ -123,14 +129,16 @@ impl fmt::Display for Verdict {
         } else if self.is_fault() {
             match CAUSES.iter().find(|(cause, _)| *cause == low) {
                 Some((_, name)) => write!(f, "fault: {name}"),
-                None => write!(f, "fault: cause {low}"),
+                None if low < DROP_RULE => write!(f, "fault: cause {low}"),
+                None => write!(f, "fault: cause {low:#x}"),
             }
         } else {
             match Reason::ALL.iter().find(|(reason, ..)| *reason as u32 == low) {
                 Some((.., name)) => write!(f, "drop: {name}"),
                 None => match self.rule() {
                     Some(rule) => write!(f, "drop: rule {rule}"),
-                    None => write!(f, "drop: reason {low}"),
+                    None if low < DROP_RULE => write!(f, "drop: reason {low}"),
+                    None => write!(f, "drop: reason {low:#x}"),
                 },
             }
         }
@@ -150,6 +158,10 @@ mod tests {
             (0x8000_0063, "drop: reason 99"),
             (0x8000_ffff, "drop: reason 65535"),
             (0x8001_0007, "drop: rule 7"),
+            (0x80ff_ffff, "drop: rule 16711679"),
+            (0x8000_0000, "drop: reason 0"),
+            (0x8100_0000, "drop: reason 0x1000000"),
+            (0xbfff_ffff, "drop: reason 0x3fffffff"),
             (0xc000_0002, "fault: illegal instruction"),
             (0xc000_0009, "fault: cause 9"),
             (0xc000_0018, "fault: watchdog"),

@@ -29,6 +29,7 @@ impl Session {
     pub fn new(command: Command) -> Self {
         let (child, error, port) = launch(command);
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("hermes listens");
+        stream.set_nodelay(true).expect("no delay");
         stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a time limit");
         let mut session = Self { child, error, stream };
         let answer = session.ask("qSupported:multiprocess-;swbreak+;vContSupported+");
@@ -42,9 +43,16 @@ impl Session {
         byte[0]
     }
 
+    /// The next byte, whatever it is.
+    pub fn next_byte(&mut self) -> u8 {
+        self.byte()
+    }
+
     pub fn send(&mut self, packet: &str) {
         let sum = packet.bytes().fold(0u8, u8::wrapping_add);
-        write!(self.stream, "${packet}#{sum:02x}").expect("written");
+        // In one piece: small writes wait for each other.
+        let bytes = format!("${packet}#{sum:02x}");
+        self.stream.write_all(bytes.as_bytes()).expect("written");
         assert_eq!(self.byte(), b'+');
     }
 

@@ -3,7 +3,7 @@
 use anyhow::{bail, ensure};
 
 use super::App;
-use crate::cosim::{PacketRecord, PortsResult};
+use crate::cosim::{LeftLength, PacketRecord, PortsResult};
 use crate::golden::{Difference, Golden};
 use crate::slot::SlotPacket;
 use crate::verdict::{Verdict, DROP};
@@ -71,7 +71,10 @@ fn check_sent(
                 bail!("frame {} of {left} that left:\n{difference}", left - sent.len());
             }
         }
-        records.push(PacketRecord { index, verdict: verdict.0, times: *times, bytes, egress: Vec::new() });
+        // The ports know of no cut bytes: they send what the slot has.
+        let left = LeftLength { cut: packet.cut, ..LeftLength::whole(bytes.len()) };
+        let egress = Vec::new();
+        records.push(PacketRecord { index, verdict: verdict.0, times: *times, bytes, left, egress });
     }
     ensure!(sent.len() == 0, "{left} frames left; expected {}", left - sent.len());
 
@@ -122,7 +125,16 @@ mod tests {
             ..PortCounters::default()
         };
         let run = RunResult::default();
-        (packets, PortsResult { run, times: vec![PacketTimes::default(); 40], sent, counters })
+        (
+            packets,
+            PortsResult {
+                run,
+                times: vec![PacketTimes::default(); 40],
+                sent,
+                counters,
+                wrong_lengths: Vec::new(),
+            },
+        )
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub use link::{FaultCounts, LinkOptions, Place};
 pub use node::{address, Node, OUTSIDE_PAIR, WINDOW_REGION};
 pub use outside::{OutsideOptions, OutsidePeer};
 pub use pcapng::{Direction, PcapngWriter};
-pub use program::{NodeReport, NodeUp, Program};
+pub use program::{KernelOutcome, NodeReport, NodeUp, Program};
 pub use queues::{QueueArea, QueueMode, QueueProgram, QueueReport, QueueService, QUEUE_ENTRIES};
 pub use serve::{post, wait_completed, CommandList, Served, ENTRY_BYTES};
 pub use status::{counter_name, NetStatus, PairStatus};

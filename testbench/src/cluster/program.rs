@@ -1,11 +1,17 @@
 //! A packet kernel on every node.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::node::Node;
 use super::serve::{CommandList, Served};
 use super::status::NetStatus;
-use crate::cosim::{self, ArraySetup, CosimError, KernelImage, Packet, RunOptions};
+use crate::cosim::{
+    self, ArraySetup, CosimError, FaultRecord, Host, KernelImage, MemoryMap, Packet, RunOptions, RunResult,
+    Simulation,
+};
+use crate::metrics::BusErrors;
+use crate::verdict::Verdict;
 
 /// A kernel that leaves commands in a list in memory, and what it needs.
 ///
@@ -56,8 +62,9 @@ pub struct NodeReport {
     pub complete: u64,
     /// Packets that the kernel processed.
     pub packets: usize,
-    /// Threads of the kernel that ended with a fault.
-    pub faults: u32,
+    /// What became of its packets.
+    #[serde(flatten)]
+    pub outcome: KernelOutcome,
     /// Its commands.
     #[serde(flatten)]
     pub served: Served,
@@ -68,6 +75,50 @@ pub struct NodeReport {
     /// The heap.
     #[serde(skip)]
     pub heap: Vec<u8>,
+}
+
+/// What became of the packets of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct KernelOutcome {
+    /// Threads that ended with a fault.
+    pub faults: u32,
+    /// The records of the fault FIFO.
+    pub fault_records: Vec<FaultRecord>,
+    /// Packets of each verdict, by the word.
+    #[serde(skip)]
+    pub words: BTreeMap<u32, usize>,
+    /// Packets that the kernel forwards with a length beyond their slot, and the length.
+    pub wrong_lengths: Vec<(u64, u32)>,
+    /// Accesses that memory has refused.
+    #[serde(flatten)]
+    pub bus_errors: BusErrors,
+    /// What lay where beside the kernel.
+    #[serde(skip)]
+    pub memory: MemoryMap,
+}
+
+impl KernelOutcome {
+    /// That of a run with `setup`.
+    pub(super) fn of(host: &Host<Simulation>, setup: &ArraySetup, result: &RunResult) -> Self {
+        let mut words = BTreeMap::new();
+        for packet in &result.packets {
+            *words.entry(packet.verdict).or_default() += 1;
+        }
+        let most = cosim::frame_capacity(setup);
+        let wrong = result
+            .packets
+            .iter()
+            .filter(|packet| Verdict(packet.verdict).is_forward() && packet.left.length as usize > most);
+        let memory = host.named_areas(setup.stack_bytes_log2);
+        Self {
+            faults: result.fault_count,
+            fault_records: result.faults.clone(),
+            words,
+            wrong_lengths: wrong.map(|packet| (packet.index, packet.left.length)).collect(),
+            bus_errors: BusErrors::simulated(result.bus_errors, &result.memory, &memory),
+            memory,
+        }
+    }
 }
 
 impl Program {
@@ -108,7 +159,7 @@ impl Program {
             ended,
             complete,
             packets: result.packets.len(),
-            faults: result.fault_count,
+            outcome: KernelOutcome::of(&node.host, &setup, &result),
             served,
             heap_crc: crc32fast::hash(&heap),
             status,

@@ -6,7 +6,7 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::node::{Node, WINDOW_REGION};
-use super::program::NodeReport;
+use super::program::{KernelOutcome, NodeReport};
 use super::serve::Served;
 use super::status::NetStatus;
 use crate::cosim::{
@@ -43,6 +43,15 @@ pub enum QueueMode {
 impl QueueMode {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Queues, Self::Paper];
+
+    /// Its name, as its firmware has it too (`NET_MODE` of `hermes_net.h`).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queues => "queues",
+            Self::Paper => "paper",
+        }
+    }
 
     /// The source of its firmware, in `kernels-asm/firmware`.
     #[must_use]
@@ -257,6 +266,8 @@ pub struct QueueReport {
     pub verdicts: Vec<u32>,
     /// Threads of the kernel that ended with a fault.
     pub faults: u32,
+    /// What became of its packets.
+    pub outcome: KernelOutcome,
     /// The firmware.
     pub service: QueueService,
     /// Where the queues are.
@@ -301,7 +312,7 @@ impl From<QueueReport> for NodeReport {
             ended: report.cycles.1,
             complete: report.cycles.1,
             packets: report.verdicts.len(),
-            faults: report.faults,
+            outcome: report.outcome,
             served: Served { commands: taken, posted: taken, completed: taken, failed, code },
             heap_crc: crc32fast::hash(&heap),
             status: report.status,
@@ -348,7 +359,8 @@ impl QueueProgram {
             result.packets.iter().map(|packet| (packet.index, packet.verdict)).collect();
         verdicts.sort_unstable();
         let verdicts = verdicts.into_iter().map(|(_, verdict)| verdict).collect();
-        let faults = result.fault_count;
-        Ok(QueueReport { cycles: (began, ended), verdicts, faults, service, area, memory, status })
+        let (cycles, faults) = ((began, ended), result.fault_count);
+        let outcome = KernelOutcome::of(&node.host, &setup, &result);
+        Ok(QueueReport { cycles, verdicts, faults, outcome, service, area, memory, status })
     }
 }

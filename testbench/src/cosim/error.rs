@@ -1,5 +1,6 @@
 //! What can go wrong while the array is simulated, or works on a board.
 
+use super::fault_record::FaultRecord;
 use super::ports::PortError;
 use crate::board::BoardError;
 
@@ -160,6 +161,8 @@ pub enum CosimError {
         quiet: u64,
         /// Registers and counts that tell what is pending.
         state: String,
+        /// Where warps were that are on cores, as the watchdog found them.
+        at: Vec<FaultRecord>,
     },
     /// Firmware ended when it should not have, or did not answer.
     #[error("the firmware {0}")]

@@ -15,17 +15,32 @@ pub struct FaultRecord {
     pub pc: u32,
     /// What RISC-V writes to mtval for this cause, of the lowest faulting lane.
     pub address: u32,
-    /// packetIdx of the lowest faulting lane.
+    /// packetIdx of the lowest faulting lane; of spawned threads the number of the thread.
     pub packet: u32,
+    /// The slot of the job, if it was one of spawned threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<u8>,
 }
 
-/// Registers of a fault record, in the order of [`FaultRecord::from_words`].
-pub(super) const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
+/// Registers of a fault record, in the order of [`FaultRecord::from_words`]; the last one with a
+/// thread spawner only.
+const FAULT_REGISTERS: [&str; 5] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET", "FAULT_JOB"];
+/// FAULT_JOB: the warp was one of spawned threads.
+const SPAWNED: u32 = 1 << 4;
+
+/// The registers of a fault record of an array with a thread spawner or without.
+pub(super) fn fault_registers(spawner: bool) -> &'static [&'static str] {
+    &FAULT_REGISTERS[..if spawner { 5 } else { 4 }]
+}
 
 impl FaultRecord {
-    pub(super) fn from_words([info, pc, address, packet]: [u32; 4]) -> Self {
+    /// A record by what [`fault_registers`] read, of which those that were not read are 0.
+    pub(super) fn from_words(words: &[u32]) -> Self {
+        let [info, pc, address, packet, job] =
+            std::array::from_fn(|word| words.get(word).copied().unwrap_or(0));
         let field = |low: u32, bits: u32| (info >> low & ((1 << bits) - 1)) as u8;
         let (cause, core, slot, threads) = (field(0, 8), field(8, 5), field(16, 5), field(24, 6));
-        Self { cause, core, slot, threads, pc, address, packet }
+        let job = (job & SPAWNED != 0).then_some(job as u8 & 15);
+        Self { cause, core, slot, threads, pc, address, packet, job }
     }
 }

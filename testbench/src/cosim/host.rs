@@ -10,7 +10,7 @@ use super::counters::{CoreCounters, LostCycles, ReadOut};
 use super::device::Device;
 use super::egress::EgressLists;
 use super::error::CosimError;
-use super::fault_record::{FaultRecord, FAULT_REGISTERS};
+use super::fault_record::{fault_registers, FaultRecord};
 use super::image::LINE;
 use super::link::FIRMWARE_FAULTS;
 use super::room::{STACKS, VERDICTS};
@@ -107,6 +107,8 @@ pub struct ArrayInfo {
     pub warps: u32,
     /// Stacks are in the local window.
     pub local_window: bool,
+    /// There is a thread spawner.
+    pub spawner: bool,
 }
 
 /// Tries of a push while the task FIFO is full, and cycles between two of them.
@@ -172,6 +174,7 @@ impl<D: Device> Host<D> {
             cores: config >> 8 & 0xff,
             warps: config >> 16 & 0xff,
             local_window: config >> 29 & 1 == 1,
+            spawner: config >> 26 & 1 == 1,
         };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
         Ok(Self {
@@ -510,12 +513,10 @@ impl<D: Device> Host<D> {
             if level & 0xffff == 0 || self.firmware_takes_faults()? {
                 return Ok((faults, level >> 16));
             }
-            let mut words = [0; 4];
-            for (word, name) in words.iter_mut().zip(FAULT_REGISTERS) {
-                *word = self.read(name)?;
-            }
+            let registers = fault_registers(self.info.spawner);
+            let words = registers.iter().map(|name| self.read(name)).collect::<Result<Vec<_>, _>>()?;
             self.write("FAULT_POP", 1)?;
-            faults.push(FaultRecord::from_words(words));
+            faults.push(FaultRecord::from_words(&words));
         }
     }
 

@@ -94,6 +94,18 @@ impl MemoryMap {
         }
     }
 
+    /// Adds the parts of `kernel`, told apart by what it may store to.
+    pub fn add_kernel(&mut self, kernel: &Kernel) {
+        let segments = kernel.segments.iter().filter(|segment| !segment.bytes.is_empty());
+        self.areas.extend(segments.map(|segment| NamedArea {
+            name: if segment.writable { DATA } else { CODE }.to_string(),
+            first: segment.address.into(),
+            bytes: segment.bytes.len() as u64,
+            reach: if segment.writable { Reach::Store } else { Reach::Load },
+        }));
+        self.areas.sort_by_key(|area| area.first);
+    }
+
     /// At most two windows that hold all areas, or all that are writable, and as little else as
     /// possible: least of all an area that is not to be in them.
     #[must_use]
@@ -131,32 +143,28 @@ impl<D: Device> Host<D> {
     /// may store to; verdicts are the core's own.
     #[must_use]
     pub fn memory_map(&self, kernel: &Kernel, stack_bytes_log2: u32) -> MemoryMap {
-        let local = self.info().local_window;
-        let mut areas: Vec<NamedArea> = kernel
-            .segments
-            .iter()
-            .filter(|segment| !segment.bytes.is_empty())
-            .map(|segment| NamedArea {
-                name: if segment.writable { DATA } else { CODE }.to_string(),
-                first: segment.address.into(),
-                bytes: segment.bytes.len() as u64,
-                reach: if segment.writable { Reach::Store } else { Reach::Load },
-            })
-            .collect();
+        let mut map = self.named_areas(stack_bytes_log2);
         let own = |first: u64| kernel.segments.iter().any(|segment| u64::from(segment.address) == first);
-        areas.extend(self.areas.iter().filter(|(first, _)| !own(**first)).map(|(first, (name, bytes))| {
-            NamedArea {
-                name: name.clone(),
-                first: *first,
-                bytes: *bytes,
-                reach: match name.as_str() {
-                    VERDICTS => Reach::Load,
-                    STACKS if local => Reach::Nothing,
-                    _ => Reach::Store,
-                },
-            }
-        }));
-        areas.sort_by_key(|area| area.first);
+        map.areas.retain(|area| !own(area.first));
+        map.add_kernel(kernel);
+        map
+    }
+
+    /// What the host allocated of it, without the kernel.
+    #[must_use]
+    pub fn named_areas(&self, stack_bytes_log2: u32) -> MemoryMap {
+        let local = self.info().local_window;
+        let area = |(first, (name, bytes)): (&u64, &(String, u64))| NamedArea {
+            name: name.clone(),
+            first: *first,
+            bytes: *bytes,
+            reach: match name.as_str() {
+                VERDICTS => Reach::Load,
+                STACKS if local => Reach::Nothing,
+                _ => Reach::Store,
+            },
+        };
+        let areas = self.areas.iter().map(area).collect();
         MemoryMap { areas, local_stack: local.then_some(1 << stack_bytes_log2) }
     }
 

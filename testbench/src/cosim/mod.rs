@@ -65,7 +65,7 @@ pub use network::{
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };
-pub use results::{PacketRecord, PacketResult, RunResult};
+pub use results::{LeftLength, PacketRecord, PacketResult, RunResult};
 pub use room::Area;
 pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
 pub use session::{frame_capacity, run, Arrivals, Packet, Progress, RunOptions};

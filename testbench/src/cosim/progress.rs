@@ -5,12 +5,16 @@
 //! committed for long, so that it costs no simulated speed and runs take the cycles that they take
 //! without it.
 
+use hermes_rtl::config::WATCHDOG_CAUSE;
 use hermes_rtl::host::registers::offset;
 
 use super::axi_lite::Access;
+use super::device::Device as _;
 use super::error::CosimError;
+use super::fault_record::FaultRecord;
+use super::host::Host;
 use super::session::RunOptions;
-use super::simulation::Event;
+use super::simulation::{Event, Simulation};
 
 /// Times that the counters are read within [`RunOptions::stall_limit`].
 const READS: u64 = 4;
@@ -36,13 +40,33 @@ pub(super) enum Stuck {
 }
 
 impl Stuck {
-    /// The error of the run in `cycle`; `state` tells what is pending.
-    pub(super) fn error(self, cycle: u64, state: String) -> CosimError {
+    /// The error of a run of `host` in `cycle`; `state` tells what is pending.
+    pub(super) fn error(self, host: &mut Host<Simulation>, cycle: u64, state: String) -> CosimError {
         match self {
             Self::Stall(quiet) => CosimError::NoProgress { cycle, quiet, state },
-            Self::NoCommit(quiet) => CosimError::NoCommit { cycle, quiet, state },
+            Self::NoCommit(quiet) => {
+                let at = warps(host).unwrap_or_default();
+                CosimError::NoCommit { cycle, quiet, state, at }
+            }
         }
     }
+}
+
+/// Cycles until the watchdog has ended all warps that are on cores.
+const WATCHDOG_CYCLES: u64 = 4_096;
+
+/// Where the warps are that are on cores: the watchdog ends them, and its records tell. With
+/// firmware, which may take the records, nothing is told.
+fn warps(host: &mut Host<Simulation>) -> Result<Vec<FaultRecord>, CosimError> {
+    if host.has_firmware() {
+        return Ok(Vec::new());
+    }
+    // What comes now is not of the run.
+    host.device_mut().remove_observer();
+    host.write("WATCHDOG", 1)?;
+    host.device_mut().run(WATCHDOG_CYCLES)?;
+    let (records, _) = host.take_faults()?;
+    Ok(records.into_iter().filter(|record| record.cause == WATCHDOG_CAUSE).collect())
 }
 
 /// The watch over one run. Cycles are those of the run.

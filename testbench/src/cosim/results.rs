@@ -19,16 +19,35 @@ pub struct PacketRecord {
     /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot
     /// holds.
     pub bytes: Vec<u8>,
+    /// What the kernel left in the descriptor of the slot.
+    pub left: LeftLength,
     /// The frames that leave in its place, if the kernel sends others.
     pub egress: Vec<Vec<u8>>,
+}
+
+/// Lengths in the descriptor of a slot, as a kernel left them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftLength {
+    /// Bytes of the frame that are in the slot; more than the slot holds if the kernel erred.
+    pub length: u32,
+    /// Bytes cut from the frame's end: with `length` the length on the wire.
+    pub cut: u16,
+}
+
+impl LeftLength {
+    /// That of a frame of so many bytes, of which none was cut.
+    #[must_use]
+    pub fn whole(bytes: usize) -> Self {
+        Self { length: u32::try_from(bytes).unwrap_or(u32::MAX), cut: 0 }
+    }
 }
 
 impl PacketRecord {
     /// What it left in memory, and its times.
     #[must_use]
     pub fn into_parts(self) -> (PacketResult, PacketTimes) {
-        let Self { index, verdict, times, bytes, egress } = self;
-        (PacketResult { index, verdict, bytes, egress }, times)
+        let Self { index, verdict, times, bytes, left, egress } = self;
+        (PacketResult { index, verdict, bytes, left, egress }, times)
     }
 }
 
@@ -42,6 +61,8 @@ pub struct PacketResult {
     /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot
     /// holds.
     pub bytes: Vec<u8>,
+    /// What the kernel left in the descriptor of the slot.
+    pub left: LeftLength,
     /// The frames that leave in its place, if the kernel sends others.
     pub egress: Vec<Vec<u8>>,
 }

@@ -23,14 +23,14 @@ use super::counters::ReadOut;
 use super::device::Device as _;
 use super::egress::read_u32;
 use super::error::CosimError;
-use super::fault_record::{FaultRecord, FAULT_REGISTERS};
+use super::fault_record::{fault_registers, FaultRecord};
 use super::host::{ArraySetup, Host, Layout, INVALIDATE_DATA, L2_BUSY, L2_CLEAN_INVALIDATE};
 use super::image::LINE;
 use super::progress::{Step, Stuck, Watch};
-use super::results::{PacketRecord, PacketResult, RunResult};
+use super::results::{LeftLength, PacketRecord, PacketResult, RunResult};
 use super::simulation::{Event, Simulation};
 use super::tracker::{PacketTimes, Tracker};
-use crate::slot::FRAME_OFFSET;
+use crate::slot::{FLAGS_OFFSET, FRAME_OFFSET};
 use crate::verdict::Verdict;
 
 /// Cycles that the array rests before idle time is left out.
@@ -167,6 +167,8 @@ pub fn run(
     check_lengths(setup, packets)?;
     // What spawned threads did before is not of this run.
     host.device_mut().take_events(&mut Vec::new());
+    let ring_end = layout.ring_base.saturating_add(setup.ring_bytes() as u32);
+    host.device_mut().count_ring(layout.ring_base..ring_end);
     host.start(setup.eager)?;
     let mut run = Run {
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
@@ -239,12 +241,14 @@ pub(crate) fn packet_result(
 ) -> Result<PacketResult, CosimError> {
     let (slot, address) = (slot_number(setup, index), slot_address(setup, layout, index));
     let verdict = read_u32(&mut read, layout.verdict_base + 4 * slot)?;
-    let length = read_u32(&mut read, address)? as usize;
-    let mut bytes = vec![0; length.min(frame_capacity(setup))];
+    let length = read_u32(&mut read, address)?;
+    let cut = read_u32(&mut read, address + FLAGS_OFFSET as u32)? as u16;
+    let left = LeftLength { length, cut };
+    let mut bytes = vec![0; (length as usize).min(frame_capacity(setup))];
     read(address + FRAME_OFFSET as u32, &mut bytes)?;
     let lists = setup.egress.filter(|_| Verdict(verdict).is_forward());
     let egress = lists.map(|lists| lists.frames(&mut read, slot, &bytes)).transpose()?;
-    Ok(PacketResult { index, verdict, bytes, egress: egress.unwrap_or_default() })
+    Ok(PacketResult { index, verdict, bytes, left, egress: egress.unwrap_or_default() })
 }
 
 impl Run<'_> {
@@ -419,13 +423,15 @@ impl Run<'_> {
                     }
                 }
                 Task::FaultLevel => self.read_fault(completion.value & 0xffff),
-                Task::FaultRecord(mut words, behind) if words.len() < FAULT_REGISTERS.len() => {
+                Task::FaultRecord(mut words, behind)
+                    if words.len() < fault_registers(self.host.info().spawner).len() =>
+                {
                     words.push(completion.value);
                     Task::FaultRecord(words, behind)
                 }
                 Task::FaultRecord(words, behind) => {
                     // The pop was answered.
-                    self.faults.push(FaultRecord::from_words([words[0], words[1], words[2], words[3]]));
+                    self.faults.push(FaultRecord::from_words(&words));
                     self.read_fault(behind)
                 }
             };
@@ -463,11 +469,12 @@ impl Run<'_> {
             self.fault_seen = true;
             return Task::None;
         }
-        for name in FAULT_REGISTERS {
+        let registers = fault_registers(self.host.info().spawner);
+        for name in registers {
             self.submit(Access::Read { offset: offset(name) });
         }
         self.submit(Access::Write { offset: offset("FAULT_POP"), value: 1 });
-        Task::FaultRecord(Vec::with_capacity(FAULT_REGISTERS.len()), records - 1)
+        Task::FaultRecord(Vec::with_capacity(registers.len()), records - 1)
     }
 
     fn event(&mut self, cycle: u64, event: Event) -> Result<(), CosimError> {
@@ -485,10 +492,10 @@ impl Run<'_> {
         for (index, times) in self.unread.drain(..count) {
             let image = self.host.device_mut().image();
             let read = |address, bytes: &mut [u8]| image.read(address, bytes);
-            let PacketResult { verdict, bytes, egress, .. } =
+            let PacketResult { verdict, bytes, left, egress, .. } =
                 packet_result(read, self.setup, self.layout, index)?;
             self.fault_seen |= Verdict(verdict).is_fault();
-            self.packets.push(PacketRecord { index, verdict, times, bytes, egress });
+            self.packets.push(PacketRecord { index, verdict, times, bytes, left, egress });
         }
         self.tracker.release(count as u64);
         Ok(())
@@ -510,7 +517,7 @@ impl Run<'_> {
         state += &format!("; {} memory requests are not answered", simulation.outstanding());
         simulation.set_access_limit(10_000);
         state += &self.host.describe();
-        stuck.error(cycle, state)
+        stuck.error(self.host, cycle, state)
     }
 
     /// Ends the accesses in flight and reads what the registers tell about the run.

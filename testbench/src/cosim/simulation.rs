@@ -1,5 +1,7 @@
 //! The Verilated array with its memory and its register host: one cycle loop.
 
+use std::ops::Range;
+
 use verilator_sys::{Input, Model, Output};
 
 use super::axi_lite::{Access, AxiLiteHost, Completion};
@@ -144,6 +146,11 @@ impl Simulation {
         self.observer = Some(observer);
     }
 
+    /// Nobody looks at the cycles from now on.
+    pub fn remove_observer(&mut self) {
+        self.observer = None;
+    }
+
     /// Connects the network interface to `wire` from now on.
     ///
     /// # Errors
@@ -189,6 +196,12 @@ impl Simulation {
     /// Lets the memory behave like this from now on.
     pub fn disturb_memory(&mut self, disturbance: Disturbance) {
         self.memory.disturb(disturbance);
+    }
+
+    /// Counts the lines that are read from these addresses, those of the packet ring, apart from
+    /// now on.
+    pub fn count_ring(&mut self, addresses: Range<u32>) {
+        self.memory.count_ring(addresses);
     }
 
     /// Cycles since the end of the reset.

@@ -361,7 +361,10 @@ fn packets_go_through_a_small_ring_in_order() {
     let seed = test_seed();
     for (latency, stall_percent) in [(Latency::Fixed(20), 0), (Latency::Random(1, 30), 50)] {
         let mut host = array(MemoryOptions { latency, stall_percent, seed, failing: Vec::new() });
-        assert_eq!(host.info(), ArrayInfo { lanes: 4, cores: 2, warps: 1, local_window: false });
+        assert_eq!(
+            host.info(),
+            ArrayInfo { lanes: 4, cores: 2, warps: 1, local_window: false, spawner: false }
+        );
         host.load_kernel(&KERNEL).unwrap();
         let packets = frames(300, |_| 0);
         let result = run_all(&mut host, &SMALL, &packets);

@@ -8,7 +8,8 @@ use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;
 use crate::kernel::{
-    dependencies, pass_rules, read_source, run_tool, write_file, BuildError, KernelError, Startup, COMPILER,
+    dependencies, pass_rules, read_source, run_tool, write_file, BuildError, KernelError, PrefixMap, Startup,
+    COMPILER,
 };
 use crate::staging::temporary_folder;
 
@@ -32,8 +33,6 @@ const CONSTRUCTORS_OBJECT: &str = "constructors.o";
 
 /// The Debian package of the compiler.
 const PACKAGE: &str = "gcc-riscv64-unknown-elf";
-/// What a hart executes.
-const FLAGS: [&str; 2] = ["-march=rv32im_zicsr_zifencei_zbb", "-mabi=ilp32"];
 /// The same as the compiler has its own library: asked with other extensions, it names that for 64
 /// bits.
 const LIBRARY_FLAGS: [&str; 2] = ["-march=rv32im", "-mabi=ilp32"];
@@ -44,13 +43,55 @@ pub fn firmware_registers() -> String {
     c_header("hermes_top", REGISTERS)
 }
 
+/// How firmware is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirmwareOptions {
+    /// Folders with include files, searched before those that come with Hermes.
+    pub include: Vec<PathBuf>,
+    /// Macros: `NAME` or `NAME=VALUE`; 1 without a value.
+    pub defines: Vec<String>,
+    /// Level of optimization of the compiler: what stands behind its `-O`.
+    pub optimization: String,
+    /// Whether it may have atomic instructions (A), which every hart executes.
+    pub atomics: bool,
+}
+
+impl Default for FirmwareOptions {
+    /// Optimized at level 2, without atomic instructions of the compiler's own.
+    fn default() -> Self {
+        let (include, defines) = (Vec::new(), Vec::new());
+        Self { include, defines, optimization: "2".to_string(), atomics: false }
+    }
+}
+
+impl FirmwareOptions {
+    /// What a hart executes, as flags of the compiler.
+    fn target(&self) -> [String; 2] {
+        let atomics = if self.atomics { "a" } else { "" };
+        [format!("-march=rv32im{atomics}_zicsr_zifencei_zbb"), "-mabi=ilp32".to_string()]
+    }
+}
+
+/// Builds the firmware in `sources` as [`build_firmware_with`] does, by [`FirmwareOptions`] as they
+/// are by default.
+///
+/// # Errors
+/// As [`build_firmware_with`].
+pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildError> {
+    build_firmware_with(sources, &FirmwareOptions::default(), output)
+}
+
 /// Builds the firmware in `sources`, C (`.c`) or assembly (`.S`, `.s`), with a function `main`, and
 /// writes the ELF file `output`. Sources find `hermes_cp.h`, `hermes_atomic.h`, `hermes_net.h`,
 /// and what is beside them.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
-pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildError> {
+pub fn build_firmware_with(
+    sources: &[PathBuf],
+    options: &FirmwareOptions,
+    output: &Path,
+) -> Result<(), BuildError> {
     let file = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
     let Some(first) = sources.first() else { return Err(BuildError::Language(PathBuf::new())) };
     for source in sources {
@@ -79,7 +120,10 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     let (mut objects, mut read) = (Vec::new(), Vec::new());
     for (number, source) in own.iter().chain(sources).enumerate() {
         let object = path(&format!("firmware-{number}.o"));
-        compile(folder.path(), source, &object)?;
+        // The library is always built alike.
+        let own_options = FirmwareOptions::default();
+        let chosen = if number < own.len() { &own_options } else { options };
+        compile(folder.path(), source, &object, chosen)?;
         read.extend(["d", "as.d"].iter().flat_map(|end| dependencies::read(&object.with_extension(end))));
         objects.push(object);
     }
@@ -92,7 +136,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     executable.check_startup(&bytes, Startup::Constructors).map_err(problem)?;
     if executable.check_startup(&bytes, Startup::Nothing).is_err() {
         let object = path(CONSTRUCTORS_OBJECT);
-        compile(folder.path(), &path("constructors.S"), &object)?;
+        compile(folder.path(), &path("constructors.S"), &object, &FirmwareOptions::default())?;
         objects.push(object);
         link(folder.path(), &objects, &linked, first)?;
         bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
@@ -100,12 +144,21 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     crate::output::write(output, &bytes).map_err(BuildError::Output)
 }
 
-/// Compiles `source`, which finds the library in `folder`.
-fn compile(folder: &Path, source: &Path, object: &Path) -> Result<(), BuildError> {
-    let mut command = compiler();
-    command.args(["-O2", "-g", "-Wall", "-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]);
+/// Compiles `source` with `options`; it finds the library in `folder`, which the object does not
+/// name.
+fn compile(folder: &Path, source: &Path, object: &Path, options: &FirmwareOptions) -> Result<(), BuildError> {
+    let names = PrefixMap::new(folder, "/hermes-firmware");
+    let mut command = compiler(options);
+    command.arg(format!("-O{}", options.optimization));
+    command.args(options.defines.iter().map(|define| format!("-D{define}")));
+    for include in &options.include {
+        command.arg("-I").arg(include);
+    }
+    command.args(["-g", "-Wall", "-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]);
     command.args(["-mstrict-align", "-mno-relax", "-Wa,-mno-relax"]);
     command.args(["-ffunction-sections", "-fdata-sections", "-fno-tree-loop-distribute-patterns"]);
+    // Of a source in assembly the compiler passes on only the second.
+    command.args(names.flags("-ffile-prefix-map=")).args(names.flags("-fdebug-prefix-map="));
     command.arg("-I").arg(folder).arg("-MD").arg("-MF").arg(object.with_extension("d"));
     pass_rules(&mut command, object);
     command.arg("-c").arg("-o").arg(object).arg(source);
@@ -115,7 +168,7 @@ fn compile(folder: &Path, source: &Path, object: &Path) -> Result<(), BuildError
 /// Links `objects`; constructors that are among them are called before `main`. `source` is named
 /// in errors.
 fn link(folder: &Path, objects: &[PathBuf], linked: &Path, source: &Path) -> Result<(), BuildError> {
-    let mut command = compiler();
+    let mut command = compiler(&FirmwareOptions::default());
     command.args(["-nostartfiles", "-Wl,-m,elf32lriscv,--no-relax,--fatal-warnings,-z,noexecstack"]);
     command.arg("-Wl,--gc-sections,--undefined=_start").arg("-T").arg(folder.join("firmware.ld"));
     if objects.iter().any(|object| object.ends_with(CONSTRUCTORS_OBJECT)) {
@@ -126,9 +179,9 @@ fn link(folder: &Path, objects: &[PathBuf], linked: &Path, source: &Path) -> Res
 }
 
 /// The compiler for what a hart executes, without libraries.
-fn compiler() -> Command {
+fn compiler(options: &FirmwareOptions) -> Command {
     let mut command = Command::new(COMPILER);
-    command.args(FLAGS).args(["-ffreestanding", "-nostdlib"]);
+    command.args(options.target()).args(["-ffreestanding", "-nostdlib"]);
     command
 }
 

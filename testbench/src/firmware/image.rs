@@ -67,6 +67,19 @@ impl Firmware {
         Rc::clone(&self.source)
     }
 
+    /// The text of a variable, such as the mode of the command queues that it serves (`net_mode`);
+    /// `None` if it has none of that name, or it is no text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        let symbol = self.executable.symbol(name).ok().filter(|symbol| !symbol.is_function)?;
+        let bytes = self.executable.segments.iter().find_map(|segment| {
+            let first = symbol.address.checked_sub(segment.address)? as usize;
+            segment.bytes.get(first..first + symbol.size as usize)
+        })?;
+        let text = bytes.split(|byte| *byte == 0).next()?;
+        String::from_utf8(text.to_vec()).ok()
+    }
+
     /// Where `address` lies in the source.
     #[must_use]
     pub fn place(&self, address: u32) -> Place {

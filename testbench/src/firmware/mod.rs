@@ -4,11 +4,13 @@
 //! | module | what is in it |
 //! | --- | --- |
 //! | `build` | C and assembly with the library of `kernels-asm/firmware` |
+//! | `code` | [`Code`]: kernel and firmware of a run, for what explains addresses |
 //! | `debug` | [`Debugger`]: stop, step, registers, memory, breakpoints |
 //! | `image` | [`Firmware`]: an ELF file, checked, with functions and lines |
 //! | `session` | the host's side while firmware runs: console, mailbox, how it ended |
 
 mod build;
+mod code;
 mod debug;
 mod image;
 mod session;
@@ -16,7 +18,8 @@ mod session;
 mod tests;
 
 pub use crate::kernel::Place;
-pub use build::{build_firmware, firmware_registers, HERMES_CP_H};
+pub use build::{build_firmware, build_firmware_with, firmware_registers, FirmwareOptions, HERMES_CP_H};
+pub use code::Code;
 pub use debug::{DebugError, Debugger, HartsStatus};
 pub use image::Firmware;
 pub use session::{FirmwareEnd, FirmwareLink};

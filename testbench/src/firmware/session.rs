@@ -72,10 +72,11 @@ impl FirmwareEnd {
         match *self {
             Self::Value(value) => format!("main returned {value}"),
             Self::Trap { cause, pc, value, hart } => format!(
-                "hart {hart}: {} at {}; cause {}, value {value:#010x}",
+                "hart {hart}: {} at {}; cause {}, value {value:#010x}{}",
                 cause_name(cause),
                 firmware.place(pc),
-                cause & 0xff
+                cause & 0xff,
+                emonitor(cause, value).unwrap_or_default()
             ),
             Self::StackOverflow { pc, stack, hart } => format!(
                 "hart {hart}: stack overflow, noticed at {}; stack pointer {stack:#010x}: a hart has 2048 bytes, 1024 if there are more than four",
@@ -88,6 +89,19 @@ impl FirmwareEnd {
             Self::Stopped { hart, pc } => format!("hart {hart} stopped at {}: ebreak", firmware.place(pc)),
         }
     }
+}
+
+/// What the illegal instruction `word` asked for, if it is EMONITOR: a channel or scenario that the
+/// array does not have.
+fn emonitor(cause: u32, word: u32) -> Option<String> {
+    // custom-0 with function 0; the scenario and the channel are bits 31:28 and 27:25.
+    let is_emonitor = cause == 2 && word & 0x707f == 0x000b;
+    let (scenario, channel) = (word >> 28, word >> 25 & 7);
+    is_emonitor.then(|| {
+        format!(
+            ": EMONITOR of channel {channel}, scenario {scenario}, which the array does not have; --uli-channels says how many channels a hart has, and 2, 3 and 11 need a thread spawner, events and a network interface"
+        )
+    })
 }
 
 /// The name of a cause of `mcause`.

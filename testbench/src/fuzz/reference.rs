@@ -71,6 +71,7 @@ impl Reference {
                 pc: retired.pc,
                 address: fault.value,
                 packet: expected.first_packet.wrapping_add(*lane as u32),
+                job: None,
             });
         }
     }

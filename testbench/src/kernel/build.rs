@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use verilator_sys::newest_program;
 
 use super::elf::{Kernel, KernelError, RegisterClass};
+use super::prefix::PrefixMap;
 use super::{dependencies, sources};
 use crate::staging::temporary_folder;
 
@@ -239,6 +240,8 @@ pub fn build_source(
 
 /// How the names of temporary folders begin.
 pub(crate) const WORK_FOLDER: &str = "hermes-kernel-";
+/// What the temporary folder is called in debug information.
+const WORK_NAME: &str = "/hermes-kernel-include";
 
 /// A temporary folder.
 fn work_folder() -> Result<tempfile::TempDir, BuildError> {
@@ -248,6 +251,8 @@ fn work_folder() -> Result<tempfile::TempDir, BuildError> {
 /// A temporary folder with the include files, the library's sources and the linker script.
 struct Work<'a> {
     folder: tempfile::TempDir,
+    /// What folders are called in debug information.
+    names: PrefixMap,
     options: &'a BuildOptions,
 }
 
@@ -255,7 +260,8 @@ impl<'a> Work<'a> {
     fn new(options: &'a BuildOptions) -> Result<Self, BuildError> {
         let folder = work_folder()?;
         sources::write_all(folder.path())?;
-        Ok(Self { folder, options })
+        let names = PrefixMap::new(folder.path(), WORK_NAME);
+        Ok(Self { folder, names, options })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -266,6 +272,9 @@ impl<'a> Work<'a> {
     fn assemble(&self, source: &Path, object: &Path, options: &BuildOptions) -> Result<(), BuildError> {
         let mut command = Command::new(ASSEMBLER);
         command.args(options.target(Compiler::Gcc)).arg("-g");
+        for map in self.names.flags("") {
+            command.arg("--debug-prefix-map").arg(map);
+        }
         for folder in options.include.iter().map(PathBuf::as_path) {
             command.arg("-I").arg(folder);
         }
@@ -300,6 +309,7 @@ impl<'a> Work<'a> {
         command.args(options.target(options.compiler)).arg(format!("-O{}", options.optimization));
         command.args(["-c", "-g", "-Wall", "-ffreestanding", "-nostdlib"]);
         command.args(["-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]).args(flags);
+        command.args(self.names.flags("-ffile-prefix-map="));
         let stack_warning = match options.compiler {
             Compiler::Gcc => {
                 command.arg("-mstrict-align");

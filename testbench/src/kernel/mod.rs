@@ -7,6 +7,7 @@ mod elf;
 mod global_pointer;
 #[cfg(test)]
 pub(crate) mod interpreter;
+mod prefix;
 mod source_map;
 mod sources;
 mod stack;
@@ -19,6 +20,7 @@ pub(crate) use build::build_words;
 pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
 pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
+pub(crate) use prefix::PrefixMap;
 pub(crate) use source_map::{base_name, behind};
 pub use source_map::{Place, SourceMap};
 pub(crate) use sources::{built_in, read_source};

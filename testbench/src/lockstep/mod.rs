@@ -21,5 +21,6 @@ mod warp;
 pub use checker::{Checker, CheckerStatistics};
 pub use mismatch::Mismatch;
 pub use ports::RetirePorts;
+pub(crate) use trace::lanes;
 pub use trace::{LateWrite, Retired, TraceCycle, WarpStart};
 pub use warp::{Expected, Warp, WarpMemory};

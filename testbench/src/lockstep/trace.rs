@@ -78,6 +78,6 @@ impl TraceCycle {
 }
 
 /// The lanes in `set`, ascending.
-pub(super) fn lanes(set: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(set: u32) -> impl Iterator<Item = usize> {
     (0..32).filter(move |lane| set >> lane & 1 != 0)
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::PacketRecord;
 use crate::cosim::{FaultRecord, MemoryMap};
+use crate::firmware::Code;
 use crate::iss::{disassemble, Class, Instruction, Isa};
-use crate::kernel::{Kernel, SourceMap};
 use crate::verdict::{Verdict, FAULT};
 use crate::words::number_of;
 
@@ -25,8 +25,11 @@ pub struct FaultCause {
     pub pc: Option<u32>,
     /// Threads.
     pub threads: u64,
-    /// packetIdx of the first of them, if there is a record.
+    /// packetIdx of the first of them, if there is a record and they are no spawned threads.
     pub first_packet: Option<u32>,
+    /// Of spawned threads: the slot of the job of the first of them, and its number in the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_spawned: Option<(u8, u32)>,
     /// What the record of the first of them says of the fault: the address of an access that is not
     /// allowed or misaligned, the word that is no instruction.
     pub value: Option<u32>,
@@ -45,34 +48,42 @@ impl FaultCause {
     /// The causes of `threads` faults: those in `records`, in the order of their first packets,
     /// then those without a record, of which the verdicts of `packets` tell the cause.
     pub fn of(records: &[FaultRecord], packets: &[PacketRecord], threads: u64) -> Vec<Self> {
-        let mut causes: BTreeMap<(u32, u32), Self> = BTreeMap::new();
+        let mut causes: BTreeMap<(u32, u32, bool), Self> = BTreeMap::new();
         let mut without_record: BTreeMap<u32, u64> = BTreeMap::new();
         for packet in packets.iter().filter(|packet| packet.verdict.is_fault()) {
             *without_record.entry(packet.verdict.0 & !FAULT).or_default() += 1;
         }
+        let spawned: u64 = records.iter().filter(|record| record.job.is_some()).map(threads_of).sum();
         // A kernel can return such a verdict too; then it tells nothing.
-        if without_record.values().sum::<u64>() != threads {
+        if without_record.values().sum::<u64>() != threads.saturating_sub(spawned) {
             without_record.clear();
         }
         for record in records {
-            let (cause, threads) = (u32::from(record.cause), u64::from(record.threads));
-            let entry = causes.entry((cause, record.pc)).or_insert_with(|| Self {
+            let (cause, threads) = (u32::from(record.cause), threads_of(record));
+            let packet = record.job.is_none().then_some(record.packet);
+            let key = (cause, record.pc, record.job.is_some());
+            let entry = causes.entry(key).or_insert_with(|| Self {
                 cause: Some(cause),
                 name: name(cause),
                 pc: Some(record.pc),
                 threads: 0,
-                first_packet: Some(record.packet),
+                first_packet: packet,
+                first_spawned: record.job.map(|job| (job, record.packet)),
                 value: Some(record.address),
                 ..Self::default()
             });
             entry.threads += threads;
-            if Some(record.packet) < entry.first_packet {
-                (entry.first_packet, entry.value) = (Some(record.packet), Some(record.address));
+            if record.job.is_some() {
+                continue;
+            }
+            if packet < entry.first_packet {
+                (entry.first_packet, entry.value) = (packet, Some(record.address));
             }
             without_record.entry(cause).and_modify(|count| *count = count.saturating_sub(threads));
         }
         let mut causes: Vec<_> = causes.into_values().collect();
-        causes.sort_by_key(|cause| (cause.first_packet, cause.pc, cause.cause));
+        causes
+            .sort_by_key(|cause| (cause.first_spawned.is_some(), cause.first_packet, cause.pc, cause.cause));
         let mut rest = threads.saturating_sub(causes.iter().map(|cause| cause.threads).sum());
         for (cause, threads) in without_record.into_iter().filter(|(_, threads)| *threads > 0) {
             let (cause, name) = (Some(cause), name(cause));
@@ -91,13 +102,12 @@ impl FaultCause {
         matches!(self.cause, Some(4..=7))
     }
 
-    /// Adds where the instruction is in `kernel`, and what `memory` has at the address of an
-    /// access.
-    pub fn explain(&mut self, kernel: &Kernel, source: &SourceMap, memory: &MemoryMap) {
+    /// Adds where the instruction is in `code`, and what `memory` has at the address of an access.
+    pub fn explain(&mut self, code: &Code<'_>, memory: &MemoryMap) {
         let Some(pc) = self.pc else { return };
-        let place = source.place(pc);
+        let place = code.place(pc);
         (self.function, self.line) = (place.function(), place.source_line());
-        let word = kernel.word(pc);
+        let word = code.word(pc);
         let decoded = word.and_then(|word| Instruction::decode(word, &Isa::EVERYTHING));
         // A load that memory refused is told at the next instruction of its warp.
         let loads = decoded.is_none_or(|code| matches!(code.op.class(), Class::Load | Class::Atomic));
@@ -105,8 +115,14 @@ impl FaultCause {
             self.name = "bus error of an earlier load".to_string();
         }
         self.instruction = word.map(|word| disassemble(pc, word, &Isa::EVERYTHING));
-        self.area = self.value.filter(|_| self.accesses_memory()).map(|address| memory.describe(address));
+        self.area =
+            self.value.filter(|_| self.accesses_memory()).map(|address| code.describe(address, memory));
     }
+}
+
+/// Threads of a record.
+fn threads_of(record: &FaultRecord) -> u64 {
+    record.threads.into()
 }
 
 /// A cause in words.
@@ -118,8 +134,8 @@ impl fmt::Display for FaultCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, threads, .. } = self;
         let threads = number_of(*threads, "thread");
-        match (self.pc, self.first_packet) {
-            (Some(pc), Some(packet)) => {
+        match self.pc {
+            Some(pc) => {
                 write!(f, "fault: {name} at PC {pc:#010x}")?;
                 if let Some(function) = &self.function {
                     write!(f, " in {function}")?;
@@ -136,9 +152,16 @@ impl fmt::Display for FaultCause {
                 if let Some(area) = &self.area {
                     write!(f, " ({area})")?;
                 }
-                write!(f, ": {threads}, the first with packet {packet}")
+                match (self.first_packet, self.first_spawned) {
+                    (Some(packet), _) => write!(f, ": {threads}, the first with packet {packet}"),
+                    (None, Some((job, thread))) => write!(
+                        f,
+                        ": {threads} of the thread spawner, the first thread {thread} of the job in slot {job}"
+                    ),
+                    (None, None) => write!(f, ": {threads}"),
+                }
             }
-            _ => write!(
+            None => write!(
                 f,
                 "fault: {name}, PC not on record since faults came faster than the host reads the 32 records of the array: {threads}"
             ),
@@ -149,10 +172,10 @@ impl fmt::Display for FaultCause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{build_source, RegisterClass};
+    use crate::kernel::{build_source, Kernel, RegisterClass};
 
     fn record(cause: u8, pc: u32, threads: u8, packet: u32) -> FaultRecord {
-        FaultRecord { cause, pc, threads, packet, core: 1, slot: 2, address: packet }
+        FaultRecord { cause, pc, threads, packet, core: 1, slot: 2, address: packet, job: None }
     }
 
     fn packets(verdicts: &[(u32, u64)]) -> Vec<PacketRecord> {
@@ -196,7 +219,7 @@ mod tests {
         let kernel = Kernel::read(&path).unwrap();
         let told = |pc| {
             let mut cause = FaultCause::of(&[record(5, pc, 1, 64)], &packets(&[(FAULT | 5, 1)]), 1).remove(0);
-            cause.explain(&kernel, &kernel.source_map(), &MemoryMap::default());
+            cause.explain(&Code::new(Some(&kernel), None), &MemoryMap::default());
             cause.to_string()
         };
         let load = told(kernel.entry);
@@ -206,6 +229,17 @@ mod tests {
         );
         let behind = told(kernel.entry + 4);
         assert!(behind.starts_with("fault: bus error of an earlier load at PC 0x00001004"), "{behind}");
+    }
+
+    #[test]
+    fn spawned_threads_are_no_packets() {
+        let spawned = |pc, threads, thread| FaultRecord { job: Some(3), ..record(5, pc, threads, thread) };
+        let records = [spawned(0x1010, 3, 7), record(5, 0x1010, 2, 40), spawned(0x1010, 1, 4)];
+        let told = [
+            "fault: load access at PC 0x00001010, address 0x00000028: 2 threads, the first with packet 40",
+            "fault: load access at PC 0x00001010, address 0x00000007: 4 threads of the thread spawner, the first thread 7 of the job in slot 3",
+        ];
+        assert_eq!(lines(&records, &packets(&[(FAULT | 5, 2), (3, 7)]), 6), told);
     }
 
     #[test]

@@ -16,8 +16,10 @@ pub use bus_errors::{BusErrors, RefusedAccess};
 pub use clock::Clock;
 pub use distribution::Distribution;
 pub use faults::FaultCause;
-pub use report::{BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, Report, RunFacts};
-pub use verdicts::{read_verdicts, write_verdicts};
+pub use report::{
+    BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, FrameLines, Report, RunFacts,
+};
+pub use verdicts::{name_verdicts, read_verdicts, write_verdicts};
 
 use crate::cosim::PacketTimes;
 use crate::verdict::Verdict;

@@ -4,8 +4,9 @@ use std::fmt;
 use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
-use super::{BusErrors, Clock, Distribution, FaultCause, PacketRecord};
+use super::{name_verdicts, BusErrors, Clock, Distribution, FaultCause, PacketRecord};
 use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes};
+use crate::races::RaceReport;
 use crate::verdict::Verdict;
 use crate::words::number_of;
 
@@ -163,6 +164,26 @@ pub struct RunFacts {
     pub configuration: Config,
 }
 
+/// What of the frames moved to the cores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FrameLines {
+    /// Lines of 64 bytes that descriptors and frames take.
+    pub all: u64,
+    /// Lines of the packet ring that were read from memory; on a board, where memory does not
+    /// count, lines that loads read from the L2, tables among them.
+    pub read: u64,
+    /// Whether they are as many.
+    pub payload_moved: bool,
+}
+
+impl FrameLines {
+    /// `read` of `all` lines.
+    #[must_use]
+    pub const fn new(all: u64, read: u64) -> Self {
+        Self { all, read, payload_moved: read >= all }
+    }
+}
+
 /// Packets that are not what most are. They were processed; nothing is skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counted {
@@ -186,9 +207,13 @@ pub struct Report {
     /// Cycles from the first arrival to the last commit; on a board those in which packets were on
     /// the cores or in the DCQ.
     pub cycles: u64,
+    /// Packets over the time of `cycles`, at the clock of the run or of the board.
+    pub packets_per_second: f64,
     /// Bits of the committed frames over the time of `cycles`, at the clock of the run or of the
-    /// board.
+    /// board: more than what moved, if `frame_lines` tells so.
     pub throughput_gbps: f64,
+    /// What of the frames moved, where the host writes them to memory and reads them there.
+    pub frame_lines: Option<FrameLines>,
     /// When packets passed the stages; a board does not see that.
     #[serde(flatten)]
     pub delays: Option<Delays>,
@@ -203,6 +228,9 @@ pub struct Report {
     /// Accesses that memory has refused.
     #[serde(flatten)]
     pub bus_errors: BusErrors,
+    /// Data races and stores into other packets, if they were looked for.
+    #[serde(flatten)]
+    pub races: Option<RaceReport>,
     /// Packets that are not what most are.
     pub counted: Counted,
     /// Active lanes over lanes, of all warp-instructions: 0 to 1.
@@ -281,13 +309,16 @@ impl Report {
             packets: records.len(),
             frame_bytes,
             cycles,
+            packets_per_second: per_cycle(records.len() as f64) * gigahertz * 1e9,
             throughput_gbps: per_cycle(frame_bytes as f64 * 8.0) * gigahertz,
+            frame_lines: None,
             delays: None,
             verdicts: BTreeMap::new(),
             faults,
             fault_causes: Vec::new(),
             fault_records: Vec::new(),
             bus_errors: BusErrors::default(),
+            races: None,
             counted,
             simd_efficiency,
             cores,
@@ -295,22 +326,27 @@ impl Report {
             golden_checked: false,
             golden_differs: false,
         };
-        report.name_verdicts(records, |verdict| verdict.to_string());
+        report.name_verdicts(records, Verdict::to_string);
         report
     }
 }
 
 impl Report {
-    /// Counts the verdicts of `records` again, under the names that `name` gives them.
-    pub fn name_verdicts(&mut self, records: &[PacketRecord], name: impl Fn(Verdict) -> String) {
-        self.verdicts.clear();
-        for record in records {
-            *self.verdicts.entry(name(record.verdict)).or_insert(0) += 1;
-        }
+    /// Counts the verdicts of `records` again, under the names that `name` gives them
+    /// ([`name_verdicts`]).
+    pub fn name_verdicts(&mut self, records: &[PacketRecord], name: impl Fn(&Verdict) -> String) {
+        self.verdicts = name_verdicts(records, self.faults, &self.fault_records, name);
     }
 }
 
 impl Report {
+    /// Threads of the thread spawner that ended with a fault, of those that are on record.
+    #[must_use]
+    pub fn spawned_faults(&self) -> u64 {
+        let spawned = self.fault_records.iter().filter(|fault| fault.job.is_some());
+        spawned.map(|fault| u64::from(fault.threads)).sum::<u64>().min(self.faults)
+    }
+
     /// Adds what the memory did.
     pub fn set_memory(&mut self, memory: &MemoryStatistics) {
         let per_cycle = |count: u64| count as f64 / memory.cycles.max(1) as f64;
@@ -348,17 +384,40 @@ impl Report {
         }
     }
 
+    /// Packets and frame bits in a second, and the lines that moved for them.
+    fn fmt_throughput(&self, f: &mut fmt::Formatter<'_>, when: &str, digits: usize) -> fmt::Result {
+        let of_packet = |lines: u64| lines as f64 / self.packets.max(1) as f64;
+        let sum = |lines: fn(&ChannelStatistics) -> u64| {
+            of_packet(self.memory.iter().map(|channel| lines(&channel.counted)).sum())
+        };
+        write!(f, "  throughput   {:.3} million packets/s {when}", self.packets_per_second / 1e6)?;
+        if !self.memory.is_empty() {
+            let (read, written) = (sum(|c| c.lines_read), sum(|c| c.lines_written));
+            write!(f, "; {read:.2} lines of 64 bytes a packet read from memory, {written:.2} written")?;
+        }
+        write!(
+            f,
+            "\n  frames       {:.digits$} Gbit/s {when} (frame bytes, without preamble and FCS)",
+            self.throughput_gbps
+        )?;
+        match self.frame_lines {
+            Some(FrameLines { all, read, payload_moved: false }) => writeln!(
+                f,
+                ", payload not moved: {:.2} of the {:.2} lines of a packet were read",
+                of_packet(read),
+                of_packet(all)
+            ),
+            _ => writeln!(f),
+        }
+    }
+
     /// What the run took, its throughput, and what packets waited for.
     fn fmt_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clock = self.run.environment.clock();
         match &self.run.environment {
             Environment::Simulation { .. } => {
                 writeln!(f, "  cycles       {} from the first arrival to the last commit", self.cycles)?;
-                writeln!(
-                    f,
-                    "  throughput   {:.2} Gbit/s at {clock} (frame bytes, without preamble and FCS)",
-                    self.throughput_gbps
-                )?;
+                self.fmt_throughput(f, &format!("at {clock}"), 2)?;
             }
             Environment::Board(board) => {
                 writeln!(
@@ -366,11 +425,7 @@ impl Report {
                     "  busy cycles  {} with packets on the cores or waiting for their commit; {:.1} s with the way to the board and back",
                     self.cycles, board.seconds
                 )?;
-                writeln!(
-                    f,
-                    "  throughput   {:.3} Gbit/s at {clock} over the busy cycles (frame bytes, without preamble and FCS)",
-                    self.throughput_gbps
-                )?;
+                self.fmt_throughput(f, &format!("at {clock} over the busy cycles"), 3)?;
             }
         }
         let Some(Delays { delay, queuing, service }) = &self.delays else { return Ok(()) };
@@ -500,9 +555,25 @@ impl fmt::Display for Report {
             let packets: usize = rest.iter().map(|(_, count)| **count).sum();
             writeln!(f, "    {:<24} {packets:>10}", format!("{} other verdicts", rest.len()))?;
         }
-        writeln!(f, "  faults       {}", self.faults)?;
+        let spawned = match self.spawned_faults() {
+            0 => String::new(),
+            spawned => format!(", {spawned} of them of the thread spawner"),
+        };
+        writeln!(f, "  faults       {}{spawned}", self.faults)?;
         if self.bus_errors.count > 0 {
             writeln!(f, "  bus errors   {}", self.bus_errors.count)?;
+        }
+        if let Some(RaceReport { races, foreign_stores }) = &self.races {
+            let stores = match foreign_stores.len() {
+                0 => String::new(),
+                _ => "; stores into other packets".to_string(),
+            };
+            let pairs = match races.len() {
+                0 => "none".to_string(),
+                1 => "1 pair of instructions".to_string(),
+                count => format!("{count} pairs of instructions"),
+            };
+            writeln!(f, "  races        {pairs}{stores}")?;
         }
         let Counted { not_ipv4, cut_by_capture, larger_than_slot } = self.counted;
         writeln!(

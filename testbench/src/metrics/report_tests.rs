@@ -61,6 +61,7 @@ fn figures_of_a_small_run() {
         channels: vec![channel],
         ..MemoryStatistics::default()
     });
+    report.frame_lines = Some(FrameLines::new(29, 3));
     assert_eq!((report.packets, report.cycles, report.frame_bytes), (3, 200, 1646));
     assert!((report.throughput_gbps - 1646.0 * 8.0 / 200.0).abs() < 1e-9);
     let delays = report.delays.unwrap();
@@ -71,7 +72,8 @@ fn figures_of_a_small_run() {
     let text = report.to_string();
     for part in [
         "input        3 prefixes",
-        "65.84 Gbit/s",
+        "throughput   15.000 million packets/s at 1 GHz; 16.67 lines of 64 bytes a packet read from memory, 6.67 written\n",
+        "frames       65.84 Gbit/s at 1 GHz (frame bytes, without preamble and FCS), payload not moved: 1.00 of the 9.67 lines of a packet were read\n",
         "drop: TTL ran out",
         "IPC per core 0.250 0.000",
         "SIMD         75.0 % of the lanes active",
@@ -87,6 +89,9 @@ fn figures_of_a_small_run() {
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["verdicts"]["forward: port 0"], 2);
     assert_eq!(json["run"]["memory"], "60");
+    assert_eq!((&json["packets_per_second"], &json["frame_lines"]["read"]), (&1.5e7.into(), &3.into()));
+    report.frame_lines = Some(FrameLines::new(29, 29));
+    assert!(!report.to_string().contains("not moved"));
     assert_eq!(
         (&json["memory"][0]["lines_read"], &json["memory"][0]["read_use"]),
         (&50.into(), &0.25.into())
@@ -123,7 +128,7 @@ fn throughput_and_delays_at_a_stated_clock() {
     assert!((report.throughput_gbps - 10.0).abs() < 1e-9);
     let text = report.to_string();
     for part in [
-        "throughput   10.00 Gbit/s at 1 GHz",
+        "throughput   10.000 million packets/s at 1 GHz\n  frames       10.00 Gbit/s at 1 GHz (frame bytes",
         "iqr  cycles (= ns at 1 GHz)\n    total           100.0      100",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -133,7 +138,7 @@ fn throughput_and_delays_at_a_stated_clock() {
     assert_eq!((report.cycles, report.delays.unwrap().delay.p50), (100, 100));
     let text = report.to_string();
     for part in [
-        "throughput   0.40 Gbit/s at 40 MHz",
+        "throughput   0.400 million packets/s at 40 MHz\n  frames       0.40 Gbit/s at 40 MHz (frame bytes",
         "iqr  ns at 40 MHz, where a cycle is 25.000 ns\n    total          2500.0   2500.0",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -179,7 +184,7 @@ fn what_a_board_does_not_measure_is_not_told() {
     for part in [
         "environment  board at /dev/ttyUSB0 (2000000 baud), 25 MHz, 131072 bytes of packet memory, 16 slots of 2048 bytes",
         "busy cycles  1000 with packets on the cores or waiting for their commit; 1.2 s with",
-        "throughput   0.060 Gbit/s at 25 MHz over the busy cycles",
+        "throughput   0.075 million packets/s at 25 MHz over the busy cycles\n  frames       0.060 Gbit/s at 25 MHz over the busy cycles (frame bytes",
         "IPC per core 0.050",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -217,7 +222,9 @@ fn keys_of_the_json() {
         "packets",
         "frame_bytes",
         "cycles",
+        "packets_per_second",
         "throughput_gbps",
+        "frame_lines",
         "delay",
         "queuing",
         "service",
@@ -243,4 +250,42 @@ fn a_run_without_packets() {
         Report::new(facts(), &[], std::iter::empty(), vec![CoreWork::default()], 0, Counted::default(), true);
     assert_eq!((report.packets, report.cycles), (0, 0));
     assert!(report.throughput_gbps == 0.0 && report.cores[0].ipc == 0.0);
+}
+
+/// A kernel can return the word of a fault itself.
+#[test]
+fn only_faults_of_the_hardware_are_faults() {
+    let words = [0xc000_0005, 0xc000_0005, 0xc000_0005, 0xffff_ffff, 0xc000_0002, 7];
+    let record = |(packet, word): (u64, u32)| PacketRecord { packet, verdict: Verdict(word), times: None };
+    let records: Vec<_> = (0..).zip(words).map(record).collect();
+    let fault = |cause, threads, job| FaultRecord {
+        cause,
+        core: 0,
+        slot: 0,
+        threads,
+        pc: 0x1000,
+        address: 0,
+        packet: 0,
+        job,
+    };
+    let verdicts = |faults: u64, on_record: &[FaultRecord]| {
+        let cores = vec![CoreWork::default()];
+        let mut report =
+            Report::new(facts(), &records, [64; 6].into_iter(), cores, faults, Counted::default(), true);
+        report.fault_records = on_record.to_vec();
+        report.name_verdicts(&records, Verdict::to_string);
+        assert_eq!(report.verdicts.values().sum::<usize>(), 6);
+        report.verdicts
+    };
+    let expect =
+        |pairs: &[(&str, usize)]| pairs.iter().map(|(name, count)| (name.to_string(), *count)).collect();
+    let (access, minus_one) = ("0xc0000005 returned, no fault", "0xffffffff returned, no fault");
+    let (illegal, port) = ("0xc0000002 returned, no fault", "forward: port 7");
+    assert_eq!(verdicts(0, &[]), expect(&[(access, 3), (minus_one, 1), (illegal, 1), (port, 1)]));
+    // A load access of a packet, and one of a spawned thread.
+    let faults = [fault(5, 1, None), fault(5, 2, Some(1))];
+    let mixed = [("fault: load access", 1), (access, 2), (minus_one, 1), (illegal, 1), (port, 1)];
+    assert_eq!(verdicts(3, &faults), expect(&mixed));
+    // All of them: records may be lost.
+    assert_eq!(verdicts(5, &[])["fault: load access"], 3);
 }

@@ -1,10 +1,12 @@
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::PacketRecord;
+use crate::cosim::FaultRecord;
 use crate::input;
 use crate::tables::InputError;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, FAULT};
 
 /// The columns that are read back.
 const PACKET: &str = "packetIdx";
@@ -67,6 +69,45 @@ fn parse_verdicts(text: &str) -> Result<Vec<Verdict>, (usize, String)> {
         verdicts.push(Verdict(verdict));
     }
     Ok(verdicts)
+}
+
+/// The packets of each verdict, under the names that `name` gives them. A kernel can return the
+/// word of a fault verdict itself: packets of which it did so are named otherwise than those whose
+/// threads faulted, of which the hardware has counted `faults`, those of spawned threads included,
+/// and has put the records `on_record` into its FIFO.
+pub fn name_verdicts(
+    records: &[PacketRecord],
+    faults: u64,
+    on_record: &[FaultRecord],
+    name: impl Fn(&Verdict) -> String,
+) -> BTreeMap<String, usize> {
+    let mut words: BTreeMap<u32, usize> = BTreeMap::new();
+    for record in records {
+        *words.entry(record.verdict.0).or_default() += 1;
+    }
+    let threads = |of: &dyn Fn(&FaultRecord) -> bool| -> usize {
+        on_record.iter().filter(|fault| of(fault)).map(|fault| usize::from(fault.threads)).sum()
+    };
+    let fault_words: usize =
+        words.iter().filter(|(word, _)| Verdict(**word).is_fault()).map(|(_, count)| count).sum();
+    let of_packets = faults.saturating_sub(threads(&|fault| fault.job.is_some()) as u64);
+    let mut names = BTreeMap::new();
+    for (word, count) in words {
+        let verdict = Verdict(word);
+        let faulted = match verdict.is_fault() && fault_words as u64 != of_packets {
+            true => {
+                threads(&|fault| fault.job.is_none() && FAULT | u32::from(fault.cause) == word).min(count)
+            }
+            false => count,
+        };
+        let returned = (format!("{word:#010x} returned, no fault"), count - faulted);
+        for (name, count) in [(name(&verdict), faulted), returned] {
+            if count > 0 {
+                *names.entry(name).or_insert(0) += count;
+            }
+        }
+    }
+    names
 }
 
 #[cfg(test)]

@@ -180,6 +180,7 @@ impl Reference {
             pc,
             address: fault.value,
             packet: self.warp.threads[lane].place.packet,
+            job: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One AXI4 slave of the memory.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
@@ -21,6 +22,8 @@ pub(super) struct Shared {
     pub(super) disturbance: Disturbance,
     pub(super) random: ChaCha8Rng,
     pub(super) outstanding: Outstanding,
+    /// Addresses of the packet ring.
+    pub(super) ring: Range<u32>,
 }
 
 struct WriteBurst {
@@ -31,6 +34,13 @@ struct WriteBurst {
 struct ReadBurst {
     address: Address,
     done: u32,
+}
+
+impl ReadBurst {
+    /// Address of the line that was given last.
+    fn last_line(&self) -> u32 {
+        self.address.address.wrapping_add(self.done.wrapping_sub(1).wrapping_mul(LINE as u32))
+    }
 }
 
 /// Signals of a request channel: AR or AW.
@@ -152,6 +162,9 @@ impl Channel {
             moved = true;
             self.rvalid = false;
             self.statistics.lines_read += 1;
+            let line = self.reading.as_ref().map(ReadBurst::last_line);
+            self.statistics.ring_lines_read +=
+                u64::from(line.is_some_and(|line| shared.ring.contains(&line)));
             if let Some(burst) = self.reading.take_if(|burst| burst.done == burst.address.lines()) {
                 self.outstanding -= 1;
                 shared.outstanding.answer(self.number, false, &burst.address);

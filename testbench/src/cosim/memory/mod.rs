@@ -24,6 +24,7 @@ mod rules;
 mod statistics;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use rand::SeedableRng as _;
@@ -143,6 +144,7 @@ impl Axi4Memory {
                 disturbance: Disturbance::default(),
                 random,
                 outstanding: Outstanding::default(),
+                ring: 0..0,
             },
             cycles: [0; 2],
         }
@@ -151,6 +153,11 @@ impl Axi4Memory {
     /// Lets the memory behave like this from now on.
     pub fn disturb(&mut self, disturbance: Disturbance) {
         self.shared.disturbance = disturbance;
+    }
+
+    /// Counts the lines that are read from these addresses apart, from now on.
+    pub fn count_ring(&mut self, addresses: Range<u32>) {
+        self.shared.ring = addresses;
     }
 
     /// Forgets all requests and the statistics, as at a reset of the bus.

@@ -7,6 +7,10 @@ use serde::Serialize;
 pub struct ChannelStatistics {
     /// Lines read.
     pub lines_read: u64,
+    /// Those of the packet ring among them, once [`Simulation::count_ring`] has told where it is.
+    ///
+    /// [`Simulation::count_ring`]: crate::cosim::Simulation::count_ring
+    pub ring_lines_read: u64,
     /// Lines written, wholly or in part.
     pub lines_written: u64,
     /// Cycles in which a line moved over the AXI4 port, either way.
@@ -61,6 +65,7 @@ impl MemoryStatistics {
     pub fn total(&self) -> ChannelStatistics {
         self.channels.iter().fold(ChannelStatistics::default(), |sum, c| ChannelStatistics {
             lines_read: sum.lines_read + c.lines_read,
+            ring_lines_read: sum.ring_lines_read + c.ring_lines_read,
             lines_written: sum.lines_written + c.lines_written,
             transfer_cycles: sum.transfer_cycles + c.transfer_cycles,
             stalled_cycles: sum.stalled_cycles + c.stalled_cycles,

@@ -23,6 +23,8 @@ use crate::cosim::session::{
 };
 use crate::cosim::simulation::Simulation;
 use crate::cosim::tracker::{PacketTimes, Tracker};
+use crate::slot::capacity;
+use crate::verdict::Verdict;
 
 /// Frames that the source has ahead: the one that it offers and the next.
 const AHEAD: usize = 2;
@@ -52,6 +54,9 @@ pub struct PortsResult {
     pub sent: Vec<SentFrame>,
     /// What the ports counted.
     pub counters: PortCounters,
+    /// Packets that were to leave with a length of 0 or above what a slot holds, and the length
+    /// that the kernel left in the descriptor: of the last packets, as many as the ring has slots.
+    pub wrong_lengths: Vec<(u64, u32)>,
 }
 
 /// Runs `packets` through the packet ports of an array whose kernel is loaded and which
@@ -224,11 +229,34 @@ impl Run<'_> {
         let (faults, lost_faults) = self.host.take_faults()?;
         let mut run = read_out(self.host)?;
         self.host.device_mut().write_register(offset("PORTS"), 0)?;
+        let wrong_lengths = if counters.length_errors > 0 { self.wrong_lengths()? } else { Vec::new() };
         run.cycles = self.times.last().map_or(0, |times| times.commit + 1).max(left);
         (run.skipped_cycles, run.deferred_cycles) = (self.skipped, deferred);
         (run.faults, run.lost_faults) = (faults, lost_faults);
         run.elapsed = began.elapsed();
-        Ok(PortsResult { run, times: self.times, sent: self.sent, counters })
+        Ok(PortsResult { run, times: self.times, sent: self.sent, counters, wrong_lengths })
+    }
+
+    /// The packets whose descriptors the ports could not send by, of those whose slots still have
+    /// them.
+    fn wrong_lengths(&mut self) -> Result<Vec<(u64, u32)>, CosimError> {
+        self.host.clean_caches()?;
+        let register = |host: &mut Host<Simulation>, name: &str| host.read(name);
+        let (ring, verdicts) = (register(self.host, "RING_BASE")?, register(self.host, "VERDICT_BASE")?);
+        let slots = 1_u64 << register(self.host, "RING_SLOTS_LOG2")?;
+        let bytes_log2 = register(self.host, "SLOT_BYTES_LOG2")?;
+        let total = self.times.len() as u64;
+        let image = self.host.device_mut().image();
+        let mut wrong = Vec::new();
+        for index in total.saturating_sub(slots)..total {
+            let slot = (index & (slots - 1)) as u32;
+            let verdict = Verdict(image.read_u32(verdicts + 4 * slot)?);
+            let length = image.read_u32(ring + (slot << bytes_log2))?;
+            if verdict.is_forward() && !(1..=capacity(bytes_log2)).contains(&(length as usize)) {
+                wrong.push((index, length));
+            }
+        }
+        Ok(wrong)
     }
 
     /// The error of a run that is stuck.
@@ -248,6 +276,6 @@ impl Run<'_> {
                 }
             }
         }
-        stuck.error(cycle, state)
+        stuck.error(self.host, cycle, state)
     }
 }
