@@ -11,8 +11,8 @@ use super::prefix::PrefixMap;
 use super::{dependencies, sources};
 use crate::staging::temporary_folder;
 
-const ASSEMBLER: &str = "riscv64-unknown-elf-as";
-const LINKER: &str = "riscv64-unknown-elf-ld";
+pub(super) const ASSEMBLER: &str = "riscv64-unknown-elf-as";
+pub(super) const LINKER: &str = "riscv64-unknown-elf-ld";
 const ARCHIVER: &str = "riscv64-unknown-elf-ar";
 pub(crate) const COMPILER: &str = "riscv64-unknown-elf-gcc";
 
@@ -244,7 +244,7 @@ pub(crate) const WORK_FOLDER: &str = "hermes-kernel-";
 const WORK_NAME: &str = "/hermes-kernel-include";
 
 /// A temporary folder.
-fn work_folder() -> Result<tempfile::TempDir, BuildError> {
+pub(super) fn work_folder() -> Result<tempfile::TempDir, BuildError> {
     temporary_folder(WORK_FOLDER).map_err(BuildError::Output)
 }
 
@@ -445,31 +445,6 @@ pub(crate) fn run_tool(
         log::warn!("{message}");
     }
     Ok(())
-}
-
-/// The words of a program in assembly that begins at `base`, for all extensions of the command
-/// processor, and its labels.
-///
-/// # Panics
-/// If it cannot be built.
-#[cfg(test)]
-pub(crate) fn build_words(text: &str, base: u32) -> (Vec<u32>, std::collections::BTreeMap<String, u32>) {
-    let folder = work_folder().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    let (source, object, linked) = (path("words.S"), path("words.o"), path("words.elf"));
-    write_file(&source, &format!(".globl _start\n_start:\n{text}\n")).unwrap();
-    let mut command = Command::new(ASSEMBLER);
-    command.args(["-march=rv32ima_zicsr_zifencei_zbb", "-mabi=ilp32", "-mno-relax", "-o"]);
-    command.arg(&object).arg(&source);
-    run_tool(command, ASSEMBLER, "binutils-riscv64-unknown-elf", &source).unwrap();
-    let mut command = Command::new(LINKER);
-    command.args(["-m", "elf32lriscv", "--no-relax", "-N"]).arg(format!("-Ttext={base:#x}"));
-    command.arg("-o").arg(&linked).arg(&object);
-    run_tool(command, LINKER, "binutils-riscv64-unknown-elf", &source).unwrap();
-    let program = super::elf::Executable::read(&linked).unwrap();
-    let words = program.segments[0].bytes.chunks_exact(4);
-    let words = words.map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect();
-    (words, program.symbols.into_iter().map(|symbol| (symbol.name, symbol.address)).collect())
 }
 
 #[cfg(test)]

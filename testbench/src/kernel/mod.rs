@@ -1,6 +1,8 @@
 //! Packet kernels: building from source, loading from ELF.
 
 mod arch;
+#[cfg(test)]
+mod assembled;
 mod build;
 pub(crate) mod dependencies;
 mod elf;
@@ -16,7 +18,7 @@ mod symbols;
 
 pub use arch::Arch;
 #[cfg(test)]
-pub(crate) use build::build_words;
+pub(crate) use assembled::build_words;
 pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
 pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
