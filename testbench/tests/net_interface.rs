@@ -399,13 +399,12 @@ impl Target {
         use opcode::{COMPARE_SWAP, FETCH_ADD, READ_REQUEST};
         use opcode::{WRITE_FIRST, WRITE_LAST, WRITE_MIDDLE, WRITE_ONLY};
         let is_write = [WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY].contains(&frame.opcode);
-        if !is_write && ![READ_REQUEST, COMPARE_SWAP, FETCH_ADD].contains(&frame.opcode) {
-            return (Outcome::Refused, None);
-        }
+        let is_served = is_write || [READ_REQUEST, COMPARE_SWAP, FETCH_ADD].contains(&frame.opcode);
         match frame.sequence.wrapping_sub(self.sequence) & 0xff_ffff {
             0 if is_write => {}
             // The region may be written alone.
             0 => return (Outcome::Refused, None),
+            distance if distance >> 23 == 1 && !is_served => return (Outcome::Refused, None),
             distance if distance >> 23 == 1 => return (Outcome::Repeated, None),
             _ => return (Outcome::Newer, None),
         }
@@ -488,7 +487,7 @@ fn a_stream_of_frames_with_overflows() {
         let busy = round / 400 % 2 == 0;
         let mut frame = target.frame(&mut rng, 10);
         if target.message.is_none() && rng.gen_bool(0.05) {
-            let length = [4_095, 4_096, 4_096, 4_096, 4_097, 8_123, 8_128][rng.gen_range(0..7)];
+            let length = [4_095, 4_096, 4_096, 4_096, 4_097, 8_123, 8_128, 9_000][rng.gen_range(0..8)];
             frame.payload = (0..length).map(|_| rng.gen()).collect();
             frame.opcode = opcode::WRITE_ONLY;
             let address = rng.gen_range(64..0x1_0000);

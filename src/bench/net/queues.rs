@@ -120,7 +120,7 @@ fn run(
     args: &Args,
     quiet: bool,
 ) -> anyhow::Result<Vec<QueueReport>> {
-    let job = Job { mode, source, warps, own, heap_bytes: HEAP, silent: false };
+    let job = Job { mode, source, warps, own, heap_bytes: HEAP, silent: false, nodes: 2, mtu: 1024 };
     let nodes = job.run(config, args, quiet)?;
     for node in &nodes {
         anyhow::ensure!(node.service.failed == 0, "a put failed: {:?}", node.service);
@@ -128,7 +128,7 @@ fn run(
     Ok(nodes)
 }
 
-/// A kernel for two nodes.
+/// A kernel for some nodes.
 pub struct Job<'a> {
     pub mode: QueueMode,
     pub source: &'a str,
@@ -139,6 +139,9 @@ pub struct Job<'a> {
     pub heap_bytes: u32,
     /// There is a queue pair for node 2, which never answers.
     pub silent: bool,
+    pub nodes: usize,
+    /// Bytes of their packets.
+    pub mtu: u32,
 }
 
 impl Job<'_> {
@@ -162,7 +165,7 @@ impl Job<'_> {
                 (0..self.warps * config.lanes)
                     .map(|_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 })
                     .collect();
-                2
+                self.nodes
             ],
             setup: ArraySetup {
                 ring_slots_log2: 9,
@@ -177,9 +180,15 @@ impl Job<'_> {
             rounds: 4,
         };
         let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
-        let options =
-            ClusterOptions { nodes: 2, memory, seed: args.seed, threads: 2, ..ClusterOptions::default() };
+        let options = ClusterOptions {
+            nodes: self.nodes,
+            memory,
+            seed: args.seed,
+            threads: 2,
+            ..ClusterOptions::default()
+        };
         let result = cluster::run(&library, &options, |node| {
+            node.mtu = self.mtu;
             if self.silent {
                 let (number, address) = (node.number, cluster::address(cluster::MOST_NODES));
                 node.outside =
