@@ -1,22 +1,12 @@
 /* Puts without pause, by all warps of nodes 1 to `senders`, to a place of each warp on node 0, or
  * to those on all other nodes in turn. The kernel's own arguments: puts of a warp, bytes of a put
  * (1 to 4,096), threads of a warp, warps, senders, 1 for all other nodes, puts of a burst with 5,000
- * cycles between two of them, or 0. The warps of a node begin together. Each warp leaves the cycles
- * at its first call and behind its quiet in words 0 and 1 of its line of the times, which stand 1
- * MiB behind the begin of the heap. */
+ * cycles between two of them, or 0. All begin at the next multiple of 65,536 cycles, which the nodes
+ * count together. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
-#define PLACE 4096u
-#define TIMES (1u << 20)
 #define PAUSE 5000u
-
-static inline uint32_t add(uint32_t *word, uint32_t value)
-{
-    uint32_t old;
-    __asm__ volatile(".option push; .option arch, +a; amoadd.w %0, %2, (%1); .option pop" : "=r"(old) : "r"(word), "r"(value) : "memory");
-    return old;
-}
 
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
 {
@@ -27,14 +17,12 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     if (me == 0 || me > node->own[4])
         return VERDICT_FORWARD;
     uint32_t warp = packet / threads;
-    uint8_t *place = (uint8_t *)node->heap + (me * warps + warp) * PLACE;
+    uint8_t *place = (uint8_t *)node->heap + (me * warps + warp) * ((bytes + 63u) & ~63u);
     hermes_ctx_t ctx;
     uint32_t code = hermes_ctx_create(&ctx, HERMES_CTX_DEFAULT);
-    /* The last word of the heap counts threads. */
-    uint32_t *here = (uint32_t *)(node->heap + node->heap_bytes - 4);
-    for (uint32_t more = 1; add(here, more) < threads * warps; more = 0)
+    uint32_t begin = (hermes_cycle() | 0xffff) + 1, peer = 0;
+    while ((int32_t)(hermes_cycle() - begin) < 0)
         ;
-    uint32_t begin = hermes_cycle(), peer = 0;
     for (uint32_t i = 0; i < puts && !code; i++) {
         if (node->own[5]) {
             peer = peer + 1 == nodes ? 0 : peer + 1;
@@ -50,8 +38,5 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     }
     if (!code)
         code = hermes_quiet(ctx);
-    volatile uint32_t *times = (volatile uint32_t *)(node->heap + TIMES) + warp * 16;
-    times[0] = begin;
-    times[1] = hermes_cycle();
     return code ? VERDICT_DROP | code : VERDICT_FORWARD;
 }

@@ -38,9 +38,9 @@ pub struct WindowRow {
 ///    what was sent before is answered (`loses`); a time-out halves it each time (`expires`).
 /// 2. The round trip of one packet at a time is measured, of one that was not sent before and asks
 ///    for an answer. If it is shorter than 1.5 times the shortest, nothing waits in the network,
-///    and the window doubles, or behind the first loss grows by a quarter; up to twice the shortest
-///    and 2,048 cycles it grows by one packet; if it is longer it shrinks by a quarter. It grows
-///    only if it was filled.
+///    and the window doubles, or behind the first loss grows by a quarter; up to the shortest and
+///    3,072 cycles it grows by one packet; if it is longer it shrinks by a quarter. It grows only if
+///    it was filled.
 /// 3. `fills`: with a packet behind `under_way` ones it is full, so that packet asks for an ACK. A
 ///    queue pair whose last packet asks for none may send another one within `window`
 ///    (`may_send`), so that none waits for an answer that nobody was asked for.
@@ -123,7 +123,7 @@ impl Logic for SendWindow {
         }
         let is_short =
             (bit_cast::<26, 24>(trip) << 1) < ((bit_cast::<26, 24>(least) << 1) + bit_cast::<26, 24>(least));
-        let is_long = bit_cast::<26, 24>(trip) > ((bit_cast::<26, 24>(least) << 1) + bits::<26>(2_048));
+        let is_long = bit_cast::<26, 24>(trip) > (bit_cast::<26, 24>(least) + bits::<26>(3_072));
 
         self.size.next = now.allowed;
         let quarter = now.allowed >> 2;

@@ -165,7 +165,7 @@ fn as_the_contract_says() {
 
 impl Model {
     fn size(&mut self, trip: u64, least: u64, most: u64) {
-        if trip > 2 * least + 2_048 {
+        if trip > least + 3_072 {
             self.allowed -= (self.allowed / 4).max(1);
         } else if self.filled {
             self.allowed += match (2 * trip < 3 * least, self.quick) {
@@ -279,7 +279,7 @@ fn way(gap: u64, cycles: u64, room: usize, loss: f64) -> (f64, f64, u64) {
 fn fills_the_way() {
     let (lost, used, most) = way(90, 600, 64, 0.0);
     assert!(lost == 0.0 && used > 0.98 && most <= 32, "its own: {lost} {used} {most}");
-    // A slow one: the queue is kept short, 2,048 cycles.
+    // A slow one: the queue is kept short, 3,072 cycles.
     let (lost, used, most) = way(600, 600, 64, 0.0);
     assert!(lost == 0.0 && used > 0.98 && most < 12, "slow: {lost} {used} {most}");
     // One with less room than that: it is lost packets that halve the window.

@@ -5,7 +5,9 @@ use std::path::Path;
 use anyhow::Context;
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
-use hermes_testbench::cluster::{self, ClusterOptions, OutsidePeer, QueueMode, QueueProgram, QueueReport};
+use hermes_testbench::cluster::{
+    self, ClusterOptions, ClusterResult, OutsidePeer, QueueMode, QueueProgram, QueueReport,
+};
 use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::firmware::build_firmware;
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
@@ -147,6 +149,16 @@ pub struct Job<'a> {
 impl Job<'_> {
     /// Runs it. No thread may fail.
     pub fn run(&self, config: &Config, args: &Args, quiet: bool) -> anyhow::Result<Vec<QueueReport>> {
+        Ok(self.run_all(config, args, quiet)?.nodes)
+    }
+
+    /// The same, with what the ports of the switch counted.
+    pub fn run_all(
+        &self,
+        config: &Config,
+        args: &Args,
+        quiet: bool,
+    ) -> anyhow::Result<ClusterResult<QueueReport>> {
         let library = array::library(config, false, quiet, |_| {})?;
         let folder = temporary_folder("hermes-")?;
         let file = |name: &str, text: &str| -> anyhow::Result<std::path::PathBuf> {
@@ -204,7 +216,7 @@ impl Job<'_> {
                 node.verdicts
             );
         }
-        Ok(result.nodes)
+        Ok(result)
     }
 }
 
