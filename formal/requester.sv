@@ -6,8 +6,8 @@
 //
 // One queue pair is followed, whichever. Commands are anything, and so is what the work table says
 // of them; answers are anything, also forged ones; queue pairs go up and down, and resets come, at
-// any time. Assumed, as what stands in the work table is anything here: a packet has a number, a
-// READ that is sent again ends where it ended before, and no timer runs of a queue pair that goes
+// any time. Assumed, as what stands in the work table is anything here: a packet has a number, one of
+// a PUT has one, a READ that is sent again ends where it ended before, and no timer runs of a queue pair that goes
 // up.
 `TRACKED(ram_async_208_4, 208, 4)
 `TRACKED(ram_async_132_4, 132, 4)
@@ -19,7 +19,6 @@ module requester_formal (
     wire writes = \dut.writes && its;
     (* hierconn *) wire [207:0] \dut.changed ;
     wire [207:0] after = \dut.changed ;
-    (* hierconn *) wire \dut.is_put ;
     wire [23:0] moved = after[23:0] - oldest;
     wire is_nak = !\dut.reply [36] && \dut.reply [35:33] == 3;
     wire [23:0] numbers = \dut.packet [284:281];

@@ -404,7 +404,7 @@ impl Logic for Requester {
         self.head_valid.next = sent;
         // If another frame took the queue meanwhile, it is still this one's turn.
         self.choice.advance.next = sent;
-        // The packet that fills the window asks for an ACK.
+        // The packet that fills the window, or half of it, asks for an ACK.
         let asks = made.acknowledge || (is_put && self.flow.fills.val());
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
         self.head.next.mac = its.mac;

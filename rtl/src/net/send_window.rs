@@ -34,15 +34,16 @@ pub struct WindowRow {
 /// The congestion window of each queue pair: how many of its packets may be without an answer, from
 /// 1 to `window`.
 ///
-/// 1. It begins with 4 KiB of packets of the MTU. A loss halves it, but not a second time until
-///    what was sent before is answered (`loses`); a time-out halves it each time (`expires`).
+/// 1. It begins with 4 KiB of packets of the MTU. A loss halves it (`loses`), but not below 8 KiB,
+///    which is what a way of 600 cycles holds, and not a second time until what was sent before is
+///    answered; a time-out halves it each time, down to one packet (`expires`).
 /// 2. The round trip of one packet at a time is measured, of one that was not sent before and asks
 ///    for an answer. If it is shorter than 1.5 times the shortest, nothing waits in the network,
 ///    and the window doubles, or behind the first loss grows by a quarter; up to the shortest and
 ///    3,072 cycles it grows by one packet; if it is longer it shrinks by a quarter. It grows only if
 ///    it was filled.
-/// 3. `fills`: with a packet behind `under_way` ones it is full, so that packet asks for an ACK. A
-///    queue pair whose last packet asks for none may send another one within `window`
+/// 3. `fills`: with a packet behind `under_way` ones it is full or half full, so that packet asks for
+///    an ACK: the next ones are sent while that comes. A queue pair whose last packet asks for none may send another one within `window`
 ///    (`may_send`), so that none waits for an answer that nobody was asked for.
 /// 4. `rests`: the peer is not ready; nothing is sent until the timer expires (`wakes`) or a packet
 ///    is acknowledged (`moves`).
@@ -63,7 +64,7 @@ pub struct SendWindow {
     pub time: Signal<In, Bits<24>>,
     /// The queue pair.
     pub pair: Signal<In, Bits<4>>,
-    /// Logarithm of the bytes of its MTU, with `opens`: 8 to 12.
+    /// Logarithm of the bytes of its MTU, with `opens` and `loses`: 8 to 12.
     pub mtu: Signal<In, Bits<4>>,
     /// Its oldest packet without an answer.
     pub oldest: Signal<In, Bits<24>>,
@@ -93,7 +94,7 @@ pub struct SendWindow {
     pub wakes: Signal<In, Bit>,
     /// Packets without an answer before the step.
     pub under_way: Signal<In, Bits<24>>,
-    /// The next one fills the window.
+    /// The next one fills the window, or half of it.
     pub fills: Signal<Out, Bit>,
     /// Behind the step a packet may be sent, as far as the window is concerned.
     pub may_send: Signal<Out, Bit>,
@@ -147,8 +148,17 @@ impl Logic for SendWindow {
         let is_over = !(self.oldest.val() - now.mark).get_bit(23);
         let recovers = now.recovers && !(self.moves.val() && is_over);
         let halves = self.expires.val() || (self.loses.val() && !recovers);
+        let first = bits::<6>(16) >> (self.mtu.val() - bits::<4>(8));
+        let floor = first << 1;
+        let half = now.allowed >> 1;
         if halves {
-            self.size.next = now.allowed >> 1;
+            self.size.next = half;
+            if !self.expires.val() && (half < floor) {
+                self.size.next = floor;
+                if now.allowed < floor {
+                    self.size.next = now.allowed;
+                }
+            }
         }
 
         self.after.next = now;
@@ -181,7 +191,8 @@ impl Logic for SendWindow {
             self.after.next.rests = true;
         }
         let is_full = self.under_way.val() + bits::<24>(1) >= bit_cast::<24, 6>(now.allowed);
-        self.fills.next = is_full;
+        let is_half = self.under_way.val() + bits::<24>(1) == bit_cast::<24, 6>(now.allowed >> 1);
+        self.fills.next = is_full || is_half;
         if self.sent.val() {
             self.after.next.asks = self.asks.val();
             self.after.next.filled = now.filled || is_full;
@@ -191,7 +202,6 @@ impl Logic for SendWindow {
                 self.after.next.since = self.time.val();
             }
         }
-        let first = bits::<6>(16) >> (self.mtu.val() - bits::<4>(8));
         if self.opens.val() {
             self.after.next.allowed = first;
             if first > most {

@@ -9,6 +9,7 @@ use rand::Rng;
 #[derive(Clone, Default)]
 struct Model {
     open: bool,
+    mtu: u32,
     allowed: u64,
     filled: bool,
     quick: bool,
@@ -64,7 +65,7 @@ fn as_the_contract_says() {
                     let mtu = rng.gen_range(8..=12u32);
                     uut.opens.next = true;
                     uut.mtu.next = u64::from(mtu).into();
-                    next = Model { open: true, quick: true, asks: true, ..Model::default() };
+                    next = Model { open: true, quick: true, mtu, asks: true, ..Model::default() };
                     next.allowed = (4_096 >> mtu).min(most);
                     (next.oldest, next.upcoming, next.top) = (first, first, first);
                 }
@@ -110,6 +111,7 @@ fn as_the_contract_says() {
                     }
                     if rng.gen_bool(0.04) {
                         uut.loses.next = true;
+                        uut.mtu.next = u64::from(model.mtu).into();
                         next.upcoming = next.oldest;
                         if next.mark.is_none() {
                             next.allowed = model.allowed;
@@ -142,7 +144,7 @@ fn as_the_contract_says() {
             uut.top.next = next.top.into();
             settle(&mut uut);
             if model.open {
-                assert_eq!(uut.fills.val(), full);
+                assert_eq!(uut.fills.val(), full || under_way + 1 == model.allowed / 2);
                 assert_eq!(uut.is_resting.val(), model.rests);
                 assert_eq!(uut.patience.val().to_u64(), (2 * model.trip).min(NUMBERS - 1));
             }
@@ -179,7 +181,8 @@ impl Model {
 
     fn halve(&mut self, always: bool) {
         if always || self.mark.is_none() {
-            self.allowed = (self.allowed / 2).max(1);
+            let floor = if always { 1 } else { self.allowed.min(8_192 >> self.mtu) };
+            self.allowed = (self.allowed / 2).max(floor);
             (self.mark, self.quick) = (Some(self.top), false);
         }
         self.timed = None;
