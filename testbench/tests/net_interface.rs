@@ -573,6 +573,54 @@ fn a_stream_of_frames_with_overflows() {
     assert!(counts.iter().zip([100, 100, 2, 500]).all(|(count, least)| *count > least), "{counts:?}");
 }
 
+/// Puts of 16 to 4,096 bytes of one peer, each a frame, as fast as 100 Gbit/s bring them, for longer
+/// than the buffer has room: none is lost, and all are written as soon as the last one came.
+#[test]
+fn frames_at_the_rate_of_the_wire() {
+    let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
+    let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
+    interface.memory_rate = 100;
+    let mut target = Target { sequence: EXPECT, message: None };
+    for (length, count) in [(16, 2_000), (64, 1_000), (128, 600), (500, 300), (1_024, 200), (4_096, 60)] {
+        // Cycles since the first frame began, and when the wire has brought what was given so far
+        let (mut cycle, mut wire) = (0u64, 0.0);
+        let before = interface.outcomes.len();
+        for _ in 0..count {
+            let address = rng.gen_range(1..0x400) * 64;
+            let frame = RoceFrame {
+                opcode: opcode::WRITE_ONLY,
+                sequence: target.sequence,
+                acknowledge: true,
+                extended: Extended::Rdma { address, key: OUR_KEY, length },
+                payload: (0..length).map(|_| rng.gen()).collect(),
+                ..target.frame(&mut rng, 0)
+            };
+            target.sequence = (target.sequence + 1) & 0xff_ffff;
+            let bytes = frame.bytes();
+            let beats = bytes.chunks(64).count();
+            for (index, part) in bytes.chunks(64).enumerate() {
+                wire += part.len() as f64 / 12.5;
+                while (cycle as f64) < wire {
+                    interface.beat(None);
+                    cycle += 1;
+                }
+                let last = index + 1 == beats;
+                interface.beat(Some((part, u64::MAX >> (64 - part.len()), last, 0)));
+                cycle += 1;
+            }
+            wire += 24.0 / 12.5;
+        }
+        // What is left is the way of the last frames.
+        for _ in 0..150 + length / 8 {
+            interface.beat(None);
+        }
+        assert_eq!(interface.no_room, 0, "{length} bytes");
+        let written = &interface.outcomes[before..];
+        assert_eq!(written.len(), count, "{length} bytes");
+        assert!(written.iter().all(|outcome| *outcome == Outcome::Written), "{length} bytes");
+    }
+}
+
 #[test]
 fn frames_that_are_sent_are_those_of_the_golden_model() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());

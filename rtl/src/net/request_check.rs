@@ -167,6 +167,25 @@ mod tests {
     const MTU: u32 = 256;
     const KEY: u32 = 0x1234_5607;
 
+    /// Requests that are not served can never be; answers are none.
+    #[test]
+    fn requests_that_are_not_served() {
+        let mut uut = RequestCheck::default();
+        let served = [0x06, 0x07, 0x08, 0x0a, 0x0c, 0x13, 0x14];
+        for opcode in 0..0x20u64 {
+            let is_unserved = !served.contains(&opcode) && !(0x0d..=0x12).contains(&opcode);
+            for (inside, repeated, bytes) in [(false, false, 0), (true, false, 0), (false, true, 8)] {
+                uut.frame.next =
+                    CheckedFrame { opcode: opcode.into(), bytes: bytes.into(), ..CheckedFrame::default() };
+                uut.pair.next = ReceivePair { mtu: 8.into(), ..ReceivePair::default() };
+                (uut.inside.next, uut.repeated.next) = (inside, repeated);
+                settle(&mut uut);
+                assert_eq!(uut.is_unserved.val(), is_unserved, "{opcode:#x}");
+                assert!(uut.invalid.val() || !is_unserved, "{opcode:#x}");
+            }
+        }
+    }
+
     /// Packets of all kinds, near every edge of their region and message, against the
     /// specification.
     #[test]
