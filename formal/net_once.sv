@@ -7,6 +7,7 @@
 // One queue pair is followed, whichever; the sender is as in requester.sv, whose properties are
 // taken for granted here.
 `TRACKED(ram_async_208_4, 208, 4)
+`TRACKED(ram_async_132_4, 132, 4)
 
 module net_once_formal (
     `include "requester.vh"

@@ -38,7 +38,7 @@ module receiver_formal (
     wire [8:0] free_beats;
     wire [2:0] cause;
     wire [57:0] mark;
-    wire [114:0] answer;
+    wire [116:0] answer;
     wire [15:0] landing, held_pairs;
     wire [173:0] job;
     wire [128:0] operands;
@@ -106,8 +106,10 @@ module receiver_formal (
     wire read = opcode == 8'h0c;
     wire atomic = opcode == 8'h13 || opcode == 8'h14;
     wire serves = read || atomic;
-    wire request = write || serves;
     wire response = opcode == 8'h12 || (opcode >= 8'h0d && opcode <= 8'h10);
+    // A request that is not served
+    wire other = !write && !serves && !response && opcode != 8'h11;
+    wire request = write || serves || other;
     wire begins = opcode == 8'h06 || opcode == 8'h0a || serves;
     wire ends = opcode == 8'h08 || opcode == 8'h0a || serves;
 
@@ -118,7 +120,7 @@ module receiver_formal (
     wire [31:0] remains = atomic ? 8 : begins ? extension[127:96] : left;
     wire [12:0] mtu = 13'd1 << row[8:5];
     wire [32:0] packets = read && remains != 0 ? ({1'b0, remains} + mtu - 33'd1) >> row[8:5] : 1;
-    wire whole = read ? bytes == 0 && packets <= 33'h400000 : atomic ? bytes == 0 && at[2:0] == 0
+    wire whole = other ? 0 : read ? bytes == 0 && packets <= 33'h400000 : atomic ? bytes == 0 && at[2:0] == 0
         : ends ? bytes == remains && bytes <= mtu && (bytes != 0 || begins) : bytes == mtu && remains > mtu;
     wire follows = begins != inside_;
     wire [31:0] needed = begins ? remains : bytes;
@@ -272,7 +274,7 @@ module receiver_formal (
         closes_with_its_nak: assert (closes == (mark_valid && !asked && mark[31:29] >= 2 && mark[31:29] != 5) && (!closes || (comes && !place_valid && !received && !job_valid)));
         if (closed && mine) closed_once: assert (!closes && !place_valid && !mark_valid && !answer_valid && !job_valid);
         // An answer and a response are given as they came, once.
-        if (answer_valid) answered_as_it_came: assert (good && known && !asked && (response || opcode == 8'h11) && answer == {extension[191:128], bytes, opcode == 8'h12, response, extension[223:216], sequence_, number[3:0]});
+        if (answer_valid) answered_as_it_came: assert (good && known && !asked && (response || opcode == 8'h11) && answer == {opcode == 8'h0f || opcode == 8'h10, opcode == 8'h0d || opcode == 8'h10, extension[191:128], bytes, opcode == 8'h12, response, extension[223:216], sequence_, number[3:0]});
         landing_is_exact: assert (landing == (asked ? 16'd1 << number[3:0] : 16'd0));
         // A frame that is taken has one outcome: payload, answer, job, mark alone, dropped as the
         // requester said, or one cause.

@@ -6,10 +6,11 @@
 //
 // One queue pair is followed, whichever. Commands are anything, and so is what the work table says
 // of them; answers are anything, also forged ones; queue pairs go up and down, and resets come, at
-// any time. Assumed, as what stands in the work table is anything here: a packet has a number, a
-// READ that is sent again ends where it ended before, and no timer runs of a queue pair that goes
+// any time. Assumed, as what stands in the work table is anything here: a packet has a number, one of
+// a PUT has one, a READ that is sent again ends where it ended before, and no timer runs of a queue pair that goes
 // up.
 `TRACKED(ram_async_208_4, 208, 4)
+`TRACKED(ram_async_132_4, 132, 4)
 
 module requester_formal (
     `include "requester.vh"
@@ -32,6 +33,7 @@ module requester_formal (
         state_up: assert (up_holds);
         state_row: assert (row_holds);
         state_sendable: assert (sendable_holds);
+        state_window: assert (window_holds);
         state_sends: assert (sends_holds);
         state_copy: assert (copy_holds);
         state_finish: assert (finish_holds);
@@ -44,6 +46,12 @@ module requester_formal (
         if (sent) in_order: assert (its && known && head[118 +: 24] == upcoming);
         if (sent) within_the_window: assert (upcoming - oldest < window && reads < depth);
         if (sent) counted: assert (writes && after[47:24] == upcoming + numbers && after[71:48] == (upcoming == top ? upcoming + numbers : top) && after[23:0] == oldest);
+        // No queue pair waits for an answer that nobody was asked for: the last packet asked, or
+        // the next one is sent.
+        if (known && up && under_way != 0 && !between) asked_or_sends: assert (asks || rests || !more || reads >= depth || \dut.sendable [pair] );
+        if (sent && \dut.is_put && under_way + 24'd1 >= allowed) full_asks: assert (head[93]);
+        // Nothing is sent to a peer that is not ready.
+        if (sent) rested: assert (!rests);
         // One that was sent before is told.
         resent_is_told: assert (resent == (head_valid && head[118 +: 24] != copy[71:48]));
         // The oldest packet moves forward only, by an answer of a packet that was sent: behind it

@@ -9,7 +9,7 @@
     input wire [295:0] post,
     input wire         completed_ready,
     input wire         answer_valid,
-    input wire [114:0] answer,
+    input wire [116:0] answer,
     input wire         got_valid,
     input wire [3:0]   got_pair,
     input wire [23:0]  got_sequence,
@@ -57,8 +57,8 @@
     (* hierconn *) wire [207:0] \dut.row ;
     (* hierconn *) wire [23:0] \dut.base ;
     (* hierconn *) wire \dut.base_up ;
-    (* hierconn *) wire [114:0] \dut.reply ;
-    (* hierconn *) wire [286:0] \dut.packet ;
+    (* hierconn *) wire [116:0] \dut.reply ;
+    (* hierconn *) wire [287:0] \dut.packet ;
     (* hierconn *) wire [15:0] \dut.opening ;
     (* hierconn *) wire [15:0] \dut.busy ;
     (* hierconn *) wire [15:0] \dut.sendable ;
@@ -70,6 +70,10 @@
     (* hierconn *) wire [207:0] \dut.rows.word ;
     (* anyconst *) reg [3:0] pair;
     assign \dut.rows.tracked = pair;
+    (* hierconn *) wire \dut.is_put ;
+    (* hierconn *) wire [3:0] \dut.flow.rows.tracked ;
+    (* hierconn *) wire [131:0] \dut.flow.rows.word ;
+    assign \dut.flow.rows.tracked = pair;
 
     `include "start.vh"
 
@@ -97,6 +101,16 @@
     wire covered = \dut.base_up && far_ < top - \dut.base ;
     wire may_send = more && upcoming - oldest < window && reads < depth;
 
+    // Its window: packets that may be without an answer; the last one asks for one; the peer is not
+    // ready.
+    wire [5:0] allowed = \dut.flow.rows.word [5:0];
+    wire asks = \dut.flow.rows.word [7];
+    wire rests = \dut.flow.rows.word [8];
+    wire [23:0] under_way = upcoming - oldest;
+    wire flows = may_send && (under_way < allowed || (!asks && under_way != 0)) && !rests;
+    // A response is taken in two steps, of which the first one changes the window alone.
+    wire between = its && what == ANSWER && step == 3;
+
     // The states of the followed queue pair: RESET, UP, CLOSING, ERROR. It leaves ERROR when it has
     // no commands.
     reg [1:0] state;
@@ -112,9 +126,9 @@
         if (opens_it) assume (!\dut.timers.running [pair] );
         // Nothing comes in but for one that was up.
         if (!known) assume (!(answer_valid && answer[3:0] == pair) && !(got_valid && got_pair == pair) && !(fault_valid && fault[3:0] == pair));
-        if (sends && send_pair == pair) assume (send[0] == up && send[301:297] >= 1 && send[301:297] <= 16);
-        // A packet has a number; a READ that is sent again ends where it ended before (PacketCut).
-        if (its && what == SEND && step == 3) assume (\dut.packet [284:281] != 0);
+        if (sends && send_pair == pair) assume (send[0] == up && send[8:5] >= 8 && send[8:5] <= 12 && send[301:297] >= 1 && send[301:297] <= 16);
+        // A packet has a number, one of a PUT has one; a READ that is sent again ends where it ended before (PacketCut).
+        if (its && what == SEND && step == 3) assume (\dut.packet [284:281] != 0 && (!\dut.is_put || \dut.packet [284:281] == 1));
         if (its && what == SEND && step == 3 && upcoming != top) assume (\dut.packet [284:281] <= top - upcoming);
     end
     (* anyseq *) reg closes, falls, leaves;
@@ -141,8 +155,9 @@
     wire busy_holds = !known || (\dut.busy [pair] == (row[108:96] != 0) && (!(its && step != 1) || what == OPEN || copy[108:96] == row[108:96] || (what == FINISH && copy[108:96] < row[108:96])));
     wire up_holds = state == 0 || known || \dut.opening [pair] ;
     wire row_holds = !known || (upcoming - oldest <= top - oldest && top - oldest <= window + 24'd7);
-    wire sendable_holds = !known || \dut.sendable [pair] == may_send;
-    wire sends_holds = !(its && what == SEND) || (known && may_send);
+    wire sendable_holds = !known || ((!\dut.sendable [pair] || may_send) && (between || \dut.sendable [pair] == flows));
+    wire window_holds = !known || (allowed != 0 && allowed <= window && (under_way < window || asks));
+    wire sends_holds = !(its && what == SEND) || (known && flows);
     wire copy_holds = !its || step == 1 || what == ANSWER || what == FINISH || copy == row;
     wire finish_holds = !(its && what == FINISH && step != 1) || {copy[186:134], copy[71:0]} == {row[186:134], row[71:0]};
     wire steps_holds = step != 3 || what == SEND || what == ANSWER;
@@ -150,4 +165,4 @@
     wire response_holds = !(its && what == ANSWER && step == 3) || (covered && \dut.reply [36] && copy[23:0] == \dut.reply [4 +: 24] && copy[47:24] - copy[23:0] <= top - copy[23:0] && (copy[47:24] == upcoming || copy[47:24] == copy[23:0]) && copy[186:183] == (copy[23:0] == oldest ? tries : 4'd0));
     wire passing_holds = !(its && what == ANSWER && step == 2) || {copy[186:173], copy[170], copy[47:24]} == {row[186:173], row[170], upcoming};
     wire all_hold = known_holds && opening_holds && reset_holds && expires_holds && opens_holds && busy_holds && up_holds && row_holds
-        && sendable_holds && sends_holds && copy_holds && finish_holds && steps_holds && answer_holds && response_holds && passing_holds;
+        && sendable_holds && window_holds && sends_holds && copy_holds && finish_holds && steps_holds && answer_holds && response_holds && passing_holds;

@@ -34,6 +34,7 @@ typedef uint32_t hermes_ctx_t;
 #define HERMES_ERROR_LENGTH 0x84u        /* none, or more than 2^30 */
 #define HERMES_ERROR_ALIGNMENT 0x85u     /* an address that is no multiple of 8 */
 #define HERMES_ERROR_OFF 0x88u           /* the queue is not switched on */
+#define HERMES_ERROR_CONTEXT 0x8bu       /* there is no such context */
 
 /* The argument block of the host. */
 static inline const struct hermes_arguments *hermes_arguments(void)
@@ -45,8 +46,8 @@ static inline const struct hermes_arguments *hermes_arguments(void)
 static inline uint32_t hermes_my_pe(void) { return hermes_arguments()->my_pe; }
 static inline uint32_t hermes_n_pes(void) { return hermes_arguments()->n_pes; }
 
-/* Gives context `number`, 0 to 2, of the queue of this warp. Every warp begins with it. 0 or
- * HERMES_ERROR_OFF. */
+/* Gives context `number`, 0 to 2, of the queue of this warp. Every warp begins with it. 0,
+ * HERMES_ERROR_OFF, or HERMES_ERROR_CONTEXT for another number: then `ctx` stays as it is. */
 uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number);
 
 /* Copies `bytes` bytes, 1 to 2^30, from `source` to `target`, a symmetric address, of node `pe`. Up

@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 ///
 /// 1. An ACK of packet p acknowledges all up to p; a response of p, a NAK of p and all else
 ///    acknowledge those before p. `counts`: p was sent, and had no answer yet when the answer came
-///    (`origin`).
+///    (`origin`); and it is an ACK, a NAK, an RNR NAK or a response: other syndromes mean nothing.
 /// 2. `passes`: the command is acknowledged to its last packet, and the next one is to be looked
 ///    at. No ACK passes a GET or an atomic operation, which has answers of its own; a NAK that is
 ///    no loss does, since the peer performed it.
@@ -43,6 +43,8 @@ pub struct AnswerStep {
     pub gap: Signal<Out, Bit>,
     /// It is the response that is due.
     pub expects: Signal<Out, Bit>,
+    /// It is an RNR NAK: the peer is not ready for the packet.
+    pub rests: Signal<Out, Bit>,
     /// It is a NAK of a packet that was lost.
     pub repeats: Signal<Out, Bit>,
     /// It is a NAK of a packet that the peer refuses.
@@ -63,9 +65,11 @@ impl Logic for AnswerStep {
         let class = said.syndrome.get_bits::<3>(5);
         let is_ack = !said.response && !class.any();
         let is_nak = !said.response && (class == bits::<3>(3));
+        let is_rest = !said.response && (class == bits::<3>(1));
+        let has_meaning = said.response || is_ack || is_nak || is_rest;
         let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
         let covers = (said.sequence - start) < (now.top - start);
-        let takes = covers && self.was_up.val();
+        let takes = covers && self.was_up.val() && has_meaning;
         let mut target = said.sequence;
         if is_ack {
             target = said.sequence + bits::<24>(1);
@@ -88,6 +92,7 @@ impl Logic for AnswerStep {
         self.moved.next = place != start;
         self.gap.next = ends && holds && !is_fatal && (far > (now.oldest - start));
         self.expects.next = ends && holds && said.response && (said.sequence == now.oldest);
+        self.rests.next = ends && is_rest;
         self.repeats.next = is_nak && !is_fatal;
         self.fatal.next = is_fatal;
 

@@ -42,8 +42,10 @@ pub mod counter {
     /// Cycles of harts of the command processor that run and wait neither in NEXT nor in `wfi`: of
     /// each cycle so many.
     pub const HART_CYCLES: u64 = 22;
+    /// RNR NAKs that came.
+    pub const NOT_READY: u64 = 23;
     /// Counters of the network interface.
-    pub const COUNT: usize = 23;
+    pub const COUNT: usize = 24;
 
     /// Counters of the L2, which the registers show behind those of the network interface: writes
     /// to a command ring whose line stayed unlocked, since another one of its set was locked.
@@ -68,8 +70,8 @@ pub mod counter {
 /// Counts events, each modulo 2^32.
 ///
 /// Bit `n` of `events` counts in counter `n` ([`counter`]), the bits of `awake` in
-/// [`counter::HART_CYCLES`]; a number between them that is none reads 0. `value` follows `select`
-/// by one cycle.
+/// [`counter::HART_CYCLES`], `not_ready` in [`counter::NOT_READY`]; a number between them that is
+/// none reads 0. `value` follows `select` by one cycle.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct NetCounters {
     /// Rising-edge clock.
@@ -80,6 +82,8 @@ pub struct NetCounters {
     pub events: Signal<In, Bits<22>>,
     /// Harts that are at work in this cycle.
     pub awake: Signal<In, Bits<8>>,
+    /// An RNR NAK came.
+    pub not_ready: Signal<In, Bit>,
     /// The counter that is shown.
     pub select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.
@@ -87,6 +91,7 @@ pub struct NetCounters {
     #[count(counter::EVENTS)]
     counts: Vec<Register<Bits<32>>>,
     hart_cycles: Register<Bits<32>>,
+    rests: Register<Bits<32>>,
     shown: Register<Bits<32>>,
 }
 
@@ -112,6 +117,12 @@ impl Logic for NetCounters {
         if self.select.val() == bits::<5>(counter::HART_CYCLES) {
             self.shown.d.next = self.hart_cycles.q.val();
         }
+        if self.not_ready.val() {
+            self.rests.d.next = self.rests.q.val() + bits::<32>(1);
+        }
+        if self.select.val() == bits::<5>(counter::NOT_READY) {
+            self.shown.d.next = self.rests.q.val();
+        }
         self.value.next = self.shown.q.val();
     }
 }
@@ -132,9 +143,10 @@ mod tests {
         let mut before = None;
         for _ in 0..2_000 {
             let (events, select) = (rng.gen::<u32>() & 0x3f_ffff, rng.gen_range(0..32usize));
-            let awake = rng.gen::<u8>();
+            let (awake, not_ready) = (rng.gen::<u8>(), rng.gen::<bool>());
             uut.events.next = u64::from(events).into();
             uut.awake.next = u64::from(awake).into();
+            uut.not_ready.next = not_ready;
             uut.select.next = (select as u64).into();
             settle(&mut uut);
             if let Some(value) = before {
@@ -145,6 +157,7 @@ mod tests {
                 *count += u64::from(events >> index & 1);
             }
             counts[counter::HART_CYCLES as usize] += u64::from(awake.count_ones());
+            counts[counter::NOT_READY as usize] += u64::from(not_ready);
             tick!(uut);
         }
         assert!(counts[..counter::COUNT].iter().all(|count| *count > 800));

@@ -19,7 +19,7 @@ pub mod cause {
     pub const VERSION: u64 = 5;
     /// The ICRC is wrong.
     pub const ICRC: u64 = 6;
-    /// An opcode that is not there, or a frame too short for its headers.
+    /// An opcode of another transport service than RC, or a frame too short for its headers.
     pub const OPCODE: u64 = 7;
 }
 
@@ -47,20 +47,24 @@ pub struct CheckedFrame {
     pub extension: Bits<224>,
     /// Bytes before the payload.
     pub header: Bits<7>,
-    /// Bytes of the payload.
+    /// Bytes of the payload; 8,191 if there are more.
     pub bytes: Bits<13>,
 }
 
 /// Reads the frames of the buffer, one after the other, and judges them: IPv4 and UDP headers,
-/// addresses, version and partition of the base transport header, ICRC, opcode.
+/// addresses, version and partition of the base transport header, ICRC, transport service.
 ///
-/// 1. A frame is taken (`stored_take`) when none is in progress and the one before has been taken
-///    from `checked`.
-/// 2. It reads a beat every four cycles, as the ICRC takes 16 bytes a cycle: `read_enable` with
-///    `read_beat`; the beat comes in the next cycle. A read waits while `read_ready` is low.
+/// 1. A frame is taken (`stored_take`) when none is in progress, or in the cycle in which the last
+///    bytes of the one before go through the ICRC.
+/// 2. Its first beat is read in that cycle, the others one in four cycles, as the ICRC takes 16
+///    bytes a cycle: `read_enable` with `read_beat`; the beat comes in the next cycle. A read waits
+///    while `read_ready` is low.
 /// 3. `checked_valid` with `checked` from the second cycle after the one in which the last bytes go
-///    through the ICRC, until `checked_take`. A frame that ends too soon, or that is no IPv4, is
-///    told as soon as that is known.
+///    through the ICRC, until `checked_take`; meanwhile the next frame is judged. A frame that ends
+///    too soon, or that is no IPv4, is told as soon as that is known.
+/// 4. So a frame of n bytes takes n / 16 cycles, rounded up, and one more: less than 100 Gbit/s
+///    bring it in, whatever n is.
+/// 5. Both kinds of members of the default partition are taken: the key is 0xffff or 0x7fff.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameCheck {
     /// Rising-edge clock.
@@ -90,6 +94,7 @@ pub struct FrameCheck {
     /// It is taken at this edge.
     pub checked_take: Signal<In, Bit>,
     crc: Icrc,
+    /// A frame was taken, and its last bytes did not go through the CRC.
     busy: Register<Bit>,
     frame: Register<StoredFrame>,
     /// Number of the beat that is to be read next.
@@ -106,16 +111,17 @@ pub struct FrameCheck {
     total: Register<Bits<16>>,
     /// The sum of the IPv4 header.
     sum: Register<Bits<20>>,
-    /// The first beat was here for a cycle.
-    summed: Register<Bit>,
     what: Register<CheckedFrame>,
     bad_ip: Register<Bit>,
     bad_udp: Register<Bit>,
     foreign: Register<Bit>,
     bad_version: Register<Bit>,
-    /// All bytes went through the CRC.
+    /// A frame is through: its verdict follows.
     ended: Register<Bit>,
+    /// It is damaged or too short.
+    broken: Register<Bit>,
     done: Register<Bit>,
+    verdict: Register<CheckedFrame>,
     #[init(Pack::new(28))]
     extension: Pack<Bits<8>, 8, 224>,
     #[init(Constant::new(u64::from(RESIDUE).into()))]
@@ -127,29 +133,63 @@ impl Logic for FrameCheck {
     fn update(&mut self) {
         let whole = self.frame.q.val();
         let bytes = self.beat.q.val();
-        let is_first = self.here.q.val() && !self.number.q.val().any();
 
-        // The next beat
+        // The verdict on the frame before leaves: from then on this one may have its place.
+        let moves = self.ended.q.val() && (!self.done.q.val() || self.checked_take.val());
+        let may_follow = !self.ended.q.val() || moves;
+
+        // The bytes that go through the CRC. The length is known behind the first quarter, which
+        // is never the last one.
+        let feeds = self.here.q.val() && may_follow;
+        let is_first = !self.number.q.val().any();
+        let begins = feeds && is_first && !self.quarter.q.val().any();
         let last_chunk = self.total.q.val().get_bits::<12>(4);
         let chunk_number =
             (bit_cast::<12, 9>(self.number.q.val()) << 2) | bit_cast::<12, 2>(self.quarter.q.val());
-        let at_end = chunk_number == last_chunk;
-        // The first beat stays a cycle longer, until its length is known.
-        let feeds = self.here.q.val() && (!is_first || self.summed.q.val()) && !self.ended.q.val();
+        let at_end = (chunk_number == last_chunk) && chunk_number.any();
         let passes = feeds && self.quarter.q.val().all();
+
+        // The sum of a right header is all ones.
+        let once = bit_cast::<17, 16>(self.sum.q.val().get_bits::<16>(0))
+            + bit_cast::<17, 4>(self.sum.q.val().get_bits::<4>(16));
+        let twice = once.get_bits::<16>(0) + bit_cast::<16, 1>(once.get_bits::<1>(16));
+        let ip_is_bad = self.bad_ip.q.val() || !twice.all();
+
+        // The end: all bytes are through, or it is known that they never are.
+        let ip_fails = is_first && (self.quarter.q.val() == bits::<2>(1)) && ip_is_bad;
+        let hopeless = whole.damaged || (whole.bytes < bits::<15>(58));
+        let gives_up = self.busy.q.val() && hopeless && may_follow;
+        let ends = (feeds && (at_end || ip_fails)) || gives_up;
+
+        // The next frame
+        let takes = self.stored_valid.val() && (!self.busy.q.val() || ends);
+        self.stored_take.next = takes;
+        let skips = self.stored.val().damaged || (self.stored.val().bytes < bits::<15>(58));
+
         // The next beat is read while the last two quarters go, so that it is here when they are
         // through.
         let frees = feeds && self.quarter.q.val().get_bit(1);
         let free = !self.came.q.val() && (!self.here.q.val() || frees);
-        let more = self.next.q.val() < whole.beats;
-        let reads = self.busy.q.val() && !self.ended.q.val() && free && more;
+        let more = !self.next.q.val().any() || (self.next.q.val() <= last_chunk.get_bits::<9>(2));
+        let reads_more = self.busy.q.val() && !hopeless && free && more;
+        let reads_first = takes && !skips;
+        let reads = reads_first || (reads_more && !takes);
         self.read_enable.next = reads;
         self.read_beat.next = whole.first + self.next.q.val();
-        self.came.d.next = reads && self.read_ready.val();
-        if reads && self.read_ready.val() {
+        if takes {
+            self.read_beat.next = self.stored.val().first;
+        }
+        let read = reads && self.read_ready.val();
+        self.came.d.next = read;
+        if takes {
+            self.next.d.next = bits::<9>(0);
+            if read {
+                self.next.d.next = bits::<9>(1);
+            }
+        } else if read {
             self.next.d.next = self.next.q.val() + bits::<9>(1);
         }
-        if passes {
+        if passes || ends {
             self.here.d.next = false;
         }
         if self.came.q.val() {
@@ -157,7 +197,6 @@ impl Logic for FrameCheck {
             self.beat.d.next = self.read_data.val();
             self.number.d.next = self.next.q.val() - bits::<9>(1);
             self.quarter.d.next = bits::<2>(0);
-            self.summed.d.next = false;
         } else if feeds {
             self.quarter.d.next = self.quarter.q.val() + bits::<2>(1);
         }
@@ -190,13 +229,11 @@ impl Logic for FrameCheck {
             sequence = (sequence << 8) | bit_cast::<24, 8>(bytes.get_bits::<8>(408 + 8 * i));
         }
         let opcode = bytes.get_bits::<8>(336);
-        // Words of the header behind the base transport header; 6: there is no such opcode
-        let mut words = bits::<3>(6);
+        // Words of the header behind the base transport header; what follows the header of a
+        // request that is not served does not count.
+        let mut words = bits::<3>(0);
         if (opcode == bits::<8>(0x06)) || (opcode == bits::<8>(0x0a)) || (opcode == bits::<8>(0x0c)) {
             words = bits::<3>(4);
-        }
-        if (opcode == bits::<8>(0x07)) || (opcode == bits::<8>(0x08)) || (opcode == bits::<8>(0x0e)) {
-            words = bits::<3>(0);
         }
         if (opcode == bits::<8>(0x0d))
             || (opcode == bits::<8>(0x0f))
@@ -211,16 +248,18 @@ impl Logic for FrameCheck {
         if (opcode == bits::<8>(0x13)) || (opcode == bits::<8>(0x14)) {
             words = bits::<3>(7);
         }
-        let unknown = words == bits::<3>(6);
+        let is_other = opcode.get_bits::<3>(5).any();
         let header = bits::<7>(54) + (bit_cast::<7, 3>(words) << 2);
         let padding = bytes.get_bits::<2>(348);
         // Of the payload; negative if it has not even its headers
         let payload = bit_cast::<17, 16>(ip_length) - bit_cast::<17, 7>(header) - bit_cast::<17, 2>(padding)
             + bits::<17>(10);
-        let too_long = ip_length.get_bits::<3>(13).any();
+        let mut size = payload.get_bits::<13>(0);
+        if payload.get_bits::<3>(13).any() {
+            size = !bits::<13>(0);
+        }
         let room = bit_cast::<17, 15>(whole.bytes) - bits::<17>(14) - bit_cast::<17, 16>(ip_length);
-        if is_first && !self.summed.q.val() {
-            self.summed.d.next = true;
+        if begins {
             self.sum.d.next = header_sum;
             self.total.d.next = ip_length + bits::<16>(14);
             self.what.d.next.opcode = opcode;
@@ -229,9 +268,9 @@ impl Logic for FrameCheck {
             self.what.d.next.sequence = sequence;
             self.what.d.next.ip = from_ip;
             self.what.d.next.header = header;
-            self.what.d.next.bytes = payload.get_bits::<13>(0);
+            self.what.d.next.bytes = size;
             self.what.d.next.cause = bits::<3>(0);
-            if unknown || payload.get_bit(16) {
+            if is_other || payload.get_bit(16) {
                 // By the order of the causes: what is wrong besides goes first.
                 self.what.d.next.cause = bits::<3>(7);
             }
@@ -240,20 +279,16 @@ impl Logic for FrameCheck {
                 || bytes.get_bits::<6>(160).any()
                 || bytes.get_bits::<8>(168).any()
                 || room.get_bit(16)
-                || too_long
                 || ip_length.get_bits::<2>(0).any()
                 || (ip_length < bits::<16>(44));
             self.bad_udp.d.next = (bytes.get_bits::<8>(184) != bits::<8>(17))
                 || (bytes.get_bits::<16>(288) != bits::<16>(0xb712))
                 || (udp_length + bits::<16>(20) != ip_length);
             self.foreign.d.next = (to_mac != self.identity.val().mac) || (to_ip != self.identity.val().ip);
-            self.bad_version.d.next = bytes.get_bits::<4>(344).any() || !bytes.get_bits::<16>(352).all();
+            self.bad_version.d.next = bytes.get_bits::<4>(344).any()
+                || !bytes.get_bits::<7>(352).all()
+                || !bytes.get_bits::<8>(360).all();
         }
-        // The sum of a right header is all ones.
-        let once = bit_cast::<17, 16>(self.sum.q.val().get_bits::<16>(0))
-            + bit_cast::<17, 4>(self.sum.q.val().get_bits::<4>(16));
-        let twice = once.get_bits::<16>(0) + bit_cast::<16, 1>(once.get_bits::<1>(16));
-        let ip_is_bad = self.bad_ip.q.val() || !twice.all();
 
         // The header behind the base transport header: ten bytes of it in the first beat
         for i in 0..10 {
@@ -263,10 +298,10 @@ impl Logic for FrameCheck {
             self.extension.x[17 - i].next = bytes.get_bits::<8>(8 * i);
         }
         let in_bytes = self.extension.y.val();
-        if is_first {
+        if begins {
             self.what.d.next.extension = (in_bytes >> 144) << 144;
         }
-        if self.here.q.val() && (self.number.q.val() == bits::<9>(1)) {
+        if feeds && (self.number.q.val() == bits::<9>(1)) {
             self.what.d.next.extension = ((self.what.q.val().extension >> 144) << 144)
                 | bit_cast::<224, 144>(in_bytes.get_bits::<144>(0));
         }
@@ -281,55 +316,45 @@ impl Logic for FrameCheck {
             self.crc.bytes.next = bit_cast::<5, 4>(self.total.q.val().get_bits::<4>(0));
         }
 
-        // The end: all bytes are through, or it is known that they never are
-        let hopeless = whole.damaged || (whole.bytes < bits::<15>(58));
-        let ip_fails = is_first && self.summed.q.val() && ip_is_bad;
-        if self.busy.q.val() && ((feeds && at_end) || hopeless || ip_fails) {
-            self.ended.d.next = true;
-        }
-        if self.ended.q.val() && !self.done.q.val() {
+        // The verdict
+        if moves {
+            self.ended.d.next = false;
             self.done.d.next = true;
-            self.here.d.next = false;
-            self.came.d.next = false;
+            self.verdict.d.next = self.what.q.val();
             if self.crc.value.val() != self.residue.val() {
-                self.what.d.next.cause = bits::<3>(6);
+                self.verdict.d.next.cause = bits::<3>(cause::ICRC);
             }
             if self.bad_version.q.val() {
-                self.what.d.next.cause = bits::<3>(5);
+                self.verdict.d.next.cause = bits::<3>(cause::VERSION);
             }
             if self.foreign.q.val() {
-                self.what.d.next.cause = bits::<3>(4);
+                self.verdict.d.next.cause = bits::<3>(cause::NOT_OURS);
             }
             if self.bad_udp.q.val() {
-                self.what.d.next.cause = bits::<3>(3);
+                self.verdict.d.next.cause = bits::<3>(cause::UDP);
             }
             if ip_is_bad {
-                self.what.d.next.cause = bits::<3>(2);
+                self.verdict.d.next.cause = bits::<3>(cause::IP);
             }
-            if hopeless {
-                self.what.d.next.cause = bits::<3>(1);
+            if self.broken.q.val() {
+                self.verdict.d.next.cause = bits::<3>(cause::SHORT);
             }
-        }
-        self.checked_valid.next = self.done.q.val();
-        self.checked.next = self.what.q.val();
-        if self.done.q.val() && self.checked_take.val() {
-            self.busy.d.next = false;
+        } else if self.checked_take.val() {
             self.done.d.next = false;
-            self.ended.d.next = false;
         }
-
-        // The next frame
-        let takes = self.stored_valid.val() && !self.busy.q.val();
-        self.stored_take.next = takes;
+        if ends {
+            self.ended.d.next = true;
+            self.broken.d.next = hopeless;
+            self.what.d.next.first = whole.first;
+            self.what.d.next.beats = whole.beats;
+            self.busy.d.next = false;
+        }
         if takes {
             self.busy.d.next = true;
             self.frame.d.next = self.stored.val();
-            self.what.d.next.first = self.stored.val().first;
-            self.what.d.next.beats = self.stored.val().beats;
-            self.next.d.next = bits::<9>(0);
-            self.here.d.next = false;
-            self.came.d.next = false;
         }
+        self.checked_valid.next = self.done.q.val();
+        self.checked.next = self.verdict.q.val();
     }
 }
 

@@ -496,10 +496,12 @@ impl Logic for NetInterface {
         // Counters
         let fails =
             self.requester.completed.val() && (self.requester.completed_code.val() != bits::<8>(code::DONE));
-        let nak_came = self.receiver.answer_valid.val()
+        let answer_came = self.receiver.answer_valid.val()
             && !self.receiver.answer.val().response
-            && self.requester.answer_ready.val()
-            && (self.receiver.answer.val().syndrome.get_bits::<3>(5) == bits::<3>(3));
+            && self.requester.answer_ready.val();
+        let answer_class = self.receiver.answer.val().syndrome.get_bits::<3>(5);
+        let nak_came = answer_came && (answer_class == bits::<3>(3));
+        self.counters.not_ready.next = answer_came && (answer_class == bits::<3>(1));
         let mut happened = bits::<22>(0)
             .replace_bit(counter::FRAMES_OUT as usize, self.builder.sent.val())
             .replace_bit(counter::FRAMES_IN as usize, self.writer.performed.val())

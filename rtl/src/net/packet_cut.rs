@@ -52,6 +52,8 @@ pub struct CommandPacket {
     pub last: Bit,
     /// The next number is that of another READ, or command.
     pub part_ends: Bit,
+    /// It is the first number of a READ, however often that is sent.
+    pub part_begins: Bit,
 }
 
 impl Logic for PacketCut {
@@ -137,6 +139,7 @@ impl Logic for PacketCut {
             self.packet.next.last = bit_cast::<24, 4>(asked) == left;
         }
         self.packet.next.part_ends = ends_part || is_atomic;
+        self.packet.next.part_begins = !place.any() || is_atomic;
     }
 }
 
@@ -227,6 +230,7 @@ mod tests {
             assert_eq!((packet.opcode.to_u64(), packet.extension_words.to_u64()), (0x0c, 4));
             assert_eq!(packet.numbers.to_u64(), u64::from(end - number));
             assert_eq!((packet.last, packet.part_ends), (end == packets, number + 1 == end));
+            assert_eq!(packet.part_begins, number % (1 << read_log2) == 0);
             let length = bytes.min(end << mtu) - (number << mtu);
             let from = base.wrapping_add(u64::from(offset + (number << mtu)));
             let got = [160, 96].map(|place| packet.extension.get_bits::<64>(place).to_u64());

@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// | response of a READ or an atomic operation | likewise; its payload is given to [`PayloadWriter`](super::PayloadWriter) if the requester says so (`judged`, `lands`), else dropped |
 /// | WRITE that is expected | its payload is given to the writer, and answered by an ACK if the peer asks |
 /// | READ or atomic operation that is expected | given to [`RemoteAtomics`](super::RemoteAtomics); a READ has a number for each of its responses |
-/// | request that is expected and cannot be ([`RequestCheck`]) | answered by NAK 0x61, and its queue pair takes nothing more (`closes`) |
+/// | request that is expected and cannot be ([`RequestCheck`]), such as a SEND | answered by NAK 0x61, and its queue pair takes nothing more (`closes`) |
 /// | request for memory that it may not use | answered by NAK 0x62, likewise |
 /// | atomic operation that fails (`job_failed`) | answered by NAK 0x63, likewise |
 /// | WRITE with an older sequence number (`repeated`) | answered by an ACK of the last one that was taken |
@@ -33,8 +33,8 @@ use hermes_hdl::prelude::*;
 ///    [`RegionTable`](super::RegionTable); the answers come in the same cycle. A region counts as
 ///    it is in the cycle in which the frame is taken.
 /// 3. Dropped: what [`FrameCheck`](super::FrameCheck) found (`cause`); a queue pair that is not
-///    there, not up or whose peer has another address (`unknown`); another opcode. `refused` tells
-///    these, and those that a NAK 0x61 or 0x62 answers. Each is high for one cycle.
+///    there, not up or whose peer has another address (`unknown`); a request that is not served
+///    with an older number. `refused` tells these, and those that a NAK 0x61 or 0x62 answers. Each is high for one cycle.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct Receiver {
     /// Rising-edge clock.
@@ -185,7 +185,7 @@ impl Logic for Receiver {
         let is_read = self.check.is_read.val();
         let is_atomic = self.check.is_atomic.val();
         let has_answer = is_read || is_atomic;
-        let is_request = is_write || has_answer;
+        let is_request = is_write || has_answer || self.check.is_unserved.val();
         connect!(self.operands, self.check.operands);
         let is_atomic_response = frame.opcode == bits::<8>(0x12);
         let is_response = is_atomic_response
@@ -248,6 +248,9 @@ impl Logic for Receiver {
         self.answer.next.atomic = is_atomic_response;
         self.answer.next.bytes = frame.bytes;
         self.answer.next.value = frame.extension.get_bits::<64>(128);
+        let is_only = frame.opcode == bits::<8>(0x10);
+        self.answer.next.begins = is_only || (frame.opcode == bits::<8>(0x0d));
+        self.answer.next.ends = is_only || (frame.opcode == bits::<8>(0x0f));
         let answered = asks && self.answer_ready.val();
         if answered && is_response {
             self.asked.d.next = true;

@@ -20,7 +20,8 @@ pub struct MessageRow {
 /// 1. `invalid`: its opcode does not follow that of the packet before, or its payload is not as
 ///    long as it must be: the MTU but for the last packet, and in all what the first one said. A
 ///    READ has no payload, and at most 2^22 responses; an atomic operation has none either, and an
-///    address that is a multiple of 8. One of these that is `repeated` may come at any time.
+///    address that is a multiple of 8. One of these that is `repeated` may come at any time. No
+///    other request may be (`is_unserved`): SENDs, WRITEs with immediate data, reserved opcodes.
 /// 2. `forbidden`: its bytes, and those of the whole message with its first packet, do not lie in
 ///    the region of its key, which must be valid, of the domain of the queue pair, and may be
 ///    written, read or atomically changed by peers. A message without bytes needs none.
@@ -48,6 +49,8 @@ pub struct RequestCheck {
     pub is_read: Signal<Out, Bit>,
     /// It is an atomic operation.
     pub is_atomic: Signal<Out, Bit>,
+    /// It is a request of another kind, neither an ACK nor a response.
+    pub is_unserved: Signal<Out, Bit>,
     /// It is the first packet of a message.
     pub is_first: Signal<Out, Bit>,
     /// It is the last packet of a message.
@@ -82,6 +85,9 @@ impl Logic for RequestCheck {
         let ends = (packet.opcode == bits::<8>(0x08)) || only;
         let middle = packet.opcode == bits::<8>(0x07);
         self.is_write.next = (begins || ends || middle) && !reads && !atomic;
+        let answers = (packet.opcode >= bits::<8>(0x0d)) && (packet.opcode <= bits::<8>(0x12));
+        let is_other = !begins && !ends && !middle && !answers;
+        self.is_unserved.next = is_other;
         self.is_read.next = reads;
         self.is_first.next = begins;
         self.is_atomic.next = atomic;
@@ -123,7 +129,7 @@ impl Logic for RequestCheck {
             is_whole = !size.any() && !place.get_bits::<3>(0).any();
         }
         let follows = (begins != self.inside.val()) || self.repeated.val();
-        self.invalid.next = !follows || !is_whole;
+        self.invalid.next = !follows || !is_whole || is_other;
 
         self.region_index.next = key.get_bits::<4>(0);
         self.allow.region.next = self.region.val();
@@ -160,6 +166,25 @@ mod tests {
 
     const MTU: u32 = 256;
     const KEY: u32 = 0x1234_5607;
+
+    /// Requests that are not served can never be; answers are none.
+    #[test]
+    fn requests_that_are_not_served() {
+        let mut uut = RequestCheck::default();
+        let served = [0x06, 0x07, 0x08, 0x0a, 0x0c, 0x13, 0x14];
+        for opcode in 0..0x20u64 {
+            let is_unserved = !served.contains(&opcode) && !(0x0d..=0x12).contains(&opcode);
+            for (inside, repeated, bytes) in [(false, false, 0), (true, false, 0), (false, true, 8)] {
+                uut.frame.next =
+                    CheckedFrame { opcode: opcode.into(), bytes: bytes.into(), ..CheckedFrame::default() };
+                uut.pair.next = ReceivePair { mtu: 8.into(), ..ReceivePair::default() };
+                (uut.inside.next, uut.repeated.next) = (inside, repeated);
+                settle(&mut uut);
+                assert_eq!(uut.is_unserved.val(), is_unserved, "{opcode:#x}");
+                assert!(uut.invalid.val() || !is_unserved, "{opcode:#x}");
+            }
+        }
+    }
 
     /// Packets of all kinds, near every edge of their region and message, against the
     /// specification.

@@ -3,7 +3,8 @@
 use super::request_choice::kind;
 use super::{
     AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
-    PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep, SendPair, WorkTable,
+    PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep, SendPair,
+    SendWindow, WorkTable,
 };
 use hermes_hdl::prelude::*;
 
@@ -29,8 +30,9 @@ pub mod code {
 /// 1. A command is posted with `post_valid` and `post_ready`, by an owner of which fewer than
 ///    `entries` commands are under way. It is checked ([`CommandCheck`]), and stands at the end of
 ///    the list of its queue pair. After a reset `ready` tells when the first is taken.
-/// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not
-///    acknowledged, and that have less READs and atomic operations under way than their peer takes,
+/// 2. Of the queue pairs whose next packet is within their window ([`SendWindow`]), which is
+///    `window` packets from the oldest that is not acknowledged at most, and that have less READs
+///    and atomic operations under way than their peer takes,
 ///    one in turn sends a packet ([`PacketCut`]), when `head_ready` says that there is room for a
 ///    frame: `head_valid` is high for one cycle, with `head`, and with `source_valid` and `source`,
 ///    where its payload stands, if it has one. `wants`: one waits for that. A command gets its
@@ -38,10 +40,13 @@ pub mod code {
 /// 3. An answer is taken with `answer_valid` and `answer_ready`. What it acknowledges,
 ///    [`AnswerStep`] says; an answer of another packet has no effect (`stray`). After a NAK of a
 ///    lost packet (syndrome 0x60) or a response that was lost, the oldest packet is the next to be
-///    sent; after another NAK the command of its packet fails with 0x87.
+///    sent; after another NAK the command of its packet fails with 0x87. After an RNR NAK nothing
+///    is sent for the time that it says, and then from the oldest packet on; that counts as one of
+///    the time-outs in a row.
 /// 4. A response is judged some cycles after it was taken (`judged`, for one cycle): with `lands`
 ///    its payload is to be written to `land_address`. `got_valid` tells, until `got_ready`, that
-///    this is done. Without `lands` it is dropped.
+///    this is done. Without `lands` it is dropped: it is not as long as it must be, its opcode is
+///    not that of its place in its READ, or its syndrome that of no ACK.
 /// 5. A queue pair whose oldest packet stays without an answer for `timeout` cycles, twice as long
 ///    after each time, sends again from it; after `retries` times its oldest command fails with
 ///    0x86.
@@ -190,6 +195,7 @@ pub struct Requester {
     #[init(WorkTable::new(owners_log2, entries))]
     table: WorkTable,
     timers: RetryTimers,
+    flow: SendWindow,
     change: RowStep,
     rows: RamAsync<RequestRow, 4>,
     choice: RequestChoice,
@@ -359,6 +365,7 @@ impl Logic for Requester {
         let expects = settles && self.say.expects.val() && is_up;
         let moves = settles && self.say.moved.val();
         let is_fatal = settles && self.say.fatal.val();
+        let rests = settles && self.say.rests.val() && is_up;
 
         // A packet is cut: one that is sent, if its payload may still be read, or one whose
         // response came, if that may still be written.
@@ -397,11 +404,13 @@ impl Logic for Requester {
         self.head_valid.next = sent;
         // If another frame took the queue meanwhile, it is still this one's turn.
         self.choice.advance.next = sent;
+        // The packet that fills the window, or half of it, asks for an ACK.
+        let asks = made.acknowledge || (is_put && self.flow.fills.val());
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
         self.head.next.mac = its.mac;
         self.head.next.ip = its.ip;
         self.head.next.opcode = made.opcode;
-        self.head.next.acknowledge = made.acknowledge;
+        self.head.next.acknowledge = asks;
         self.head.next.remote = its.remote;
         self.head.next.sequence = now.upcoming;
         self.head.next.extension = made.extension;
@@ -423,9 +432,15 @@ impl Logic for Requester {
         self.source.next.response = false;
         self.resent.next = sent && (now.upcoming != now.top);
 
-        // A response that is due: as long as it must be, and of the right kind
-        let is_right = (self.reply.q.val().atomic == entry.operation.get_bit(1))
-            && (self.reply.q.val().bytes == made.bytes);
+        // A response that is due: as long as it must be, of the right kind, and at its place in its
+        // READ, which begins there if it was sent again. All but the middle ones have an AETH.
+        let said = self.reply.q.val();
+        let has_place = said.atomic || ((said.ends == made.part_ends) && (said.begins || !made.part_begins));
+        let is_middle = !said.atomic && !said.begins && !said.ends;
+        let is_right = (said.atomic == entry.operation.get_bit(1))
+            && (said.bytes == made.bytes)
+            && has_place
+            && (is_middle || !said.syndrome.get_bits::<3>(5).any());
         let takes_it = responds && is_right && is_up && !is_gone;
         self.judged.next = responds || (answers && self.reply.q.val().response && !passes && !expects);
         self.lands.next = takes_it && entry.memory;
@@ -445,7 +460,8 @@ impl Logic for Requester {
         let repeats = expires && is_up && !gives_up;
         let refuses = is_gone && is_up && (transmits || (responds && is_right));
         let breaks = is_fatal || gives_up || refuses || loses;
-        self.timed_out.next = expires && is_up;
+        let wakes = self.flow.is_resting.val();
+        self.timed_out.next = expires && is_up && !wakes;
         self.fails.next = breaks;
         self.fails_pair.next = self.pair.q.val();
 
@@ -484,7 +500,6 @@ impl Logic for Requester {
         // What becomes of the row
         self.change.row.next = now;
         self.change.pair.next = its;
-        connect!(self.window, self.change.window);
         self.change.at.next = self.at.q.val();
         self.change.is_put.next = is_put;
         self.change.behind.next = behind;
@@ -501,7 +516,7 @@ impl Logic for Requester {
         self.change.origin.next = self.base.q.val();
         self.change.moved.next = self.say.moved.val();
         self.change.gap.next = self.say.gap.val();
-        self.change.naks.next = self.say.repeats.val();
+        self.change.naks.next = self.say.repeats.val() || self.say.rests.val();
         self.change.lands.next = takes_it;
         self.change.gets.next = gets;
         self.change.arrived.next = self.arrived.q.val();
@@ -523,6 +538,27 @@ impl Logic for Requester {
             waiting = waiting.replace_bit(self.opens_pair.val().index(), true);
         }
         self.opening.d.next = waiting;
+
+        // The window
+        let advances = moves || takes_it;
+        connect!(self.window, self.flow.window);
+        connect!(self.timers.time, self.flow.time);
+        self.flow.pair.next = self.pair.q.val();
+        self.flow.mtu.next = its.mtu;
+        self.flow.oldest.next = changed.oldest;
+        self.flow.upcoming.next = changed.upcoming;
+        self.flow.top.next = changed.top;
+        self.flow.opens.next = opens_row;
+        self.flow.sent.next = sent;
+        self.flow.number.next = now.upcoming;
+        self.flow.fresh.next = now.upcoming == now.top;
+        self.flow.asks.next = asks || !is_put;
+        self.flow.moves.next = advances;
+        self.flow.loses.next = self.change.loses_some.val() && !rests;
+        self.flow.expires.next = repeats && !wakes;
+        self.flow.wakes.next = repeats;
+        self.flow.rests.next = rests;
+        self.flow.under_way.next = now.upcoming - now.oldest;
 
         // Its first packet: behind those of the command before, or the next one of all.
         self.table.begin.next = (takes && !now.more) || (self.change.moves_on.val() && has_later);
@@ -554,10 +590,10 @@ impl Logic for Requester {
         self.rows.write_enable.next = writes;
         self.rows.write_address.next = self.pair.q.val();
         self.rows.write_data.next = changed;
+        let may_send = self.change.may_send.val() && self.flow.may_send.val();
         let mut may_end = self.finishing.q.val();
         if writes {
-            self.sendable.d.next =
-                self.sendable.q.val().replace_bit(self.pair.q.val().index(), self.change.may_send.val());
+            self.sendable.d.next = self.sendable.q.val().replace_bit(self.pair.q.val().index(), may_send);
             self.busy.d.next =
                 self.busy.q.val().replace_bit(self.pair.q.val().index(), changed.entries.any());
             may_end = may_end.replace_bit(self.pair.q.val().index(), counts || responds || gets);
@@ -570,11 +606,13 @@ impl Logic for Requester {
         self.listed.next = lists;
 
         // The timer runs while a packet is without an answer.
-        let advances = moves || takes_it;
+        connect!(self.flow.patience, self.timers.patience);
+        self.timers.rest.next = rests;
+        self.timers.rest_code.next = said.syndrome.get_bits::<5>(0);
         let stands = self.timers.runs.val().get_bit(self.pair.q.val().index());
         self.timers.pair.next = self.pair.q.val();
         self.timers.doublings.next = changed.retries.get_bits::<3>(0);
-        let begins = (sent && !stands) || (advances && self.change.waits.val()) || repeats;
+        let begins = (sent && !stands) || (advances && self.change.waits.val()) || repeats || rests;
         self.timers.start.next = begins && !breaks;
         self.timers.stop.next = breaks
             || (removes && is_down)

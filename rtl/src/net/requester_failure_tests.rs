@@ -328,8 +328,9 @@ fn a_refusal_behind_a_get() {
     }
 }
 
-/// Responses that are too short, of another kind, or of another packet are dropped; the region of a
-/// get that goes away ends it with 0x89.
+/// Responses that are too short, of another kind, of another packet or another place in their READ,
+/// or whose syndrome is that of no ACK are dropped; the region of a get that goes away ends it with
+/// 0x89.
 #[test]
 fn responses_that_are_not_right() {
     let mut bench = Bench::new("requester_responses");
@@ -346,8 +347,12 @@ fn responses_that_are_not_right() {
         response: true,
         atomic,
         bytes: bytes.into(),
+        begins: ahead == 0 && !atomic,
+        ends: ahead == 1 && !atomic,
         ..PeerAnswer::default()
     };
+    let placed = |begins, ends| PeerAnswer { begins, ends, ..response(0, 256, false) };
+    let told = |syndrome: u64| PeerAnswer { syndrome: syndrome.into(), ..response(0, 256, false) };
     let give = |bench: &mut Bench, answer| {
         let before = bench.stray;
         bench.answers.push((0, answer));
@@ -356,10 +361,29 @@ fn responses_that_are_not_right() {
         }
         bench.stray - before
     };
-    for wrong in
-        [response(0, 255, false), response(0, 256, true), response(0, 0, false), response(2, 44, false)]
-    {
+    let wrongs = [
+        response(0, 255, false),
+        response(0, 256, true),
+        response(0, 0, false),
+        response(2, 44, false),
+        // Middle, last, only
+        placed(false, false),
+        placed(false, true),
+        placed(true, true),
+        // RNR NAK, reserved, NAK, with the reserved bit
+        told(0x20),
+        told(0x5f),
+        told(0x60),
+        told(0x80),
+    ];
+    for wrong in wrongs {
         assert_eq!(give(&mut bench, wrong), 1, "{wrong:?}");
+    }
+    // Answers whose syndrome has no meaning
+    for syndrome in [0x40u64, 0x5f, 0x80, 0xff] {
+        let answer =
+            PeerAnswer { response: false, begins: false, syndrome: syndrome.into(), ..response(1, 0, false) };
+        assert_eq!(give(&mut bench, answer), 1, "{syndrome:#x}");
     }
     assert_eq!(bench.reads, 1);
     assert_eq!(give(&mut bench, response(1, 44, false)), 1);
@@ -369,4 +393,63 @@ fn responses_that_are_not_right() {
     assert_eq!(give(&mut bench, response(1, 44, false)), 0);
     assert_eq!(bench.completed[1], [code::LOCAL]);
     assert_eq!((bench.up >> 1 & 1, bench.errors), (0, 2));
+}
+
+/// An RNR NAK: nothing is sent for the time that it says, then all from its packet on, which is no
+/// time-out; an ACK ends the rest at once; a peer that is never ready is given up.
+#[test]
+fn a_peer_that_is_not_ready() {
+    for (code, least, most) in [(1, 10_000, 16_000), (2, 20_000, 21_000), (3, 30_000, 31_000)] {
+        let mut bench = Bench::new("requester_not_ready");
+        let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+        bench.uut.timeout.next = 1_000.into();
+        bench.uut.retries.next = 2.into();
+        bench.post(1, put(0, 8, 1), wire);
+        bench.post(1, put(8, 8, 2), wire);
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        assert_eq!(bench.packets.len(), 2);
+        let first = u64::from(bench.first[1]);
+        let answer = |ahead: u64, syndrome: u64| PeerAnswer {
+            pair: 1.into(),
+            sequence: ((first + ahead) & 0xff_ffff).into(),
+            syndrome: syndrome.into(),
+            ..PeerAnswer::default()
+        };
+        // Acknowledges the packet before, too.
+        bench.answers.push((0, answer(1, 0x20 | code)));
+        let mut since = 0;
+        while bench.packets.len() == 2 {
+            since += 1;
+            assert!(since < 40_000, "not sent again");
+            bench.cycle(None, wire);
+        }
+        assert!((least..most).contains(&since), "{since} cycles, code {code}");
+        assert_eq!((bench.completed[1].len(), bench.timed_out, bench.resent), (1, 0, 1));
+        // Once more; the ACK of the packet comes before it is over.
+        bench.answers.push((0, answer(1, 0x20 | code)));
+        for _ in 0..2_000 {
+            bench.cycle(None, wire);
+        }
+        bench.post(1, put(16, 8, 3), wire);
+        for _ in 0..2_000 {
+            bench.cycle(None, wire);
+        }
+        assert_eq!(bench.packets.len(), 3, "it rests");
+        bench.answers.push((0, answer(1, 0x1f)));
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        assert_eq!(bench.packets.len(), 4, "it goes on");
+        // Not ready for ever
+        for _ in 0..3 {
+            bench.answers.push((0, answer(2, 0x20 | code)));
+            for _ in 0..40_000 {
+                bench.cycle(None, wire);
+            }
+        }
+        let _ = bench.completed[1].pop().filter(|code| *code == code::RETRIES).expect("it is given up");
+        assert_eq!(bench.errors, 2);
+    }
 }

@@ -35,6 +35,18 @@ fn commands_arrive_once_without_loss() {
     assert!(bench.reads > 80, "{}", bench.reads);
 }
 
+/// Messages of more packets than the window has room for go on without a time-out: the packet that
+/// fills it asks for an ACK.
+#[test]
+fn small_windows_wait_for_no_time_out() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 40, silent: None };
+    for window in [1, 2, 3, 5, 7, 8] {
+        let bench = Bench::with_window("requester_windows", 8, window);
+        let bench = commands_arrive_once(bench, wire, 80, 20_000);
+        assert_eq!((bench.resent, bench.timed_out), (0, 0), "window of {window}");
+    }
+}
+
 #[test]
 fn commands_arrive_once_with_loss() {
     let wire = Wire { loss: 15, repeat: 10, reorder: 20, delay: 30, silent: None };

@@ -102,15 +102,19 @@ impl Bench {
             let bytes = if atomic { 0 } else { (length - (number << MTU)).min(1 << MTU) };
             let mut first = remote(offset + (number << MTU), bytes.min(8));
             first.resize_with(8, || self.rng.gen());
+            let (begins, ends) = (number == 0, number + 1 == packets);
             let value = if atomic { peer.results[&sequence] } else { value_of(&first).swap_bytes() };
             let answer = PeerAnswer {
                 pair: (pair as u64).into(),
                 sequence: u64::from((sequence + number) & 0xff_ffff).into(),
-                syndrome: self.rng.gen_range(0..256u64).into(),
+                // Those in the middle have no AETH.
+                syndrome: self.rng.gen_range(0..if atomic || begins || ends { 32 } else { 256u64 }).into(),
                 response: true,
                 atomic,
                 bytes: u64::from(bytes).into(),
                 value: value.into(),
+                begins: begins && !atomic,
+                ends: ends && !atomic,
             };
             let mut due = self.responds_at + wire.delay;
             if self.rng.gen_range(0..100) < wire.reorder {

@@ -213,10 +213,15 @@ impl Bench {
 
     /// Each owner may have so many commands under way.
     fn with_entries(name: &str, entries: usize) -> Self {
+        Self::with_window(name, entries, 32)
+    }
+
+    /// At most so many packets of a queue pair are under way.
+    fn with_window(name: &str, entries: usize, window: u64) -> Self {
         let mut rng = random(name);
         let mut uut = Requester::new(2, entries);
         reset!(uut);
-        uut.window.next = 32.into();
+        uut.window.next = window.into();
         uut.timeout.next = 400.into();
         uut.retries.next = 7.into();
         let first: [u32; PAIRS] = std::array::from_fn(|_| 0xff_ffff & (0xff_fff8 + rng.gen_range(0..10)));

@@ -10,20 +10,20 @@ use hermes_hdl::prelude::*;
 ///    Without a step the row stays.
 /// 2. Packets are sent again from the oldest one on after a time-out (`repeats`), after an answer
 ///    that is a NAK of a lost packet (`naks`), and after one that tells that a response was lost
-///    (`gap`), but not a second time before the oldest packet has moved. If an answer acknowledges
+///    (`gap`), but not a second time before the oldest packet has moved; and after an RNR NAK,
+///    which is one of `naks`, too. If an answer acknowledges
 ///    packets that are to be sent again, sending goes on behind them.
 /// 3. `breaks`: the queue pair fails. The code of the command `at` is that of a time-out with
 ///    `gives_up`, of a refusal with `is_fatal`, else that of bytes that cannot be read or written;
 ///    with `loses` it is that of the command `lost_at`.
-/// 4. `moves_on`: the next packet to send or to be answered is the first one of the next command.
+/// 4. `loses_some`: an answer tells of a loss.
+/// 5. `moves_on`: the next packet to send or to be answered is the first one of the next command.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RowStep {
     /// The row before.
     pub row: Signal<In, RequestRow>,
     /// The queue pair.
     pub pair: Signal<In, SendPair>,
-    /// Packets that may be without an answer: 1 to 32.
-    pub window: Signal<In, Bits<6>>,
     /// Place of the command that is looked at.
     pub at: Signal<In, Bits<12>>,
     /// It is a PUT.
@@ -87,8 +87,10 @@ pub struct RowStep {
     /// The row after.
     pub changed: Signal<Out, RequestRow>,
     /// See point 4.
+    pub loses_some: Signal<Out, Bit>,
+    /// See point 5.
     pub moves_on: Signal<Out, Bit>,
-    /// The next packet may be sent.
+    /// There is a next packet that may be sent, as far as the window permits it.
     pub may_send: Signal<Out, Bit>,
     /// A packet is without an answer.
     pub waits: Signal<Out, Bit>,
@@ -235,13 +237,12 @@ impl Logic for RowStep {
             }
         }
 
+        self.loses_some.next = falls_back;
         self.changed.next = self.after.val();
         self.moves_on.next =
             (self.sent.val() && made.last) || self.passes.val() || (self.lands.val() && is_its_last);
-        let sent_now = self.after.val().upcoming - self.after.val().oldest;
-        let within = sent_now < bit_cast::<24, 6>(self.window.val());
         let has_depth = self.after.val().reads < self.after.val().depth;
-        self.may_send.next = self.after.val().more && within && has_depth;
+        self.may_send.next = self.after.val().more && has_depth;
         self.waits.next = self.after.val().oldest != self.after.val().top;
     }
 }

@@ -50,7 +50,8 @@ pub struct PeerAnswer {
     pub pair: Bits<4>,
     /// Its packet sequence number.
     pub sequence: Bits<24>,
-    /// Its syndrome, if it is no response.
+    /// Its syndrome; that of a response of a READ which is neither the first nor the last of it is
+    /// anything.
     pub syndrome: Bits<8>,
     /// It is a response, of a READ or an atomic operation.
     pub response: Bit,
@@ -60,6 +61,10 @@ pub struct PeerAnswer {
     pub bytes: Bits<13>,
     /// The eight bytes behind its AETH, the first one in bits 63:56.
     pub value: Bits<64>,
+    /// It is the first response of a READ, or the only one.
+    pub begins: Bit,
+    /// It is the last response of a READ, or the only one.
+    pub ends: Bit,
 }
 
 /// A queue pair's commands, in the order of their packets. Packet sequence numbers count modulo

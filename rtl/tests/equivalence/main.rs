@@ -371,6 +371,7 @@ units! {
         responder: Responder::default(), 4_000, inputs::responder();
         retry_timers: RetryTimers::default(), 4_000, inputs::retry_timers;
         row_step: RowStep::default(), 4_000, inputs::row_step;
+        send_window: SendWindow::default(), 6_000, inputs::send_window;
         work_posts: WorkPosts::new(8), 2_000;
         work_posts_of_1_entry: WorkPosts::new(1), 2_000;
         work_table: WorkTable::new(1, 8), 3_000, inputs::work_table(2, 8);

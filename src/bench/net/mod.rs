@@ -11,6 +11,7 @@ use super::figure::{Bound, Figure};
 use super::Subject;
 use crate::array;
 
+mod incast;
 mod neighbours;
 mod queues;
 
@@ -30,8 +31,8 @@ const BYTES_A_CYCLE: f64 = 12.5;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Puts or gets of 64 KiB of each measurement
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(8..=10_000))]
+    /// Puts or gets of 64 KiB of each measurement; 0: none
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     puts: u32,
     /// Frames that are lost, in percent, beside none
     #[arg(long, value_name = "PERCENT,...", value_delimiter = ',', default_value = "0.1,1")]
@@ -48,6 +49,15 @@ pub struct Args {
     /// Commands of a queue that may be under way, for further rates of commands: 1, 2, 4, 8
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     entries: Vec<usize>,
+    /// Nodes that put to one, 1 to 7 each
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,7", value_parser = clap::value_parser!(u32).range(1..=7))]
+    senders: Vec<u32>,
+    /// Bytes of a put of these, 1 to 4,096 each
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "16,128,1024,4096", value_parser = clap::value_parser!(u32).range(1..=4_096))]
+    incast_bytes: Vec<u32>,
+    /// Cycles for which they fill its wire; 0: nothing of that is measured
+    #[arg(long, value_name = "CYCLES", default_value_t = 60_000, value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    incast_cycles: u32,
 }
 
 pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
@@ -56,7 +66,8 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
     on.seed = Some(args.seed);
     let library = array::library(&config, false, quiet, |_| {})?;
     let mut figures = vec![];
-    for kind in [Kind::Put, Kind::Get] {
+    let kinds: &[Kind] = if args.puts > 0 { &[Kind::Put, Kind::Get] } else { &[] };
+    for &kind in kinds {
         let name = kind.name();
         let (best, _) = goodput(&config, &library, args, kind, 0.0)?;
         let limit = f64::from(PUT_BYTES) / f64::from(kind.bytes_on_the_wire()) * BYTES_A_CYCLE;
@@ -80,6 +91,9 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
     if args.commands > 0 {
         figures.extend(queues::measure(args, on, quiet)?);
         figures.extend(neighbours::measure(args, on, quiet)?);
+    }
+    if args.incast_cycles > 0 {
+        figures.extend(incast::measure(args, on, quiet)?);
     }
     Ok(figures)
 }

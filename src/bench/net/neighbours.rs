@@ -99,6 +99,8 @@ fn run(config: &Config, warps: Warps, args: &Args, quiet: bool) -> anyhow::Resul
         own: &own,
         heap_bytes: HEAP,
         silent: silent > 0,
+        nodes: 2,
+        mtu: 1024,
     };
     let mut nodes = job.run(config, args, quiet)?;
     let node = nodes.swap_remove(0);

@@ -5,7 +5,9 @@ use std::path::Path;
 use anyhow::Context;
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
-use hermes_testbench::cluster::{self, ClusterOptions, OutsidePeer, QueueMode, QueueProgram, QueueReport};
+use hermes_testbench::cluster::{
+    self, ClusterOptions, ClusterResult, OutsidePeer, QueueMode, QueueProgram, QueueReport,
+};
 use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::firmware::build_firmware;
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
@@ -120,7 +122,7 @@ fn run(
     args: &Args,
     quiet: bool,
 ) -> anyhow::Result<Vec<QueueReport>> {
-    let job = Job { mode, source, warps, own, heap_bytes: HEAP, silent: false };
+    let job = Job { mode, source, warps, own, heap_bytes: HEAP, silent: false, nodes: 2, mtu: 1024 };
     let nodes = job.run(config, args, quiet)?;
     for node in &nodes {
         anyhow::ensure!(node.service.failed == 0, "a put failed: {:?}", node.service);
@@ -128,7 +130,7 @@ fn run(
     Ok(nodes)
 }
 
-/// A kernel for two nodes.
+/// A kernel for some nodes.
 pub struct Job<'a> {
     pub mode: QueueMode,
     pub source: &'a str,
@@ -139,11 +141,24 @@ pub struct Job<'a> {
     pub heap_bytes: u32,
     /// There is a queue pair for node 2, which never answers.
     pub silent: bool,
+    pub nodes: usize,
+    /// Bytes of their packets.
+    pub mtu: u32,
 }
 
 impl Job<'_> {
     /// Runs it. No thread may fail.
     pub fn run(&self, config: &Config, args: &Args, quiet: bool) -> anyhow::Result<Vec<QueueReport>> {
+        Ok(self.run_all(config, args, quiet)?.nodes)
+    }
+
+    /// The same, with what the ports of the switch counted.
+    pub fn run_all(
+        &self,
+        config: &Config,
+        args: &Args,
+        quiet: bool,
+    ) -> anyhow::Result<ClusterResult<QueueReport>> {
         let library = array::library(config, false, quiet, |_| {})?;
         let folder = temporary_folder("hermes-")?;
         let file = |name: &str, text: &str| -> anyhow::Result<std::path::PathBuf> {
@@ -162,7 +177,7 @@ impl Job<'_> {
                 (0..self.warps * config.lanes)
                     .map(|_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 })
                     .collect();
-                2
+                self.nodes
             ],
             setup: ArraySetup {
                 ring_slots_log2: 9,
@@ -177,9 +192,15 @@ impl Job<'_> {
             rounds: 4,
         };
         let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
-        let options =
-            ClusterOptions { nodes: 2, memory, seed: args.seed, threads: 2, ..ClusterOptions::default() };
+        let options = ClusterOptions {
+            nodes: self.nodes,
+            memory,
+            seed: args.seed,
+            threads: 2,
+            ..ClusterOptions::default()
+        };
         let result = cluster::run(&library, &options, |node| {
+            node.mtu = self.mtu;
             if self.silent {
                 let (number, address) = (node.number, cluster::address(cluster::MOST_NODES));
                 node.outside =
@@ -195,7 +216,7 @@ impl Job<'_> {
                 node.verdicts
             );
         }
-        Ok(result.nodes)
+        Ok(result)
     }
 }
 

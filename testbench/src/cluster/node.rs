@@ -125,6 +125,9 @@ pub struct Node {
     pub host: Host<Simulation>,
     /// Its peer outside, if it has one.
     pub outside: Option<OutsidePeer>,
+    /// Bytes of the packets of the queue pairs that [`Node::connect_mesh`] takes up: 256, 512,
+    /// 1,024, 2,048 or 4,096; 1,024 unless it is changed.
+    pub mtu: u32,
     seed: u64,
     end: Rc<RefCell<LinkEnd>>,
 }
@@ -140,7 +143,7 @@ impl Node {
     ) -> Result<Self, CosimError> {
         let shared = Rc::clone(&end);
         simulation.set_wire(Box::new(move |now, network| shared.borrow_mut().cycle(now, network)))?;
-        Ok(Self { number, nodes, host: Host::new(simulation)?, outside, seed, end })
+        Ok(Self { number, nodes, host: Host::new(simulation)?, outside, mtu: 1_024, seed, end })
     }
 
     /// Takes up a queue pair for each node, its own too: queue pair `n` is for node `n`, whose
@@ -169,6 +172,7 @@ impl Node {
                 remote_base: window.into(),
                 send: first_sequence(self.seed, self.number, peer),
                 expect: first_sequence(self.seed, peer, self.number),
+                mtu: self.mtu,
                 ..QueuePair::default()
             };
             self.host.connect_queue_pair(peer as u32, &pair)?;
@@ -183,6 +187,7 @@ impl Node {
                 remote_base: peer.base,
                 send: self.first_sequence_outside(),
                 expect: peer.sequence,
+                mtu: self.mtu,
                 ..QueuePair::default()
             };
             self.host.connect_queue_pair(OUTSIDE_PAIR, &pair)?;

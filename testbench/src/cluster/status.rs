@@ -7,7 +7,7 @@ use hermes_rtl::net::{counter, state, word, QUEUE_PAIRS};
 use crate::cosim::{CosimError, Device, Host};
 
 /// Names of the counters, as docs/network.md explains them.
-const COUNTERS: [(u64, &str); 29] = [
+const COUNTERS: [(u64, &str); 30] = [
     (counter::FRAMES_OUT, "frames sent"),
     (counter::FRAMES_IN, "frames written"),
     (counter::FAILED, "commands failed"),
@@ -31,6 +31,7 @@ const COUNTERS: [(u64, &str); 29] = [
     (counter::DOWN, "queue pairs down"),
     (counter::FETCHED, "commands fetched from queues"),
     (counter::HART_CYCLES, "cycles of harts at work"),
+    (counter::NOT_READY, "RNR NAKs received"),
     (counter::LOCKS_REFUSED, "L2: lines not locked"),
     (counter::LOCKS_EXPIRED, "L2: locks expired"),
     (counter::READ_HITS, "L2: lines read that it had"),

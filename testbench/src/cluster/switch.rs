@@ -32,6 +32,10 @@ pub struct PortCounts {
     pub dropped: u64,
     /// Frames that the switch sent to the port.
     pub received: u64,
+    /// Cycle in which the first of them began to leave, and the one in which the last one had.
+    pub received_from: u64,
+    /// See `received_from`.
+    pub received_to: u64,
 }
 
 /// A port of the switch.
@@ -119,7 +123,11 @@ impl Switch {
             // A frame that leaves on a faster line than it came on must not overtake itself.
             let begin = to.free.max(time + came.saturating_sub(takes));
             to.free = begin + takes;
+            if to.counts.received == 0 {
+                to.counts.received_from = begin / CYCLE;
+            }
             to.counts.received += 1;
+            to.counts.received_to = to.free.div_ceil(CYCLE);
             let cycle = (to.free + to.options.flight()).div_ceil(CYCLE);
             deliver(port, Delivery { cycle, bytes });
         }

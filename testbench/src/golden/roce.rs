@@ -11,6 +11,8 @@ use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv4HeaderSli
 pub const UDP_PORT: u16 = 4791;
 /// The default partition.
 pub const PARTITION: u16 = 0xffff;
+/// Its limited members have this bit low.
+const LIMITED: u16 = 0x8000;
 /// Bytes of Ethernet, IPv4, UDP and base transport header.
 const HEADERS: usize = ETHERNET + IPV4 + UDP + BASE;
 const ETHERNET: usize = 14;
@@ -95,7 +97,8 @@ pub enum Extended {
 }
 
 impl Extended {
-    /// The header that an opcode has; its values are 0. `None` for an opcode that is not there.
+    /// The header that an opcode has; its values are 0. `None` for an opcode of another service.
+    /// What follows a request of the reliable connection that is not served counts as payload.
     #[must_use]
     pub const fn of(opcode: u8) -> Option<Self> {
         use opcode::{
@@ -110,6 +113,7 @@ impl Extended {
             }
             ATOMIC_ACKNOWLEDGE => Self::AtomicAcknowledge { syndrome: 0, message: 0, original: 0 },
             COMPARE_SWAP | FETCH_ADD => Self::Atomic { address: 0, key: 0, operand: 0, compare: 0 },
+            0..=0x1f => Self::None,
             _ => return None,
         })
     }
@@ -307,7 +311,7 @@ impl RoceFrame {
             return Err(RoceError::Udp);
         }
         let word = |at: usize| u32::from_be_bytes(transport[at..at + 4].try_into().expect("four bytes"));
-        if transport[1] & 0x0f != 0 || word(0) as u16 != PARTITION {
+        if transport[1] & 0x0f != 0 || word(0) as u16 | LIMITED != PARTITION {
             return Err(RoceError::Version);
         }
         let (covered, check) = transport.split_at(transport.len() - ICRC);

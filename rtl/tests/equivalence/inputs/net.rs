@@ -196,6 +196,8 @@ pub fn work_table(owners: u64, entries: u64) -> impl FnMut(&mut WorkTable, Rando
 
 pub fn retry_timers(unit: &mut RetryTimers, random: Random, _: u64) {
     unit.timeout.next = bits(random() % 64);
+    unit.patience.next = bits(random() % 96);
+    unit.rest.next = random() % 8 == 0;
     unit.doublings.next = bits(random() % 3);
     unit.start.next = random() % 4 == 0;
     unit.stop.next = random() % 8 == 0;
@@ -315,7 +317,6 @@ pub fn row_step(unit: &mut RowStep, random: Random, _: u64) {
     row.entries = bits(random() % 3);
     row.open = bits(random() % 3);
     unit.row.next = row;
-    unit.window.next = bits(1 + random() % 32);
     unit.behind.next = bits(random() % 8);
     unit.oldest.next = bits(random() % 8);
     unit.origin.next = bits(random() % 8);
@@ -334,6 +335,28 @@ pub fn row_step(unit: &mut RowStep, random: Random, _: u64) {
     unit.loses.next = step == 9 && !unit.gives_up.next && random() % 2 == 0;
     unit.breaks.next = step == 5 || step == 9;
     unit.removes.next = step == 10;
+}
+
+/// All queue pairs go up first; numbers and times meet.
+pub fn send_window(unit: &mut SendWindow, random: Random, cycle: u64) {
+    unit.opens.next = cycle < 16 || random() % 64 == 0;
+    unit.pair.next = bits(if cycle < 16 { cycle } else { random() % 16 });
+    unit.mtu.next = bits(8 + random() % 5);
+    unit.window.next = bits(1 + random() % 32);
+    unit.time.next = bits(random() % 5_000);
+    unit.oldest.next = bits(random() % 8);
+    unit.upcoming.next = bits(random() % 40);
+    unit.number.next = bits(random() % 8);
+    unit.under_way.next = bits(random() % 40);
+    unit.top.next = bits(random() % 16);
+    // All that a step writes is known.
+    let step = if cycle < 16 { 0 } else { random() % 8 };
+    unit.sent.next = step == 1;
+    unit.moves.next = step == 2 || step == 3;
+    unit.loses.next = step == 3 || step == 4;
+    unit.expires.next = step == 5;
+    unit.wakes.next = step == 5;
+    unit.rests.next = step == 6;
 }
 
 pub fn responder() -> impl FnMut(&mut Responder, Random, u64) {

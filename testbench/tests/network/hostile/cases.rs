@@ -170,10 +170,40 @@ fn headers(cases: &mut Vec<Case>) {
         }
         cases.push(dropped(name, changed(&frame, &changes), cause));
     }
-    // SEND, with immediate data, of other services, and what is none
-    for opcode in [0x00, 0x04, 0x05, 0x09, 0x0b, 0x15, 0x17, 0x1f, 0x2a, 0x4a, 0x64, 0x81, 0xff] {
+    // A limited member of the partition
+    let limited = changed(&good(), &[(44, 0x7f)]);
+    cases.push(Case {
+        frames: vec![limited],
+        counts: vec![],
+        answers: vec![Answer::ack(DUE).of_message(4)],
+        writes: vec![(PLACE, BYTES.to_vec())],
+        next: DUE + 1,
+        ..case("a limited member", vec![], 0)
+    });
+    // Other services
+    for opcode in [0x20, 0x2a, 0x4a, 0x64, 0x81, 0xff] {
         let frame = changed(&good(), &[(42, opcode)]);
         cases.push(dropped(format!("opcode {opcode:#04x}"), frame, cause::OPCODE));
+    }
+    // SEND, with immediate data, with invalidation, and what is reserved
+    for opcode in (0..0x20).filter(|opcode| Extended::of(*opcode) == Some(Extended::None)) {
+        if [WRITE_MIDDLE, WRITE_LAST, RESPONSE_MIDDLE].contains(&opcode) {
+            continue;
+        }
+        for (name, number) in [("expected", DUE), ("old", 0), ("early", DUE + 1)] {
+            let name = format!("opcode {opcode:#04x}, {name}");
+            let frame = RoceFrame { sequence: theirs(number), ..good() };
+            let bytes = changed(&frame, &[(42, opcode)]);
+            cases.push(match number {
+                DUE => Case { frames: vec![bytes], ..refused(&name, &frame, 0x61) },
+                0 => case(name, bytes, counter::REFUSED),
+                _ => Case {
+                    counts: vec![(counter::NEWER, 1), (counter::NAKS_OUT, 1)],
+                    answers: vec![Answer::nak(DUE, 0x60)],
+                    ..case(name, bytes, counter::NEWER)
+                },
+            });
+        }
     }
 }
 
@@ -269,7 +299,7 @@ fn regions(cases: &mut Vec<Case>) {
 
 /// Requests that cannot be.
 fn invalid(cases: &mut Vec<Case>) {
-    let long = [0xbd; MTU as usize + 4];
+    let (long, jumbo) = ([0xbd; MTU as usize + 4], [0xbd; 9_000]);
     let whole = &long[..MTU as usize];
     let place = u64::from(PLACE);
     let write = |opcode, length, payload: &[u8]| rdma(opcode, DUE, place, OPEN, length, payload);
@@ -280,6 +310,8 @@ fn invalid(cases: &mut Vec<Case>) {
         ("WRITE of 0 bytes with 8", write(WRITE_ONLY, 0, &BYTES)),
         ("WRITE of 8 bytes with none", write(WRITE_ONLY, 8, &[])),
         ("WRITE of more than the MTU in one packet", write(WRITE_ONLY, MTU + 4, &long)),
+        ("WRITE of 9,000 bytes in one packet", write(WRITE_ONLY, 9_000, &jumbo)),
+        ("WRITE of 8,191 bytes with 9,000", write(WRITE_ONLY, 8_191, &jumbo)),
         ("a first packet that is shorter than the MTU", write(WRITE_FIRST, 1_000, &BYTES)),
         ("a first packet that is longer than the MTU", write(WRITE_FIRST, 1_000, &long)),
         ("a first packet that is its whole message", write(WRITE_FIRST, MTU, whole)),
@@ -402,7 +434,11 @@ fn answers(cases: &mut Vec<Case>) {
         for (kind, syndrome) in
             [("ACK", 0x1f), ("RNR NAK", 0x20), ("an answer with a reserved syndrome", 0x5f)]
         {
-            cases.push(stray(&format!("{kind} of {name}"), &acknowledge(ours(number), syndrome)));
+            let mut case = stray(&format!("{kind} of {name}"), &acknowledge(ours(number), syndrome));
+            if kind == "RNR NAK" {
+                case.counts.push((counter::NOT_READY, 1));
+            }
+            cases.push(case);
         }
         for syndrome in 0x60..0x64 {
             let mut case =
@@ -421,6 +457,10 @@ fn answers(cases: &mut Vec<Case>) {
         };
         RoceFrame { acknowledge: false, ..frame(opcode, ours(number), extended, bytes) }
     };
+    let told = |syndrome| RoceFrame {
+        extended: Extended::Acknowledge { syndrome, message: 2 },
+        ..response(ours(1), &GOT)
+    };
     for (name, frame) in [
         ("response of the put", response(ours(0), &GOT)),
         ("first response of the put", of(RESPONSE_FIRST, 0, &[0xbd; MTU as usize])),
@@ -429,6 +469,15 @@ fn answers(cases: &mut Vec<Case>) {
         ("atomic response of the put", atomic_response(ours(0), 0xbd)),
         ("response of the get that is too short", response(ours(1), &GOT[1..])),
         ("response of the get that is too long", response(ours(1), &[0xbd; GOT.len() + 1])),
+        ("first response of the get, which has one", of(RESPONSE_FIRST, 1, &GOT)),
+        ("middle response of the get", of(RESPONSE_MIDDLE, 1, &GOT)),
+        ("last response of the get", of(RESPONSE_LAST, 1, &GOT)),
+        ("response of the get that is a NAK", told(0x62)),
+        ("response of the get that is an RNR NAK", told(0x21)),
+        ("response of the get with a reserved syndrome", told(0x9f)),
+        ("an answer of the put with a reserved syndrome", acknowledge(ours(0), 0x40)),
+        ("an answer of the put with the reserved bit", acknowledge(ours(0), 0x9f)),
+        ("a NAK of the put with the reserved bit", acknowledge(ours(0), 0xe0)),
         ("response of the get without bytes", response(ours(1), &[])),
         ("response of the get that is longer than the MTU", response(ours(1), &[0xbd; 4_000])),
         ("response of the get of eight KiB more", response(ours(1), &[0xbd; 8_100])),
@@ -436,6 +485,9 @@ fn answers(cases: &mut Vec<Case>) {
     ] {
         cases.push(stray(name, &frame));
     }
+    // It waits, and does not send again before the time that the peer said, or an ACK.
+    let not_ready = acknowledge(ours(0), 0x22);
+    cases.push(case("RNR NAK of the put", not_ready.bytes(), counter::NOT_READY));
     // The answers before are lost, as it seems: once the array goes back to the get.
     let back = vec![Answer::request(1, READ_REQUEST), Answer::request(2, FETCH_ADD)];
     for (name, frame, counts) in [

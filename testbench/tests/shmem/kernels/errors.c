@@ -38,6 +38,11 @@ static uint32_t library(const struct hermes_arguments *node, volatile uint32_t *
     uint32_t code = hermes_ctx_create(&ctx, HERMES_CTX_DEFAULT);
     if (code)
         return code;
+    hermes_ctx_t other = 77;
+    codes[n++] = hermes_ctx_create(&other, 3);                  /* the library's own */
+    codes[n++] = hermes_ctx_create(&other, 0x80000001u);        /* no such context */
+    if (other != 77)
+        return 1;
     hermes_put_nbi(ctx, heap, &word, 4, 2);
     codes[n++] = hermes_quiet(ctx);                             /* no such node */
     hermes_put_nbi(ctx, heap, &word, 4, 0x12345);
