@@ -1,7 +1,9 @@
-// Reservations of `lr.w` in a bank: two requesters of threads, a further bank, 20 cycles of patience. What the thread of a
+// Reservations of `lr.w` in a bank: two requesters of threads, a further bank, a patience of 20 operations. What the thread of a
 // loop of `lr.w` and `sc.w` is promised, from which its eventual success follows (docs/memory-path.md, "Reservations"):
 //
-// - `lr.w` that finds no reservation takes it, and no other thread takes it then;
+// - `lr.w` that finds no reservation takes it, unless another warp is owed one, and no other thread takes it then;
+// - once a reservation lapsed while a warp was owed one, the next that is taken is that of the owed warp, until some
+//   `sc.w` stored, or that warp left its loop, or patience is over;
 // - it stays until its thread executes `sc.w`, or `lr.w` elsewhere, anything is written to the line, its requester ends
 //   reservations of its slot, or patience is over;
 // - `sc.w` stores if its thread has the reservation of the line, and only then.
@@ -34,6 +36,7 @@ module l2_atomics_formal (
     input wire [9:0]   events_requester,
     input wire [19:0]  events_thread,
     input wire [1:0]   ends_valid,
+    input wire [1:0]   ends_left,
     input wire [9:0]   ends_slot
 );
     wire request_ready, bank_valid, bank_write, written_valid;
@@ -54,7 +57,7 @@ module l2_atomics_formal (
         .bank_written_requester(bank_written_requester), .bank_written_tag(bank_written_tag), .written_valid(written_valid),
         .written_ready(written_ready), .written_requester(written_requester), .written_tag(written_tag),
         .atomic_answer_word(answer_word), .atomic_answer_error(answer_error), .events_valid(events_valid),
-        .events_requester(events_requester), .events_thread(events_thread), .ends_valid(ends_valid), .ends_slot(ends_slot)
+        .events_requester(events_requester), .events_thread(events_thread), .ends_valid(ends_valid), .ends_left(ends_left), .ends_slot(ends_slot)
     );
 
     `include "start.vh"
@@ -87,8 +90,32 @@ module l2_atomics_formal (
     // The bank itself is number 0: it ignores its own event.
     wire elsewhere = events_valid[1] && events_requester[9:5] == by && events_thread[19:10] == by_thread;
     (* hierconn *) wire \dut.error ;
-    wire takes = lr && !\dut.error && (!reserved || mine);
+    (* hierconn *) wire \dut.gives_way ;
+    wire takes = lr && !\dut.error && (!reserved || mine) && !\dut.gives_way ;
     wire ends = written || told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 20;
+
+    // The warp that is owed one: the first whose `lr.w` took none; and whether it comes first.
+    reg owed, first_turn;
+    reg [4:0] owed_by, owed_slot, owed_age;
+    wire is_owed = owed && owed_by == requester && owed_slot == slot;
+    wire denied = lr && !\dut.error && !takes;
+    wire lapses = reserved && !written && (told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 20);
+    wire settles = (is_owed && takes) || (sc && writes) || owed_age == 20
+        || (ends_valid[0] && ends_left[0] && owed_by == 0 && ends_slot[4:0] == owed_slot)
+        || (ends_valid[1] && ends_left[1] && owed_by == 1 && ends_slot[9:5] == owed_slot);
+    always @(posedge clk) begin
+        if (performs && owed_age != 20) owed_age <= owed_age + 1;
+        if (settles) {owed, first_turn} <= 0;
+        else if (owed && lapses) first_turn <= 1;
+        if (denied && !owed) begin
+            owed <= 1;
+            first_turn <= lapses;
+            owed_by <= requester;
+            owed_slot <= slot;
+            owed_age <= 0;
+        end
+        if (rst) {owed, first_turn, owed_by, owed_slot, owed_age} <= 0;
+    end
 
     reg was_sc, stored, was_told, took;
     always @(posedge clk) begin
@@ -99,7 +126,7 @@ module l2_atomics_formal (
             operation <= request_data[52:48];
             line <= request_line;
         end
-        if (reserved && age != 20) age <= age + 1;
+        if (reserved && performs && age != 20) age <= age + 1;
         if (ends) reserved <= 0;
         if (takes) begin
             reserved <= 1;
@@ -125,7 +152,12 @@ module l2_atomics_formal (
     (* hierconn *) wire [4:0] \dut.reservation_0.requester ;
     (* hierconn *) wire [9:0] \dut.reservation_0.thread ;
     (* hierconn *) wire [25:0] \dut.reservation_0.line ;
-    (* hierconn *) wire [15:0] \dut.reservation_0.age ;
+    (* hierconn *) wire [17:0] \dut.reservation_0.age ;
+    (* hierconn *) wire \dut.owed ;
+    (* hierconn *) wire \dut.owed_first ;
+    (* hierconn *) wire [4:0] \dut.owed_requester ;
+    (* hierconn *) wire [4:0] \dut.owed_slot ;
+    (* hierconn *) wire [17:0] \dut.owed_age ;
     (* hierconn *) wire [4:0] \dut.requester ;
     (* hierconn *) wire [5:0] \dut.tag ;
     (* hierconn *) wire [4:0] \dut.slot ;
@@ -137,6 +169,11 @@ module l2_atomics_formal (
             && \dut.operation == operation && \dut.line == line));
         state_reservation: assert (\dut.reservation_0.reserved == reserved && (!reserved || (\dut.reservation_0.requester == by
             && \dut.reservation_0.thread == by_thread && \dut.reservation_0.line == at && \dut.reservation_0.age == age && age <= 20 && by < 2)));
+        state_owed: assert (\dut.owed == owed && \dut.owed_first == first_turn && owed_age <= 20 && \dut.owed_age == owed_age
+            && \dut.owed_requester == owed_by && \dut.owed_slot == owed_slot && (owed || !first_turn));
+        // Behind a reservation that lapsed, the warp that is owed one has the next.
+        owed_is_next: assert (!takes || !first_turn || is_owed);
+        owed_takes: assert (!lr || \dut.error || reserved || !is_owed || takes);
         // One operation at a time.
         one_at_a_time: assert (!accepts || !held);
         // `sc.w` stores if its thread has the reservation of the line, and only then.
@@ -153,6 +190,7 @@ module l2_atomics_formal (
         sc_stores: cover (stored);
         sc_fails: cover (was_sc && !stored);
         message: cover (was_told);
+        owed_got_it: cover (takes && is_owed && first_turn);
         patience_over: cover (reserved && age == 20);
     end
 endmodule

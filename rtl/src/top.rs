@@ -480,6 +480,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         }
         for k in 0..self._plain_requesters {
             self.memory.reservation_end[self._cores + k].valid.next = false;
+            self.memory.reservation_end[self._cores + k].left.next = false;
             self.memory.reservation_end[self._cores + k].slot.next = bits::<5>(0);
         }
 

@@ -75,6 +75,8 @@ pub struct CommandAtomics {
     operand: Register<Bits<32>>,
     /// Harts that started `lr.w`, and neither `sc.w` nor anything that ends the reservation since.
     reserves: Register<Bits<8>>,
+    /// Harts that started `sc.w` behind that, and did not leave their loop since.
+    tried: Register<Bits<8>>,
     /// Harts whose reservation is still to be ended.
     ending: Register<Bits<8>>,
     encoder: BinaryEncoder,
@@ -187,12 +189,16 @@ impl Logic for CommandAtomics {
         if reserves_now {
             reserving = starting;
         }
-        // `sc.w` itself ends the reservation.
-        let mut ended = self.reserves.q.val() & (self.leaves.val() | starting);
+        // `sc.w` itself ends the reservation, and `lr.w` behind it stays in the loop.
+        let mut ended =
+            (self.reserves.q.val() | (self.tried.q.val() & !reserving)) & (self.leaves.val() | starting);
+        let mut trying = bits::<8>(0);
         if start_operation == bits::<5>(3) {
-            ended = self.reserves.q.val() & self.leaves.val() & !starting;
+            ended = (self.reserves.q.val() | self.tried.q.val()) & self.leaves.val() & !starting;
+            trying = starting & (self.reserves.q.val() | self.tried.q.val());
         }
         self.reserves.d.next = (self.reserves.q.val() & !(starting | self.leaves.val())) | reserving;
+        self.tried.d.next = (self.tried.q.val() & !(starting | self.leaves.val())) | trying;
         // `lr.w` of a hart that left meanwhile
         let comes = self.write.written.valid.val() & self.write.written.tag.val().get_bit(5);
         let with_hart = bits::<8>(1) << self.hart.q.val();
@@ -203,6 +209,7 @@ impl Logic for CommandAtomics {
         self.ending.d.next = (self.ending.q.val() & !chosen) | ended;
         self.encoder.one_hot.next = bit_cast::<32, 8>(chosen);
         self.end.valid.next = self.ending.q.val().any();
+        self.end.left.next = true;
         self.end.slot.next = self.encoder.index.val();
         self.sending.d.next =
             self.start_valid.val() | (self.sending.q.val() & !(offers & self.write.ready.val()));
@@ -250,7 +257,7 @@ mod tests {
         // when it is answered.
         let mut operation: Option<(u64, u64, u64, u64, u64)> = None;
         // Harts with a reservation, and those whose end is still to be told.
-        let (mut reserves, mut ending, mut ended) = (0u64, 0u64, 0);
+        let (mut reserves, mut tried, mut ending, mut ended) = (0u64, 0u64, 0u64, 0);
         let mut sent: Option<(u64, u32, bool)> = None;
         let mut answer: Option<(u32, bool)> = None;
         let mut on_offer: Option<(u64, u64)> = None;
@@ -357,7 +364,7 @@ mod tests {
                 assert_eq!(unit.write.data.val(), Bits::<512>::from(0x1234u64));
                 passed += 1;
             }
-            ending |= reserves & leaves;
+            ending |= (reserves | tried) & leaves;
             if let Some((_, word, error)) = answers {
                 answer = Some((word, error));
                 sent = None;
@@ -381,12 +388,17 @@ mod tests {
                 operation = Some(new);
                 started = cycle;
                 lost += usize::from(new.1 >> 27 == 3 && !has);
-                if new.1 >> 27 != 3 {
-                    ending |= reserves & 1 << new.0;
-                }
-                reserves &= !(1 << new.0);
+                let mine = 1 << new.0;
+                ending |= match new.1 >> 27 {
+                    2 => reserves & mine,
+                    3 => 0,
+                    _ => (reserves | tried) & mine,
+                };
+                tried = if new.1 >> 27 == 3 { tried | reserves & mine } else { tried & !mine };
+                reserves &= !mine;
             }
             reserves &= !leaves;
+            tried &= !leaves;
             if starts && new.1 >> 27 == 2 {
                 reserves |= 1 << new.0;
             }

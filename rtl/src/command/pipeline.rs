@@ -510,7 +510,10 @@ impl Logic for CommandPipeline {
                 | result.device
                 | result.local_load
                 | result.local_store
-                | ((result.release | result.acquire) & !result.atomic);
+                | result.page
+                | result.leave
+                | result.trap_return
+                | (result.word.get_bits::<7>(0) == bits::<7>(0x0f));
             self.atomic[i].leaves.next = taken | hold;
             if outcome.exception | outcome.restart | (outcome.retire & accesses) {
                 self.atomic[i].leaves.next = taken | hold | (bits::<8>(1) << result.hart);

@@ -260,6 +260,7 @@ impl System {
             look_up_cycle: false,
             atomic_requesters: 1,
             compare_and_swap: false,
+            threads: 64,
             reservations: 1,
             network: None,
         };

@@ -12,10 +12,12 @@ use hermes_hdl::prelude::*;
 /// end
 ///
 /// 1. when an instruction of it enters stage R that loads, stores (the end of a thread stores its
-///    verdict), is a `fence`, or is an atomic operation other than `sc.w`. Stage D holds all of
-///    these until the `lr.w` is complete;
+///    verdict), is a `fence`, or is an atomic operation other than `sc.w`, also another `lr.w`
+///    without `sc.w` in between: the warp left its loop (`left`). Stage D holds all of these until
+///    the `lr.w` is complete;
 /// 2. when its next `sc.w` is complete: those of lanes that took no part are left over from lanes
-///    that compared without success.
+///    that compared without success. If the warp then leaves the loop without another `lr.w`, there
+///    is a second message.
 ///
 /// A message a warp: `end` is high for one cycle. Without `lr.w` since the last message there is
 /// none. Messages of several warps follow each other, lowest slot first, from two cycles after the
@@ -52,8 +54,12 @@ pub struct ReservationEnds {
     conditional: Register<Bit>,
     /// Slots that executed `lr.w` since their last message.
     reserved: Register<Bits<32>>,
-    /// Slots whose message is still to be sent.
+    /// Slots that executed `sc.w` behind that, and neither `lr.w` nor another access since.
+    tried: Register<Bits<32>>,
+    /// Slots whose message is still to be sent, and those of them that left their loop.
     ending: Register<Bits<32>>,
+    ending_left: Register<Bits<32>>,
+    message_left: Register<Bit>,
     message_valid: Register<Bit>,
     message_slot: Register<Bits<5>>,
     encoder: BinaryEncoder,
@@ -85,14 +91,21 @@ impl Logic for ReservationEnds {
         if self.start_valid.val() {
             self.conditional.d.next = self.start_operation.val() == bits::<5>(3);
         }
+        let mut completing = bits::<32>(0);
         if self.done.valid.val() & self.conditional.q.val() {
-            leaving = leaving | (bits::<32>(1) << self.done.slot.val());
+            completing = bits::<32>(1) << self.done.slot.val();
         }
-        let ended = leaving & self.reserved.q.val();
-        self.reserved.d.next = (self.reserved.q.val() & !ended) | reserving;
+        let completed = completing & self.reserved.q.val();
+        // A `lr.w` that follows `sc.w` stays in the loop.
+        let left = leaving & (self.reserved.q.val() | (self.tried.q.val() & !reserving));
+        self.reserved.d.next = (self.reserved.q.val() & !(left | completed)) | reserving;
+        self.tried.d.next = ((self.tried.q.val() & !leaving) | completed) & !reserving;
 
         let chosen = self.ending.q.val() & (!self.ending.q.val() + bits::<32>(1));
-        self.ending.d.next = (self.ending.q.val() & !chosen) | ended;
+        self.ending.d.next = (self.ending.q.val() & !chosen) | left | completed;
+        self.ending_left.d.next = (self.ending_left.q.val() & !chosen) | left;
+        self.message_left.d.next = (self.ending_left.q.val() & chosen).any();
+        self.end.left.next = self.message_left.q.val();
         self.encoder.one_hot.next = chosen;
         self.message_valid.d.next = self.ending.q.val().any();
         self.message_slot.d.next = self.encoder.index.val();
@@ -118,9 +131,12 @@ mod tests {
         Nothing,
     }
 
+    /// A message of a warp that left its loop.
+    const LEFT: u64 = 32;
+
     struct Bench {
         unit: ReservationEnds,
-        /// Messages, by cycle.
+        /// Messages, by cycle: the slot, bit 5 if the warp left its loop.
         messages: Vec<u64>,
     }
 
@@ -134,7 +150,8 @@ mod tests {
         fn cycle(&mut self) {
             settle(&mut self.unit);
             if self.unit.end.valid.val() {
-                self.messages.push(self.unit.end.slot.val().to_u64());
+                let left = u64::from(self.unit.end.left.val()) << 5;
+                self.messages.push(left | self.unit.end.slot.val().to_u64());
             }
             tick!(self.unit);
             self.unit.entered.next = false;
@@ -194,9 +211,9 @@ mod tests {
             bench.enter(6, does);
             assert_eq!(bench.messages(), Vec::<u64>::new(), "{does:?} of another warp");
             bench.enter(5, does);
-            assert_eq!(bench.messages(), [5], "{does:?}");
+            assert_eq!(bench.messages(), [LEFT | 5], "{does:?}");
             bench.enter(5, Does::Access(0));
-            let again = if does == Does::Atomic(2) { vec![5] } else { vec![] };
+            let again = if does == Does::Atomic(2) { vec![LEFT | 5] } else { vec![] };
             assert_eq!(bench.messages(), again, "{does:?}, and another one");
         }
     }
@@ -213,6 +230,17 @@ mod tests {
         // Without reservation there is nothing to say.
         bench.enter(9, Does::Atomic(3));
         bench.perform(9, 3);
+        assert_eq!(bench.messages(), Vec::<u64>::new());
+        // The next `lr.w` stays in the loop; what comes behind its `sc.w` does not.
+        bench.enter(9, Does::Atomic(2));
+        bench.perform(9, 2);
+        assert_eq!(bench.messages(), Vec::<u64>::new());
+        bench.enter(9, Does::Atomic(3));
+        bench.perform(9, 3);
+        assert_eq!(bench.messages(), [9]);
+        bench.enter(9, Does::Access(0));
+        assert_eq!(bench.messages(), [LEFT | 9]);
+        bench.enter(9, Does::Access(0));
         assert_eq!(bench.messages(), Vec::<u64>::new());
     }
 
@@ -234,7 +262,7 @@ mod tests {
             }
             let mut messages = bench.messages();
             messages.sort_unstable();
-            assert_eq!(messages, leaves);
+            assert_eq!(messages, leaves.iter().map(|slot| LEFT | slot).collect::<Vec<_>>());
         }
     }
 }

@@ -42,9 +42,14 @@ pub enum AtomicState {
 /// 4. Reservations of `lr.w`: the bank has one or several, each for a line. One belongs to a thread
 ///    (requester, warp slot, lane) until the thread executes `sc.w`, or `lr.w` on a line of another
 ///    bank, or anything writes to the line, or its requester ends the reservations of its slot
-///    (`ends`), or `patience` cycles have passed ([`Reservation`]). Meanwhile `lr.w` of another
-///    thread takes neither it nor a second one of its line; so of threads that try at the same time
-///    one gets through. `sc.w` stores if its thread has the reservation of the line.
+///    (`ends`), or the bank has performed `patience` operations ([`Reservation`]). Meanwhile `lr.w`
+///    of another thread takes neither it nor a second one of its line; so of threads that try at the
+///    same time one gets through. `sc.w` stores if its thread has the reservation of the line.
+///    The warp of a thread whose `lr.w` took none is owed one, the first such warp. When a
+///    reservation lapses, that is without `sc.w` and without a write of the line, no other warp
+///    takes one until the owed one has, or some `sc.w` stored, or the owed one left its loop
+///    (`ends.left`), or `patience` operations were performed: so threads that execute `lr.w` again
+///    and again and never `sc.w` keep nobody from getting through.
 /// 5. `event.valid` notifies the other banks, one cycle after it, that a thread executed `lr.w` or
 ///    `sc.w`.
 /// 6. With a network interface, the operations of its requester are of 64 bits: 0 adds, 5 compares
@@ -121,6 +126,17 @@ pub struct L2Atomics {
 
     #[init((0..reservations).map(|_| Reservation::new(reserving, number, banks, patience)).collect())]
     reservation: Vec<Reservation>,
+    /// A warp is owed a reservation, and which.
+    owed: Register<Bit>,
+    owed_requester: Register<Bits<5>>,
+    owed_slot: Register<Bits<5>>,
+    /// Nobody else takes one; operations performed since.
+    owed_first: Register<Bit>,
+    owed_age: Register<Bits<18>>,
+    #[init(Constant::new((patience as u64).into()))]
+    patience: Constant<Bits<18>>,
+    #[init((0..reserving as u64).map(|index| Constant::new(index.into())).collect())]
+    index: Vec<Constant<Bits<5>>>,
 
     /// The value to compare with, of 64 bits the lower half.
     #[count(values)]
@@ -160,13 +176,13 @@ pub struct L2Atomics {
 
 impl L2Atomics {
     /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores`
-    /// requesters; a reservation of `lr.w` lasts for `patience` cycles. The network interface, if
+    /// requesters; a reservation of `lr.w` lasts for `patience` operations. The network interface, if
     /// there is one, is requester `network`. `compares`: there is compare-and-swap of 32 bits. The
     /// bank has `reservations` reservations.
     ///
     /// # Panics
     /// If there are more than 32 cores, `network` is not one of them, or `patience` needs more than
-    /// 16 bits.
+    /// 18 bits.
     pub fn new(
         cores: usize,
         number: usize,
@@ -177,7 +193,7 @@ impl L2Atomics {
         reservations: usize,
     ) -> Self {
         assert!(cores <= 32, "L2Atomics: {cores} cores, expected at most 32");
-        assert!(patience < 1 << 16, "L2Atomics: patience of {patience} cycles, expected less than 65536");
+        assert!(patience < 1 << 18, "L2Atomics: patience of {patience}, expected less than 262144");
         assert!(
             network.is_none_or(|network| network < cores),
             "L2Atomics: network interface {network:?}, expected one of {cores} requesters"
@@ -407,17 +423,29 @@ impl Logic for L2Atomics {
         self.event.valid.next = self.told.q.val();
         self.event.requester.next = self.requester.q.val();
         self.event.thread.next = thread;
-        // It goes to the reservation that the thread has, else to the first free one.
+        // It goes to the reservation that the thread has, else to the first free one, unless another
+        // warp is owed it.
+        let is_owed = self.owed.q.val()
+            && (self.owed_requester.q.val() == self.requester.q.val())
+            && (self.owed_slot.q.val() == self.slot.q.val());
+        let gives_way = self.owed.q.val() && self.owed_first.q.val() && !is_owed;
         let mut placed = has_reservation;
-        let takes = performs && reserves && !self.error.q.val() && (!line_reserved || has_line);
+        let takes = performs && reserves && !self.error.q.val() && (!line_reserved || has_line) && !gives_way;
+        let mut taken = false;
+        let mut lapses = false;
         for r in 0..self._reservations {
             self.reservation[r].take.next =
                 takes && (self.reservation[r].owner.val() || (self.reservation[r].free.val() && !placed));
+            taken = taken
+                || (takes
+                    && (self.reservation[r].owner.val() || (self.reservation[r].free.val() && !placed)));
             placed = placed || self.reservation[r].free.val();
             self.reservation[r].leaves.next = performs && (conditional || (reserves && !takes));
             self.reservation[r].writes.next = performs && changes && !fails;
+            self.reservation[r].performed.next = performs;
             self.reservation[r].passing.next = passes && self.bank.ready.val() && self.request.write.val();
             self.reservation[r].passing_line.next = self.request.line.val();
+            lapses = lapses || self.reservation[r].lapses.val();
             for i in 0..self._banks {
                 self.reservation[r].events[i].valid.next = self.events[i].valid.val();
                 self.reservation[r].events[i].requester.next = self.events[i].requester.val();
@@ -426,6 +454,34 @@ impl Logic for L2Atomics {
             for i in 0..self._reserving {
                 connect!(self.ends[i], self.reservation[r].ends[i]);
             }
+        }
+        if performs && (self.owed_age.q.val() != self.patience.val()) {
+            self.owed_age.d.next = self.owed_age.q.val() + bits::<18>(1);
+        }
+        let mut settled = (is_owed && taken)
+            || (performs && conditional && stores)
+            || (self.owed_age.q.val() == self.patience.val());
+        for i in 0..self._reserving {
+            if self.ends[i].valid.val()
+                && self.ends[i].left.val()
+                && (self.owed_requester.q.val() == self.index[i].val())
+                && (self.owed_slot.q.val() == self.ends[i].slot.val())
+            {
+                settled = true;
+            }
+        }
+        if settled {
+            self.owed.d.next = false;
+            self.owed_first.d.next = false;
+        } else if lapses && self.owed.q.val() {
+            self.owed_first.d.next = true;
+        }
+        if performs && reserves && !self.error.q.val() && !taken && !self.owed.q.val() {
+            self.owed.d.next = true;
+            self.owed_first.d.next = lapses;
+            self.owed_requester.d.next = self.requester.q.val();
+            self.owed_slot.d.next = self.slot.q.val();
+            self.owed_age.d.next = bits::<18>(0);
         }
     }
 }

@@ -207,6 +207,7 @@ fn three_requesters_on_two_banks() {
         look_up_cycle,
         atomic_requesters: 2,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     };
@@ -227,6 +228,7 @@ fn an_operation_takes_five_cycles_of_its_bank() {
         look_up_cycle: false,
         atomic_requesters: 1,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     };
@@ -273,6 +275,7 @@ fn adds_and_compares_64_bits(look_up_cycle: bool) {
         look_up_cycle,
         atomic_requesters: 3,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0, queues: false }),
     };
@@ -382,6 +385,7 @@ fn amoor_of_zero_leaves_the_line_clean() {
             look_up_cycle,
             atomic_requesters: 2,
             compare_and_swap: false,
+            threads: 64,
             reservations: 1,
             network,
         };

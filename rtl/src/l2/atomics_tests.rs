@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
-/// Cycles that a reservation is safe from other threads.
+/// Operations for which a reservation is safe from other threads.
 const PATIENCE: usize = 60;
 const OPERATIONS: [u64; 12] = [0, 1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 28];
 
@@ -426,6 +426,7 @@ fn a_warp_that_leaves_ends_its_reservation() {
     for (requester, slot, ends) in [(1, 7, true), (0, 7, false), (1, 6, false)] {
         bench.perform(1, lr(1, 2));
         bench.uut.ends[requester].valid.next = true;
+        bench.uut.ends[requester].left.next = bench.rng.gen();
         bench.uut.ends[requester].slot.next = bits(slot);
         bench.step();
         bench.uut.ends[requester].valid.next = false;
@@ -433,6 +434,53 @@ fn a_warp_that_leaves_ends_its_reservation() {
         bench.perform(0, lr(2, 0));
         assert_eq!(bench.perform(0, sc(2, 0)), u64::from(!ends), "{requester} {slot}");
         assert_eq!(bench.perform(1, sc(1, 2)), u64::from(ends), "{requester} {slot}");
+    }
+}
+
+/// A thread that executes `lr.w` again and again, and never `sc.w`, keeps no other from getting
+/// through: when its reservation lapses, the warp that was denied has the next one.
+#[test]
+fn who_was_denied_comes_before_who_polls() {
+    let mut bench = Bench::new(0.9, None);
+    let lr = |line, slot| Atomic {
+        line,
+        word: 5,
+        operation: 2,
+        operand: 0,
+        slot,
+        lane: 0,
+        compare: 0,
+        wide: None,
+    };
+    let sc = |line, slot| Atomic { operation: 3, operand: 77, ..lr(line, slot) };
+    let ends = |bench: &mut Bench, requester: usize, slot: u64, left| {
+        bench.uut.ends[requester].valid.next = true;
+        bench.uut.ends[requester].left.next = left;
+        bench.uut.ends[requester].slot.next = bits(slot);
+        bench.step();
+        bench.uut.ends[requester].valid.next = false;
+    };
+    for round in 0..4 {
+        // Slot 4 of requester 1 polls, slot 7 of requester 0 is denied, and tries again.
+        bench.perform(1, lr(1, 4));
+        bench.perform(0, lr(2, 7));
+        assert_eq!(bench.perform(0, sc(2, 7)), 1);
+        ends(&mut bench, 0, 7, false);
+        ends(&mut bench, 1, 4, true);
+        // Unless it left, or for too long did not come back.
+        if round == 1 {
+            ends(&mut bench, 0, 7, true);
+        }
+        if round == 2 {
+            for _ in 0..PATIENCE {
+                bench.perform(1, Atomic { operation: 0, ..lr(8, 1) });
+            }
+        }
+        bench.perform(1, lr(1, 4));
+        bench.perform(0, lr(2, 7));
+        let polls = round == 1 || round == 2;
+        assert_eq!(bench.perform(0, sc(2, 7)), u64::from(polls), "round {round}");
+        assert_eq!(bench.perform(1, sc(1, 4)), u64::from(!polls), "round {round}");
     }
 }
 
@@ -542,8 +590,8 @@ fn reservations() {
     assert_eq!(bench.perform(0, sc(1, 0)), 0);
     assert_eq!(bench.perform(0, sc(1, 1)), 1);
     bench.perform(0, lr(1, 0));
-    for _ in 0..=PATIENCE {
-        bench.step();
+    for _ in 0..PATIENCE {
+        bench.perform(1, add(2, 3));
     }
     bench.perform(1, lr(2, 1));
     assert_eq!(bench.perform(0, sc(1, 0)), 1);

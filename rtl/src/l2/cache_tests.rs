@@ -14,6 +14,7 @@ const SIZES: MemorySizes = MemorySizes {
     look_up_cycle: false,
     atomic_requesters: 0,
     compare_and_swap: false,
+    threads: 64,
     reservations: 1,
     network: None,
 };

@@ -16,6 +16,7 @@ const SIZES: MemorySizes = MemorySizes {
     look_up_cycle: false,
     atomic_requesters: 3,
     compare_and_swap: false,
+    threads: 64,
     reservations: 1,
     network: Some(NetworkSizes { requester: NETWORK, cores: 2, rings_log2: 4, areas_log2: 0, queues: false }),
 };

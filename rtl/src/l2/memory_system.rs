@@ -31,6 +31,8 @@ pub struct MemorySizes {
     pub atomic_requesters: usize,
     /// Compare-and-swap of 32 bits is one of these operations.
     pub compare_and_swap: bool,
+    /// Threads that may request them at a time.
+    pub threads: usize,
     /// Reservations of `lr.w` that a bank has, for as many lines: 1, 2, 4 or 8.
     pub reservations: usize,
     /// What a network interface adds.
@@ -64,11 +66,10 @@ pub struct Watchers {
     pub channels: usize,
 }
 
-/// Cycles that a reservation of `lr.w` lasts whose thread neither comes back nor leaves its loop:
-/// more than all threads of the `paper` preset need for an atomic operation each (31 warps of 32
-/// lanes on 8 cores, 5 cycles an operation), so that the `sc.w` of a thread that goes on is not too
-/// late.
-const PATIENCE: usize = 40_000;
+/// Operations of a bank after which a reservation of `lr.w` ends, or a debt is forgotten, whose warp
+/// neither comes back nor leaves its loop, for each thread of the array: an `sc.w` that waits for
+/// its turn lets each other thread have two at most.
+const PATIENCE: usize = 4;
 
 impl Watchers {
     /// Those of an array with this configuration.
@@ -105,6 +106,7 @@ impl MemorySizes {
                 None => 0,
             },
             compare_and_swap: config.compare_and_swap,
+            threads: config.cores * config.lanes * config.warps + config.command_threads,
             reservations: config.l2_reservations,
             network,
         }
@@ -258,9 +260,10 @@ pub struct MemorySystem {
 fn atomics(sizes: MemorySizes) -> Vec<L2Atomics> {
     let count = if sizes.atomic_requesters > 0 { sizes.banks } else { 0 };
     let MemorySizes { atomic_requesters, banks, compare_and_swap, reservations, .. } = sizes;
+    let patience = PATIENCE * sizes.threads;
     let network = sizes.network_requester();
     let unit = |bank| {
-        L2Atomics::new(atomic_requesters, bank, banks, PATIENCE, network, compare_and_swap, reservations)
+        L2Atomics::new(atomic_requesters, bank, banks, patience, network, compare_and_swap, reservations)
     };
     (0..count).map(unit).collect()
 }

@@ -280,6 +280,7 @@ fn one_requester_on_one_tiny_bank() {
         look_up_cycle,
         atomic_requesters: 0,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     };
@@ -299,6 +300,7 @@ fn three_requesters_on_two_banks() {
         look_up_cycle: false,
         atomic_requesters: 0,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     };
@@ -312,6 +314,7 @@ fn three_requesters_on_two_banks() {
         look_up_cycle: true,
         atomic_requesters: 0,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     };
@@ -332,6 +335,7 @@ fn locked_lines_change_no_answer() {
         look_up_cycle,
         atomic_requesters: 3,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: Some(network),
     };
@@ -356,6 +360,7 @@ fn five_requesters_on_eight_banks_and_four_channels() {
         look_up_cycle: false,
         atomic_requesters: 0,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     };
@@ -419,6 +424,7 @@ fn check_rate(channels: usize, banks: usize, requesters: usize, look_up_cycle: b
         look_up_cycle,
         atomic_requesters: 0,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     };

@@ -8,11 +8,13 @@ use hermes_hdl::prelude::*;
 ///
 /// 1. `take` reserves the line of the operation for its thread, from the next cycle on. It must
 ///    come only if the reservation is free or the thread's own.
-/// 2. The reservation ends when its thread executes `sc.w`, or `lr.w` that takes none (`leaves`), or
-///    one of these at another bank (`events`); when its line is written, by the operation (`writes`) or by
-///    another request (`passing`); when its requester ends those of its slot (`ends`); and
-///    `patience` cycles after it was taken. An end goes before a `take` of the same edge.
-/// 3. `owner`, `here` and `free` are combinational from the operation and registers.
+/// 2. The reservation ends when its thread executes `sc.w`, or `lr.w` that takes none (`leaves`),
+///    or one of these at another bank (`events`); when its line is written, by the operation
+///    (`writes`) or by another request (`passing`); when its requester ends those of its slot
+///    (`ends`); and when the bank has performed `patience` operations since (`performed`). An end
+///    goes before a `take` of the same edge.
+/// 3. `owner`, `here` and `free` are combinational from the operation and registers; `lapses` is
+///    high in the cycle of an end without a write of the line and without `sc.w`.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(reserving: usize, number: usize, banks: usize, patience: usize)]
 pub struct Reservation {
@@ -36,6 +38,8 @@ pub struct Reservation {
     /// From each requester of threads: reservations of a slot end at this edge.
     #[count(reserving)]
     pub ends: Vec<Flipped<ReservationEnd>>,
+    /// The bank performs an operation at this edge.
+    pub performed: Signal<In, Bit>,
     /// It is taken for the operation at this edge.
     pub take: Signal<In, Bit>,
     /// It belongs to the thread of the operation.
@@ -44,13 +48,16 @@ pub struct Reservation {
     pub here: Signal<Out, Bit>,
     /// Nobody has it.
     pub free: Signal<Out, Bit>,
+    /// Its thread gives it up at this edge, and nobody wrote the line.
+    pub lapses: Signal<Out, Bit>,
     reserved: Register<Bit>,
     line: Register<LineAddress>,
     requester: Register<Bits<5>>,
     thread: Register<Bits<10>>,
-    age: Register<Bits<16>>,
+    /// Operations that the bank performed since.
+    age: Register<Bits<18>>,
     #[init(Constant::new((patience as u64).into()))]
-    patience: Constant<Bits<16>>,
+    patience: Constant<Bits<18>>,
     /// It tells the banks of an array apart: each ignores its own events.
     #[init((0..banks).map(|bank| Constant::new(bank != number)).collect())]
     other: Vec<Constant<Bit>>,
@@ -64,12 +71,12 @@ pub struct Reservation {
 
 impl Reservation {
     /// A reservation of bank `number` of `banks`, for the threads of the first `reserving`
-    /// requesters, that lasts for `patience` cycles.
+    /// requesters, that lasts for `patience` operations.
     ///
     /// # Panics
-    /// If `patience` needs more than 16 bits.
+    /// If `patience` needs more than 18 bits.
     pub fn new(reserving: usize, number: usize, banks: usize, patience: usize) -> Self {
-        assert!(patience < 1 << 16, "Reservation: patience of {patience} cycles, expected less than 65536");
+        assert!(patience < 1 << 18, "Reservation: patience of {patience}, expected less than 262144");
         Self::wired(reserving, number, banks, patience)
     }
 }
@@ -85,17 +92,14 @@ impl Logic for Reservation {
         self.here.next = self.reserved.q.val() && same_line;
         self.free.next = !self.reserved.q.val();
 
-        let mut ended = (self.leaves.val() && owned)
-            || (self.writes.val() && same_line)
-            || (self.passing.val() && (self.passing_line.val() == self.line.q.val()))
-            || (self.age.q.val() == self.patience.val());
+        let mut gives_up = (self.leaves.val() && owned) || (self.age.q.val() == self.patience.val());
         for i in 0..self._banks {
             if self.events[i].valid.val()
                 && self.other[i].val()
                 && (self.events[i].requester.val() == self.requester.q.val())
                 && (self.events[i].thread.val() == self.thread.q.val())
             {
-                ended = true;
+                gives_up = true;
             }
         }
         for i in 0..self._reserving {
@@ -103,21 +107,24 @@ impl Logic for Reservation {
                 && (self.requester.q.val() == self.index[i].val())
                 && (self.thread.q.val().get_bits::<5>(5) == self.ends[i].slot.val())
             {
-                ended = true;
+                gives_up = true;
             }
         }
-        if ended {
+        let written = (self.writes.val() && same_line)
+            || (self.passing.val() && (self.passing_line.val() == self.line.q.val()));
+        self.lapses.next = self.reserved.q.val() && gives_up && !written;
+        if gives_up || written {
             self.reserved.d.next = false;
         }
-        if self.age.q.val() != self.patience.val() {
-            self.age.d.next = self.age.q.val() + bits::<16>(1);
+        if self.performed.val() && (self.age.q.val() != self.patience.val()) {
+            self.age.d.next = self.age.q.val() + bits::<18>(1);
         }
         if self.take.val() {
             self.reserved.d.next = true;
             self.line.d.next = self.operation.line.val();
             self.requester.d.next = self.operation.requester.val();
             self.thread.d.next = self.operation.thread.val();
-            self.age.d.next = bits::<16>(0);
+            self.age.d.next = bits::<18>(0);
         }
     }
 }

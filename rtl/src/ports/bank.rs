@@ -90,12 +90,13 @@ pub struct ReservationEvent {
     pub thread: Signal<Out, Bits<10>>,
 }
 
-/// A warp of a core did what a loop of `lr.w` and `sc.w` does not, or a hart did: its reservations
-/// end.
+/// The reservations of a warp, or of a hart, end.
 #[derive(Ports)]
 pub struct ReservationEnd {
-    /// One did so.
+    /// They end.
     pub valid: Signal<Out, Bit>,
+    /// It left its loop of `lr.w` and `sc.w`, and is owed none either; else its `sc.w` is complete.
+    pub left: Signal<Out, Bit>,
     /// Its warp slot; of the command processor, its hart.
     pub slot: Signal<Out, WarpSlot>,
 }

@@ -15,6 +15,7 @@ pub fn sizes(look_up_cycle: bool) -> MemorySizes {
         look_up_cycle,
         atomic_requesters: 0,
         compare_and_swap: false,
+        threads: 64,
         reservations: 1,
         network: None,
     }
@@ -31,6 +32,7 @@ pub fn network_sizes() -> MemorySizes {
         look_up_cycle: false,
         atomic_requesters: 3,
         compare_and_swap: true,
+        threads: 64,
         reservations: 1,
         network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1, queues: false }),
     }

@@ -333,11 +333,29 @@ impl Generator<'_> {
         }
         self.atomic_word(operation, through);
         if operation == 2 {
-            if self.random.gen_bool(0.3) {
-                let (rs2, place) = (self.source(), 4 * self.random.gen_range(0..24));
-                self.push(Op::Sw, 0, base, rs2, place);
+            if self.random.gen_bool(0.5) {
+                self.between_reservation_and_store(base);
             }
             self.atomic_word(3, through);
+        }
+    }
+
+    /// An instruction between `lr.w` and `sc.w`, which ends the reservation or does not.
+    fn between_reservation_and_store(&mut self, base: u8) {
+        let (rd, rs2, place) = (8, self.source(), 4 * self.random.gen_range(0..24));
+        match self.random.gen_range(0..7) {
+            0 => self.push(Op::Sw, 0, base, rs2, place),
+            1 => self.push(Op::Lw, rd, base, 0, place),
+            2 => self.push(Op::Addi, rd, rs2, 0, place),
+            // `fence` with any sets.
+            3 => {
+                let sets = self.random.gen_range(0..256u32);
+                self.words.push(sets << 20 | 0x0f);
+            }
+            4 => self.words.push(csr_word(2, rd, 0x343, 0)),
+            5 => self.words.push(csr_word(1, rd, 0x343, u32::from(rs2))),
+            // amoadd.w
+            _ => self.words.push(u32::from(base) << 15 | 2 << 12 | u32::from(rd) << 7 | 0x2f),
         }
     }
 
