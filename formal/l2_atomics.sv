@@ -1,4 +1,4 @@
-// Reservations of `lr.w` in a bank: two requesters of threads, a further bank, a patience of 20 operations. What the thread of a
+// Reservations of `lr.w` in a bank: two requesters of threads, a further bank, a patience of 4 operations. What the thread of a
 // loop of `lr.w` and `sc.w` is promised, from which its eventual success follows (docs/memory-path.md, "Reservations"):
 //
 // - `lr.w` that finds no reservation takes it, unless another warp is owed one, and no other thread takes it then;
@@ -92,19 +92,19 @@ module l2_atomics_formal (
     (* hierconn *) wire \dut.error ;
     (* hierconn *) wire \dut.gives_way ;
     wire takes = lr && !\dut.error && (!reserved || mine) && !\dut.gives_way ;
-    wire ends = written || told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 20;
+    wire ends = written || told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 4;
 
     // The warp that is owed one: the first whose `lr.w` took none; and whether it comes first.
     reg owed, first_turn;
     reg [4:0] owed_by, owed_slot, owed_age;
     wire is_owed = owed && owed_by == requester && owed_slot == slot;
     wire denied = lr && !\dut.error && !takes;
-    wire lapses = reserved && !written && (told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 20);
-    wire settles = (is_owed && takes) || (sc && writes) || owed_age == 20
+    wire lapses = reserved && !written && (told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 4);
+    wire settles = (is_owed && takes) || (sc && writes) || owed_age == 4
         || (ends_valid[0] && ends_left[0] && owed_by == 0 && ends_slot[4:0] == owed_slot)
         || (ends_valid[1] && ends_left[1] && owed_by == 1 && ends_slot[9:5] == owed_slot);
     always @(posedge clk) begin
-        if (performs && owed_age != 20) owed_age <= owed_age + 1;
+        if (performs && owed_age != 4) owed_age <= owed_age + 1;
         if (settles) {owed, first_turn} <= 0;
         else if (owed && lapses) first_turn <= 1;
         if (denied && !owed) begin
@@ -126,7 +126,7 @@ module l2_atomics_formal (
             operation <= request_data[52:48];
             line <= request_line;
         end
-        if (reserved && performs && age != 20) age <= age + 1;
+        if (reserved && performs && age != 4) age <= age + 1;
         if (ends) reserved <= 0;
         if (takes) begin
             reserved <= 1;
@@ -168,8 +168,8 @@ module l2_atomics_formal (
         state_operation: assert (!held || (requester < 2 && \dut.requester == requester && \dut.tag == {1'b1, lane} && \dut.slot == slot
             && \dut.operation == operation && \dut.line == line));
         state_reservation: assert (\dut.reservation_0.reserved == reserved && (!reserved || (\dut.reservation_0.requester == by
-            && \dut.reservation_0.thread == by_thread && \dut.reservation_0.line == at && \dut.reservation_0.age == age && age <= 20 && by < 2)));
-        state_owed: assert (\dut.owed == owed && \dut.owed_first == first_turn && owed_age <= 20 && \dut.owed_age == owed_age
+            && \dut.reservation_0.thread == by_thread && \dut.reservation_0.line == at && \dut.reservation_0.age == age && age <= 4 && by < 2)));
+        state_owed: assert (\dut.owed == owed && \dut.owed_first == first_turn && owed_age <= 4 && \dut.owed_age == owed_age
             && \dut.owed_requester == owed_by && \dut.owed_slot == owed_slot && (owed || !first_turn));
         // Behind a reservation that lapsed, the warp that is owed one has the next.
         owed_is_next: assert (!takes || !first_turn || is_owed);
@@ -191,6 +191,6 @@ module l2_atomics_formal (
         sc_fails: cover (was_sc && !stored);
         message: cover (was_told);
         owed_got_it: cover (takes && is_owed && first_turn);
-        patience_over: cover (reserved && age == 20);
+        patience_over: cover (reserved && age == 4);
     end
 endmodule

@@ -55,7 +55,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("uli_channels", &command::UliChannels::new(2, true)),
         // Two harts with a channel each.
         // Two requesters of threads; the bank is the first of two.
-        unit("l2_atomics", &l2::L2Atomics::new(2, 0, 2, 20, None, true, 1)),
+        unit("l2_atomics", &l2::L2Atomics::new(2, 0, 2, 4, None, true, 1)),
         unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
         // Of two owners.
