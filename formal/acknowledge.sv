@@ -163,7 +163,7 @@ module acknowledge_formal (
     wire [4:0] its_plain = \dut.marks.its_plain ;
     wire [5:0] inside_ = its + \dut.marks.payloads ;
     reg [5:0] ahead;
-    wire due = shows && (!payload || ahead != 0);
+    wire due = shows && (!payload || ahead != 0 || performed);
     wire refuses = refuse_valid && refuse_ready && refuse[3:0] == pair;
     // The newest answer of the followed queue pair (message, NAK, packet), and whether it was not
     // sent; that it is a refusal, and that one was sent since the queue pair was not up.
@@ -208,7 +208,7 @@ module acknowledge_formal (
         state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || refused || \dut.missing [pair] == (newest[26:24] == 1)) && (!waiting || {word[56:33], word[31:29], word[27:4]} == newest));
         state_refused: assert (\dut.refused [pair] == refused && (!ended || (refused && !waiting)));
         // A mark with a payload passes when that is performed, which is when more are performed
-        // than have passed; all in their order.
+        // than have passed, with the one of this cycle; all in their order.
         if (passes) not_before_performed: assert (due);
         // It passes as soon as it is; that of a response when it is noted, and nothing behind it
         // before.

@@ -42,9 +42,9 @@ pub struct AnswerMark {
 /// Answers frames when what they cover is in memory, so that an ACK means "visible there".
 ///
 /// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a
-///    payload waits for its `performed`, which comes in that order; one without for all marks
-///    before it. That of a response is told, until it is noted, with `got_valid`, `got_pair`,
-///    `got_sequence` and `got_ready`.
+///    payload waits for its `performed`, which comes in that order, and passes in that cycle if
+///    it is the oldest; one without waits for all marks before it. That of a response is told,
+///    until it is noted, with `got_valid`, `got_pair`, `got_sequence` and `got_ready`.
 /// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer
 ///    covers all before it. So does `refuse`, which is taken with `refuse_valid` and
 ///    `refuse_ready`, and which no mark and no other refusal replaces. The ACK of a packet that
@@ -135,7 +135,7 @@ impl Logic for Acknowledge {
 
         // The oldest mark
         let oldest = self.marks.pop_data.val();
-        let has_done = self.done.q.val().any();
+        let has_done = self.done.q.val().any() || self.performed.val();
         let is_due = self.marks.pop_valid.val() && (!oldest.payload || has_done);
         self.got_valid.next = is_due && oldest.got;
         self.got_pair.next = oldest.pair;

@@ -527,8 +527,8 @@ fn due(command: &PostedCommand) -> Due {
 }
 
 #[path = "requester_failure_tests.rs"]
-mod failures;
+mod failure_tests;
 #[path = "requester_loss_tests.rs"]
-mod losses;
+mod loss_tests;
 #[path = "requester_peers.rs"]
 mod peers;

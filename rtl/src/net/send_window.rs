@@ -103,8 +103,6 @@ pub struct SendWindow {
     /// Twice the last round trip.
     pub patience: Signal<Out, Bits<24>>,
     rows: RamAsync<WindowRow, 4>,
-    after: Signal<Local, WindowRow>,
-    size: Signal<Local, Bits<6>>,
 }
 
 impl Logic for SendWindow {
@@ -126,22 +124,22 @@ impl Logic for SendWindow {
             (bit_cast::<26, 24>(trip) << 1) < ((bit_cast::<26, 24>(least) << 1) + bit_cast::<26, 24>(least));
         let is_long = bit_cast::<26, 24>(trip) > (bit_cast::<26, 24>(least) + bits::<26>(3_072));
 
-        self.size.next = now.allowed;
+        let mut size = now.allowed;
         let quarter = now.allowed >> 2;
         if is_answered && is_long {
-            self.size.next = now.allowed - quarter;
+            size = now.allowed - quarter;
             if !quarter.any() {
-                self.size.next = now.allowed - bits::<6>(1);
+                size = now.allowed - bits::<6>(1);
             }
         } else if is_answered && now.filled {
-            self.size.next = now.allowed + bits::<6>(1);
+            size = now.allowed + bits::<6>(1);
             if is_short && quarter.any() {
-                self.size.next = now.allowed + quarter;
+                size = now.allowed + quarter;
             }
             if is_short && now.quick {
-                self.size.next = now.allowed << 1;
+                size = now.allowed << 1;
                 if now.allowed.get_bit(5) {
-                    self.size.next = bits::<6>(32);
+                    size = bits::<6>(32);
                 }
             }
         }
@@ -152,72 +150,73 @@ impl Logic for SendWindow {
         let floor = first << 1;
         let half = now.allowed >> 1;
         if halves {
-            self.size.next = half;
+            size = half;
             if !self.expires.val() && (half < floor) {
-                self.size.next = floor;
+                size = floor;
                 if now.allowed < floor {
-                    self.size.next = now.allowed;
+                    size = now.allowed;
                 }
             }
         }
 
-        self.after.next = now;
-        self.after.next.allowed = self.size.val();
-        if self.size.val() > most {
-            self.after.next.allowed = most;
+        self.rows.write_data.next = now;
+        if size > most {
+            size = most;
         }
-        if !self.size.val().any() {
-            self.after.next.allowed = bits::<6>(1);
+        if !size.any() {
+            size = bits::<6>(1);
         }
-        self.after.next.recovers = recovers || halves;
+        self.rows.write_data.next.recovers = recovers || halves;
         if halves {
-            self.after.next.mark = self.top.val();
-            self.after.next.quick = false;
+            self.rows.write_data.next.mark = self.top.val();
+            self.rows.write_data.next.quick = false;
         }
         if is_answered {
-            self.after.next.timing = false;
-            self.after.next.filled = false;
-            self.after.next.least = least;
-            self.after.next.trip = trip;
+            self.rows.write_data.next.timing = false;
+            self.rows.write_data.next.filled = false;
+            self.rows.write_data.next.least = least;
+            self.rows.write_data.next.trip = trip;
         }
         // A packet that is sent again tells nothing.
         if self.loses.val() || self.expires.val() || self.rests.val() {
-            self.after.next.timing = false;
+            self.rows.write_data.next.timing = false;
         }
+        let mut is_stopped = now.rests;
         if self.moves.val() || self.wakes.val() {
-            self.after.next.rests = false;
+            is_stopped = false;
         }
         if self.rests.val() {
-            self.after.next.rests = true;
+            is_stopped = true;
         }
         let is_full = self.under_way.val() + bits::<24>(1) >= bit_cast::<24, 6>(now.allowed);
         let is_half = self.under_way.val() + bits::<24>(1) == bit_cast::<24, 6>(now.allowed >> 1);
         self.fills.next = is_full || is_half;
+        let mut asked = now.asks;
         if self.sent.val() {
-            self.after.next.asks = self.asks.val();
-            self.after.next.filled = now.filled || is_full;
+            asked = self.asks.val();
+            self.rows.write_data.next.filled = now.filled || is_full;
             if self.asks.val() && self.fresh.val() && !now.timing {
-                self.after.next.timing = true;
-                self.after.next.timed = self.number.val();
-                self.after.next.since = self.time.val();
+                self.rows.write_data.next.timing = true;
+                self.rows.write_data.next.timed = self.number.val();
+                self.rows.write_data.next.since = self.time.val();
             }
         }
         if self.opens.val() {
-            self.after.next.allowed = first;
+            size = first;
             if first > most {
-                self.after.next.allowed = most;
+                size = most;
             }
-            self.after.next.filled = false;
-            self.after.next.quick = true;
-            self.after.next.asks = true;
-            self.after.next.rests = false;
-            self.after.next.timing = false;
-            self.after.next.recovers = false;
-            self.after.next.timed = self.top.val();
-            self.after.next.mark = self.top.val();
-            self.after.next.since = self.time.val();
-            self.after.next.least = !bits::<24>(0);
-            self.after.next.trip = bits::<24>(0);
+            self.rows.write_data.next.filled = false;
+            self.rows.write_data.next.quick = true;
+            asked = true;
+            is_stopped = false;
+            self.rows.write_data.next.timing = false;
+            self.rows.write_data.next.recovers = false;
+            self.rows.write_data.next.timed = self.top.val();
+            self.rows.write_data.next.mark = self.top.val();
+            self.rows.write_data.next.since = self.time.val();
+            self.rows.write_data.next.least = !bits::<24>(0);
+            self.rows.write_data.next.trip = bits::<24>(0);
         }
         self.rows.write_enable.next = self.opens.val()
             || self.sent.val()
@@ -227,14 +226,16 @@ impl Logic for SendWindow {
             || self.rests.val()
             || self.wakes.val();
         self.rows.write_address.next = self.pair.val();
-        self.rows.write_data.next = self.after.val();
+        self.rows.write_data.next.allowed = size;
+        self.rows.write_data.next.asks = asked;
+        self.rows.write_data.next.rests = is_stopped;
 
         // What may be sent then: within the window, or the packet that asks for an answer
         let count = self.upcoming.val() - self.oldest.val();
-        let is_within = count < bit_cast::<24, 6>(self.after.val().allowed);
-        let is_missing = !self.after.val().asks && count.any();
+        let is_within = count < bit_cast::<24, 6>(size);
+        let is_missing = !asked && count.any();
         let has_room = count < bit_cast::<24, 6>(most);
-        self.may_send.next = has_room && (is_within || is_missing) && !self.after.val().rests;
+        self.may_send.next = has_room && (is_within || is_missing) && !is_stopped;
         self.is_resting.next = now.rests;
         self.patience.next = now.trip << 1;
         if now.trip.get_bit(23) {
