@@ -1,11 +1,13 @@
-// Reservations of `lr.w` in a bank: two requesters of threads, a further bank, a patience of 4 operations. What the thread of a
-// loop of `lr.w` and `sc.w` is promised, from which its eventual success follows (docs/memory-path.md, "Reservations"):
+// Reservations of `lr.w` in a bank: two requesters of threads, a further bank, a patience of 4
+// operations. What the thread of a loop of `lr.w` and `sc.w` is promised, from which its eventual
+// success follows (docs/memory-path.md, "Reservations"):
 //
-// - `lr.w` that finds no reservation takes it, unless another warp is owed one, and no other thread takes it then;
-// - once a reservation lapsed while a warp was owed one, the next that is taken is that of the owed warp, until some
-//   `sc.w` stored, or that warp left its loop, or patience is over;
-// - it stays until its thread executes `sc.w`, or `lr.w` elsewhere, anything is written to the line, its requester ends
-//   reservations of its slot, or patience is over;
+// - `lr.w` that finds no reservation takes it, unless another warp is owed one, and no other thread
+//   takes it then;
+// - once a reservation lapsed while a warp was owed one, the next that is taken is that of the owed
+//   warp, until some `sc.w` stored, or that warp left its loop, or patience is over;
+// - it stays until its thread executes `sc.w`, or `lr.w` elsewhere, anything is written to the
+//   line, its requester ends reservations of its slot, or patience is over;
 // - `sc.w` stores if its thread has the reservation of the line, and only then.
 //
 // The bank behind the unit and the requests are any.

@@ -6,9 +6,9 @@
 //
 // One queue pair is followed, whichever. Commands are anything, and so is what the work table says
 // of them; answers are anything, also forged ones; queue pairs go up and down, and resets come, at
-// any time. Assumed, as what stands in the work table is anything here: a packet has a number, one of
-// a PUT has one, a READ that is sent again ends where it ended before, and no timer runs of a queue pair that goes
-// up.
+// any time. Assumed, as what stands in the work table is anything here: a packet has a number, one
+// of a PUT has one, a READ that is sent again ends where it ended before, and no timer runs of a
+// queue pair that goes up.
 `TRACKED(ram_async_208_4, 208, 4)
 `TRACKED(ram_async_132_4, 132, 4)
 

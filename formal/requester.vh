@@ -127,7 +127,8 @@
         // Nothing comes in but for one that was up.
         if (!known) assume (!(answer_valid && answer[3:0] == pair) && !(got_valid && got_pair == pair) && !(fault_valid && fault[3:0] == pair));
         if (sends && send_pair == pair) assume (send[0] == up && send[8:5] >= 8 && send[8:5] <= 12 && send[301:297] >= 1 && send[301:297] <= 16);
-        // A packet has a number, one of a PUT has one; a READ that is sent again ends where it ended before (PacketCut).
+        // A packet has a number, one of a PUT has one; a READ that is sent again ends where it
+        // ended before (PacketCut).
         if (its && what == SEND && step == 3) assume (\dut.packet [284:281] != 0 && (!\dut.is_put || \dut.packet [284:281] == 1));
         if (its && what == SEND && step == 3 && upcoming != top) assume (\dut.packet [284:281] <= top - upcoming);
     end

@@ -1,8 +1,8 @@
 /* Puts without pause, by all warps of nodes 1 to `senders`, to a place of each warp on node 0, or
  * to those on all other nodes in turn. The kernel's own arguments: puts of a warp, bytes of a put
- * (1 to 4,096), threads of a warp, warps, senders, 1 for all other nodes, puts of a burst with 5,000
- * cycles between two of them, or 0. All begin at the next multiple of 65,536 cycles, which the nodes
- * count together. */
+ * (1 to 4,096), threads of a warp, warps, senders, 1 for all other nodes, puts of a burst with
+ * 5,000 cycles between two of them, or 0. All begin at the next multiple of 65,536 cycles, which
+ * the nodes count together. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

@@ -1,5 +1,6 @@
-# reservation-times: every thread adds 1 to one word with `lr.w` and `sc.w`. Verdict: the cycle, modulo 2^31, right
-# after its `sc.w` stored. Lanes that try again stand at a higher PC, so those that are through read the time first.
+# reservation-times: every thread adds 1 to one word with `lr.w` and `sc.w`. Verdict: the cycle,
+# modulo 2^31, right after its `sc.w` stored. Lanes that try again stand at a higher PC, so those
+# that are through read the time first.
 #
 # Argument block: word 0 = address of the word. Registers: RV32E, no stack.
 

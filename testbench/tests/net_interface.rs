@@ -573,8 +573,8 @@ fn a_stream_of_frames_with_overflows() {
     assert!(counts.iter().zip([100, 100, 2, 500]).all(|(count, least)| *count > least), "{counts:?}");
 }
 
-/// Puts of 16 to 4,096 bytes of one peer, each a frame, as fast as 100 Gbit/s bring them, for longer
-/// than the buffer has room: none is lost, and all are written as soon as the last one came.
+/// Puts of 16 to 4,096 bytes of one peer, each a frame, as fast as 100 Gbit/s bring them, for
+/// longer than the buffer has room: none is lost, and all are written as soon as the last one came.
 #[test]
 fn frames_at_the_rate_of_the_wire() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());

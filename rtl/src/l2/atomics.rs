@@ -43,8 +43,8 @@ pub enum AtomicState {
 ///    (requester, warp slot, lane) until the thread executes `sc.w`, or `lr.w` on a line of another
 ///    bank, or anything writes to the line, or its requester ends the reservations of its slot
 ///    (`ends`), or the bank has performed `patience` operations ([`Reservation`]). Meanwhile `lr.w`
-///    of another thread takes neither it nor a second one of its line; so of threads that try at the
-///    same time one gets through. `sc.w` stores if its thread has the reservation of the line.
+///    of another thread takes neither it nor a second one of its line; so of threads that try at
+///    the same time one gets through. `sc.w` stores if its thread has the reservation of the line.
 ///    The warp of a thread whose `lr.w` took none is owed one, the first such warp. When a
 ///    reservation lapses, that is without `sc.w` and without a write of the line, no other warp
 ///    takes one until the owed one has, or some `sc.w` stored, or the owed one left its loop
@@ -176,9 +176,9 @@ pub struct L2Atomics {
 
 impl L2Atomics {
     /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores`
-    /// requesters; a reservation of `lr.w` lasts for `patience` operations. The network interface, if
-    /// there is one, is requester `network`. `compares`: there is compare-and-swap of 32 bits. The
-    /// bank has `reservations` reservations.
+    /// requesters; a reservation of `lr.w` lasts for `patience` operations. The network interface,
+    /// if there is one, is requester `network`. `compares`: there is compare-and-swap of 32 bits.
+    /// The bank has `reservations` reservations.
     ///
     /// # Panics
     /// If there are more than 32 cores, `network` is not one of them, or `patience` needs more than
@@ -423,8 +423,8 @@ impl Logic for L2Atomics {
         self.event.valid.next = self.told.q.val();
         self.event.requester.next = self.requester.q.val();
         self.event.thread.next = thread;
-        // It goes to the reservation that the thread has, else to the first free one, unless another
-        // warp is owed it.
+        // It goes to the reservation that the thread has, else to the first free one, unless
+        // another warp is owed it.
         let is_owed = self.owed.q.val()
             && (self.owed_requester.q.val() == self.requester.q.val())
             && (self.owed_slot.q.val() == self.slot.q.val());

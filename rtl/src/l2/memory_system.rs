@@ -66,9 +66,9 @@ pub struct Watchers {
     pub channels: usize,
 }
 
-/// Operations of a bank after which a reservation of `lr.w` ends, or a debt is forgotten, whose warp
-/// neither comes back nor leaves its loop, for each thread of the array: an `sc.w` that waits for
-/// its turn lets each other thread have two at most.
+/// Operations of a bank after which a reservation of `lr.w` ends, or a debt is forgotten, whose
+/// warp neither comes back nor leaves its loop, for each thread of the array: an `sc.w` that waits
+/// for its turn lets each other thread have two at most.
 const PATIENCE: usize = 4;
 
 impl Watchers {

@@ -11,8 +11,8 @@ use hermes_hdl::prelude::*;
 ///    multiples of 4.
 /// 2. From the next cycle on, each lane of the mask is a request on the port for writes, in
 ///    ascending order, one a cycle: tag 32 + lane, the strobe of its word, and in the data bits
-///    31:0 the operand, 36:32 the warp slot, 52:48 the operation, 56:53 the index of the word in its
-///    line. Stores share the port; they wait while lanes are sent, but what is offered stays.
+///    31:0 the operand, 36:32 the warp slot, 52:48 the operation, 56:53 the index of the word in
+///    its line. Stores share the port; they wait while lanes are sent, but what is offered stays.
 /// 3. The answers come in any order, with the tag. When the last one is here, the values are
 ///    offered as those of a load, in cycles in which no load has a result: in one cycle for all
 ///    lanes whose line could be read, and before that each other lane by itself with

@@ -34,7 +34,8 @@ use hermes_hdl::prelude::*;
 ///    it is in the cycle in which the frame is taken.
 /// 3. Dropped: what [`FrameCheck`](super::FrameCheck) found (`cause`); a queue pair that is not
 ///    there, not up or whose peer has another address (`unknown`); a request that is not served
-///    with an older number. `refused` tells these, and those that a NAK 0x61 or 0x62 answers. Each is high for one cycle.
+///    with an older number. `refused` tells these, and those that a NAK 0x61 or 0x62 answers. Each
+///    is high for one cycle.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct Receiver {
     /// Rising-edge clock.

@@ -40,11 +40,12 @@ pub struct WindowRow {
 /// 2. The round trip of one packet at a time is measured, of one that was not sent before and asks
 ///    for an answer. If it is shorter than 1.5 times the shortest, nothing waits in the network,
 ///    and the window doubles, or behind the first loss grows by a quarter; up to the shortest and
-///    3,072 cycles it grows by one packet; if it is longer it shrinks by a quarter. It grows only if
-///    it was filled.
-/// 3. `fills`: with a packet behind `under_way` ones it is full or half full, so that packet asks for
-///    an ACK: the next ones are sent while that comes. A queue pair whose last packet asks for none may send another one within `window`
-///    (`may_send`), so that none waits for an answer that nobody was asked for.
+///    3,072 cycles it grows by one packet; if it is longer it shrinks by a quarter. It grows only
+///    if it was filled.
+/// 3. `fills`: with a packet behind `under_way` ones it is full or half full, so that packet asks
+///    for an ACK: the next ones are sent while that comes. A queue pair whose last packet asks for
+///    none may send another one within `window` (`may_send`), so that none waits for an answer that
+///    nobody was asked for.
 /// 4. `rests`: the peer is not ready; nothing is sent until the timer expires (`wakes`) or a packet
 ///    is acknowledged (`moves`).
 /// 5. `patience`: twice the last round trip, in cycles. A timer should not expire before.

@@ -50,7 +50,8 @@ impl Features {
         network: false,
         faults: true,
     };
-    /// Everything but atomic operations and compare-and-swap, RV32E, the local window and what a network interface adds.
+    /// Everything but atomic operations and compare-and-swap, RV32E, the local window and what a
+    /// network interface adds.
     pub const ALL: Self = Self {
         m: true,
         zbb: true,

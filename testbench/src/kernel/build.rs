@@ -51,8 +51,8 @@ pub struct BuildOptions {
     pub optimization: String,
     /// Whether the kernel may have atomic instructions (A).
     pub atomics: bool,
-    /// Whether the kernel may have compare-and-swap (Zacas), and so atomic instructions. Clang makes
-    /// it of the forms of C11; GCC 12 does not, and has `hermes_compare_and_swap`.
+    /// Whether the kernel may have compare-and-swap (Zacas), and so atomic instructions. Clang
+    /// makes it of the forms of C11; GCC 12 does not, and has `hermes_compare_and_swap`.
     pub compare_and_swap: bool,
     /// Whether the kernel may have AES instructions (Zkne, Zknd).
     pub aes: bool,

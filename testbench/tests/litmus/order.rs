@@ -23,7 +23,8 @@ fn message_passing() {
 }
 
 /// What is weaker than RVWMO: an address dependency orders nothing where the second load finds an
-/// older copy in the data cache (MP+fence.w.w+addr, allowed here and forbidden there). A fence does.
+/// older copy in the data cache (MP+fence.w.w+addr, allowed here and forbidden there). A fence
+/// does.
 #[test]
 fn an_address_dependency_orders_no_cached_load() {
     const DEPENDS: &str = "lw s6, 0(a1)\nxor t1, s6, s6\nadd t1, t1, a0\nlw s7, 0(t1)";
