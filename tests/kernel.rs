@@ -136,6 +136,56 @@ fn compare_and_swap_and_reservations() {
     }
 }
 
+/// A thread that polls by `lr.w` alone, at any pace, keeps no other from a loop of `lr.w` and `sc.w`
+/// on a line of the same bank.
+#[test]
+fn polls_by_reservations_keep_nobody_from_getting_through() {
+    const SOURCE: &str = "
+        .option arch, +a
+        .globl  kernel
+        .type   kernel, @function
+    kernel:
+        andi    t0, a0, 3
+        bnez    t0, 9f
+        lla     a1, words
+        addi    a3, a1, OFFSET
+        bnez    a0, 3f
+        li      a4, 50
+    1:  lr.w    a5, (a1)
+        addi    a5, a5, 1
+        sc.w    t0, a5, (a1)
+        bnez    t0, 2f
+        addi    a4, a4, -1
+        bnez    a4, 1b
+        li      t0, 1
+        sw      t0, 0(a3)
+        j       9f
+    2:  j       1b
+    3:  lr.w    t0, (a3)
+        .rept   PACE
+        nop
+        .endr
+        beqz    t0, 3b
+    9:  li      a0, 0
+        ret
+        .size   kernel, . - kernel
+        .bss
+        .balign 4096
+    words:  .space 4096
+    ";
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind fixed:64 --packets 16 --seed 4 -o in.pcap");
+    folder.write("k.S", SOURCE);
+    for (offset, pace) in [(64, 0), (128, 0), (192, 0), (192, 1), (192, 3), (256, 5), (320, 0), (320, 8)] {
+        folder.succeed(&format!("kernel build k.S -D OFFSET={offset} -D PACE={pace} -o k.elf"));
+        folder.succeed(&format!(
+            "run --kernel k.elf --pcap in.pcap {ARRAY} --compare-and-swap --watchdog 100000 --json k.json"
+        ));
+        let cycles = folder.report("k.json")["cycles"].as_u64().expect("cycles");
+        println!("offset {offset}, pace {pace}: {cycles} cycles");
+    }
+}
+
 /// Several sources, include folders and macros; functions of `string.h`, numbers of 64 bits and
 /// with a point link and run.
 #[test]

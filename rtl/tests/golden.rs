@@ -36,6 +36,7 @@ fn configurations() -> Vec<(String, Config)> {
         let all = Config {
             aes: true,
             atomics: true,
+            compare_and_swap: true,
             oldest_first: true,
             local_window: true,
             packet_ports: true,
@@ -55,6 +56,7 @@ fn configurations() -> Vec<(String, Config)> {
             command_instruction_cache_ways: 2,
             network: true,
             atomics: true,
+            l2_reservations: 2,
             // As many as there are queues for.
             net_domains: if plain.cores * plain.warps > 128 { 1 } else { 2 },
             spawn_slots: 0,

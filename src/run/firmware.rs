@@ -96,6 +96,16 @@ pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) ->
         program.kernel.segments.iter().map(move |part| (name.clone(), part.address, part.bytes.len()))
     });
     let kernels: Vec<_> = kernels.collect();
+    let compares = firmware
+        .executable
+        .arch
+        .as_ref()
+        .is_some_and(|arch| arch.extensions.iter().any(|name| name == "zacas"));
+    ensure!(
+        !compares || config.compare_and_swap,
+        "{}: has compare-and-swap (Zacas), the harts have not; expected --compare-and-swap",
+        firmware.path.display()
+    );
     firmware.check(config.command_threads as u32, MEMORY_BYTES, &kernels).map_err(|error| anyhow!(error))
 }
 

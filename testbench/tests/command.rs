@@ -40,6 +40,7 @@ fn config() -> Config {
         lanes: 1,
         warps: 2,
         atomics: true,
+        compare_and_swap: true,
         command_threads: 1,
         command_cache_lines: 16,
         instruction_cache_lines: 32,

@@ -44,9 +44,15 @@ fn programs_agree_with_the_reference() {
 /// instruction that retires is that of the reference.
 #[test]
 fn waits_for_writes_agree_with_the_reference() {
-    let config = Config { aes: true, atomics: true, network: true, trace: true, ..config() };
-    let features =
-        Features { atomics: true, network: true, local_window: config.local_window, ..Features::ALL };
+    let config =
+        Config { aes: true, atomics: true, compare_and_swap: true, network: true, trace: true, ..config() };
+    let features = Features {
+        atomics: true,
+        compare_and_swap: true,
+        network: true,
+        local_window: config.local_window,
+        ..Features::ALL
+    };
     let first = test_seed();
     let memory = MemoryOptions { latency: Latency::Random(1, 40), ..MemoryOptions::default() };
     let bench = Bench::new(library_of(&config), config, memory);

@@ -30,6 +30,7 @@ pub fn config() -> Config {
         lanes: 2,
         warps: 4,
         atomics: true,
+        compare_and_swap: true,
         command_threads: HARTS as usize,
         command_cache_lines: 16,
         uli_channels: 2,
