@@ -96,30 +96,35 @@ module l2_atomics_formal (
     wire takes = lr && !\dut.error && (!reserved || mine) && !\dut.gives_way ;
     wire ends = written || told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 4;
 
-    // The warp that is owed one: the first whose `lr.w` took none; and whether it comes first.
+    // The warp that is owed one: of those whose `lr.w` took none the next behind the last that was;
+    // and whether it comes first.
     reg owed, first_turn;
-    reg [4:0] owed_by, owed_slot, owed_age;
-    wire is_owed = owed && owed_by == requester && owed_slot == slot;
+    reg [9:0] owed_warp, last;
+    reg [4:0] owed_age;
+    wire [9:0] warp = {requester, slot};
+    wire [9:0] distance = warp - last - 10'd1, owed_distance = owed_warp - last - 10'd1;
+    wire is_owed = owed && owed_warp == warp;
     wire denied = lr && !\dut.error && !takes;
     wire lapses = reserved && !written && (told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 4);
-    wire settles = (is_owed && takes) || (sc && writes) || owed_age == 4
-        || (ends_valid[0] && ends_left[0] && owed_by == 0 && ends_slot[4:0] == owed_slot)
-        || (ends_valid[1] && ends_left[1] && owed_by == 1 && ends_slot[9:5] == owed_slot);
+    wire settles = (is_owed && takes) || (sc && writes) || (owed && owed_age == 4)
+        || (ends_valid[0] && ends_left[0] && owed_warp == {5'd0, ends_slot[4:0]})
+        || (ends_valid[1] && ends_left[1] && owed_warp == {5'd1, ends_slot[9:5]});
     always @(posedge clk) begin
         if (performs && owed_age != 4) owed_age <= owed_age + 1;
-        if (settles) {owed, first_turn} <= 0;
-        else if (owed && lapses) first_turn <= 1;
-        if (denied && !owed) begin
+        if (settles) begin
+            {owed, first_turn} <= 0;
+            if (owed && first_turn) last <= owed_warp;
+        end else if (owed && lapses) first_turn <= 1;
+        if (denied && !settles && (!owed || (!first_turn && distance < owed_distance))) begin
             owed <= 1;
             first_turn <= lapses;
-            owed_by <= requester;
-            owed_slot <= slot;
+            owed_warp <= warp;
             owed_age <= 0;
         end
-        if (rst) {owed, first_turn, owed_by, owed_slot, owed_age} <= 0;
+        if (rst) {owed, first_turn, owed_warp, last, owed_age} <= 0;
     end
 
-    reg was_sc, stored, was_told, took;
+    reg was_sc, stored, was_told, took, was_denied, was_settled;
     always @(posedge clk) begin
         if (accepts) begin
             requester <= request_requester;
@@ -141,6 +146,9 @@ module l2_atomics_formal (
         stored <= sc && mine && at == line && !\dut.error ;
         was_told <= reserved && told && !takes;
         took <= takes;
+        was_denied <= denied;
+        was_settled <= (is_owed && takes) || (sc && writes) || (owed && owed_age == 4)
+            || (ends_valid != 0 && ends_left != 0);
         if (rst) begin
             reserved <= 0;
             age <= 0;
@@ -148,6 +156,8 @@ module l2_atomics_formal (
             stored <= 0;
             was_told <= 0;
             took <= 0;
+            was_denied <= 0;
+            was_settled <= 0;
         end
     end
     (* hierconn *) wire \dut.reservation_0.reserved ;
@@ -157,8 +167,8 @@ module l2_atomics_formal (
     (* hierconn *) wire [17:0] \dut.reservation_0.age ;
     (* hierconn *) wire \dut.owed ;
     (* hierconn *) wire \dut.owed_first ;
-    (* hierconn *) wire [4:0] \dut.owed_requester ;
-    (* hierconn *) wire [4:0] \dut.owed_slot ;
+    (* hierconn *) wire [9:0] \dut.owed_warp ;
+    (* hierconn *) wire [9:0] \dut.last_owed ;
     (* hierconn *) wire [17:0] \dut.owed_age ;
     (* hierconn *) wire [4:0] \dut.requester ;
     (* hierconn *) wire [5:0] \dut.tag ;
@@ -172,9 +182,10 @@ module l2_atomics_formal (
         state_reservation: assert (\dut.reservation_0.reserved == reserved && (!reserved || (\dut.reservation_0.requester == by
             && \dut.reservation_0.thread == by_thread && \dut.reservation_0.line == at && \dut.reservation_0.age == age && age <= 4 && by < 2)));
         state_owed: assert (\dut.owed == owed && \dut.owed_first == first_turn && owed_age <= 4 && \dut.owed_age == owed_age
-            && \dut.owed_requester == owed_by && \dut.owed_slot == owed_slot && (owed || !first_turn));
+            && \dut.owed_warp == owed_warp && \dut.last_owed == last && (owed || !first_turn));
         // Behind a reservation that lapsed, the warp that is owed one has the next.
         owed_is_next: assert (!takes || !first_turn || is_owed);
+        denied_is_owed: assert (!was_denied || was_settled || \dut.owed );
         owed_takes: assert (!lr || \dut.error || reserved || !is_owed || takes);
         // One operation at a time.
         one_at_a_time: assert (!accepts || !held);

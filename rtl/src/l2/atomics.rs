@@ -45,7 +45,8 @@ pub enum AtomicState {
 ///    (`ends`), or the bank has performed `patience` operations ([`Reservation`]). Meanwhile `lr.w`
 ///    of another thread takes neither it nor a second one of its line; so of threads that try at
 ///    the same time one gets through. `sc.w` stores if its thread has the reservation of the line.
-///    The warp of a thread whose `lr.w` took none is owed one, the first such warp. When a
+///    The warp of a thread whose `lr.w` took none is owed one: of several the next one behind the
+///    warp that was owed one last. When a
 ///    reservation lapses, that is without `sc.w` and without a write of the line, no other warp
 ///    takes one until the owed one has, or some `sc.w` stored, or the owed one left its loop
 ///    (`ends.left`), or `patience` operations were performed: so threads that execute `lr.w` again
@@ -128,8 +129,9 @@ pub struct L2Atomics {
     reservation: Vec<Reservation>,
     /// A warp is owed a reservation, and which.
     owed: Register<Bit>,
-    owed_requester: Register<Bits<5>>,
-    owed_slot: Register<Bits<5>>,
+    owed_warp: Register<Bits<10>>,
+    /// The warp that was owed one last: those behind it come first.
+    last_owed: Register<Bits<10>>,
     /// Nobody else takes one; operations performed since.
     owed_first: Register<Bit>,
     owed_age: Register<Bits<18>>,
@@ -425,9 +427,9 @@ impl Logic for L2Atomics {
         self.event.thread.next = thread;
         // It goes to the reservation that the thread has, else to the first free one, unless
         // another warp is owed it.
-        let is_owed = self.owed.q.val()
-            && (self.owed_requester.q.val() == self.requester.q.val())
-            && (self.owed_slot.q.val() == self.slot.q.val());
+        let warp = (bit_cast::<10, 5>(self.requester.q.val()) << bits::<4>(5))
+            | bit_cast::<10, 5>(self.slot.q.val());
+        let is_owed = self.owed.q.val() && (self.owed_warp.q.val() == warp);
         let gives_way = self.owed.q.val() && self.owed_first.q.val() && !is_owed;
         let mut placed = has_reservation;
         let takes = performs && reserves && !self.error.q.val() && (!line_reserved || has_line) && !gives_way;
@@ -460,12 +462,12 @@ impl Logic for L2Atomics {
         }
         let mut settled = (is_owed && taken)
             || (performs && conditional && stores)
-            || (self.owed_age.q.val() == self.patience.val());
+            || (self.owed.q.val() && (self.owed_age.q.val() == self.patience.val()));
         for i in 0..self._reserving {
             if self.ends[i].valid.val()
                 && self.ends[i].left.val()
-                && (self.owed_requester.q.val() == self.index[i].val())
-                && (self.owed_slot.q.val() == self.ends[i].slot.val())
+                && (self.owed_warp.q.val().get_bits::<5>(5) == self.index[i].val())
+                && (self.owed_warp.q.val().get_bits::<5>(0) == self.ends[i].slot.val())
             {
                 settled = true;
             }
@@ -473,14 +475,21 @@ impl Logic for L2Atomics {
         if settled {
             self.owed.d.next = false;
             self.owed_first.d.next = false;
+            if self.owed.q.val() && self.owed_first.q.val() {
+                self.last_owed.d.next = self.owed_warp.q.val();
+            }
         } else if lapses && self.owed.q.val() {
             self.owed_first.d.next = true;
         }
-        if performs && reserves && !self.error.q.val() && !taken && !self.owed.q.val() {
+        // Of the warps that were denied the one that comes next behind the last.
+        let distance = warp - self.last_owed.q.val() - bits::<10>(1);
+        let owed_distance = self.owed_warp.q.val() - self.last_owed.q.val() - bits::<10>(1);
+        let nearer = !self.owed_first.q.val() && (distance < owed_distance);
+        if performs && reserves && !self.error.q.val() && !taken && !settled && (!self.owed.q.val() || nearer)
+        {
             self.owed.d.next = true;
             self.owed_first.d.next = lapses;
-            self.owed_requester.d.next = self.requester.q.val();
-            self.owed_slot.d.next = self.slot.q.val();
+            self.owed_warp.d.next = warp;
             self.owed_age.d.next = bits::<18>(0);
         }
     }
