@@ -47,7 +47,7 @@ module axi_lite_slave_formal (
         .aw_open(aw_open), .w_open(w_open), .ar_open(ar_open)
     );
 
-    // The requests that wait for their access, and the answers that wait for the master.
+    // The requests that wait for their access, by their words, and the answers that wait for the master.
     reg aw_waits, w_waits, ar_waits, b_waits, r_waits;
     reg [11:0] aw_address, ar_address;
     reg [31:0] data, answer;
@@ -60,11 +60,11 @@ module axi_lite_slave_formal (
     reg [1:0] read_late, write_late;
     reg was_delayed;
     always @(posedge clk) begin
-        if (awvalid && awready) {aw_waits, aw_address} <= {1'b1, awaddr};
+        if (awvalid && awready) {aw_waits, aw_address} <= {1'b1, awaddr[11:2], 2'b00};
         else if (write_done) aw_waits <= 0;
         if (wvalid && wready) {w_waits, data, strobe} <= {1'b1, wdata, wstrb};
         else if (write_done) w_waits <= 0;
-        if (arvalid && arready) {ar_waits, ar_address} <= {1'b1, araddr};
+        if (arvalid && arready) {ar_waits, ar_address} <= {1'b1, araddr[11:2], 2'b00};
         else if (read) ar_waits <= 0;
         if (write_done) {b_waits, b_answer} <= {1'b1, known ? 2'd0 : 2'd2};
         else if (bready) b_waits <= 0;
