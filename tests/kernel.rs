@@ -136,7 +136,7 @@ fn compare_and_swap_and_reservations() {
     }
 }
 
-/// A thread that polls by `lr.w` alone, at any pace, keeps no other from a loop of `lr.w` and `sc.w`
+/// Threads that poll by `lr.w` alone, at any pace, keep no other from a loop of `lr.w` and `sc.w`
 /// on a line of the same bank.
 #[test]
 fn polls_by_reservations_keep_nobody_from_getting_through() {

@@ -268,7 +268,7 @@ fn random_programs_in_machine_mode() {
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
         let mut host = host(&library, memory);
-        for number in 0..8 {
+        for number in 0..12 {
             let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
             let program = machine_program(&mut random, 120, style);
             let ended = bench.run_on(&mut host, &program.executable, LIMIT);

@@ -418,11 +418,11 @@ mod tests {
                 uut.load.lanes.next = bits(2);
                 if compares {
                     uut.compare_read[0].ready.next = rng.gen();
-                    for lane in 0..4 {
+                    for (port, compare) in uut.compare_value.iter_mut().zip(&mut compare) {
                         let value: u32 = rng.gen();
-                        uut.compare_value[lane].next = bits(value.into());
+                        port.next = bits(value.into());
                         if arrives {
-                            compare[lane] = if rd == 0 { 0 } else { value };
+                            *compare = if rd == 0 { 0 } else { value };
                         }
                     }
                 }

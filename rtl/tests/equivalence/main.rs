@@ -161,7 +161,6 @@ units! {
         aes_unit: AesUnit::default();
         alu_decoder: AluDecoder::default(), 10_000, inputs::alu_decoder;
         atomic_stage: AtomicStage::<2>::default(), 3_000, inputs::atomic_stage;
-        reservation_ends: ReservationEnds::default(), 20_000, inputs::reservation_ends;
         atomic_turns: AtomicTurns::default(), 20_000, inputs::atomic_turns;
         atomic_turns_with_few_starts: AtomicTurns::default(), 2_000, inputs::atomic_turns_with_few_starts;
         bit_count: BitCount::default();
@@ -197,6 +196,7 @@ units! {
         program_counters: ProgramCounters::default();
         read_stage: ReadStage::<4>::default();
         register_address: RegisterAddress::default();
+        reservation_ends: ReservationEnds::default(), 20_000, inputs::reservation_ends;
         retire_trace: RetireTrace::<4>::default();
         scoreboard: Scoreboard::default(), 8_000, inputs::scoreboard();
         // The large ones for a shorter time: hermes fuzz compares them with another reference for
@@ -274,7 +274,6 @@ units! {
     l2 {
         answers: L2Answers::default(), 2_000, inputs::answers;
         atomic_alu: AtomicAlu::default(), 2_000;
-        reservation: Reservation::new(3, 1, 2, 20), 10_000, inputs::reservation;
         atomics: L2Atomics::new(3, 1, 2, 20, None, false, 1), 1_500, inputs::atomics;
         atomics_with_compare_and_swap: L2Atomics::new(3, 1, 2, 20, None, true, 4), 1_500, inputs::atomics;
         atomics_with_network: L2Atomics::new(3, 1, 2, 20, Some(2), true, 1), 1_500, inputs::atomics;
@@ -291,6 +290,7 @@ units! {
         memory_system_with_look_up_cycle: MemorySystem::new(inputs::sizes(true)), 600, inputs::memory_system;
         number_pool: NumberPool::new(3), 3_000;
         request_crossbar: RequestCrossbar::new(3, 2);
+        reservation: Reservation::new(3, 1, 2, 20), 10_000, inputs::reservation;
         response_crossbar: ResponseCrossbar::new(3, 2, true, None), 1_500, inputs::response_crossbar;
         response_crossbar_with_network:
             ResponseCrossbar::new(3, 2, true, Some(1)), 1_500, inputs::response_crossbar;
