@@ -76,7 +76,7 @@ fn spawn() {
 
 #[test]
 fn net() {
-    let figures = bench("net --puts 8 --loss 5 --commands 0");
+    let figures = bench("net --incast-cycles 0 --puts 8 --loss 5 --commands 0");
     let expected = ["get", "put"].map(|kind| {
         ["goodput", "loss_5_of_none", "loss_5_resent", "of_the_wire"].map(|what| format!("{kind}_64k_{what}"))
     });
