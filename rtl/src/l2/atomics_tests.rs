@@ -408,21 +408,23 @@ fn compare_and_swap() {
     }
 }
 
+/// `lr.w` of a thread on word 5 of a line.
+fn load_reserved(line: u32, slot: u64, lane: u64) -> Atomic {
+    let operation = Atomic::LOAD_RESERVED;
+    Atomic { line, word: 5, operation, operand: 0, slot, lane, compare: 0, wide: None }
+}
+
+/// Its `sc.w` of 77.
+fn store_conditional(line: u32, slot: u64, lane: u64) -> Atomic {
+    Atomic { operation: Atomic::STORE_CONDITIONAL, operand: 77, ..load_reserved(line, slot, lane) }
+}
+
 /// A message that a warp left its loop ends the reservation, if the warp has it.
 #[test]
 fn a_warp_that_leaves_ends_its_reservation() {
     let mut bench = Bench::new(0.9, None);
-    let lr = |line, lane| Atomic {
-        line,
-        word: 5,
-        operation: 2,
-        operand: 0,
-        slot: 7,
-        lane,
-        compare: 0,
-        wide: None,
-    };
-    let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
+    let lr = |line, lane| load_reserved(line, 7, lane);
+    let sc = |line, lane| store_conditional(line, 7, lane);
     for (requester, slot, ends) in [(1, 7, true), (0, 7, false), (1, 6, false)] {
         bench.perform(1, lr(1, 2));
         bench.uut.ends[requester].valid.next = true;
@@ -442,17 +444,8 @@ fn a_warp_that_leaves_ends_its_reservation() {
 #[test]
 fn who_was_denied_comes_before_who_polls() {
     let mut bench = Bench::new(0.9, None);
-    let lr = |line, slot| Atomic {
-        line,
-        word: 5,
-        operation: 2,
-        operand: 0,
-        slot,
-        lane: 0,
-        compare: 0,
-        wide: None,
-    };
-    let sc = |line, slot| Atomic { operation: 3, operand: 77, ..lr(line, slot) };
+    let lr = |line, slot| load_reserved(line, slot, 0);
+    let sc = |line, slot| store_conditional(line, slot, 0);
     let ends = |bench: &mut Bench, requester: usize, slot: u64, left| {
         bench.uut.ends[requester].valid.next = true;
         bench.uut.ends[requester].left.next = left;
@@ -488,17 +481,8 @@ fn who_was_denied_comes_before_who_polls() {
 #[test]
 fn several_reservations() {
     let mut bench = Bench::with_reservations(0.9, None, 2);
-    let lr = |line, lane| Atomic {
-        line,
-        word: 5,
-        operation: 2,
-        operand: 0,
-        slot: 7,
-        lane,
-        compare: 0,
-        wide: None,
-    };
-    let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
+    let lr = |line, lane| load_reserved(line, 7, lane);
+    let sc = |line, lane| store_conditional(line, 7, lane);
     let outcome = |bench: &mut Bench, asked: &[Atomic], expected: &[u64]| {
         let found: Vec<u64> = asked.iter().map(|atomic| bench.perform(0, *atomic)).collect();
         assert_eq!(found, expected, "{asked:?}");
@@ -539,17 +523,8 @@ fn word_of_line(bench: &Bench, line: u32) -> u64 {
 #[test]
 fn reservations() {
     let mut bench = Bench::new(0.9, None);
-    let lr = |line, lane| Atomic {
-        line,
-        word: 5,
-        operation: 2,
-        operand: 0,
-        slot: 7,
-        lane,
-        compare: 0,
-        wide: None,
-    };
-    let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
+    let lr = |line, lane| load_reserved(line, 7, lane);
+    let sc = |line, lane| store_conditional(line, 7, lane);
     let add = |line, lane| Atomic { operation: 0, operand: 1, ..lr(line, lane) };
     let word = |bench: &Bench, line| u64::from(word_of(&bench.memory.read(line), 5));
 
