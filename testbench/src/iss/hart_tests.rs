@@ -4,15 +4,7 @@ use super::instruction::{Instruction, Isa};
 use super::*;
 use crate::cosim::MemoryImage;
 
-const ALL: Isa = Isa {
-    m: true,
-    zbb: true,
-    aes: true,
-    atomics: true,
-    compare_and_swap: true,
-    zawrs: true,
-    embedded: false,
-};
+const ALL: Isa = Isa::EVERYTHING;
 const MIN: u32 = 0x8000_0000;
 const MAX: u32 = 0x7fff_ffff;
 const ONES: u32 = 0xffff_ffff;

@@ -237,15 +237,7 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
 
-    const ALL: Isa = Isa {
-        m: true,
-        zbb: true,
-        aes: true,
-        atomics: true,
-        compare_and_swap: true,
-        zawrs: true,
-        embedded: false,
-    };
+    const ALL: Isa = Isa::EVERYTHING;
 
     #[test]
     fn decoding_and_encoding_are_inverse() {

@@ -10,15 +10,7 @@ use super::instruction::Isa;
 use super::*;
 use crate::kernel::Executable;
 
-const ALL: Isa = Isa {
-    m: true,
-    zbb: true,
-    aes: true,
-    atomics: true,
-    compare_and_swap: true,
-    zawrs: true,
-    embedded: false,
-};
+const ALL: Isa = Isa::EVERYTHING;
 
 fn tool(name: &str, arguments: &[&str], folder: &Path) -> String {
     let output =
