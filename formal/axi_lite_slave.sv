@@ -47,7 +47,8 @@ module axi_lite_slave_formal (
         .aw_open(aw_open), .w_open(w_open), .ar_open(ar_open)
     );
 
-    // The requests that wait for their access, by their words, and the answers that wait for the master.
+    // The requests that wait for their access, by their words, and the answers that wait for the
+    // master.
     reg aw_waits, w_waits, ar_waits, b_waits, r_waits;
     reg [11:0] aw_address, ar_address;
     reg [31:0] data, answer;
