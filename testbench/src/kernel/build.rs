@@ -180,11 +180,15 @@ pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(
 /// # Errors
 /// As [`build`].
 pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) -> Result<(), BuildError> {
+    build_in(&Work::new(options)?, sources, output)
+}
+
+fn build_in(work: &Work, sources: &[PathBuf], output: &Path) -> Result<(), BuildError> {
+    let options = work.options;
     for source in sources {
         sources::read_source(source)?;
         Language::of(source)?;
     }
-    let work = Work::new(options)?;
     let (mut objects, mut read) = (Vec::new(), Vec::new());
     for (number, source) in sources.iter().enumerate() {
         let object = work.path(&format!("kernel-{number}.o"));
@@ -232,10 +236,12 @@ pub fn build_source(
     registers: RegisterClass,
     output: &Path,
 ) -> Result<(), BuildError> {
-    let folder = work_folder()?;
-    let source = folder.path().join(name);
+    let options = BuildOptions::new(registers);
+    // In the folder whose name stays: the same source gives the same bytes.
+    let work = Work::new(&options)?;
+    let source = work.path(name);
     write_file(&source, text)?;
-    build(&source, registers, output)
+    build_in(&work, &[source], output)
 }
 
 /// How the names of temporary folders begin.
@@ -481,6 +487,21 @@ mod tests {
         assert!(
             format!("{error:#}").ends_with("k.S: begins with a byte order mark; expected UTF-8 without one")
         );
+    }
+
+    /// A source that is built in has no file of its own; its temporary one is not in the result.
+    #[test]
+    fn a_built_in_source_gives_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = ".include \"packet.inc\"\n.globl kernel\nkernel: drop 7\n";
+        let built = ["a.elf", "b.elf"].map(|name| {
+            let output = folder.path().join(name);
+            build_source("k.S", source, RegisterClass::Rv32e, &output).unwrap();
+            std::fs::read(output).unwrap()
+        });
+        assert!(built[0] == built[1]);
+        let name = WORK_NAME.as_bytes();
+        assert!(built[0].windows(name.len()).any(|window| window == name), "the source has no name");
     }
 
     /// C and assembly together, with include folders, macros and an optimization level.
