@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 32] = [
+const EXAMPLES: [(&str, &[Example]); 39] = [
     (
         "emit",
         &[
@@ -164,6 +164,13 @@ const EXAMPLES: [(&str, &[Example]); 32] = [
             ("Some of the apps", "hermes bench apps --apps dec-ttl,route-lookup --mcw 16"),
         ],
     ),
+    ("exp list", &[("", "hermes exp list")]),
+    ("exp plan", &[("Everything, at a glance", "hermes exp plan all --quick -o exp")]),
+    ("exp model", &[("", "hermes exp model exp/models/0123456789abcdef.json")]),
+    ("exp job", &[("", "hermes exp job exp/jobs/0123456789abcdef.json -o exp/results/0123456789abcdef.json")]),
+    ("exp run", &[("Two simulations at a time; a second call goes on where the first ended", "hermes exp run exp -j 2")]),
+    ("exp report", &[("With the results of another machine", "hermes exp report exp --results other/results")]),
+    ("sweep", &[("A plan of your own", "hermes sweep load.toml -o load"), ("", "hermes exp run load")]),
     ("completions", &[("For this shell alone", "hermes completions bash")]),
     ("man", &[("Where `man` looks", "hermes man -o ~/.local/share/man/man1")]),
     ("", &[("Traffic, and an app on it", "hermes gen-trace --kind imix --packets 1000 -o in.pcap"), ("", "hermes run --app dec-ttl --pcap in.pcap")]),

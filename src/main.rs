@@ -10,6 +10,7 @@ mod compare;
 mod debug;
 mod emit;
 mod examples;
+mod exp;
 mod files;
 mod firmware;
 mod fpga;
@@ -92,6 +93,11 @@ enum Command {
     Compare(compare::Args),
     /// Measure the product: every figure beside its limit and goal
     Bench(bench::Args),
+    /// Reproduce figures of the papers: plans of simulations, the simulations, a page with plots
+    #[command(subcommand)]
+    Exp(exp::Command),
+    /// Make a plan of your own: all combinations of values of parameters
+    Sweep(exp::SweepArgs),
     /// Print a script that completes command lines of a shell
     Completions(shell::CompletionArgs),
     /// Write manual pages
@@ -116,6 +122,8 @@ impl Command {
             Self::GenTrace(args) => args.files(),
             Self::Compare(args) => args.files(),
             Self::Bench(args) => args.files(),
+            Self::Exp(command) => command.files(),
+            Self::Sweep(args) => args.files(),
             Self::Emit(args) => args.files(),
             Self::Man(args) => args.files(),
             Self::Apps | Self::Cache(_) | Self::Completions(_) => Files::default(),
@@ -143,6 +151,8 @@ impl Command {
             Self::Cache(command) => cache::execute(&command),
             Self::Compare(args) => compare::execute(&args),
             Self::Bench(args) => bench::execute(&args, quiet),
+            Self::Exp(command) => exp::execute(&command, quiet),
+            Self::Sweep(args) => exp::sweep(&args),
             Self::Completions(args) => shell::completions(&args, command()),
             Self::Man(args) => shell::man(&args, command()),
         }

@@ -110,3 +110,9 @@ pub fn progress(total: u64, quiet: bool) -> ProgressBar {
     );
     ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
+
+/// How a bar counts simulated cycles instead of packets.
+pub fn cycles_style() -> Option<ProgressStyle> {
+    ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} cycles, {elapsed}, {eta} left {msg}")
+        .ok()
+}

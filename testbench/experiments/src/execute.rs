@@ -1,0 +1,133 @@
+//! The simulation of a job.
+
+use anyhow::{ensure, Context};
+use hermes_testbench::apps::{check_ports, App};
+use hermes_testbench::cosim::{
+    self, ArraySetup, Arrivals, EgressLists, Host, KernelImage, MemoryOptions, Packet, Progress, RunOptions,
+    RunResult, Simulation, StreamOptions,
+};
+use hermes_testbench::golden::Golden;
+use hermes_testbench::metrics::Clock;
+use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::traffic::LineRate;
+use hermes_testbench::verdict::Verdict;
+use verilator_sys::ModelLibrary;
+
+use crate::job::{Job, JobFile};
+use crate::parameters::Through;
+use crate::results::{Measured, ResultFile};
+use crate::workload::Workload;
+
+/// Bytes of the shared memory; pages are allocated when they are written.
+const MEMORY_BYTES: u64 = 1 << 30;
+/// Cycles without a commit after which a run is given up: warps of 1,518-byte packets that are
+/// searched or ciphered byte by byte, among 32 of their kind, take a good part of it.
+const COMMIT_LIMIT: u64 = 100_000_000;
+
+/// Simulates a job on a model of its array, and compares every packet with the golden model. Gives
+/// the cycles that were simulated beside the result.
+///
+/// # Errors
+/// Kernel or tables are not those that the job was planned with, the run is stuck, or what came out
+/// differs from the golden model.
+pub fn execute(
+    file: &JobFile,
+    library: &ModelLibrary,
+    progress: &mut dyn FnMut(Progress),
+) -> anyhow::Result<(ResultFile, u64)> {
+    let job = &file.job;
+    let workload = Workload::create(&job.parameters)?;
+    same("kernel", &job.kernel, &workload.program.kernel_digest)?;
+    same("tables", &job.tables, &workload.program.tables_digest)?;
+    let packets = workload.packets();
+    let result = simulate(job, &workload, &packets, library, progress)?;
+    let faults = result.fault_count;
+    ensure!(faults == 0, "{faults} threads ended with a fault");
+    let measured = Measured::of(job, &packets, &result)?;
+    let file = ResultFile { key: file.key.clone(), job: job.clone(), golden_checked: true, measured };
+    Ok((file, result.simulated_cycles))
+}
+
+fn same(what: &str, planned: &str, made: &str) -> anyhow::Result<()> {
+    ensure!(
+        planned == made,
+        "{what} {planned}: this machine makes {made} of the same source; \
+         run the plan with the tools that made it, or plan it here"
+    );
+    Ok(())
+}
+
+/// Runs the packets; the packets of the result are compared with the golden model.
+fn simulate(
+    job: &Job,
+    workload: &Workload,
+    packets: &[SlotPacket],
+    library: &ModelLibrary,
+    progress: &mut dyn FnMut(Progress),
+) -> anyhow::Result<RunResult> {
+    let parameters = &job.parameters;
+    let (app, slot_bytes_log2) = (workload.program.app.as_ref(), workload.slot_bytes_log2);
+    let memory = MemoryOptions { latency: parameters.latency()?, ..MemoryOptions::default() };
+    let mut host = Host::new(Simulation::new(library.instantiate()?, MEMORY_BYTES, memory)?)?;
+    host.load_kernel(&KernelImage::from(&workload.program.kernel))?;
+    let default = ArraySetup::default();
+    let mut setup = ArraySetup {
+        ring_slots_log2: ring_slots_log2(app, packets.len(), slot_bytes_log2),
+        slot_bytes_log2,
+        mcw: parameters.mcw,
+        timeout: parameters.timeout,
+        eager: parameters.eager,
+        stack_bytes_log2: default.stack_bytes_log2.max(app.stack_bytes_log2()),
+        ..default
+    };
+    host.load_app(app, &mut setup)?;
+    let layout = host.configure(&setup)?;
+    let rate = parameters.line_rate()?;
+    let arrivals = match rate {
+        LineRate::Max => Arrivals::Taken,
+        LineRate::Gbps(_) | LineRate::Trace => Arrivals::Scheduled,
+    };
+    let options = RunOptions { commit_limit: COMMIT_LIMIT, arrivals, ..RunOptions::default() };
+    let arriving: Vec<_> = workload
+        .frames
+        .iter()
+        .zip(rate.arrivals(&workload.frames, Clock::GIGAHERTZ))
+        .map(|(frame, arrival)| Packet { frame: frame.data.clone(), port: frame.port, flags: 0, arrival })
+        .collect();
+    match parameters.through {
+        Through::Host => {
+            let result = cosim::run(&mut host, &setup, &layout, &arriving, options, progress)?;
+            check(app, packets, &result)?;
+            Ok(result)
+        }
+        Through::Ports => {
+            let streams = StreamOptions::default();
+            let ports = cosim::run_through_ports(&mut host, &setup, &arriving, streams, options, progress)?;
+            let packets = check_ports(app, packets, &ports)
+                .with_context(|| format!("what left differs from the golden model of {}", parameters.app))?;
+            Ok(RunResult { packets, ..ports.run })
+        }
+    }
+}
+
+/// Slots of the ring as a power of two: four times the packets, so that the caches are not cleaned
+/// before the end, or as many as memory has room for.
+fn ring_slots_log2(app: &dyn App, packets: usize, slot_bytes_log2: u32) -> u32 {
+    let entries = app.egress_entries(slot::capacity(slot_bytes_log2));
+    let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
+    (4 * packets).next_power_of_two().ilog2().min((MEMORY_BYTES / 4).ilog2() - largest).min(20)
+}
+
+/// Compares every packet and verdict with the golden model of `app`.
+fn check(app: &dyn App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
+    let (ended, all) = (result.packets.len(), packets.len());
+    ensure!(ended == all, "{ended} of {all} packets ended");
+    for (packet, got) in packets.iter().zip(&result.packets) {
+        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
+        if let Some(difference) = app.check(got.index, packet, golden) {
+            anyhow::bail!("{difference}");
+        }
+        app.check_egress(packet, &got.egress)?;
+    }
+    Ok(())
+}

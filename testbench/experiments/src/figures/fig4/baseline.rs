@@ -1,0 +1,136 @@
+//! The CPU/GPU system of the papers, around kernel times of this array.
+
+use hermes_qos::baseline::{process, Outcome, Pipelining, System};
+
+use crate::figures::regime::{offered_to, WIRE_BITS};
+use crate::figures::{labels, App, Results};
+use crate::parameters::Parameters;
+use crate::plan::{Cell, Scale};
+
+/// Packets of a batch.
+const SIZES: [usize; 4] = [256, 1_024, 4_096, 16_384];
+const QUICK_SIZES: [usize; 2] = [256, 2_048];
+/// MCW of the kernel; the faster one counts.
+const WARPS: [u32; 2] = [16, 32];
+/// Batches of the stream by which the throughput is told.
+const BATCHES: usize = 16;
+/// Bytes that go to the GPU beside each frame.
+const DESCRIPTOR_BYTES: f64 = 16.0;
+/// Bytes that come back of a packet of which a verdict is wanted alone.
+const VERDICT_BYTES: f64 = 4.0;
+/// Bytes of a frame without FCS.
+const FRAME_BYTES: f64 = 60.0;
+
+/// The kernel of an app alone on batches of every size.
+pub fn cells(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let (sizes, warps) = match scale {
+        Scale::Quick => (&QUICK_SIZES[..], &WARPS[..1]),
+        Scale::Full => (&SIZES[..], &WARPS[..]),
+    };
+    let mut cells = Vec::new();
+    for packets in sizes {
+        for mcw in warps {
+            let size = packets.to_string();
+            let labels = labels(&[("app", app.name), ("batch", &size), ("mcw", &mcw.to_string())]);
+            cells.push(Cell {
+                labels,
+                parameters: Parameters { mcw: *mcw, packets: *packets, ..Parameters::of(app.name)? },
+            });
+        }
+    }
+    Ok(cells)
+}
+
+/// What the system makes of a burst.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// Packets of a batch: those with which its throughput is best.
+    pub size: usize,
+    /// Million packets a second of a long stream.
+    pub mpps: f64,
+    /// The burst.
+    pub burst: Outcome,
+}
+
+/// Bytes of a packet to the GPU and back.
+fn bytes(app: &App) -> (f64, f64) {
+    let back = match app.name {
+        "dpi" | "classifier" | "route-lookup" => VERDICT_BYTES,
+        _ => FRAME_BYTES,
+    };
+    (FRAME_BYTES + DESCRIPTOR_BYTES, back)
+}
+
+/// The times of the kernel by the size of the batch: from the first start to the last finish, with
+/// the better MCW.
+fn kernel_times(results: &Results, app: &App) -> Vec<(usize, f64)> {
+    let mut times: Vec<(usize, f64)> = Vec::new();
+    for (labels, result) in results.found() {
+        if labels["app"] != app.name || !labels.contains_key("batch") {
+            continue;
+        }
+        let (packets, cycles) = (result.job.parameters.packets, result.measured.busy_cycles as f64);
+        match times.iter_mut().find(|(size, _)| *size == packets) {
+            Some((_, time)) => *time = time.min(cycles),
+            None => times.push((packets, cycles)),
+        }
+    }
+    times
+}
+
+/// The time for so many packets, between two sizes on the line through them: the last batch of a
+/// burst may be smaller than the others.
+fn kernel_time(times: &[(usize, f64)], packets: usize) -> f64 {
+    let below = times.iter().filter(|(size, _)| *size <= packets).max_by_key(|(size, _)| *size);
+    let above = times.iter().filter(|(size, _)| *size >= packets).min_by_key(|(size, _)| *size);
+    match (below, above) {
+        (Some(low), Some(high)) if high.0 > low.0 => {
+            low.1 + (high.1 - low.1) * (packets - low.0) as f64 / (high.0 - low.0) as f64
+        }
+        (Some(one), _) | (None, Some(one)) => one.1,
+        (None, None) => 0.0,
+    }
+}
+
+/// The system with the batch that gives it the best throughput, on packets that arrive as those of
+/// the run `labels`; none if a result lacks.
+pub fn of(results: &Results, app: &App, pipelining: Pipelining, load: &str) -> Option<Baseline> {
+    let system = System { pipelining, ..System::JOURNAL };
+    let run = results.found().find(|(labels, _)| {
+        labels["app"] == app.name && labels.get("load").is_some_and(|found| found == load)
+    });
+    let (_, run) = run?;
+    let interval = 1e3 / offered_to(run);
+    let arrivals = |packets: usize| (1..=packets).map(|n| n as f64 * interval).collect::<Vec<_>>();
+    let mut best: Option<Baseline> = None;
+    let times = kernel_times(results, app);
+    for &(size, _) in &times {
+        let kernel = |packets: usize| kernel_time(&times, packets);
+        let stream = process(&system, &arrivals(BATCHES * size), size, bytes(app), kernel);
+        let mpps = 1e3 * stream.throughput;
+        if best.as_ref().is_none_or(|best| mpps > best.mpps) {
+            let burst = process(&system, &arrivals(run.job.parameters.packets), size, bytes(app), kernel);
+            best = Some(Baseline { size, mpps, burst });
+        }
+    }
+    best
+}
+
+/// Gbit/s of 64-byte frames.
+pub fn gbps(mpps: f64) -> f64 {
+    // A frame on the wire has 20 bytes of preamble and gap, which are no part of it.
+    mpps * (WIRE_BITS - 160.0) / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smaller_batches_take_less() {
+        let times = [(256, 100.0), (1024, 400.0)];
+        let of = |packets| kernel_time(&times, packets);
+        assert_eq!((of(10), of(256), of(640), of(1024), of(5000)), (100.0, 100.0, 250.0, 400.0, 400.0));
+        assert_eq!(gbps(1000.0), 512.0);
+    }
+}

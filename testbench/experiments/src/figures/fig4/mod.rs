@@ -1,0 +1,94 @@
+//! Figure 4 of the Hermes paper: throughput, delay and delay variance beside a CPU/GPU system, what
+//! the delay commit queue costs, sparse traffic, and more cores.
+
+mod baseline;
+mod commit_queue;
+mod cores;
+mod gain;
+mod sparse;
+
+use super::regime::{rate, BURST_PACKETS};
+use super::{labels, App, APPS, QUICK_PACKETS};
+use crate::parameters::{Parameters, Through};
+use crate::plan::{Cell, Experiment, Scale};
+
+/// The experiments.
+pub const THROUGHPUT: Experiment = Experiment {
+    name: "hermes-fig4a",
+    summary: "throughput under burst traffic, beside a CPU/GPU system",
+    cells: burst_cells,
+    section: gain::throughput,
+};
+/// Delay.
+pub const DELAY: Experiment = Experiment {
+    name: "hermes-fig4b",
+    summary: "delay under burst traffic, beside a CPU/GPU system",
+    cells: burst_cells,
+    section: gain::delay,
+};
+/// Delay variance.
+pub const VARIANCE: Experiment = Experiment {
+    name: "hermes-fig4c",
+    summary: "delay variance under burst traffic, beside a CPU/GPU system",
+    cells: burst_cells,
+    section: gain::variance,
+};
+/// What the delay commit queue costs.
+pub const COMMIT_QUEUE: Experiment = Experiment {
+    name: "hermes-fig4d",
+    summary: "delay with and without the delay commit queue",
+    cells: burst_cells,
+    section: commit_queue::section,
+};
+/// Sparse traffic.
+pub const SPARSE: Experiment = Experiment {
+    name: "hermes-fig4e",
+    summary: "throughput under sparse traffic",
+    cells: sparse::cells,
+    section: sparse::section,
+};
+/// More cores.
+pub const CORES: Experiment = Experiment {
+    name: "hermes-fig4f",
+    summary: "throughput with 8, 17 and 28 cores",
+    cells: cores::cells,
+    section: cores::section,
+};
+
+/// Values of the MCW: Hermes-4, -8, -16 and -32.
+const WARPS: [u32; 4] = [4, 8, 16, 32];
+/// Line-card rates of bursts, in throughputs of the array.
+const FACTORS: [(&str, f64); 2] = [("2.0", 2.0), ("1.1", 1.1)];
+
+/// Bursts on the array, and the kernel alone on batches for the CPU/GPU system.
+fn burst_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let mut cells = even_bursts(scale)?;
+    for app in &APPS {
+        cells.extend(baseline::cells(app, scale)?);
+    }
+    Ok(cells)
+}
+
+/// Bursts on the array whose packets arrive evenly.
+pub(super) fn even_bursts(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let (packets, warps) = match scale {
+        Scale::Quick => (QUICK_PACKETS, &WARPS[..3]),
+        Scale::Full => (BURST_PACKETS, &WARPS[..]),
+    };
+    let mut cells = Vec::new();
+    for app in &APPS {
+        for (name, factor) in FACTORS {
+            for mcw in warps {
+                let labels = labels(&[("app", app.name), ("load", name), ("mcw", &mcw.to_string())]);
+                cells.push(Cell { labels, parameters: offered(app, factor, *mcw, packets)? });
+            }
+        }
+    }
+    Ok(cells)
+}
+
+/// A run of an app whose packets arrive evenly, at `factor` times its throughput.
+fn offered(app: &App, factor: f64, mcw: u32, packets: usize) -> anyhow::Result<Parameters> {
+    let arrivals = rate(app, Through::Host, factor).to_string();
+    Ok(Parameters { mcw, packets, arrivals, ..Parameters::of(app.name)? })
+}

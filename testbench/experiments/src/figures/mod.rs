@@ -1,0 +1,156 @@
+//! The figures and tables of the papers, and those of a sweep.
+//!
+//! A figure says which runs it wants, and what came of them. Its file has both.
+
+mod area;
+mod curve;
+mod fig4;
+mod fig5;
+mod measure;
+mod model;
+mod regime;
+mod share;
+mod swept;
+mod table2;
+mod timeout;
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+
+pub use measure::{Measure, MEASURES};
+
+use crate::parameters::{Parameters, Through};
+use crate::plan::{Experiment, PlannedCell, Scale};
+use crate::report::Section;
+use crate::results::ResultFile;
+use crate::sweep::Axes;
+
+/// Every experiment, in the order of the page.
+pub const ALL: &[Experiment] = &[
+    curve::EXPERIMENT,
+    fig4::THROUGHPUT,
+    fig4::DELAY,
+    fig4::VARIANCE,
+    fig4::COMMIT_QUEUE,
+    fig4::SPARSE,
+    fig4::CORES,
+    fig5::EXPERIMENT,
+    table2::EXPERIMENT,
+    model::BURST,
+    model::SPARSE,
+    timeout::EXPERIMENT,
+    share::EXPERIMENT,
+    area::EXPERIMENT,
+];
+
+/// The apps of the papers' figures: name here, name there, packets of a run with a steady state.
+/// `dec-ttl` stands for the three that are alike (Hermes, section 4.2).
+const APPS: [App; 4] = [
+    App { name: "classifier", published: "Packet classification", packets: 32_768 },
+    App { name: "dpi", published: "DPI", packets: 32_768 },
+    App { name: "route-lookup", published: "Routing table lookup", packets: 65_536 },
+    App { name: "dec-ttl", published: "DecTTL", packets: 65_536 },
+];
+
+/// Packets of a run with [`Scale::Quick`].
+const QUICK_PACKETS: usize = 2_048;
+/// Waves that a run has at least for a steady state.
+const WAVES: usize = crate::results::MOST_SHORT as usize;
+
+/// An app of the papers' figures.
+#[derive(Clone, Copy, Debug)]
+struct App {
+    name: &'static str,
+    published: &'static str,
+    packets: usize,
+}
+
+impl App {
+    /// A run of it at saturation, with an MCW.
+    fn saturated(&self, mcw: u32, scale: Scale) -> anyhow::Result<Parameters> {
+        let parameters = Parameters { mcw, ..Parameters::of(self.name)? };
+        let threads = parameters.array.cores * parameters.array.lanes * mcw as usize;
+        let packets = match scale {
+            Scale::Quick => QUICK_PACKETS,
+            Scale::Full => self.packets.max(WAVES * threads),
+        };
+        Ok(Parameters { packets, ..parameters })
+    }
+}
+
+/// The results of a figure.
+#[derive(Debug)]
+pub struct Results<'a> {
+    /// How much was measured.
+    pub scale: Scale,
+    /// What a sweep draws.
+    pub axes: Option<&'a Axes>,
+    /// Name of the figure.
+    pub title: &'a str,
+    /// Its runs, with their results if there are any.
+    pub cells: Vec<(&'a PlannedCell, Option<&'a ResultFile>)>,
+}
+
+impl Results<'_> {
+    /// The results that there are, with their labels.
+    fn found(&self) -> impl Iterator<Item = (&BTreeMap<String, String>, &ResultFile)> {
+        self.cells.iter().filter_map(|(cell, result)| result.map(|result| (&cell.labels, result)))
+    }
+
+    /// The result whose labels are these, if it is there.
+    fn with(&self, labels: &[(&str, &str)]) -> Option<&ResultFile> {
+        let fits = |found: &BTreeMap<String, String>| {
+            labels.iter().all(|(name, value)| found.get(*name).is_some_and(|found| found == value))
+        };
+        self.found().find(|(found, _)| fits(found)).map(|(_, result)| result)
+    }
+
+    /// How a steady state was measured, for the page.
+    fn steady_state(&self) -> String {
+        match self.scale {
+            Scale::Full => "Steady state: packets that finish from the first quarter to the last sixteenth of \
+                            a run that is at least eight times the threads of the array; the ring has four times \
+                            the packets, so the host does not clean the caches in between."
+                .to_string(),
+            Scale::Quick => format!("Whole runs of {QUICK_PACKETS} packets, no steady state."),
+        }
+    }
+}
+
+/// What a figure says.
+///
+/// # Errors
+/// It has results that do not belong to it.
+pub fn section(name: &str, results: &Results) -> anyhow::Result<Section> {
+    if results.axes.is_some() {
+        return swept::section(results);
+    }
+    let experiment = ALL.iter().find(|one| one.name == name);
+    let experiment = experiment.with_context(|| format!("experiment `{name}`: this version has none"))?;
+    (experiment.section)(results)
+}
+
+/// The labels of a run.
+fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
+}
+
+/// A number with digits that mean something.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// What is said of a run's throughput: whether its payload moved.
+fn path(result: &ResultFile) -> &'static str {
+    let through = result.job.parameters.through;
+    match (through, result.measured.payload_moved(through)) {
+        (Through::Ports, _) => "ports",
+        (Through::Host, true) => "host, all lines read",
+        (Through::Host, false) => "header path",
+    }
+}

@@ -1,0 +1,42 @@
+//! Traffic by its load: the papers name regimes, not rates.
+
+use super::{App, APPS};
+use crate::parameters::{Parameters, Through};
+use crate::results::ResultFile;
+
+/// Bits of a 64-byte frame on the wire, with preamble, FCS and gap.
+pub const WIRE_BITS: f64 = 8.0 * 84.0;
+/// Packets of a burst.
+pub const BURST_PACKETS: usize = 16_384;
+
+/// Million packets a second that an app reaches at its best MCW on the array of the paper, about:
+/// by the order of [`APPS`], host and ports. They choose the rates of jobs, which a plan must know
+/// before anything is measured; the page tells loads by what was measured.
+const THROUGHPUT: [(f64, f64); 4] = [(165.0, 160.0), (175.0, 150.0), (870.0, 400.0), (1_360.0, 430.0)];
+
+/// What an app reaches, in million packets a second.
+pub fn nominal(app: &App, through: Through) -> f64 {
+    let of_app = APPS.iter().zip(THROUGHPUT).find(|(one, _)| one.name == app.name);
+    let (host, ports) = of_app.map_or((1.0, 1.0), |(_, rates)| rates);
+    match through {
+        Through::Host => host,
+        Through::Ports => ports,
+    }
+}
+
+/// Gbit/s on the wire of a load of `factor`, with a digit behind the point: what the text of a job
+/// says is what runs.
+pub fn rate(app: &App, through: Through, factor: f64) -> f64 {
+    (nominal(app, through) * factor * WIRE_BITS / 1e3 * 10.0).round() / 10.0
+}
+
+/// Million packets a second that the arrivals of a run offer, if they are even.
+pub fn offered(parameters: &Parameters) -> Option<f64> {
+    let rate = parameters.arrivals.strip_prefix("constant:").unwrap_or(&parameters.arrivals);
+    rate.parse::<f64>().ok().map(|rate| rate / WIRE_BITS * 1e3)
+}
+
+/// As [`offered`], of a result.
+pub fn offered_to(result: &ResultFile) -> f64 {
+    offered(&result.job.parameters).unwrap_or(0.0)
+}

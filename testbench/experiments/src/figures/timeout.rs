@@ -1,0 +1,135 @@
+//! When a partial warp is formed: the interval of the paper's section 3.3.
+
+use super::regime::{nominal, offered_to, rate};
+use super::{figure, labels, App, Results, APPS, QUICK_PACKETS};
+use crate::parameters::{Parameters, Through};
+use crate::plan::{Cell, Experiment, Scale};
+use crate::report::{self, Plot, Section, Series};
+
+/// The experiment.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "hermes-timeout",
+    summary: "delay against load with several time-outs of warp forming",
+    cells,
+    section,
+};
+
+/// Loads in percent.
+const LOADS: [u32; 8] = [2, 5, 10, 20, 40, 60, 80, 100];
+const QUICK_LOADS: [u32; 2] = [10, 60];
+/// Packets of a run.
+const PACKETS: usize = 8_192;
+/// MCW of the runs.
+const MCW: u32 = 16;
+/// Time-outs in cycles; `2x` is twice the time in which a warp arrives (section 3.3), and `eager`
+/// forms partial warps at once when a slot is idle.
+const SETTINGS: [&str; 5] = ["64", "256", "1024", "2x", "eager"];
+
+/// The apps with the shortest and a longer service.
+fn apps() -> impl Iterator<Item = &'static App> {
+    APPS.iter().filter(|app| matches!(app.name, "dec-ttl" | "classifier"))
+}
+
+fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let (loads, packets) = match scale {
+        Scale::Quick => (&QUICK_LOADS[..], QUICK_PACKETS),
+        Scale::Full => (&LOADS[..], PACKETS),
+    };
+    let mut cells = Vec::new();
+    for app in apps() {
+        for load in loads {
+            let factor = f64::from(*load) / 100.0;
+            for setting in SETTINGS {
+                let arrivals = rate(app, Through::Host, factor).to_string();
+                let mut parameters = Parameters { mcw: MCW, packets, arrivals, ..Parameters::of(app.name)? };
+                let warp = parameters.array.lanes as f64 * 1e3 / (nominal(app, Through::Host) * factor);
+                match setting {
+                    "eager" => parameters.eager = true,
+                    "2x" => parameters.timeout = (2.0 * warp).round() as u32,
+                    cycles => parameters.timeout = cycles.parse()?,
+                }
+                let labels = labels(&[("app", app.name), ("load", &load.to_string()), ("timeout", setting)]);
+                cells.push(Cell { labels, parameters });
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn section(results: &Results) -> anyhow::Result<Section> {
+    let (mut rows, mut plots, mut told) = (Vec::new(), Vec::new(), Vec::new());
+    for app in apps() {
+        let mut series = Vec::new();
+        // The worst of each setting's p99 over the best at that load.
+        let mut worst: Vec<(&str, f64)> = Vec::new();
+        let found = |load: &str, setting: &str| {
+            let result = results.with(&[("app", app.name), ("load", load), ("timeout", setting)])?;
+            Some((result, result.measured.delays.as_ref()?))
+        };
+        for setting in SETTINGS {
+            let (mut points, mut ratio) = (Vec::new(), 1.0_f64);
+            for load in LOADS.iter().chain(&QUICK_LOADS).collect::<std::collections::BTreeSet<_>>() {
+                let load = load.to_string();
+                let Some((result, delays)) = found(&load, setting) else { continue };
+                let p99 = delays.delay.p99 as f64;
+                let best = SETTINGS.iter().filter_map(|other| found(&load, other));
+                let best = best.map(|(_, delays)| delays.delay.p99 as f64).fold(p99, f64::min);
+                ratio = ratio.max(p99 / best);
+                points.push((load.parse()?, p99));
+                rows.push(vec![
+                    app.published.to_string(),
+                    load,
+                    setting.to_string(),
+                    result.job.parameters.timeout.to_string(),
+                    figure(offered_to(result)),
+                    figure(result.measured.whole.mpps()),
+                    delays.delay.p50.to_string(),
+                    delays.delay.p99.to_string(),
+                    figure(p99 / best),
+                    figure(result.measured.whole.packets as f64 / result.measured.warps.max(1) as f64),
+                ]);
+            }
+            if !points.is_empty() {
+                worst.push((setting, ratio));
+                series.push(Series { name: setting.to_string(), points, published: false });
+            }
+        }
+        if let Some((setting, ratio)) = worst.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
+            told.push(format!("{}: `{setting}`, within {} times the best", app.published, figure(*ratio)));
+        }
+        if !series.is_empty() {
+            plots.push(Plot {
+                title: format!("p99 of the delay by time-out: {}", app.published),
+                x: "load, %".to_string(),
+                x_scale: report::Scale::Logarithmic,
+                y: "cycles".to_string(),
+                y_scale: report::Scale::Logarithmic,
+                series,
+            });
+        }
+    }
+    let head = [
+        "app",
+        "load, %",
+        "time-out",
+        "cycles",
+        "offered, Mpps",
+        "delivered, Mpps",
+        "delay p50, cycles",
+        "p99",
+        "p99 over the best",
+        "packets a warp",
+    ];
+    Ok(Section {
+        title: "Time-out of warp forming".to_string(),
+        sentence: format!("The setting whose p99 is nearest to the best at every load: {}.", told.join("; ")),
+        plots,
+        head: head.map(str::to_string).to_vec(),
+        rows,
+        measured: format!("64-byte frames through the host, MCW {MCW}; loads in percent of T as in figure 4(a)."),
+        assumed: "`2x` knows the load; a machine would have to measure it.".to_string(),
+        differs: "The paper forms a partial warp after twice the time in which a warp arrives (section 3.3); the array has a \
+                  register, 256 cycles unless set, and a bit for eager forming."
+            .to_string(),
+    })
+}

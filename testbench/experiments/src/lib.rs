@@ -1,0 +1,44 @@
+//! Experiments on the simulated array.
+//!
+//! A [`Job`] is one simulation: a process reads its file and writes one file of results. A [`Plan`]
+//! has the jobs of one or more experiments in a folder; any engine may run them, on any number of
+//! machines. The page is made from the results alone, so it has the same bytes wherever and in
+//! whatever order they were computed.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `parameters`, `job` | what a simulation is of; its file and its key |
+//! | `workload`, `execute` | tables and packets from a seed; the simulation, compared with its golden model |
+//! | `results` | what a job measured, and its file |
+//! | `plan`, `folder`, `snakefile`, `model_file` | a folder with jobs, and what runs them |
+//! | `pool` | a plain pool of processes, for users without an engine |
+//! | `sweep` | a plan of the user's own, from a TOML file |
+//! | `figures` | the figures and tables of the papers |
+//! | `report` | the page |
+
+mod digest;
+mod execute;
+pub mod figures;
+mod folder;
+mod job;
+mod model_file;
+mod parameters;
+mod plan;
+mod pool;
+mod report;
+mod results;
+mod snakefile;
+mod sweep;
+mod workload;
+
+pub use execute::execute;
+pub use folder::{ErrorFile, Folder, LogFile};
+pub use job::{Estimate, Job, JobFile, Key, FORMAT};
+pub use model_file::{ModelFile, ModelKey};
+pub use parameters::{Parameters, Through};
+pub use plan::{Cell, Experiment, Figure, Plan, Planned, Scale};
+pub use pool::{Pool, Step};
+pub use report::{write_report, Summary};
+pub use results::{Measured, Rate, ResultFile, Spread};
+pub use sweep::Sweep;
+pub use workload::{Tables, Workload};

@@ -1,0 +1,173 @@
+//! What a simulation is of.
+
+use std::str::FromStr as _;
+
+use anyhow::{ensure, Context};
+use hermes_rtl::config::Config;
+use hermes_testbench::apps::AppEntry;
+use hermes_testbench::cosim::Latency;
+use hermes_testbench::traffic::{Kind, LineRate};
+use serde::{Deserialize, Serialize};
+
+/// Most packets of a job: one that takes longer cannot be spread over machines.
+const MOST_PACKETS: usize = 1 << 20;
+/// Most entries of a table that is made from the seed.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// How packets come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Through {
+    /// The host writes them to the ring and reads them there, without bandwidth: figures are those
+    /// of the header path.
+    Host,
+    /// Through the packet ports of the array.
+    Ports,
+}
+
+/// What a simulation is of: everything that its result depends on, but the code.
+///
+/// In a [sweep](crate::Sweep) each field has its name here; those of the array are
+/// `array.NAME`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// App, as `hermes apps` lists them.
+    pub app: String,
+    /// Configuration of the array.
+    pub array: Config,
+    /// Maximally allowed concurrent warps of a core.
+    pub mcw: u32,
+    /// Packets of the run.
+    pub packets: usize,
+    /// Kind of packets: `fixed:BYTES` (captured bytes, without FCS), `imix` or `tcp-mix`.
+    pub frames: String,
+    /// When they arrive, as `--arrivals` of `hermes run` takes it.
+    pub arrivals: String,
+    /// Seed of tables, packets and arrivals.
+    pub seed: u64,
+    /// Prefixes of the routing table.
+    pub prefixes: usize,
+    /// Filters of the classifiers.
+    pub filters: usize,
+    /// Rules whose patterns are searched.
+    pub pattern_rules: usize,
+    /// Cycles that the oldest waiting packet waits for a full warp.
+    pub timeout: u32,
+    /// Whether a partial warp is formed at once when a warp slot is idle.
+    pub eager: bool,
+    /// Timing of the memory: cycles of a fixed latency, or `dram:NAME=N,...`.
+    pub memory: String,
+    /// How packets come and go.
+    pub through: Through,
+}
+
+impl Parameters {
+    /// `app` on the array of the paper with two channels of memory that answer after 100 cycles:
+    /// 16,384 packets of 64 bytes with FCS that are all there from the start, MCW 16.
+    ///
+    /// # Errors
+    /// There is no preset `paper`, which is an error of this program.
+    pub fn of(app: &str) -> anyhow::Result<Self> {
+        Ok(Self {
+            app: app.to_string(),
+            array: Config { channels: 2, ..Config::preset("paper")? },
+            mcw: 16,
+            packets: 16_384,
+            frames: "fixed:60".to_string(),
+            arrivals: "max".to_string(),
+            seed: 1,
+            prefixes: 10_000,
+            filters: 100,
+            pattern_rules: 100,
+            timeout: 256,
+            eager: false,
+            memory: "100".to_string(),
+            through: Through::Host,
+        })
+    }
+
+    /// Checks all values that can be checked without making the tables.
+    ///
+    /// # Errors
+    /// The first that cannot be used: its field, and what was expected.
+    pub fn validate(&self) -> anyhow::Result<()> {
+        let Self { packets, mcw, timeout, .. } = *self;
+        AppEntry::find(&self.app).with_context(|| format!("app `{}`", self.app))?;
+        self.array.validate().context("array")?;
+        let slots = self.array.warps;
+        ensure!(
+            (1..=slots as u32).contains(&mcw),
+            "mcw {mcw}: expected 1 to {slots}, the warp slots of a core"
+        );
+        ensure!((1..=MOST_PACKETS).contains(&packets), "packets {packets}: expected 1 to {MOST_PACKETS}");
+        ensure!(timeout >= 1, "timeout {timeout}: expected at least 1 cycle");
+        for (name, entries) in
+            [("prefixes", self.prefixes), ("filters", self.filters), ("pattern_rules", self.pattern_rules)]
+        {
+            ensure!((1..=MOST_ENTRIES).contains(&entries), "{name} {entries}: expected 1 to {MOST_ENTRIES}");
+        }
+        self.kind()?;
+        self.line_rate()?;
+        self.latency()?;
+        let ports = self.array.packet_ports;
+        ensure!(
+            self.through == Through::Host || ports,
+            "through `ports`: expected an array with packet ports (array.packet_ports = true)"
+        );
+        Ok(())
+    }
+
+    /// The kind of packets.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub fn kind(&self) -> anyhow::Result<Kind> {
+        Kind::from_str(&self.frames).map_err(|error| anyhow::anyhow!("frames {error}"))
+    }
+
+    /// When they arrive.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub fn line_rate(&self) -> anyhow::Result<LineRate> {
+        LineRate::from_str(&self.arrivals).map_err(|error| anyhow::anyhow!("arrivals {error}"))
+    }
+
+    /// The timing of the memory.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub fn latency(&self) -> anyhow::Result<Latency> {
+        Latency::from_str(&self.memory).map_err(|error| anyhow::anyhow!("memory `{}`: {error}", self.memory))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_values_are_named() {
+        type Change = fn(&mut Parameters);
+        let cases: [(&str, Change); 9] = [
+            ("app `none`", |p| p.app = "none".to_string()),
+            ("array: ", |p| p.array.lanes = 3),
+            ("mcw 33: expected 1 to 32", |p| p.mcw = 33),
+            ("packets 0: expected 1 to", |p| p.packets = 0),
+            ("filters 0: expected 1 to", |p| p.filters = 0),
+            ("frames `fixed:1`: expected", |p| p.frames = "fixed:1".to_string()),
+            ("arrivals `soon`: expected", |p| p.arrivals = "soon".to_string()),
+            ("memory `fast`", |p| p.memory = "fast".to_string()),
+            ("through `ports`: expected an array with packet ports", |p| p.through = Through::Ports),
+        ];
+        let good = Parameters::of("dec-ttl").unwrap();
+        good.validate().unwrap();
+        for (expected, change) in cases {
+            let mut parameters = good.clone();
+            change(&mut parameters);
+            let error = format!("{:#}", parameters.validate().unwrap_err());
+            assert!(error.contains(expected), "{error}; expected {expected}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The page: one file of HTML with all plots in it, made from the results of a plan alone.
+
+mod plot;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hermes_testbench::output;
+use minijinja::{context, Environment};
+use serde::Serialize;
+
+pub use plot::{Plot, Scale, Series};
+
+use crate::figures::{self, Results};
+use crate::folder::Folder;
+use crate::plan;
+
+/// The template of the page; the ending of its name lets everything be escaped.
+const TEMPLATE: (&str, &str) = ("page.html", include_str!("page.html"));
+
+/// What an experiment says on the page.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// Title.
+    pub title: String,
+    /// What came out, in a sentence.
+    pub sentence: String,
+    /// The plots.
+    pub plots: Vec<Plot>,
+    /// Head of the table.
+    pub head: Vec<String>,
+    /// Rows of the table.
+    pub rows: Vec<Vec<String>>,
+    /// How it was measured.
+    pub measured: String,
+    /// What was assumed.
+    pub assumed: String,
+    /// What differs from the paper.
+    pub differs: String,
+}
+
+/// A section as the template shows it.
+#[derive(Serialize)]
+struct Shown {
+    name: String,
+    #[serde(flatten)]
+    text: Text,
+    plots: Vec<String>,
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+    missing: Vec<String>,
+}
+
+/// Its sentences.
+#[derive(Serialize)]
+struct Text {
+    title: String,
+    sentence: String,
+    measured: String,
+    assumed: String,
+    differs: String,
+}
+
+/// What a report is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Jobs of the plan.
+    pub jobs: usize,
+    /// Jobs without a result.
+    pub missing: usize,
+    /// Plots on the page.
+    pub plots: usize,
+}
+
+/// Writes the page of the plan in `folder` to `index.html` in `output`, from its results and those
+/// in `others`. Figures that lack results say which, and why.
+///
+/// # Errors
+/// As [`Folder::find`], or the page cannot be written.
+pub fn write_report(folder: &Folder, others: &[PathBuf], output: &Path) -> anyhow::Result<Summary> {
+    let plan = folder.plan()?;
+    let found = folder.find(&plan, others)?;
+    let mut sections = Vec::new();
+    for figure in &plan.figures {
+        let cells: Vec<_> = figure.cells.iter().map(|cell| (cell, found.results.get(&cell.key))).collect();
+        let mut missing: Vec<_> = figure
+            .cells
+            .iter()
+            .filter_map(|cell| found.missing.get(&cell.key).map(|reason| (cell, reason)))
+            .map(|(cell, reason)| {
+                let labels: Vec<_> =
+                    cell.labels.iter().map(|(name, value)| format!("{name} {value}")).collect();
+                format!("job {} ({}): {reason}", cell.key, labels.join(", "))
+            })
+            .collect();
+        missing.dedup();
+        let results = Results { scale: plan.scale, axes: figure.axes.as_ref(), title: &figure.name, cells };
+        let section =
+            figures::section(&figure.name, &results).with_context(|| format!("figure {}", figure.name))?;
+        let Section { title, sentence, plots, head, rows, measured, assumed, differs } = section;
+        sections.push(Shown {
+            name: figure.name.clone(),
+            text: Text { title, sentence, measured, assumed, differs },
+            plots: plots.iter().map(Plot::svg).collect::<anyhow::Result<_>>()?,
+            head,
+            rows,
+            missing,
+        });
+    }
+    let summary = Summary {
+        jobs: plan.jobs.len(),
+        missing: found.missing.len(),
+        plots: sections.iter().map(|section| section.plots.len()).sum(),
+    };
+    let page = render(&plan, &sections, summary)?;
+    fs::create_dir_all(output).with_context(|| output.display().to_string())?;
+    output::write(&output.join("index.html"), page.as_bytes())?;
+    Ok(summary)
+}
+
+fn render(plan: &plan::Plan, sections: &[Shown], summary: Summary) -> anyhow::Result<String> {
+    let mut environment = Environment::new();
+    environment.set_keep_trailing_newline(true);
+    environment.add_template(TEMPLATE.0, TEMPLATE.1)?;
+    let quick = plan.scale == plan::Scale::Quick;
+    let (jobs, missing) = (summary.jobs, summary.missing);
+    let page = environment.get_template(TEMPLATE.0)?;
+    Ok(page.render(context! { sections, quick, jobs, missing, version => env!("CARGO_PKG_VERSION") })?)
+}

@@ -1,0 +1,255 @@
+//! What a job measured, and its file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{ensure, Context};
+use hermes_testbench::cosim::{LostCycles, PacketRecord, PacketTimes, RunResult};
+use hermes_testbench::metrics::Distribution;
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::traffic::LineRate;
+use serde::{Deserialize, Serialize};
+
+use crate::job::{read_json, write_json, Job, Key};
+use crate::parameters::Through;
+
+/// Packets over a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of their frames, without FCS.
+    pub bytes: u64,
+    /// Cycles.
+    pub cycles: u64,
+}
+
+/// Bytes that a frame has on the wire besides those that are captured: FCS.
+const FCS_BYTES: u64 = 4;
+
+impl Rate {
+    /// Million packets a second at 1 GHz.
+    #[must_use]
+    pub fn mpps(&self) -> f64 {
+        1e3 * self.packets as f64 / self.cycles.max(1) as f64
+    }
+
+    /// Gbit/s of frames with their FCS at 1 GHz.
+    #[must_use]
+    pub fn gbps(&self) -> f64 {
+        8.0 * (self.bytes + FCS_BYTES * self.packets) as f64 / self.cycles.max(1) as f64
+    }
+}
+
+/// Delays of packets, in cycles.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// Commit less scheduled arrival of each packet (Hermes, section 4.1).
+    pub delay: Distribution,
+    /// Start less scheduled arrival.
+    pub queuing: Distribution,
+    /// Commit less start.
+    pub service: Distribution,
+    /// Commit less finish: time in the delay commit queue.
+    pub delay_commit_queue: Distribution,
+    /// Delays of the warps, each the mean of its packets (the grain of the paper).
+    pub of_warps: Distribution,
+    /// Every delay that occurs, rising, with the number of packets that have it.
+    pub histogram: Vec<(u64, u64)>,
+}
+
+impl Spread {
+    fn of(times: &[PacketTimes]) -> Self {
+        let distribution = |figure: fn(&PacketTimes) -> u64| Distribution::of(times.iter().map(figure));
+        let mut histogram = BTreeMap::new();
+        // The packets of a warp are beside each other, as it has the next ones of the ring.
+        let warps = times.chunk_by(|a, b| (a.core, a.slot, a.start) == (b.core, b.slot, b.start));
+        let mean = |warp: &[PacketTimes]| {
+            warp.iter().map(|t| t.commit - t.arrival).sum::<u64>() / warp.len().max(1) as u64
+        };
+        for t in times {
+            *histogram.entry(t.commit - t.arrival).or_default() += 1;
+        }
+        Self {
+            delay: distribution(|t| t.commit - t.arrival),
+            queuing: distribution(|t| t.start.saturating_sub(t.arrival)),
+            service: distribution(|t| t.commit - t.start),
+            delay_commit_queue: distribution(|t| t.commit - t.finish),
+            of_warps: Distribution::of(warps.map(mean)),
+            histogram: histogram.into_iter().collect(),
+        }
+    }
+}
+
+/// What a job measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// The whole run: from the first arrival to the last commit.
+    pub whole: Rate,
+    /// The packets that finished from the first quarter to the last sixteenth of them, if they are
+    /// [enough](MOST_SHORT).
+    pub steady: Option<Rate>,
+    /// Warps of the run.
+    pub warps: u64,
+    /// Cycles from the first start to the last finish.
+    pub busy_cycles: u64,
+    /// Cycles in which a packet waited for a free slot of the ring.
+    pub deferred_cycles: u64,
+    /// The delays; none where packets are all there from the start.
+    pub delays: Option<Spread>,
+    /// Lines that the array read from memory, and that it wrote.
+    pub lines_read: u64,
+    /// Lines that it wrote.
+    pub lines_written: u64,
+    /// Lines of 64 bytes that descriptors and frames take.
+    pub frame_lines: u64,
+    /// Lines of the packet ring that were read from memory.
+    pub ring_lines_read: u64,
+    /// Warp-instructions that retired.
+    pub instructions: u64,
+    /// Lane-instructions.
+    pub lane_instructions: u64,
+    /// Cycles with a warp on a core, summed over the cores.
+    pub active_cycles: u64,
+    /// Cycles with a warp on a core in which none started to execute, by reason, over the cores.
+    pub lost_cycles: BTreeMap<String, u64>,
+}
+
+/// Waves (threads of all cores at the MCW of the run) below which a run is too short to have a
+/// steady state.
+pub const MOST_SHORT: u64 = 8;
+
+impl Measured {
+    /// What a run of `job` gave; `result` has all its packets.
+    pub(crate) fn of(job: &Job, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<Self> {
+        let parameters = &job.parameters;
+        let bytes: u64 = packets.iter().map(|packet| packet.wire_length() as u64).sum();
+        let times: Vec<_> = result.packets.iter().map(|packet| packet.times).collect();
+        let last = |figure: fn(&PacketTimes) -> u64| times.iter().map(figure).max().unwrap_or(0);
+        let first = |figure: fn(&PacketTimes) -> u64| times.iter().map(figure).min().unwrap_or(0);
+        let cycles = last(|t| t.commit) - first(|t| t.arrival);
+        let threads = parameters.array.cores * parameters.array.lanes * parameters.mcw as usize;
+        let scheduled = parameters.line_rate()? != LineRate::Max;
+        let memory = result.memory.total();
+        let warps = times.chunk_by(|a, b| (a.core, a.slot, a.start) == (b.core, b.slot, b.start));
+        let sum = |figure: fn(&hermes_testbench::cosim::CoreCounters) -> u32| {
+            result.counters.iter().map(|core| u64::from(figure(core))).sum()
+        };
+        Ok(Self {
+            whole: Rate { packets: packets.len() as u64, bytes, cycles },
+            steady: (packets.len() as u64 >= MOST_SHORT * threads as u64)
+                .then(|| steady(packets, &result.packets)),
+            warps: warps.count() as u64,
+            busy_cycles: last(|t| t.finish) - first(|t| t.start),
+            deferred_cycles: result.deferred_cycles,
+            delays: scheduled.then(|| Spread::of(&times)),
+            lines_read: memory.lines_read,
+            lines_written: memory.lines_written,
+            frame_lines: packets.iter().map(SlotPacket::lines).sum(),
+            ring_lines_read: memory.ring_lines_read,
+            instructions: sum(|core| core.core.instructions),
+            lane_instructions: sum(|core| core.core.lane_instructions),
+            active_cycles: sum(|core| core.core.active_cycles),
+            lost_cycles: lost(result.counters.iter().map(|core| core.lost)),
+        })
+    }
+
+    /// The steady state, or the whole run where it is too short for one.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.steady.unwrap_or(self.whole)
+    }
+
+    /// Cycles between two finished warps of a core (computing rate; Hermes, equation 1).
+    #[must_use]
+    pub fn computing_rate(&self, cores: usize, lanes: usize) -> f64 {
+        let rate = self.rate();
+        let warps = rate.packets as f64 / lanes as f64;
+        cores as f64 * rate.cycles as f64 / warps.max(1.0)
+    }
+
+    /// Whether all lines of the frames moved to the array.
+    #[must_use]
+    pub fn payload_moved(&self, through: Through) -> bool {
+        through == Through::Ports || self.ring_lines_read >= self.frame_lines
+    }
+
+    /// Lines a packet that moved between the array and its memory.
+    #[must_use]
+    pub fn lines(&self) -> f64 {
+        (self.lines_read + self.lines_written) as f64 / self.whole.packets.max(1) as f64
+    }
+}
+
+/// From the first quarter of the finishes to the last sixteenth.
+fn steady(packets: &[SlotPacket], records: &[PacketRecord]) -> Rate {
+    let mut finished: Vec<(u64, u64)> = records
+        .iter()
+        .zip(packets)
+        .map(|(record, packet)| (record.times.finish, packet.wire_length() as u64))
+        .collect();
+    finished.sort_unstable();
+    let (from, to) = (finished.len() / 4, finished.len() - finished.len().div_ceil(16));
+    let window = &finished[from..to];
+    let (Some(first), Some(last)) = (window.first(), window.last()) else { return Rate::default() };
+    // The packets that finish with the first one mark the start; they are not of the window.
+    let counted = || window.iter().filter(|(finish, _)| *finish > first.0);
+    Rate {
+        packets: counted().count() as u64,
+        bytes: counted().map(|(_, bytes)| bytes).sum(),
+        cycles: last.0 - first.0,
+    }
+}
+
+fn lost(cores: impl Iterator<Item = LostCycles>) -> BTreeMap<String, u64> {
+    let mut sum = BTreeMap::new();
+    for core in cores {
+        for (name, cycles) in core.named() {
+            *sum.entry(name.to_string()).or_default() += u64::from(cycles);
+        }
+    }
+    sum
+}
+
+/// The file of a result. Nothing in it depends on time, machine or path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResultFile {
+    /// Name of the job.
+    pub key: Key,
+    /// The job.
+    pub job: Job,
+    /// Every packet was compared with the golden model of the app, and was right.
+    pub golden_checked: bool,
+    /// What it measured.
+    pub measured: Measured,
+}
+
+impl ResultFile {
+    /// Reads a file and checks that it is a result of the job called `key`.
+    ///
+    /// # Errors
+    /// The file cannot be read, is of another version of the format, is damaged, or is of another
+    /// job.
+    pub fn read(path: &Path, key: &Key) -> anyhow::Result<Self> {
+        let file: Self = read_json(path, "result")?;
+        let named = || path.display().to_string();
+        file.job.check_format().with_context(named)?;
+        let (found, made) = (&file.key, file.job.key()?);
+        ensure!(*found == made, "{}: key {found}: expected {made}, that of the job in the file", named());
+        ensure!(found == key, "{}: key {found}: expected {key}, as the file is called", named());
+        ensure!(file.golden_checked, "{}: golden_checked false: expected true", named());
+        Ok(file)
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// Any of the file system.
+    pub fn write(&self, path: &Path) -> anyhow::Result<()> {
+        write_json(path, self)
+    }
+}
