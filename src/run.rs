@@ -12,11 +12,12 @@ use hermes_testbench::cosim::{
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::{Code, Firmware};
-use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, Report};
+use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, Loss, Report, Waits};
 use hermes_testbench::races::{Explain, Places, RaceReport};
 use hermes_testbench::slot::{self, SlotPacket};
-use hermes_testbench::traffic::{self, Capture, Frame, LineRate};
+use hermes_testbench::traffic::{self, Capture, Frame};
 
+mod arrivals;
 pub mod data;
 pub mod expect;
 pub mod firmware;
@@ -32,6 +33,7 @@ use crate::files::Files;
 use crate::print;
 use crate::profile::Profiler;
 use crate::timeline::{Timeline, TimelineArgs};
+use arrivals::ArrivalArgs;
 use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
 use outcome::{
@@ -39,7 +41,9 @@ use outcome::{
     tell_races, wrong_lengths,
 };
 use outputs::{Outputs, ResultArgs};
-use program::{in_the_ring, on_the_wire, ring_slots_log2, InputArgs, LimitArgs, Program, StackArgs};
+use program::{
+    in_the_ring, on_the_wire, ring_slots_log2, FormingArgs, InputArgs, LimitArgs, Program, StackArgs,
+};
 use wave::Wave;
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are
@@ -72,6 +76,8 @@ pub struct Subject {
     #[arg(long, help_heading = "Array")]
     mcw: Option<u32>,
     #[command(flatten)]
+    forming: FormingArgs,
+    #[command(flatten)]
     stack: StackArgs,
     #[command(flatten)]
     data: DataArgs,
@@ -88,11 +94,8 @@ pub struct Subject {
         help_heading = "Surroundings"
     )]
     through: Through,
-    /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times, or as
-    /// fast as the ring takes them. Delays count from then on, in the first two cases even if the
-    /// packet finds the ring full
-    #[arg(long, value_name = "GBPS|trace|max", default_value = "max", help_heading = "Surroundings")]
-    line_rate: LineRate,
+    #[command(flatten)]
+    arrivals: ArrivalArgs,
     /// Clock of the array that the report is for: throughput in Gbit/s and delays in nanoseconds,
     /// and cycles between packets, with a --line-rate. Times of the memory are cycles whatever it
     /// is
@@ -219,9 +222,9 @@ impl Subject {
                 0 => u64::MAX,
                 limit => limit.saturating_add(self.limits.watchdog.into()),
             },
-            arrivals: match self.line_rate {
-                LineRate::Max => Arrivals::Taken,
-                LineRate::Gbps(_) | LineRate::Trace => Arrivals::Scheduled,
+            arrivals: match self.arrivals.process().is_scheduled() {
+                true => Arrivals::Scheduled,
+                false => Arrivals::Taken,
             },
             // Firmware works while no packet comes.
             skip_idle: self.what.firmware.is_none(),
@@ -313,11 +316,13 @@ pub fn run(
         ring_slots_log2,
         slot_bytes_log2,
         mcw,
+        timeout: args.forming.timeout,
+        eager: args.forming.eager,
         watchdog,
         stack_bytes_log2,
         ..ArraySetup::default()
     };
-    let arrivals = args.line_rate.arrivals(&capture.frames, args.clock);
+    let arrivals = args.arrivals.of(&capture.frames, args.clock);
     let arriving = match args.through {
         Through::Host => in_the_ring(&packets, arrivals),
         Through::Ports => on_the_wire(&capture.frames, arrivals),
@@ -385,6 +390,7 @@ impl Prepared<'_> {
         let Simulated { outcome, ended, memory, races } = self.simulate(&mut data, timeline, quiet)?;
         // They may be why the run differs from its golden model, so they are told first.
         let raced = tell_races(races.as_ref());
+        let mut loss = None;
         let mut result = match outcome {
             Outcome::Ports(ports) => {
                 wrong_lengths(ports.wrong_lengths.iter().copied(), self.setup.slot_bytes_log2)?;
@@ -396,6 +402,7 @@ impl Prepared<'_> {
                     })?,
                     (None, None) => ports.run.packets,
                 };
+                loss = Some(Loss::new(packets.len() as u64, ports.counters.dropped_in.into()));
                 RunResult { packets, ..ports.run }
             }
             Outcome::Host(result) => result,
@@ -409,8 +416,11 @@ impl Prepared<'_> {
             compare(app.as_ref(), &program.name, packets, &results)?;
         }
         let records = records(&results, Some(&times), packets.len())?;
+        let arrivals = args.arrivals.process();
         let environment = Environment::Simulation {
-            line_rate: args.line_rate.to_string(),
+            line_rate: arrivals.line_rate(),
+            arrivals_seed: args.arrivals.seed(),
+            arrivals,
             channels: result.memory.channels.len(),
             memory: self.latency,
             clock_mhz: args.clock,
@@ -422,6 +432,9 @@ impl Prepared<'_> {
         let work = core_work(&result.counters);
         let mut report = Report::new(facts, &records, lengths, work, faults, counted, models.is_some());
         report.set_memory(&result.memory);
+        let RunResult { deferred_cycles, cache_cleanings, .. } = result;
+        report.waits = Some(Waits { deferred_cycles, cache_cleanings });
+        report.loss = loss;
         if args.through == Through::Host {
             let all = packets.iter().map(SlotPacket::lines).sum();
             report.frame_lines = Some(FrameLines::new(all, result.memory.total().ring_lines_read));

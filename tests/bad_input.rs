@@ -97,11 +97,25 @@ fn configurations() {
     for arguments in [
         "run --pcap in.pcap",
         "run --app dec-ttl --line-rate fast --pcap in.pcap",
+        "run --app dec-ttl --arrivals max --line-rate 10 --pcap in.pcap",
         "run --app dec-ttl --memory dram:banks=3 --pcap in.pcap",
         "run --app dec-ttl --memory sram --pcap in.pcap",
         "gen-trace --kind x",
     ] {
         assert_eq!(folder.hermes(arguments).status.code(), Some(2), "{arguments}");
+    }
+    for (options, parts) in [
+        ("--arrivals fast", ["'fast' for '--arrivals <SPEC>'", "expected `constant:R`"]),
+        ("--arrivals poisson:0", ["'--arrivals <SPEC>'", "rate `0`: expected 0.001 to 100000 Gbit/s"]),
+        ("--arrivals onoff:9,peak=3,burst=2", ["'--arrivals <SPEC>'", "peak `3`: expected at least"]),
+        ("--arrivals step:1@5,2@5", ["'--arrivals <SPEC>'", "step `2@5`: expected a cycle above 5"]),
+        ("--arrivals-seed x", ["'x' for '--arrivals-seed <SEED>'", "invalid digit"]),
+        ("--timeout -1", ["'-1' for '--timeout <CYCLES>'", "0..=4294967295"]),
+        ("--timeout 4294967296", ["'4294967296' for '--timeout <CYCLES>'", "0..=4294967295"]),
+    ] {
+        let output = folder.hermes(&format!("{run} {options} --json out.json"));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && parts.iter().all(|part| error.contains(part)), "{error}");
     }
     assert_eq!(folder.files(), ["in.pcap"], "nothing was written");
 }

@@ -12,7 +12,7 @@ use common::Folder;
 
 /// Four jobs on an array that other tests have built.
 const SWEEP: &str = "title = \"Four runs\"\npreset = \"default\"\n[set]\napp = \"dec-ttl\"\npackets = 256\n\
-                     [sweep]\nmcw = [1, 2]\narrivals = [\"20\", \"50\"]\n\
+                     [sweep]\nmcw = [1, 2]\narrivals = [\"constant:20\", \"constant:50\"]\n\
                      [plot]\nx = \"arrivals\"\ny = [\"gbps\", \"delay_p99\"]\n";
 
 fn planned() -> Folder {

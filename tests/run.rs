@@ -14,7 +14,7 @@ const SETTINGS: [&str; 4] = [
     "--mcw 1 --mem-latency 1 --line-rate max",
     "--mcw 2 --mem-latency 200 --line-rate 1",
     "--mcw 2 --mem-latency 7 --line-rate trace",
-    "--memory dram:line=2,queue=8 --line-rate 40",
+    "--memory dram:line=2,queue=8 --arrivals onoff:20,peak=80,burst=9 --timeout 40",
 ];
 
 /// Verdicts and processed packets do not depend on the array, its settings, or when packets arrive.
@@ -121,6 +121,53 @@ fn another_clock() {
     folder.succeed(&format!("{run} --clock 500 --line-rate 4 --verdicts out.csv"));
     let rows = rows(&folder.text("out.csv"));
     assert!(rows.windows(2).all(|pair| pair[1].arrival - pair[0].arrival == 88), "{rows:?}");
+}
+
+/// Arrivals, what packets wait for, and when they leave the ports, in all that is written.
+#[test]
+fn arrivals_and_stages() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind fixed:60 --packets 300 --seed 2 -o in.pcap");
+    let run = |options: &str| {
+        let array = format!("{} --packet-ports", ARRAYS[1]);
+        let files = "--verdicts out.csv --json out.json";
+        let text = folder.succeed(&format!("run --app dec-ttl --pcap in.pcap {array} {files} {options}"));
+        let rows = rows(&folder.text("out.csv"));
+        check_order(&rows);
+        (text, rows, folder.report("out.json"))
+    };
+    for through in ["host", "ports"] {
+        let sparse = format!("--through {through} --arrivals poisson:1,port=1000");
+        let (text, first, report) = run(&sparse);
+        assert!(text.contains("arrivals poisson:1,port=1000 (seed 1)"), "{text}");
+        assert_eq!((&report["run"]["timeout"], &report["run"]["arrivals_seed"]), (&256.into(), &1.into()));
+        let (_, again, _) = run(&sparse);
+        let (_, other, _) = run(&format!("{sparse} --arrivals-seed 2"));
+        let arrivals = |rows: &[common::Row]| rows.iter().map(|row| row.arrival).collect::<Vec<_>>();
+        assert!(arrivals(&first) == arrivals(&again) && arrivals(&first) != arrivals(&other));
+        // 672 bits each at 1 Gbit/s.
+        let mean = first.last().expect("packets").arrival as f64 / 300.0;
+        assert!((500.0..850.0).contains(&mean), "{mean}");
+        let sent = first.iter().filter(|row| row.sent.is_some()).count();
+        assert_eq!(sent, if through == "ports" { 300 } else { 0 });
+        assert_eq!(report["latency"].is_null(), through == "host");
+        assert_eq!(report["loss"].is_null(), through == "host");
+        // A packet waits for others as long as it is told to, or not at all.
+        let waits = |rows: &[common::Row]| rows.iter().map(|row| row.start - row.in_slot).max().unwrap();
+        let (usual, (_, short, _), (_, eager, report)) =
+            (waits(&first), run(&format!("{sparse} --timeout 40")), run(&format!("{sparse} --eager")));
+        assert!(usual > 256 && waits(&short) < usual - 150 && waits(&eager) < usual - 150);
+        assert_eq!((&report["run"]["eager"], &report["run"]["timeout"]), (&true.into(), &256.into()));
+    }
+    // 128 packets are 8 times those on the core at a time.
+    let (text, _, report) = run("--arrivals max --mcw 4");
+    assert!(text.contains("  steady state ") && text.contains("with `max` none has a time"), "{text}");
+    let steady = &report["steady_state"];
+    assert!(steady["packets"].as_u64() > Some(190) && steady["packets_per_cycle"].as_f64() > Some(0.0));
+    assert_eq!(report["delays_count_from_schedule"], false);
+    let (text, _, report) = run("--max-packets 127 --arrivals max --mcw 4");
+    assert!(text.contains("steady state not told of fewer than 128 packets"), "{text}");
+    assert!(report["steady_state"].is_null() && report["deferred_cycles"].is_u64());
 }
 
 /// Lanes of one instruction go to different memories, and fault for different reasons.

@@ -165,6 +165,18 @@ impl StackArgs {
     }
 }
 
+/// How packets become warps.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Array")]
+pub struct FormingArgs {
+    /// Cycles that the oldest waiting packet waits for a full warp; then a partial warp is formed
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = ArraySetup::default().timeout)]
+    pub timeout: u32,
+    /// Form a partial warp at once while a warp slot is idle
+    #[arg(long)]
+    pub eager: bool,
+}
+
 /// What is to be run.
 pub struct Program {
     pub kernel: Kernel,
@@ -236,6 +248,8 @@ impl Program {
             lanes: config.lanes,
             warps: config.warps,
             mcw: setup.mcw,
+            timeout: setup.timeout,
+            eager: setup.eager,
             environment,
             slot_bytes: 1 << setup.slot_bytes_log2,
             configuration: config.clone(),

@@ -16,14 +16,14 @@ use hermes_rtl::config::Config as ArrayConfig;
 use hermes_testbench::apps::AppEntry;
 use hermes_testbench::cosim::Latency;
 use hermes_testbench::kernel::{Executable, Kernel, StackNeed};
-use hermes_testbench::metrics::read_verdicts;
+use hermes_testbench::metrics::{read_verdicts, Clock};
 use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet, RouteTable,
     SecurityAssociation,
 };
 use hermes_testbench::test_seed;
 use hermes_testbench::timeline::{CycleRange, PacketNumbers};
-use hermes_testbench::traffic::{self, Generator, Kind, LineRate, Traffic};
+use hermes_testbench::traffic::{self, ArrivalProcess, Generator, Kind, Traffic};
 use peak_alloc::PeakAlloc;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -373,7 +373,16 @@ fn options() {
         Ok::<_, String>(latency)
     });
     fuzz("kinds", &files(&["imix", "fixed:64", "tcp-mix"]), |path| text(path).parse::<Kind>());
-    fuzz("rates", &files(&["trace", "max", "12.5"]), |path| text(path).parse::<LineRate>());
+    fuzz("rates", &files(&["trace", "max", "12.5"]), |path| ArrivalProcess::from_line_rate(&text(path)));
+    let processes =
+        ["poisson:10,port=40", "onoff:7,peak=20,burst=8", "step:5@0,2.5@900", "trace:4", "constant:1"];
+    fuzz("arrivals", &files(&processes), |path| {
+        let process: ArrivalProcess = text(path).parse()?;
+        assert_eq!(process.to_string().parse::<ArrivalProcess>()?, process);
+        let arrivals = process.arrivals_of_lengths(&[60, 1514, 60], Clock::GIGAHERTZ, 1);
+        assert!(arrivals.is_sorted());
+        Ok::<_, String>(process)
+    });
     fuzz("packets", &files(&["10-19", "7"]), |path| text(path).parse::<PacketNumbers>());
     fuzz("cycles", &files(&["1000-2000", "0-18446744073709551615"]), |path| text(path).parse::<CycleRange>());
 }

@@ -106,22 +106,27 @@ pub struct Row {
     pub start: u64,
     pub finish: u64,
     pub commit: u64,
+    /// When it was in its slot.
+    pub in_slot: u64,
+    /// When it left the packet ports.
+    pub sent: Option<u64>,
 }
 
 /// Parses a verdict CSV; its header and the form of every field are checked.
 pub fn rows(csv: &str) -> Vec<Row> {
     let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("packetIdx,verdict,arrival,start,finish,commit"));
+    assert_eq!(lines.next(), Some("packetIdx,verdict,arrival,start,finish,commit,inSlot,sent"));
     let row = |line: &str| {
         let fields: Vec<_> = line.split(',').collect();
-        assert_eq!(fields.len(), 6, "{line}");
+        assert_eq!(fields.len(), 8, "{line}");
         let verdict = fields[1].strip_prefix("0x").unwrap_or_else(|| panic!("{line}"));
         assert_eq!(verdict.len(), 8, "{line}");
         let number = |field: usize| fields[field].parse().unwrap_or_else(|_| panic!("{line}"));
         let verdict = u32::from_str_radix(verdict, 16).expect("hexadecimal");
         let (packet, arrival, start, finish, commit) =
             (number(0), number(2), number(3), number(4), number(5));
-        Row { packet, verdict, arrival, start, finish, commit }
+        let sent = Some(fields[7]).filter(|field| !field.is_empty()).map(|_| number(7));
+        Row { packet, verdict, arrival, start, finish, commit, in_slot: number(6), sent }
     };
     lines.map(row).collect()
 }
@@ -130,6 +135,8 @@ pub fn rows(csv: &str) -> Vec<Row> {
 pub fn check_order(rows: &[Row]) {
     for (number, row) in rows.iter().enumerate() {
         assert_eq!(row.packet, number as u64, "commit order is arrival order");
+        assert!(row.arrival <= row.in_slot && row.in_slot < row.start, "{row:?}");
+        assert!(row.sent.is_none_or(|sent| sent > row.commit), "{row:?}");
         assert!(row.arrival < row.start && row.start < row.finish && row.finish < row.commit, "{row:?}");
     }
     for pair in rows.windows(2) {

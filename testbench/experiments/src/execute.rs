@@ -9,7 +9,6 @@ use hermes_testbench::cosim::{
 use hermes_testbench::golden::Golden;
 use hermes_testbench::metrics::Clock;
 use hermes_testbench::slot::{self, SlotPacket};
-use hermes_testbench::traffic::LineRate;
 use hermes_testbench::verdict::Verdict;
 use verilator_sys::ModelLibrary;
 
@@ -82,16 +81,13 @@ fn simulate(
     };
     host.load_app(app, &mut setup)?;
     let layout = host.configure(&setup)?;
-    let rate = parameters.line_rate()?;
-    let arrivals = match rate {
-        LineRate::Max => Arrivals::Taken,
-        LineRate::Gbps(_) | LineRate::Trace => Arrivals::Scheduled,
-    };
+    let process = parameters.arrival_process()?;
+    let arrivals = if process.is_scheduled() { Arrivals::Scheduled } else { Arrivals::Taken };
     let options = RunOptions { commit_limit: COMMIT_LIMIT, arrivals, ..RunOptions::default() };
     let arriving: Vec<_> = workload
         .frames
         .iter()
-        .zip(rate.arrivals(&workload.frames, Clock::GIGAHERTZ))
+        .zip(process.arrivals(&workload.frames, Clock::GIGAHERTZ, parameters.seed))
         .map(|(frame, arrival)| Packet { frame: frame.data.clone(), port: frame.port, flags: 0, arrival })
         .collect();
     match parameters.through {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use anyhow::{ensure, Context};
 use hermes_testbench::output::OutputFile;
-use hermes_testbench::traffic::{Kind, LineRate, WIRE_OVERHEAD_BYTES};
+use hermes_testbench::traffic::{ArrivalProcess, Kind, WIRE_OVERHEAD_BYTES};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -130,10 +130,14 @@ impl Estimate {
         let lanes = (parameters.array.cores * parameters.array.lanes) as f64;
         let busy = packets * Self::lane_cycles(&parameters.app, frame_bytes) / lanes;
         let bits = 8 * (frame_bytes as u64 + WIRE_OVERHEAD_BYTES);
-        let arriving = match parameters.line_rate()? {
-            LineRate::Gbps(rate) => packets * bits as f64 / rate,
-            LineRate::Trace | LineRate::Max => 0.0,
+        let rate = match parameters.arrival_process()? {
+            ArrivalProcess::Constant { rate }
+            | ArrivalProcess::Poisson { rate, .. }
+            | ArrivalProcess::OnOff { rate, .. } => rate,
+            ArrivalProcess::Step(steps) => steps.iter().map(|step| step.rate).fold(f64::INFINITY, f64::min),
+            ArrivalProcess::Trace { .. } | ArrivalProcess::Max => f64::INFINITY,
         };
+        let arriving = packets * bits as f64 / rate;
         let ring = (parameters.packets * slot_bytes) as u64;
         Ok(Self { cycles: busy.max(arriving) as u64 + 10_000, bytes: MODEL_BYTES + 2 * ring })
     }

@@ -39,6 +39,6 @@ pub use parameters::{Parameters, Through};
 pub use plan::{Cell, Experiment, Figure, Plan, Planned, Scale};
 pub use pool::{Pool, Step};
 pub use report::{write_report, Summary};
-pub use results::{Measured, Rate, ResultFile, Spread};
+pub use results::{Measured, Rate, ResultFile};
 pub use sweep::Sweep;
 pub use workload::{Tables, Workload};

@@ -6,7 +6,7 @@ use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::AppEntry;
 use hermes_testbench::cosim::Latency;
-use hermes_testbench::traffic::{Kind, LineRate};
+use hermes_testbench::traffic::{ArrivalProcess, Kind};
 use serde::{Deserialize, Serialize};
 
 /// Most packets of a job: one that takes longer cannot be spread over machines.
@@ -108,7 +108,7 @@ impl Parameters {
             ensure!((1..=MOST_ENTRIES).contains(&entries), "{name} {entries}: expected 1 to {MOST_ENTRIES}");
         }
         self.kind()?;
-        self.line_rate()?;
+        self.arrival_process()?;
         self.latency()?;
         let ports = self.array.packet_ports;
         ensure!(
@@ -130,8 +130,8 @@ impl Parameters {
     ///
     /// # Errors
     /// It is not known.
-    pub fn line_rate(&self) -> anyhow::Result<LineRate> {
-        LineRate::from_str(&self.arrivals).map_err(|error| anyhow::anyhow!("arrivals {error}"))
+    pub fn arrival_process(&self) -> anyhow::Result<ArrivalProcess> {
+        ArrivalProcess::from_str(&self.arrivals).map_err(|error| anyhow::anyhow!("arrivals {error}"))
     }
 
     /// The timing of the memory.

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{ensure, Context};
-use hermes_testbench::cosim::{LostCycles, PacketRecord, PacketTimes, RunResult};
-use hermes_testbench::metrics::Distribution;
+use hermes_testbench::cosim::{LostCycles, PacketTimes, RunResult};
+use hermes_testbench::metrics::{Delays, SteadyState};
 use hermes_testbench::slot::SlotPacket;
-use hermes_testbench::traffic::LineRate;
 use serde::{Deserialize, Serialize};
 
 use crate::job::{read_json, write_json, Job, Key};
@@ -42,55 +41,13 @@ impl Rate {
     }
 }
 
-/// Delays of packets, in cycles.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spread {
-    /// Commit less scheduled arrival of each packet (Hermes, section 4.1).
-    pub delay: Distribution,
-    /// Start less scheduled arrival.
-    pub queuing: Distribution,
-    /// Commit less start.
-    pub service: Distribution,
-    /// Commit less finish: time in the delay commit queue.
-    pub delay_commit_queue: Distribution,
-    /// Delays of the warps, each the mean of its packets (the grain of the paper).
-    pub of_warps: Distribution,
-    /// Every delay that occurs, rising, with the number of packets that have it.
-    pub histogram: Vec<(u64, u64)>,
-}
-
-impl Spread {
-    fn of(times: &[PacketTimes]) -> Self {
-        let distribution = |figure: fn(&PacketTimes) -> u64| Distribution::of(times.iter().map(figure));
-        let mut histogram = BTreeMap::new();
-        // The packets of a warp are beside each other, as it has the next ones of the ring.
-        let warps = times.chunk_by(|a, b| (a.core, a.slot, a.start) == (b.core, b.slot, b.start));
-        let mean = |warp: &[PacketTimes]| {
-            warp.iter().map(|t| t.commit - t.arrival).sum::<u64>() / warp.len().max(1) as u64
-        };
-        for t in times {
-            *histogram.entry(t.commit - t.arrival).or_default() += 1;
-        }
-        Self {
-            delay: distribution(|t| t.commit - t.arrival),
-            queuing: distribution(|t| t.start.saturating_sub(t.arrival)),
-            service: distribution(|t| t.commit - t.start),
-            delay_commit_queue: distribution(|t| t.commit - t.finish),
-            of_warps: Distribution::of(warps.map(mean)),
-            histogram: histogram.into_iter().collect(),
-        }
-    }
-}
-
 /// What a job measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// The whole run: from the first arrival to the last commit.
     pub whole: Rate,
-    /// The packets that finished from the first quarter to the last sixteenth of them, if they are
-    /// [enough](MOST_SHORT).
+    /// The [steady state](SteadyState), if the packets are enough for one.
     pub steady: Option<Rate>,
     /// Warps of the run.
     pub warps: u64,
@@ -98,8 +55,10 @@ pub struct Measured {
     pub busy_cycles: u64,
     /// Cycles in which a packet waited for a free slot of the ring.
     pub deferred_cycles: u64,
-    /// The delays; none where packets are all there from the start.
-    pub delays: Option<Spread>,
+    /// The delays of all packets; none where they are all there from the start.
+    pub delays: Option<Delays>,
+    /// Every delay that occurs, rising, with the number of packets that have it.
+    pub histogram: Vec<(u64, u64)>,
     /// Lines that the array read from memory, and that it wrote.
     pub lines_read: u64,
     /// Lines that it wrote.
@@ -118,10 +77,6 @@ pub struct Measured {
     pub lost_cycles: BTreeMap<String, u64>,
 }
 
-/// Waves (threads of all cores at the MCW of the run) below which a run is too short to have a
-/// steady state.
-pub const MOST_SHORT: u64 = 8;
-
 impl Measured {
     /// What a run of `job` gave; `result` has all its packets.
     pub(crate) fn of(job: &Job, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<Self> {
@@ -131,21 +86,28 @@ impl Measured {
         let last = |figure: fn(&PacketTimes) -> u64| times.iter().map(figure).max().unwrap_or(0);
         let first = |figure: fn(&PacketTimes) -> u64| times.iter().map(figure).min().unwrap_or(0);
         let cycles = last(|t| t.commit) - first(|t| t.arrival);
-        let threads = parameters.array.cores * parameters.array.lanes * parameters.mcw as usize;
-        let scheduled = parameters.line_rate()? != LineRate::Max;
+        let wave = (parameters.array.cores * parameters.array.lanes) as u64 * u64::from(parameters.mcw);
+        let scheduled = parameters.arrival_process()?.is_scheduled();
+        let lengths: Vec<_> = packets.iter().map(|packet| packet.wire_length() as u64).collect();
+        let steady = SteadyState::of(&times, &lengths, wave, scheduled);
         let memory = result.memory.total();
-        let warps = times.chunk_by(|a, b| (a.core, a.slot, a.start) == (b.core, b.slot, b.start));
+        // The packets of a warp are beside each other; one warp is issued in a cycle at most.
+        let warps = times.chunk_by(|a, b| a.start == b.start);
         let sum = |figure: fn(&hermes_testbench::cosim::CoreCounters) -> u32| {
             result.counters.iter().map(|core| u64::from(figure(core))).sum()
         };
         Ok(Self {
             whole: Rate { packets: packets.len() as u64, bytes, cycles },
-            steady: (packets.len() as u64 >= MOST_SHORT * threads as u64)
-                .then(|| steady(packets, &result.packets)),
+            steady: steady.map(|steady| Rate {
+                packets: steady.packets,
+                bytes: steady.frame_bytes,
+                cycles: steady.to - steady.from,
+            }),
             warps: warps.count() as u64,
             busy_cycles: last(|t| t.finish) - first(|t| t.start),
             deferred_cycles: result.deferred_cycles,
-            delays: scheduled.then(|| Spread::of(&times)),
+            delays: scheduled.then(|| Delays::of(&times, scheduled)),
+            histogram: if scheduled { histogram(&times) } else { Vec::new() },
             lines_read: memory.lines_read,
             lines_written: memory.lines_written,
             frame_lines: packets.iter().map(SlotPacket::lines).sum(),
@@ -184,24 +146,13 @@ impl Measured {
     }
 }
 
-/// From the first quarter of the finishes to the last sixteenth.
-fn steady(packets: &[SlotPacket], records: &[PacketRecord]) -> Rate {
-    let mut finished: Vec<(u64, u64)> = records
-        .iter()
-        .zip(packets)
-        .map(|(record, packet)| (record.times.finish, packet.wire_length() as u64))
-        .collect();
-    finished.sort_unstable();
-    let (from, to) = (finished.len() / 4, finished.len() - finished.len().div_ceil(16));
-    let window = &finished[from..to];
-    let (Some(first), Some(last)) = (window.first(), window.last()) else { return Rate::default() };
-    // The packets that finish with the first one mark the start; they are not of the window.
-    let counted = || window.iter().filter(|(finish, _)| *finish > first.0);
-    Rate {
-        packets: counted().count() as u64,
-        bytes: counted().map(|(_, bytes)| bytes).sum(),
-        cycles: last.0 - first.0,
+/// The delays that occur, with their numbers.
+fn histogram(times: &[PacketTimes]) -> Vec<(u64, u64)> {
+    let mut counts = BTreeMap::new();
+    for t in times {
+        *counts.entry(t.commit - t.arrival).or_default() += 1;
     }
+    counts.into_iter().collect()
 }
 
 fn lost(cores: impl Iterator<Item = LostCycles>) -> BTreeMap<String, u64> {

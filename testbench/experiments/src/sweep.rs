@@ -65,7 +65,7 @@ impl Sweep {
     ///
     /// [sweep]                     # parameters with several; every combination is a job
     /// mcw = [4, 8]
-    /// arrivals = ["100", "200"]
+    /// arrivals = ["constant:100", "poisson:100"]
     ///
     /// [plot]
     /// x = "arrivals"

@@ -59,7 +59,7 @@ fn check_sent(
     for (packet, times) in packets.iter().zip(&result.times) {
         let index = records.len() as u64;
         let name = format!("packet {index} of the capture, counted from 0");
-        let (mut verdict, mut bytes) = (NOT_SENT, Vec::new());
+        let (mut verdict, mut bytes, mut times) = (NOT_SENT, Vec::new(), *times);
         if forwards(index, packet) {
             let Some(frame) = sent.next() else {
                 bail!("{name} was to leave; only {left} frames left");
@@ -67,6 +67,7 @@ fn check_sent(
             ensure!(!frame.damaged, "{name} left damaged: a line of it could not be read");
             verdict = Verdict::forward(frame.port);
             bytes.clone_from(&frame.bytes);
+            times.sent = Some(frame.first_cycle);
             if let Some(difference) = checks(index, packet, Golden { verdict, frame: bytes.clone() }) {
                 bail!("frame {} of {left} that left:\n{difference}", left - sent.len());
             }
@@ -74,7 +75,7 @@ fn check_sent(
         // The ports know of no cut bytes: they send what the slot has.
         let left = LeftLength { cut: packet.cut, ..LeftLength::whole(bytes.len()) };
         let egress = Vec::new();
-        records.push(PacketRecord { index, verdict: verdict.0, times: *times, bytes, left, egress });
+        records.push(PacketRecord { index, verdict: verdict.0, times, bytes, left, egress });
     }
     ensure!(sent.len() == 0, "{left} frames left; expected {}", left - sent.len());
 
@@ -113,7 +114,13 @@ mod tests {
         let golden = packets.iter().enumerate().map(|(i, packet)| app.golden(i as u64, packet));
         let sent: Vec<_> = golden
             .filter(|golden| golden.verdict.is_forward())
-            .map(|g| SentFrame { port: g.verdict.0, damaged: false, bytes: g.frame, cycle: 0 })
+            .map(|g| SentFrame {
+                port: g.verdict.0,
+                damaged: false,
+                bytes: g.frame,
+                first_cycle: 7,
+                cycle: 8,
+            })
             .collect();
         let bytes = |lengths: Vec<usize>| lengths.iter().sum::<usize>() as u32;
         let counters = PortCounters {

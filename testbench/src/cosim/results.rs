@@ -78,6 +78,9 @@ pub struct RunResult {
     pub skipped_cycles: u64,
     /// Cycles in which a packet that should have arrived waited for a free slot of the ring.
     pub deferred_cycles: u64,
+    /// How many times the host cleaned the caches before the end, to read results and take slots
+    /// back: the array pauses meanwhile.
+    pub cache_cleanings: u64,
     /// Event counters of every core.
     pub counters: Vec<CoreCounters>,
     /// The records of the fault FIFO.

@@ -142,6 +142,8 @@ struct Run<'a> {
     unread: VecDeque<(u64, PacketTimes)>,
     /// While maintenance is under way: how many of these can be read after it.
     maintenance: Option<usize>,
+    /// How many there were.
+    cleanings: u64,
     base: u64,
     skipped: u64,
     slot: Vec<u8>,
@@ -182,6 +184,7 @@ pub fn run(
         total: packets.len() as u64,
         unread: VecDeque::new(),
         maintenance: None,
+        cleanings: 0,
         base: host.device_mut().cycle(),
         skipped: 0,
         slot: Vec::new(),
@@ -272,10 +275,11 @@ impl Run<'_> {
             let now = self.now();
             while let Some(packet) = next.next_if(|p| p.arrival <= now && self.tracker.has_room()) {
                 self.write_slot(packet)?;
-                self.tracker.arrive(match options.arrivals {
+                let arrival = match options.arrivals {
                     Arrivals::Scheduled => packet.arrival,
                     Arrivals::Taken => now,
-                });
+                };
+                self.tracker.arrive(arrival, now);
                 last_event = now;
             }
             let waiting = next.peek().copied();
@@ -353,6 +357,7 @@ impl Run<'_> {
             self.submit(Access::Read { offset: offset("L2_MAINTENANCE") });
         } else if others {
             self.maintenance = Some(self.unread.len());
+            self.cleanings += 1;
             self.task = Task::StartMaintenance;
             self.submit(Access::Write { offset: offset("INVALIDATE"), value: INVALIDATE_DATA });
             self.submit(Access::Write { offset: offset("L2_MAINTENANCE"), value: L2_CLEAN_INVALIDATE });
@@ -538,6 +543,8 @@ impl Run<'_> {
             packets: self.packets,
             skipped_cycles: self.skipped,
             deferred_cycles,
+            // The last one is that of the end.
+            cache_cleanings: self.cleanings.saturating_sub(1),
             faults: self.faults,
             lost_faults,
             elapsed: began.elapsed(),
@@ -556,6 +563,7 @@ pub(super) fn read_out(host: &mut Host<Simulation>) -> Result<RunResult, CosimEr
         cycles: 0,
         skipped_cycles: 0,
         deferred_cycles: 0,
+        cache_cleanings: 0,
         counters,
         faults: Vec::new(),
         lost_faults: 0,

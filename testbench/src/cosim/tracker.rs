@@ -13,12 +13,16 @@ use super::simulation::{Event, PacketRange, WarpSlot};
 pub struct PacketTimes {
     /// It arrived: see [`Arrivals`](super::Arrivals).
     pub arrival: u64,
+    /// It was in its slot: the host wrote it there, or the packet ports took its last beat.
+    pub in_slot: u64,
     /// Its warp was issued.
     pub start: u64,
     /// Its warp finished.
     pub finish: u64,
     /// It was committed.
     pub commit: u64,
+    /// The first beat of its frame left the packet ports, if it left there.
+    pub sent: Option<u64>,
     /// The core that processed it.
     pub core: u8,
     /// The warp slot of that core.
@@ -36,7 +40,8 @@ struct Warp {
 pub(super) struct Tracker {
     info: ArrayInfo,
     ring_slots: u64,
-    arrivals: VecDeque<u64>,
+    /// Arrival of each packet that was not committed, and when it was in its slot.
+    arrivals: VecDeque<(u64, u64)>,
     arrived: u64,
     pushed: u64,
     issued: u64,
@@ -81,9 +86,9 @@ impl Tracker {
         self.released
     }
 
-    /// The next packet was written to its slot; it arrived in cycle `arrival`.
-    pub(super) fn arrive(&mut self, arrival: u64) {
-        self.arrivals.push_back(arrival);
+    /// The next packet is in its slot since cycle `in_slot`; it arrived in cycle `arrival`.
+    pub(super) fn arrive(&mut self, arrival: u64, in_slot: u64) {
+        self.arrivals.push_back((arrival, in_slot));
         self.arrived += 1;
     }
 
@@ -177,8 +182,16 @@ impl Tracker {
         };
         let (start, first) = (warp.issued, self.committed);
         let count = packets.count as usize;
-        let times =
-            |arrival| PacketTimes { arrival, start, finish, commit: now, core: slot.core, slot: slot.slot };
+        let times = |(arrival, in_slot)| PacketTimes {
+            arrival,
+            in_slot,
+            start,
+            finish,
+            commit: now,
+            sent: None,
+            core: slot.core,
+            slot: slot.slot,
+        };
         let times = self.arrivals.drain(..count).map(times).collect();
         self.committed += count as u64;
         self.warps.pop_front();
@@ -232,7 +245,7 @@ mod tests {
 
     fn loaded() -> Tracker {
         let mut tracker = Tracker::new(INFO, 8);
-        (0..8).for_each(|cycle| tracker.arrive(cycle));
+        (0..8).for_each(|cycle| tracker.arrive(cycle, cycle + 1));
         assert_eq!((tracker.has_room(), tracker.not_pushed()), (false, 8));
         tracker.push(6);
         tracker.event(10, 10, Event::Issue(slot(0, 1), range(0, 4))).unwrap();
@@ -250,7 +263,18 @@ mod tests {
             .ends_with("6 issued, 0 committed; 2 finished warps wait for their commit"));
         let (first, times) = tracker.event(31, 31, Event::Commit(slot(0, 1), range(0, 4))).unwrap().unwrap();
         assert_eq!((first, times.len()), (0, 4));
-        assert_eq!(times[3], PacketTimes { arrival: 3, start: 10, finish: 30, commit: 31, core: 0, slot: 1 });
+        let (sent, core, slot_of) = (None, 0, 1);
+        let expected = PacketTimes {
+            arrival: 3,
+            in_slot: 4,
+            start: 10,
+            finish: 30,
+            commit: 31,
+            sent,
+            core,
+            slot: slot_of,
+        };
+        assert_eq!(times[3], expected);
         let (first, times) = tracker.event(32, 32, Event::Commit(slot(1, 0), range(4, 2))).unwrap().unwrap();
         assert_eq!((first, times[1].arrival, times[1].finish), (4, 5, 20));
         assert!(!tracker.has_room() && tracker.committed() == 6 && tracker.not_pushed() == 2);

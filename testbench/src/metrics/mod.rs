@@ -7,18 +7,23 @@
 
 mod bus_errors;
 mod clock;
+mod delays;
 mod distribution;
 mod faults;
 mod report;
+mod report_text;
+mod steady_state;
 mod verdicts;
 
 pub use bus_errors::{BusErrors, RefusedAccess};
 pub use clock::Clock;
+pub use delays::{Delays, Stages};
 pub use distribution::Distribution;
 pub use faults::FaultCause;
 pub use report::{
-    BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, FrameLines, Report, RunFacts,
+    BoardRun, ChannelWork, CoreWork, Counted, Environment, FrameLines, Loss, Report, RunFacts, Waits,
 };
+pub use steady_state::SteadyState;
 pub use verdicts::{name_verdicts, read_verdicts, write_verdicts};
 
 use crate::cosim::PacketTimes;

@@ -4,14 +4,11 @@ use std::fmt;
 use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
-use super::{name_verdicts, BusErrors, Clock, Distribution, FaultCause, PacketRecord};
-use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes};
+use super::{name_verdicts, BusErrors, Clock, Delays, FaultCause, PacketRecord, SteadyState};
+use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics};
 use crate::races::RaceReport;
+use crate::traffic::ArrivalProcess;
 use crate::verdict::Verdict;
-use crate::words::number_of;
-
-/// Verdicts that the text shows, the most frequent ones; JSON has all.
-const SHOWN_VERDICTS: usize = 16;
 
 /// Work of one core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -71,8 +68,13 @@ pub struct ChannelWork {
 pub enum Environment {
     /// The simulated memory and traffic.
     Simulation {
-        /// Line rate.
+        /// How packets arrive, in the words of `--line-rate`.
         line_rate: String,
+        /// How packets arrive.
+        #[serde(serialize_with = "as_text")]
+        arrivals: ArrivalProcess,
+        /// Seed of random arrivals.
+        arrivals_seed: Option<u64>,
         /// Channels of the memory.
         channels: usize,
         /// Timing of the memory.
@@ -103,8 +105,16 @@ pub struct BoardRun {
 }
 
 impl Environment {
+    /// Whether packets have times at which they should come.
+    fn is_scheduled(&self) -> bool {
+        match self {
+            Self::Simulation { arrivals, .. } => arrivals.is_scheduled(),
+            Self::Board(_) => false,
+        }
+    }
+
     /// Clock of the array.
-    fn clock(&self) -> Clock {
+    pub(super) fn clock(&self) -> Clock {
         match self {
             Self::Simulation { clock_mhz, .. } => *clock_mhz,
             Self::Board(board) => Clock::from_kilohertz(board.clock_khz),
@@ -112,28 +122,33 @@ impl Environment {
     }
 }
 
-/// When packets passed the stages, in cycles.
+/// Frames that did not find room in the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Delays {
-    /// Commit less arrival. With a line rate a packet arrives when its schedule says, even if it
-    /// finds no slot free.
-    pub delay: Distribution,
-    /// Start less arrival: time until the packet's warp was issued.
-    pub queuing: Distribution,
-    /// Commit less start: time on the core and in the DCQ.
-    pub service: Distribution,
+pub struct Loss {
+    /// Frames that came to the packet ports.
+    pub offered: u64,
+    /// Of these, those that were dropped there.
+    pub dropped: u64,
+    /// Dropped over offered (RFC 2544, 26.3).
+    pub loss: f64,
 }
 
-impl Delays {
-    /// The delays of packets with these times.
-    fn of(times: &[PacketTimes]) -> Self {
-        let distribution = |figure: fn(&PacketTimes) -> u64| Distribution::of(times.iter().map(figure));
-        Self {
-            delay: distribution(|t| t.commit - t.arrival),
-            queuing: distribution(|t| t.start.saturating_sub(t.arrival)),
-            service: distribution(|t| t.commit - t.start),
-        }
+impl Loss {
+    /// `dropped` of `offered` frames.
+    #[must_use]
+    pub fn new(offered: u64, dropped: u64) -> Self {
+        Self { offered, dropped, loss: dropped as f64 / offered.max(1) as f64 }
     }
+}
+
+/// What else belongs to the times of a run in simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Waits {
+    /// Cycles in which a packet that had arrived found no free slot of the ring.
+    pub deferred_cycles: u64,
+    /// How many times the host cleaned the caches before the end, each time a quarter of its ring
+    /// had been committed: it takes the slots back then, and the array has pauses.
+    pub cache_cleanings: u64,
 }
 
 /// What a run was made with; it stands in the report so that the figures can be read later.
@@ -155,6 +170,10 @@ pub struct RunFacts {
     pub warps: usize,
     /// Maximally allowed concurrent warps per core.
     pub mcw: u32,
+    /// Cycles that the oldest waiting packet waits for a full warp.
+    pub timeout: u32,
+    /// Whether a partial warp is formed at once when a warp slot is idle.
+    pub eager: bool,
     /// What was around the array.
     #[serde(flatten)]
     pub environment: Environment,
@@ -162,6 +181,13 @@ pub struct RunFacts {
     pub slot_bytes: usize,
     /// The whole configuration of the array.
     pub configuration: Config,
+}
+
+impl RunFacts {
+    /// Packets that are on the cores at a time at most.
+    pub(super) fn wave(&self) -> u64 {
+        (self.cores * self.lanes) as u64 * u64::from(self.mcw)
+    }
 }
 
 /// What of the frames moved to the cores.
@@ -214,7 +240,15 @@ pub struct Report {
     pub throughput_gbps: f64,
     /// What of the frames moved, where the host writes them to memory and reads them there.
     pub frame_lines: Option<FrameLines>,
-    /// When packets passed the stages; a board does not see that.
+    /// The same of the middle of the run, if it is long enough; a board does not see that, nor the
+    /// next ones.
+    pub steady_state: Option<SteadyState>,
+    /// What packets waited for besides.
+    #[serde(flatten)]
+    pub waits: Option<Waits>,
+    /// Frames that were lost, through the packet ports.
+    pub loss: Option<Loss>,
+    /// When packets passed the stages.
     #[serde(flatten)]
     pub delays: Option<Delays>,
     /// Packets of each verdict, by name.
@@ -259,11 +293,14 @@ impl Report {
         counted: Counted,
         golden_checked: bool,
     ) -> Self {
+        let lengths: Vec<u64> = lengths.collect();
         let times: Vec<_> = records.iter().filter_map(|record| record.times).collect();
+        let scheduled = run.environment.is_scheduled();
+        let steady_state = SteadyState::of(&times, &lengths, run.wave(), scheduled);
         let first = times.iter().map(|t| t.arrival).min().unwrap_or(0);
         let cycles = times.iter().map(|t| t.commit).max().unwrap_or(0) - first;
-        let report = Self::without_times(run, records, cycles, lengths, cores, faults, counted);
-        Self { delays: Some(Delays::of(&times)), golden_checked, ..report }
+        let report = Self::without_times(run, records, cycles, lengths.into_iter(), cores, faults, counted);
+        Self { delays: Some(Delays::of(&times, scheduled)), steady_state, golden_checked, ..report }
     }
 
     /// Notes the outcome of a comparison with a golden model of the user's own, if there is one
@@ -312,6 +349,9 @@ impl Report {
             packets_per_second: per_cycle(records.len() as f64) * gigahertz * 1e9,
             throughput_gbps: per_cycle(frame_bytes as f64 * 8.0) * gigahertz,
             frame_lines: None,
+            steady_state: None,
+            waits: None,
+            loss: None,
             delays: None,
             verdicts: BTreeMap::new(),
             faults,
@@ -357,244 +397,6 @@ impl Report {
             bus_use: per_cycle(counted.bus_cycles),
         };
         self.memory = memory.channels.iter().map(channel).collect();
-    }
-
-    /// What was around the array.
-    fn fmt_environment(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let slot_bytes = self.run.slot_bytes;
-        match &self.run.environment {
-            Environment::Simulation { line_rate, channels, memory, .. } => writeln!(
-                f,
-                "  environment  line rate {line_rate}, {} ({}), slots of {slot_bytes} bytes",
-                number_of(*channels as u64, "memory channel"),
-                match memory {
-                    Latency::Dram(_) => memory.to_string(),
-                    _ => format!("latency {memory} cycles"),
-                },
-            ),
-            Environment::Board(board) => writeln!(
-                f,
-                "  environment  board at {} ({} baud), {}, {} bytes of packet memory, {} slots of {slot_bytes} bytes",
-                board.device,
-                board.baud,
-                self.run.environment.clock(),
-                board.memory_bytes,
-                board.ring_slots,
-            ),
-        }
-    }
-
-    /// Packets and frame bits in a second, and the lines that moved for them.
-    fn fmt_throughput(&self, f: &mut fmt::Formatter<'_>, when: &str, digits: usize) -> fmt::Result {
-        let of_packet = |lines: u64| lines as f64 / self.packets.max(1) as f64;
-        let sum = |lines: fn(&ChannelStatistics) -> u64| {
-            of_packet(self.memory.iter().map(|channel| lines(&channel.counted)).sum())
-        };
-        write!(f, "  throughput   {:.3} million packets/s {when}", self.packets_per_second / 1e6)?;
-        if !self.memory.is_empty() {
-            let (read, written) = (sum(|c| c.lines_read), sum(|c| c.lines_written));
-            write!(f, "; {read:.2} lines of 64 bytes a packet read from memory, {written:.2} written")?;
-        }
-        write!(
-            f,
-            "\n  frames       {:.digits$} Gbit/s {when} (frame bytes, without preamble and FCS)",
-            self.throughput_gbps
-        )?;
-        match self.frame_lines {
-            Some(FrameLines { all, read, payload_moved: false }) => writeln!(
-                f,
-                ", payload not moved: {:.2} of the {:.2} lines of a packet were read",
-                of_packet(read),
-                of_packet(all)
-            ),
-            _ => writeln!(f),
-        }
-    }
-
-    /// What the run took, its throughput, and what packets waited for.
-    fn fmt_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clock = self.run.environment.clock();
-        match &self.run.environment {
-            Environment::Simulation { .. } => {
-                writeln!(f, "  cycles       {} from the first arrival to the last commit", self.cycles)?;
-                self.fmt_throughput(f, &format!("at {clock}"), 2)?;
-            }
-            Environment::Board(board) => {
-                writeln!(
-                    f,
-                    "  busy cycles  {} with packets on the cores or waiting for their commit; {:.1} s with the way to the board and back",
-                    self.cycles, board.seconds
-                )?;
-                self.fmt_throughput(f, &format!("at {clock} over the busy cycles"), 3)?;
-            }
-        }
-        let Some(Delays { delay, queuing, service }) = &self.delays else { return Ok(()) };
-        let (unit, time, digits) = match clock {
-            Clock::GIGAHERTZ => ("cycles (= ns at 1 GHz)".to_string(), 1.0, 0),
-            _ => (
-                format!("ns at {clock}, where a cycle is {:.3} ns", clock.nanoseconds()),
-                clock.nanoseconds(),
-                1,
-            ),
-        };
-        writeln!(
-            f,
-            "  delay        {:>10} {:>8} {:>8} {:>8} {:>8}  {unit}",
-            "mean", "p50", "p95", "p99", "iqr"
-        )?;
-        for (name, d) in [("total", delay), ("queuing", queuing), ("service", service)] {
-            write!(f, "    {name:<10} {:>10.1}", d.mean * time)?;
-            for cycles in [d.p50, d.p95, d.p99, d.iqr] {
-                write!(f, " {:>8.digits$}", cycles as f64 * time)?;
-            }
-            writeln!(f)?;
-        }
-        Ok(())
-    }
-
-    /// What all cores read from the L2.
-    fn fmt_caches(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sum = |figure: fn(&CoreWork) -> u64| self.cores.iter().map(figure).sum::<u64>();
-        let (loads, fetches) = (sum(|c| c.line_reads), sum(|c| c.fetch_misses));
-        let (hits, misses) = (sum(|c| c.l2_read_hits), sum(|c| c.l2_read_misses));
-        let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
-        writeln!(
-            f,
-            "  L2           {} lines read ({loads} for loads, {fetches} of instructions), {:.1} % hits; {} written",
-            hits + misses,
-            percent(hits, hits + misses),
-            sum(|c| c.line_writes)
-        )
-    }
-
-    /// A line for each channel of the memory.
-    fn fmt_memory(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, channel) in self.memory.iter().enumerate() {
-            let ChannelWork { counted: c, read_use, write_use, bus_use } = channel;
-            write!(
-                f,
-                "  memory {number:<5} {} lines read ({:.1} % of the cycles), {} written ({:.1} %), at most {} requests at a time",
-                c.lines_read,
-                100.0 * read_use,
-                c.lines_written,
-                100.0 * write_use,
-                c.most_outstanding
-            )?;
-            if let Environment::Simulation { memory: Latency::Dram(_), .. } = self.run.environment {
-                write!(
-                    f,
-                    "; {} row hits, {} misses, {} refreshes, data bus used {:.1} %",
-                    c.row_hits,
-                    c.row_misses,
-                    c.refreshes,
-                    100.0 * bus_use
-                )?;
-            }
-            writeln!(f)?;
-        }
-        Ok(())
-    }
-
-    /// A table of the cycles that each core lost, and their mean, in percent of the run's cycles.
-    fn fmt_lost_cycles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = LostCycles::default().named().map(|(name, _)| name);
-        write!(f, "  lost cycles  {:>10}", "no warp")?;
-        names.iter().try_for_each(|name| write!(f, " {name:>10}"))?;
-        writeln!(f, "  % of the cycles")?;
-        let lost = |core: &CoreWork| {
-            let reasons = core.lost.named().map(|(_, cycles)| u64::from(cycles));
-            [core.no_warp].into_iter().chain(reasons)
-        };
-        let mut row = |name: &str, cores: &[CoreWork]| {
-            let all = (self.cycles * cores.len() as u64).max(1) as f64;
-            write!(f, "    {name:<10}")?;
-            for column in 0..=names.len() {
-                let cycles: u64 = cores.iter().filter_map(|core| lost(core).nth(column)).sum();
-                write!(f, " {:>10.1}", 100.0 * cycles as f64 / all)?;
-            }
-            writeln!(f)
-        };
-        for (number, core) in self.cores.iter().enumerate() {
-            row(&format!("core {number}"), std::slice::from_ref(core))?;
-        }
-        if self.cores.len() > 1 {
-            row("all cores", &self.cores)?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Report {
-    /// The table that `hermes run` prints.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = &self.run;
-        writeln!(f, "{} on {}", run.kernel, run.capture)?;
-        writeln!(
-            f,
-            "  array        {}: {} x {}, {}, MCW {}",
-            run.preset,
-            number_of(run.cores as u64, "core"),
-            number_of(run.lanes as u64, "lane"),
-            number_of(run.warps as u64, "warp slot"),
-            run.mcw
-        )?;
-        self.fmt_environment(f)?;
-        for note in &run.inputs {
-            writeln!(f, "  input        {note}")?;
-        }
-        let mean_bytes = if self.packets == 0 { 0.0 } else { self.frame_bytes as f64 / self.packets as f64 };
-        writeln!(f, "  packets      {} of {mean_bytes:.1} bytes on average (without FCS)", self.packets)?;
-        self.fmt_times(f)?;
-        writeln!(f, "  verdicts")?;
-        let mut verdicts: Vec<_> = self.verdicts.iter().collect();
-        verdicts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        for (name, count) in verdicts.iter().take(SHOWN_VERDICTS) {
-            writeln!(f, "    {name:<24} {count:>10}")?;
-        }
-        if let Some(rest) = verdicts.get(SHOWN_VERDICTS..).filter(|rest| !rest.is_empty()) {
-            let packets: usize = rest.iter().map(|(_, count)| **count).sum();
-            writeln!(f, "    {:<24} {packets:>10}", format!("{} other verdicts", rest.len()))?;
-        }
-        let spawned = match self.spawned_faults() {
-            0 => String::new(),
-            spawned => format!(", {spawned} of them of the thread spawner"),
-        };
-        writeln!(f, "  faults       {}{spawned}", self.faults)?;
-        if self.bus_errors.count > 0 {
-            writeln!(f, "  bus errors   {}", self.bus_errors.count)?;
-        }
-        if let Some(RaceReport { races, foreign_stores }) = &self.races {
-            let stores = match foreign_stores.len() {
-                0 => String::new(),
-                _ => "; stores into other packets".to_string(),
-            };
-            let pairs = match races.len() {
-                0 => "none".to_string(),
-                1 => "1 pair of instructions".to_string(),
-                count => format!("{count} pairs of instructions"),
-            };
-            writeln!(f, "  races        {pairs}{stores}")?;
-        }
-        let Counted { not_ipv4, cut_by_capture, larger_than_slot } = self.counted;
-        writeln!(
-            f,
-            "  counted      {not_ipv4} not IPv4, {cut_by_capture} cut by the capture, {larger_than_slot} larger than a slot"
-        )?;
-        let ipc: Vec<_> = self.cores.iter().map(|core| format!("{:.3}", core.ipc)).collect();
-        writeln!(f, "  IPC per core {}", ipc.join(" "))?;
-        writeln!(f, "  SIMD         {:.1} % of the lanes active", 100.0 * self.simd_efficiency)?;
-        self.fmt_lost_cycles(f)?;
-        self.fmt_caches(f)?;
-        self.fmt_memory(f)?;
-        write!(
-            f,
-            "  golden model {}",
-            match (self.golden_checked, self.golden_differs) {
-                (true, _) => "every packet and verdict agrees",
-                (false, true) => "differs",
-                (false, false) => "none for this kernel",
-            }
-        )
     }
 }
 

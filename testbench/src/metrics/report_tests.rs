@@ -1,10 +1,17 @@
 //! Reports of runs in simulation and on a board, as text and as JSON.
 
 use super::*;
+use crate::cosim::PacketTimes;
 use crate::verdict::Reason;
 
 fn simulation(memory: Latency) -> Environment {
-    Environment::Simulation { line_rate: "max".into(), channels: 1, memory, clock_mhz: Clock::GIGAHERTZ }
+    arriving(ArrivalProcess::Max, memory, Clock::GIGAHERTZ)
+}
+
+fn arriving(arrivals: ArrivalProcess, memory: Latency, clock_mhz: Clock) -> Environment {
+    let arrivals_seed = arrivals.is_random().then_some(7);
+    let line_rate = arrivals.line_rate();
+    Environment::Simulation { line_rate, arrivals, arrivals_seed, channels: 1, memory, clock_mhz }
 }
 
 fn facts() -> RunFacts {
@@ -17,6 +24,8 @@ fn facts() -> RunFacts {
         lanes: 8,
         warps: 8,
         mcw: 4,
+        timeout: 256,
+        eager: false,
         environment: simulation(Latency::Fixed(60)),
         slot_bytes: 2048,
         configuration: Config::preset("default").unwrap(),
@@ -26,7 +35,8 @@ fn facts() -> RunFacts {
 #[test]
 fn figures_of_a_small_run() {
     let record = |packet, verdict, arrival, start, commit| {
-        let times = PacketTimes { arrival, start, finish: commit - 1, commit, ..PacketTimes::default() };
+        let in_slot = arrival;
+        let times = PacketTimes { arrival, in_slot, start, finish: commit - 1, commit, ..Default::default() };
         PacketRecord { packet, verdict, times: Some(times) }
     };
     let drop = Verdict::drop(Reason::Ttl);
@@ -112,15 +122,17 @@ fn figures_of_a_small_run() {
 /// Another clock changes what is told in seconds, and names itself.
 #[test]
 fn throughput_and_delays_at_a_stated_clock() {
-    let times = PacketTimes { arrival: 100, start: 110, finish: 190, commit: 200, ..PacketTimes::default() };
+    let times = PacketTimes {
+        arrival: 100,
+        in_slot: 104,
+        start: 110,
+        finish: 190,
+        commit: 200,
+        ..PacketTimes::default()
+    };
     let records = [PacketRecord { packet: 0, verdict: Verdict(0), times: Some(times) }];
     let at = |clock: Clock| {
-        let environment = Environment::Simulation {
-            line_rate: "max".into(),
-            channels: 1,
-            memory: Latency::Fixed(60),
-            clock_mhz: clock,
-        };
+        let environment = arriving(ArrivalProcess::Max, Latency::Fixed(60), clock);
         let facts = RunFacts { environment, ..facts() };
         Report::new(facts, &records, [125].into_iter(), vec![], 0, Counted::default(), true)
     };
@@ -198,7 +210,8 @@ fn what_a_board_does_not_measure_is_not_told() {
 /// Those who read the JSON know these keys in this order.
 #[test]
 fn keys_of_the_json() {
-    let report = Report::new(facts(), &[], std::iter::empty(), vec![], 0, Counted::default(), true);
+    let mut report = Report::new(facts(), &[], std::iter::empty(), vec![], 0, Counted::default(), true);
+    report.waits = Some(Waits::default());
     let json = serde_json::to_string_pretty(&report).unwrap();
     let of_run = [
         "kernel",
@@ -209,14 +222,18 @@ fn keys_of_the_json() {
         "lanes",
         "warps",
         "mcw",
+        "timeout",
+        "eager",
         "line_rate",
+        "arrivals",
+        "arrivals_seed",
         "channels",
         "memory",
         "clock_mhz",
         "slot_bytes",
         "configuration",
     ];
-    assert_eq!(keys(&json, 4)[..14], of_run);
+    assert_eq!(keys(&json, 4)[..18], of_run);
     let of_report = [
         "run",
         "packets",
@@ -225,9 +242,17 @@ fn keys_of_the_json() {
         "packets_per_second",
         "throughput_gbps",
         "frame_lines",
+        "steady_state",
+        "deferred_cycles",
+        "cache_cleanings",
+        "loss",
+        "delays_count_from_schedule",
         "delay",
         "queuing",
         "service",
+        "delay_iqr_of_warps",
+        "stages",
+        "latency",
         "verdicts",
         "faults",
         "fault_causes",
@@ -242,6 +267,26 @@ fn keys_of_the_json() {
         "golden_checked",
     ];
     assert_eq!(keys(&json, 2), of_report);
+}
+
+#[test]
+fn arrivals_are_told() {
+    for (text, line, told) in [
+        ("max", "line rate max,", "max"),
+        ("constant:40", "line rate 40 Gbit/s,", "40 Gbit/s"),
+        ("trace:2", "line rate trace:2,", "trace:2"),
+        ("step:1@0,2@100", "arrivals step:1@0,2@100,", "step:1@0,2@100"),
+        ("poisson:40", "arrivals poisson:40 (seed 7),", "poisson:40"),
+    ] {
+        let environment = arriving(text.parse().unwrap(), Latency::Fixed(60), Clock::GIGAHERTZ);
+        let facts = RunFacts { environment, ..facts() };
+        let report = Report::new(facts, &[], std::iter::empty(), vec![], 0, Counted::default(), true);
+        assert!(report.to_string().contains(line), "{report}");
+        let json = serde_json::to_value(&report).unwrap();
+        let seed = if text == "poisson:40" { 7.into() } else { serde_json::Value::Null };
+        assert_eq!((&json["run"]["line_rate"], &json["run"]["arrivals"]), (&told.into(), &text.into()));
+        assert_eq!(json["run"]["arrivals_seed"], seed);
+    }
 }
 
 #[test]
@@ -288,4 +333,69 @@ fn only_faults_of_the_hardware_are_faults() {
     assert_eq!(verdicts(3, &faults), expect(&mixed));
     // All of them: records may be lost.
     assert_eq!(verdicts(5, &[])["fault: load access"], 3);
+}
+
+/// Packets of warps of 16, a warp each 100 cycles after a start in which eight finish at once.
+fn stream(packets: u64) -> Vec<PacketRecord> {
+    let record = |packet: u64| {
+        let warp = packet / 16;
+        let start = warp.saturating_sub(8) * 100 + 20;
+        let times = PacketTimes {
+            arrival: packet,
+            in_slot: packet + 3,
+            start: packet.max(start) + 16,
+            finish: start + 1000 + packet,
+            commit: start + 2000 + packet,
+            ..PacketTimes::default()
+        };
+        PacketRecord { packet, verdict: Verdict(0), times: Some(times) }
+    };
+    (0..packets).map(record).collect()
+}
+
+#[test]
+fn long_runs_have_a_steady_state() {
+    let report = |packets: u64, arrivals: &str| {
+        let environment = arriving(arrivals.parse().unwrap(), Latency::Fixed(60), Clock::GIGAHERTZ);
+        let facts = RunFacts { environment, ..facts() };
+        let lengths = (0..packets).map(|_| 125);
+        let cores = vec![CoreWork::default()];
+        let mut report = Report::new(facts, &stream(packets), lengths, cores, 0, Counted::default(), true);
+        report.waits = Some(Waits { deferred_cycles: 17, cache_cleanings: 2 });
+        report.loss = Some(Loss::new(400, 1));
+        report
+    };
+    // 2 cores x 8 lanes at MCW 4.
+    let short = report(511, "max");
+    assert!(short.steady_state.is_none());
+    let text = short.to_string();
+    let told = "steady state not told of fewer than 512 packets, 8 times those on the cores at MCW 4\n";
+    assert!(text.contains(told) && !text.contains("p99.9"), "{text}");
+    assert!(text.contains("counted from when a packet found a slot: with `max` none has a time"), "{text}");
+    let long = report(16_000, "constant:40");
+    let steady = long.steady_state.as_ref().unwrap();
+    // 16 packets in 100 cycles, and one cycle later for each of them.
+    assert!((steady.packets_per_cycle - 16.0 / 116.0).abs() < 1e-3, "{steady:?}");
+    assert!((steady.bits_per_cycle - 1000.0 * steady.packets_per_cycle).abs() < 1e-9);
+    assert_eq!((steady.delays.stages.dcq.min, steady.delays.stages.dcq.max), (1000, 1000));
+    let text = long.to_string();
+    for part in [
+        "  steady state 137.845 million packets/s, 137.84 Gbit/s of frames at 1 GHz: 11000 packets finished in cycles 29120 to 108919, ",
+        "from the first quarter to the last sixteenth; the array paused 2 times while the host cleaned the caches\n",
+        "  deferred     17 cycles in which a packet that had arrived found no free slot\n",
+        "  loss         1 of 400 frames (0.2500 %)\n",
+        "iqr    p99.9   jitter  cycles (= ns at 1 GHz)\n    total         51173.6    51120 ",
+        "    form+issue ",
+        "    DCQ            1000.0     1000 ",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("counted from when"), "{text}");
+    let json = serde_json::to_value(&long).unwrap();
+    assert_eq!((&json["deferred_cycles"], &json["loss"]["loss"]), (&17.into(), &0.0025.into()));
+    assert_eq!(
+        (&json["delays_count_from_schedule"], &json["stages"]["egress"]),
+        (&true.into(), &serde_json::Value::Null)
+    );
+    assert!(json["delay"]["p999"].is_u64() && json["steady_state"]["service"]["p50"].is_u64());
 }

@@ -16,18 +16,22 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Writes the verdicts as CSV: a row for each packet in the order of `records`, which is commit
 /// order. The verdict is in hexadecimal, everything else in cycles. Times that were not seen are
-/// empty.
+/// empty, and so is `sent` of a packet that did not leave the packet ports.
 ///
 /// # Errors
 /// Those of `output`.
 pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::Result<()> {
-    writeln!(output, "packetIdx,verdict,arrival,start,finish,commit")?;
+    writeln!(output, "packetIdx,verdict,arrival,start,finish,commit,inSlot,sent")?;
     for r in records {
         let (packet, verdict) = (r.packet, r.verdict.0);
         write!(output, "{packet},{verdict:#010x},")?;
         match r.times {
-            Some(t) => writeln!(output, "{},{},{},{}", t.arrival, t.start, t.finish, t.commit)?,
-            None => writeln!(output, ",,,")?,
+            Some(t) => {
+                write!(output, "{},{},{},{},{},", t.arrival, t.start, t.finish, t.commit, t.in_slot)?;
+                t.sent.map_or(Ok(()), |sent| write!(output, "{sent}"))?;
+                writeln!(output)?;
+            }
+            None => writeln!(output, ",,,,,")?,
         }
     }
     Ok(())
@@ -117,17 +121,26 @@ mod tests {
 
     #[test]
     fn one_row_a_packet() {
-        let times = PacketTimes { arrival: 1, start: 20, finish: 300, commit: 301, ..PacketTimes::default() };
+        let times = PacketTimes {
+            arrival: 1,
+            in_slot: 2,
+            start: 20,
+            finish: 300,
+            commit: 301,
+            ..PacketTimes::default()
+        };
+        let sent = PacketTimes { sent: Some(309), ..times };
         let record = PacketRecord { packet: 3, verdict: Verdict(0x8000_0008), times: Some(times) };
         let mut text = Vec::new();
         let records = [
             record,
-            PacketRecord { packet: 4, verdict: Verdict(2), ..record },
+            PacketRecord { packet: 4, verdict: Verdict(2), times: Some(sent) },
             PacketRecord { packet: 5, verdict: Verdict(0), times: None },
         ];
         write_verdicts(&mut text, &records).unwrap();
-        let expected = "packetIdx,verdict,arrival,start,finish,commit\n\
-                        3,0x80000008,1,20,300,301\n4,0x00000002,1,20,300,301\n5,0x00000000,,,,\n";
+        let expected = "packetIdx,verdict,arrival,start,finish,commit,inSlot,sent\n\
+                        3,0x80000008,1,20,300,301,2,\n4,0x00000002,1,20,300,301,2,309\n\
+                        5,0x00000000,,,,,,\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 

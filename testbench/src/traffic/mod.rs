@@ -1,20 +1,21 @@
 //! Traffic: captures in and out, generated traffic, arrival schedules.
 
 mod aim;
+mod arrivals;
 mod capture;
 mod generate;
 mod packet;
-mod schedule;
+
 mod source;
 mod write;
 
 pub use aim::{read_headers, Aim};
+pub use arrivals::{wire_bits, ArrivalProcess, RateStep, WIRE_OVERHEAD_BYTES};
 pub use capture::{read, read_from, Capture, CaptureError};
 pub use generate::{Generator, Kind, Traffic};
 #[cfg(test)]
 pub(crate) use packet::correct_checksum;
 pub use packet::Defect;
-pub use schedule::{wire_bits, LineRate, WIRE_OVERHEAD_BYTES};
 pub use write::{write, write_to, CaptureWriter};
 
 /// An Ethernet frame without preamble and FCS.

@@ -1,7 +1,7 @@
 //! Delay and throughput against load: what a user asks of the machine first.
 
 use super::regime::{offered_to, rate};
-use super::{figure, labels, path, Results, APPS, QUICK_PACKETS};
+use super::{figure, labels, App, Results, APPS, QUICK_PACKETS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{Cell, Experiment, Scale};
 use crate::report::{self, Plot, Section, Series};
@@ -21,102 +21,133 @@ const QUICK_LOADS: [u32; 4] = [20, 50, 80, 110];
 const PACKETS: usize = 16_384;
 /// MCW of the runs: the best or near it for every app.
 const MCW: u32 = 16;
-fn parameters(app: &str, scale: Scale, arrivals: String) -> anyhow::Result<Parameters> {
-    let mut parameters = Parameters { mcw: MCW, arrivals, through: Through::Ports, ..Parameters::of(app)? };
-    parameters.array.packet_ports = true;
-    parameters.packets = match scale {
-        Scale::Quick => QUICK_PACKETS,
-        Scale::Full => PACKETS,
-    };
-    Ok(parameters)
+/// Kinds of arrivals: name, and what it is.
+const ARRIVALS: [(&str, &str); 3] = [
+    ("constant", "even arrivals"),
+    ("poisson", "Poisson arrivals"),
+    ("onoff", "bursts of 64 frames at twice the throughput"),
+];
+
+fn arrivals(app: &App, kind: &str, load: u32) -> String {
+    let rate = |factor| rate(app, Through::Ports, factor);
+    let mean = rate(f64::from(load) / 100.0);
+    match kind {
+        "poisson" => format!("poisson:{mean}"),
+        "onoff" => format!("onoff:{mean},peak={},burst=64", rate(2.0)),
+        _ => format!("constant:{mean}"),
+    }
 }
 
 fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
-    let loads = match scale {
-        Scale::Quick => &QUICK_LOADS[..],
-        Scale::Full => &LOADS[..],
+    let (loads, kinds, packets) = match scale {
+        Scale::Quick => (&QUICK_LOADS[..], &ARRIVALS[..1], QUICK_PACKETS),
+        Scale::Full => (&LOADS[..], &ARRIVALS[..], PACKETS),
     };
     let mut cells = Vec::new();
     for app in &APPS {
-        for load in loads {
-            let rate = rate(app, Through::Ports, f64::from(*load) / 100.0);
-            let labels = labels(&[("app", app.name), ("arrivals", "constant"), ("load", &load.to_string())]);
-            cells.push(Cell { labels, parameters: parameters(app.name, scale, rate.to_string())? });
+        for (kind, _) in kinds {
+            for load in loads {
+                let mut parameters = Parameters {
+                    mcw: MCW,
+                    packets,
+                    arrivals: arrivals(app, kind, *load),
+                    through: Through::Ports,
+                    ..Parameters::of(app.name)?
+                };
+                parameters.array.packet_ports = true;
+                let labels = labels(&[("app", app.name), ("arrivals", kind), ("load", &load.to_string())]);
+                cells.push(Cell { labels, parameters });
+            }
         }
     }
     Ok(cells)
 }
 
+/// Points of one app with one kind of arrivals.
+#[derive(Default)]
+struct Curve {
+    median: Vec<(f64, f64)>,
+    tail: Vec<(f64, f64)>,
+    delivered: Vec<(f64, f64)>,
+}
+
 fn section(results: &Results) -> anyhow::Result<Section> {
-    let (mut rows, mut sentence) = (Vec::new(), Vec::new());
-    let [mut median, mut tail, mut through] = [Vec::new(), Vec::new(), Vec::new()];
-    for app in &APPS {
-        let of_app: Vec<_> = results.found().filter(|(labels, _)| labels["app"] == app.name).collect();
-        let most = of_app.iter().map(|(_, result)| result.measured.whole.mpps()).fold(0.0, f64::max);
-        let [mut p50, mut p99, mut rates] = [Vec::new(), Vec::new(), Vec::new()];
-        for (labels, result) in &of_app {
-            let Some(delays) = &result.measured.delays else { continue };
-            let offered = offered_to(result);
-            let load = 100.0 * offered / most.max(1e-9);
-            let delivered = result.measured.whole.mpps();
-            p50.push((load, delays.delay.p50 as f64));
-            p99.push((load, delays.delay.p99 as f64));
-            rates.push((offered, delivered));
-            rows.push(vec![
-                app.published.to_string(),
-                labels["arrivals"].clone(),
-                figure(load),
-                figure(offered),
-                figure(delivered),
-                figure(result.measured.whole.gbps()),
-                delays.delay.p50.to_string(),
-                delays.delay.p99.to_string(),
-                delays.delay.iqr.to_string(),
-                figure(result.measured.lines()),
-                path(result).to_string(),
-            ]);
-        }
-        // The highest load below 90 %.
-        let below = |points: &[(f64, f64)]| {
-            points.iter().filter(|p| p.0 < 90.0).max_by(|a, b| a.0.total_cmp(&b.0)).copied()
-        };
-        if let (Some(middle), Some(high)) = (below(&p50), below(&p99)) {
-            sentence.push(format!(
-                "{} {} and {} at {} % of {} Mpps",
-                app.published,
-                middle.1,
-                high.1,
-                figure(high.0),
-                figure(most)
-            ));
-        }
-        for (all, points) in [(&mut median, p50), (&mut tail, p99), (&mut through, rates)] {
-            if !points.is_empty() {
-                all.push(Series { name: app.published.to_string(), points, published: false });
+    let (mut rows, mut sentence, mut plots) = (Vec::new(), Vec::new(), Vec::new());
+    for (kind, about) in ARRIVALS {
+        let [mut median, mut tail, mut delivered] = [Vec::new(), Vec::new(), Vec::new()];
+        for app in &APPS {
+            let of_app = || results.found().filter(|(labels, _)| labels["app"] == app.name);
+            // What the app reaches through the ports, of all of its runs.
+            let most = of_app().map(|(_, result)| result.measured.whole.mpps()).fold(0.0, f64::max);
+            let mut curve = Curve::default();
+            for (_, result) in of_app().filter(|(labels, _)| labels["arrivals"] == kind) {
+                let Some(delays) = &result.measured.delays else { continue };
+                let (offered, whole) = (offered_to(result), result.measured.whole);
+                let load = 100.0 * offered / most.max(1e-9);
+                curve.median.push((load, delays.delay.p50 as f64));
+                curve.tail.push((load, delays.delay.p99 as f64));
+                curve.delivered.push((offered, whole.mpps()));
+                let dash = |value: Option<u64>| value.map_or("-".to_string(), |value| value.to_string());
+                rows.push(vec![
+                    app.published.to_string(),
+                    kind.to_string(),
+                    figure(load),
+                    figure(offered),
+                    figure(whole.mpps()),
+                    figure(whole.gbps()),
+                    delays.delay.p50.to_string(),
+                    delays.delay.p99.to_string(),
+                    dash(delays.delay.p999),
+                    delays.delay.iqr.to_string(),
+                    dash(delays.latency.map(|latency| latency.p99)),
+                    figure(result.measured.lines()),
+                ]);
+            }
+            // The highest load below 90 %.
+            let below = |points: &[(f64, f64)]| {
+                points.iter().filter(|p| p.0 < 90.0).max_by(|a, b| a.0.total_cmp(&b.0)).copied()
+            };
+            if let (Some(middle), Some(high)) = (below(&curve.median), below(&curve.tail)) {
+                let load = figure(high.0);
+                sentence.push(format!(
+                    "{}, {about}: {} and {} at {load} % of {} Mpps",
+                    app.published,
+                    middle.1,
+                    high.1,
+                    figure(most)
+                ));
+            }
+            let Curve { median: of_median, tail: of_tail, delivered: of_delivered } = curve;
+            for (all, points) in
+                [(&mut median, of_median), (&mut tail, of_tail), (&mut delivered, of_delivered)]
+            {
+                if !points.is_empty() {
+                    all.push(Series { name: app.published.to_string(), points, published: false });
+                }
             }
         }
+        let load = "load, % of the throughput measured";
+        let delay = |title: String, series| Plot {
+            title,
+            x: load.to_string(),
+            x_scale: report::Scale::Linear,
+            y: "cycles".to_string(),
+            y_scale: report::Scale::Logarithmic,
+            series,
+        };
+        plots.push(delay(format!("p99 of the delay, {about}"), tail));
+        plots.push(delay(format!("Median of the delay, {about}"), median));
+        if kind == "constant" {
+            plots.push(Plot {
+                title: format!("Throughput, {about}"),
+                x: "offered, Mpps".to_string(),
+                x_scale: report::Scale::Linear,
+                y: "delivered, Mpps".to_string(),
+                y_scale: report::Scale::Linear,
+                series: delivered,
+            });
+        }
     }
-    let plot = |title: &str, x: &str, y: &str, y_scale, series: Vec<Series>| Plot {
-        title: title.to_string(),
-        x: x.to_string(),
-        x_scale: report::Scale::Linear,
-        y: y.to_string(),
-        y_scale,
-        series,
-    };
-    let load = "load, % of the throughput measured";
-    let logarithmic = report::Scale::Logarithmic;
-    let plots = [
-        plot("p99 of the delay against load", load, "cycles", logarithmic.clone(), tail),
-        plot("Median delay against load", load, "cycles", logarithmic, median),
-        plot(
-            "Throughput against offered load",
-            "offered, Mpps",
-            "delivered, Mpps",
-            report::Scale::Linear,
-            through,
-        ),
-    ];
     let head = [
         "app",
         "arrivals",
@@ -126,9 +157,10 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         "Gbit/s of frames",
         "delay p50, cycles",
         "p99",
+        "p99.9",
         "IQR",
+        "latency p99",
         "lines moved a packet",
-        "packets",
     ];
     Ok(Section {
         title: "Delay against load".to_string(),
@@ -137,8 +169,8 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(
-            "64-byte frames through the packet ports, MCW {MCW}; delay from the scheduled last bit to the commit. Above \
-             100 % a delay tells how long the run was, not what the machine is."
+            "64-byte frames through the packet ports, MCW {MCW}; delay from the scheduled last bit to the commit, latency to the \
+             first beat that leaves. Above 100 % a delay tells how long the run was, not what the machine is."
         ),
         assumed: "100 filters, 100 rules, 10,000 prefixes; destinations spread evenly over the table.".to_string(),
         differs: "The papers have no such figure.".to_string(),

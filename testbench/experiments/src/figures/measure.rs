@@ -1,6 +1,8 @@
 //! The figures that a sweep can draw.
 
-use crate::results::{ResultFile, Spread};
+use hermes_testbench::metrics::Delays;
+
+use crate::results::ResultFile;
 
 /// A figure of a result.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +60,7 @@ pub const MEASURES: &[Measure] = &[
     },
 ];
 
-fn delays(result: &ResultFile, figure: fn(&Spread) -> f64) -> Option<f64> {
+fn delays(result: &ResultFile, figure: fn(&Delays) -> f64) -> Option<f64> {
     result.measured.delays.as_ref().map(figure)
 }
 

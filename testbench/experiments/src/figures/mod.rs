@@ -56,7 +56,7 @@ const APPS: [App; 4] = [
 /// Packets of a run with [`Scale::Quick`].
 const QUICK_PACKETS: usize = 2_048;
 /// Waves that a run has at least for a steady state.
-const WAVES: usize = crate::results::MOST_SHORT as usize;
+const WAVES: usize = hermes_testbench::metrics::SteadyState::fewest(1) as usize;
 
 /// An app of the papers' figures.
 #[derive(Clone, Copy, Debug)]

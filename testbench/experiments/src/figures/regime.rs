@@ -1,5 +1,7 @@
 //! Traffic by its load: the papers name regimes, not rates.
 
+use hermes_testbench::traffic::ArrivalProcess;
+
 use super::{App, APPS};
 use crate::parameters::{Parameters, Through};
 use crate::results::ResultFile;
@@ -24,16 +26,25 @@ pub fn nominal(app: &App, through: Through) -> f64 {
     }
 }
 
-/// Gbit/s on the wire of a load of `factor`, with a digit behind the point: what the text of a job
-/// says is what runs.
+/// Gbit/s on the wire of a load of `factor`, with a digit behind the point, so that what the text
+/// of a job says is what runs.
 pub fn rate(app: &App, through: Through, factor: f64) -> f64 {
     (nominal(app, through) * factor * WIRE_BITS / 1e3 * 10.0).round() / 10.0
 }
 
-/// Million packets a second that the arrivals of a run offer, if they are even.
+/// Even arrivals at a load of `factor`.
+pub fn even(app: &App, through: Through, factor: f64) -> String {
+    format!("constant:{}", rate(app, through, factor))
+}
+
+/// Million packets a second that the arrivals of a run offer in the mean; none if they have no rate.
 pub fn offered(parameters: &Parameters) -> Option<f64> {
-    let rate = parameters.arrivals.strip_prefix("constant:").unwrap_or(&parameters.arrivals);
-    rate.parse::<f64>().ok().map(|rate| rate / WIRE_BITS * 1e3)
+    match parameters.arrival_process().ok()? {
+        ArrivalProcess::Constant { rate }
+        | ArrivalProcess::Poisson { rate, .. }
+        | ArrivalProcess::OnOff { rate, .. } => Some(rate / WIRE_BITS * 1e3),
+        ArrivalProcess::Step(_) | ArrivalProcess::Trace { .. } | ArrivalProcess::Max => None,
+    }
 }
 
 /// As [`offered`], of a result.

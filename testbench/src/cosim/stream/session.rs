@@ -50,7 +50,7 @@ pub struct PortsResult {
     /// beat of its frame; with [`Arrivals::Scheduled`] when that would enter if the array made no
     /// frame wait.
     pub times: Vec<PacketTimes>,
-    /// The frames that left, in their order.
+    /// The frames that left, in their order; their cycles count from the start of the run.
     pub sent: Vec<SentFrame>,
     /// What the ports counted.
     pub counters: PortCounters,
@@ -116,6 +116,16 @@ impl Run<'_> {
         self.host.device_mut().cycle() - self.base + self.skipped
     }
 
+    /// Counts the cycles of the frames from number `first` on from the start of the run, as all
+    /// times of packets.
+    fn count_from_the_start(&mut self, first: usize) {
+        for frame in &mut self.sent[first..] {
+            for cycle in [&mut frame.first_cycle, &mut frame.cycle] {
+                *cycle = *cycle - self.base + self.skipped;
+            }
+        }
+    }
+
     fn feed(
         mut self,
         packets: &[Packet],
@@ -148,6 +158,7 @@ impl Run<'_> {
             streams.source.take_entered(&mut entered);
             let seen = self.sent.len();
             streams.sink.take_frames(&mut self.sent);
+            self.count_from_the_start(seen);
             self.host.device_mut().take_events(&mut events);
             if !entered.is_empty() || !events.is_empty() || self.sent.len() > seen {
                 last_event = now;
@@ -156,7 +167,7 @@ impl Run<'_> {
             for cycle in entered.drain(..) {
                 let taken = cycle - self.base + self.skipped;
                 let scheduled = expected.pop_front().filter(|_| options.arrivals == Arrivals::Scheduled);
-                self.tracker.arrive(scheduled.unwrap_or(taken));
+                self.tracker.arrive(scheduled.unwrap_or(taken), taken);
                 self.tracker.push(1);
             }
             for (cycle, event) in events.drain(..) {
@@ -216,6 +227,7 @@ impl Run<'_> {
         while self.host.read("PORTS_BUSY")? != 0 {
             let seen = self.sent.len();
             self.host.device_mut().streams_mut()?.sink.take_frames(&mut self.sent);
+            self.count_from_the_start(seen);
             let now = self.now();
             if self.sent.len() > seen {
                 last_event = now;
@@ -223,8 +235,10 @@ impl Run<'_> {
                 return Err(self.give_up(Stuck::Stall(now - last_event)));
             }
         }
+        let seen = self.sent.len();
         self.host.device_mut().streams_mut()?.sink.take_frames(&mut self.sent);
-        let left = self.sent.last().map_or(0, |frame| frame.cycle - self.base + self.skipped + 1);
+        self.count_from_the_start(seen);
+        let left = self.sent.last().map_or(0, |frame| frame.cycle + 1);
         let counters = PortCounters::read(|register| self.host.read(register.name))?;
         let (faults, lost_faults) = self.host.take_faults()?;
         let mut run = read_out(self.host)?;

@@ -16,6 +16,8 @@ pub struct SentFrame {
     pub damaged: bool,
     /// Its bytes.
     pub bytes: Vec<u8>,
+    /// Cycle since reset in which its first beat was taken.
+    pub first_cycle: u64,
     /// Cycle since reset in which its last beat was taken.
     pub cycle: u64,
 }
@@ -41,6 +43,8 @@ pub struct StreamSink {
     /// A beat that was offered and not taken.
     pending: Option<Beat>,
     open: Vec<u8>,
+    /// Cycle of the first beat of the frame that is open.
+    opened: u64,
     frames: Vec<SentFrame>,
     violation: Option<String>,
 }
@@ -57,6 +61,7 @@ impl StreamSink {
             random: ChaCha8Rng::seed_from_u64(0),
             pending: None,
             open: Vec::new(),
+            opened: 0,
             frames: Vec::new(),
             violation: None,
         }
@@ -119,10 +124,14 @@ impl StreamSink {
             self.violate(format!("TKEEP of {place} is {:#018x}", beat.keep));
         }
         let bytes: Vec<u8> = beat.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        if self.open.is_empty() {
+            self.opened = cycle;
+        }
         self.open.extend(&bytes[..count]);
         if beat.last {
             let (port, damaged) = (beat.user & 0x7fff_ffff, beat.user >> 31 == 1);
-            self.frames.push(SentFrame { port, damaged, bytes: std::mem::take(&mut self.open), cycle });
+            let (bytes, first_cycle) = (std::mem::take(&mut self.open), self.opened);
+            self.frames.push(SentFrame { port, damaged, bytes, first_cycle, cycle });
         }
     }
 

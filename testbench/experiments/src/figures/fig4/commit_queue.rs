@@ -15,7 +15,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
             else {
                 continue;
             };
-            let (with, waiting) = (delays.delay.mean, delays.delay_commit_queue.mean);
+            let (with, waiting) = (delays.delay.mean, delays.stages.dcq.mean);
             let ratio = with / (with - waiting).max(1.0);
             points.push((at as f64, ratio));
             if ratio > largest.1 {

@@ -78,6 +78,10 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
         y_scale: Scale::Linear,
         series,
     };
+    let told = match told.is_empty() {
+        true => "One array alone was run.".to_string(),
+        false => format!("Throughput over that of 8 cores: {}.", told.join(", ")),
+    };
     let head = [
         "app",
         "cores",

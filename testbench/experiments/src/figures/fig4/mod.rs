@@ -7,7 +7,7 @@ mod cores;
 mod gain;
 mod sparse;
 
-use super::regime::{rate, BURST_PACKETS};
+use super::regime::{even, BURST_PACKETS};
 use super::{labels, App, APPS, QUICK_PACKETS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{Cell, Experiment, Scale};
@@ -89,6 +89,6 @@ pub(super) fn even_bursts(scale: Scale) -> anyhow::Result<Vec<Cell>> {
 
 /// A run of an app whose packets arrive evenly, at `factor` times its throughput.
 fn offered(app: &App, factor: f64, mcw: u32, packets: usize) -> anyhow::Result<Parameters> {
-    let arrivals = rate(app, Through::Host, factor).to_string();
+    let arrivals = even(app, Through::Host, factor);
     Ok(Parameters { mcw, packets, arrivals, ..Parameters::of(app.name)? })
 }
