@@ -71,8 +71,13 @@ fn a_plan_gives_the_same_page_however_it_is_run() {
     assert!(run(&folder).contains("1 jobs to run, 3 have their results"));
     assert!(results(&folder.path("plan/results")) == first && folder.read("plan/report/index.html") == page);
 
-    // Ended after its first result.
+    // Planned in another folder, it is the same; ended after its first result.
     let other = planned();
+    for file in ["plan/plan.json", "plan/Snakefile"] {
+        assert!(folder.read(file) == other.read(file), "{file}");
+    }
+    let jobs = |folder: &Folder| results(&folder.path("plan/jobs"));
+    assert!(jobs(&folder) == jobs(&other) && jobs(&folder).len() == 4);
     let mut child = other.command("--quiet exp run plan -j 1").spawn().unwrap();
     while results(&other.path("plan/results")).is_empty() && child.try_wait().unwrap().is_none() {
         sleep(Duration::from_millis(20));

@@ -204,3 +204,22 @@ impl ResultFile {
         write_json(path, self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_by_hand() {
+        // 100 packets of 60 bytes, 64 with FCS, in 50 cycles: two a nanosecond.
+        let rate = Rate { packets: 100, bytes: 6_000, cycles: 50 };
+        assert_eq!((rate.mpps(), rate.gbps()), (2_000.0, 1_024.0));
+    }
+
+    #[test]
+    fn delays_that_occur_are_counted() {
+        let times = |arrival, commit| PacketTimes { arrival, commit, ..PacketTimes::default() };
+        let times = [times(0, 30), times(10, 40), times(5, 20), times(7, 37)];
+        assert_eq!(histogram(&times), [(15, 1), (30, 3)]);
+    }
+}
