@@ -3,11 +3,11 @@
 
 use super::*;
 
-/// A NAK of the peer that is no loss: the commands before it are done, its own fails, the others
-/// end.
+/// A NAK of the peer that is no loss, also one with a reserved code: the commands before it are
+/// done, its own fails, the others end.
 #[test]
 fn a_refusal_takes_the_queue_pair_down() {
-    for (syndrome, before) in [(0x61, 0), (0x62, 1), (0x63, 2)] {
+    for (syndrome, before) in [(0x61, 0), (0x62, 1), (0x63, 2), (0x64, 3), (0x7f, 0)] {
         let mut bench = Bench::new("requester_refusal");
         let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
         for offset in 0..4 {

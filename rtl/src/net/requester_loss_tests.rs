@@ -47,6 +47,31 @@ fn small_windows_wait_for_no_time_out() {
     }
 }
 
+/// The same over wires that lose, repeat and reorder.
+#[test]
+fn small_windows_with_loss() {
+    let wire = Wire { loss: 10, repeat: 5, reorder: 10, delay: 30, silent: None };
+    for window in [1, 2, 3, 7] {
+        let bench = Bench::with_window("requester_windows_loss", 8, window);
+        let bench = commands_arrive_once(bench, wire, 60, 600);
+        assert!(bench.resent > 10 && bench.timed_out > 3, "window of {window}: {}", bench.resent);
+    }
+}
+
+/// Peers that are not ready at any packet, also with losses: what they dropped comes again behind
+/// the time that they said, and is no time-out.
+#[test]
+fn peers_that_are_not_ready_at_any_packet() {
+    for loss in [0, 3] {
+        let wire = Wire { loss, repeat: loss, reorder: loss, delay: 30, silent: None };
+        let mut bench = Bench::new("requester_rests");
+        bench.not_ready = 3;
+        let bench = commands_arrive_once(bench, wire, 120, 20_000);
+        assert!(bench.rested > 4 && bench.resent >= bench.rested, "{} {}", bench.rested, bench.resent);
+        assert!(loss > 0 || bench.timed_out == 0, "{} time-outs", bench.timed_out);
+    }
+}
+
 #[test]
 fn commands_arrive_once_with_loss() {
     let wire = Wire { loss: 15, repeat: 10, reorder: 20, delay: 30, silent: None };

@@ -37,6 +37,12 @@ impl Bench {
                 continue;
             }
             let (number, syndrome) = match distance {
+                // It drops this packet and those behind it.
+                0 if self.not_ready > 0 && self.rng.gen_range(0..100) < self.not_ready => {
+                    peer.told = true;
+                    self.rested += 1;
+                    (sequence, 0x21)
+                }
                 0 => {
                     peer.take(&packet);
                     peer.expected = (peer.expected + 1) & 0xff_ffff;

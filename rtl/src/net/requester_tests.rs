@@ -202,6 +202,9 @@ struct Bench {
     resent: u64,
     stray: u64,
     timed_out: u64,
+    /// How often a peer is not ready for the packet of a put, in percent, and how often one was.
+    not_ready: u32,
+    rested: u64,
     /// Bytes of the longest put from memory.
     long: u32,
 }
@@ -262,6 +265,8 @@ impl Bench {
             resent: 0,
             stray: 0,
             timed_out: 0,
+            not_ready: 0,
+            rested: 0,
             long: 2_600,
         };
         let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1, silent: None };

@@ -34,6 +34,8 @@ struct Outcome {
     /// Frames that the receiver had no room for, and time-outs of the senders.
     dropped: f64,
     timeouts: f64,
+    /// Time of the sender that is done last, of that of the one that is done first.
+    last_of_first: f64,
 }
 
 pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
@@ -88,6 +90,7 @@ impl Load {
             again(format!("{name}_resent"), outcome.resent),
             Figure::new(format!("{name}_no_room"), outcome.dropped, "frames"),
             Figure::new(format!("{name}_time_outs"), outcome.timeouts, ""),
+            Figure::new(format!("{name}_last_of_first"), outcome.last_of_first, ""),
         ])
     }
 
@@ -126,13 +129,22 @@ impl Load {
             timeouts += counted(node, counter::TIMEOUTS);
         }
         let all = f64::from(puts) * (self.senders * warps) as f64;
-        let port = result.ports[0];
-        let cycles = (port.received_to - port.received_from) as f64;
+        // The first puts of all warps go to node 0, and the last ones to another: the time is that
+        // of all nodes that they go to.
+        let receivers = (0..job.nodes).filter(|node| *node == 0 || (self.spread && *node != 1));
+        let ports: Vec<_> = receivers.map(|node| result.ports[node]).collect();
+        let from = ports.iter().map(|port| port.received_from).min().unwrap_or(0);
+        let to = ports.iter().map(|port| port.received_to).max().unwrap_or(0);
+        let cycles = (to - from) as f64;
+        // A sender is done when the last ACK has come to it.
+        let ends = (1..=self.senders).map(|node| result.ports[node].received_to.saturating_sub(from));
+        let (first, last) = (ends.clone().min().unwrap_or(0), ends.max().unwrap_or(0));
         Ok(Outcome {
             rate: all * f64::from(bytes) / cycles,
             resent: resent / (all * f64::from(packets)),
             dropped: counted(&result.nodes[0], counter::NO_ROOM),
             timeouts,
+            last_of_first: last as f64 / first as f64,
         })
     }
 }
