@@ -6,6 +6,7 @@
 //   takes it then;
 // - once a reservation lapsed while a warp was owed one, the next that is taken is that of the owed
 //   warp, until some `sc.w` stored, or that warp left its loop, or patience is over;
+// - the same holds behind one of 64 `sc.w` that store, and then whatever else is stored;
 // - it stays until its thread executes `sc.w`, or `lr.w` elsewhere, anything is written to the
 //   line, its requester ends reservations of its slot, or patience is over;
 // - `sc.w` stores if its thread has the reservation of the line, and only then.
@@ -98,7 +99,8 @@ module l2_atomics_formal (
 
     // The warp that is owed one: of those whose `lr.w` took none the next behind the last that was;
     // and whether it comes first.
-    reg owed, first_turn;
+    reg owed, first_turn, stays;
+    reg [5:0] count;
     reg [9:0] owed_warp, last;
     reg [4:0] owed_age;
     wire [9:0] warp = {requester, slot};
@@ -106,14 +108,20 @@ module l2_atomics_formal (
     wire is_owed = owed && owed_warp == warp;
     wire denied = lr && !\dut.error && !takes;
     wire lapses = reserved && !written && (told || elsewhere || (sc && mine) || (lr && mine && !takes) || age == 4);
-    wire settles = (is_owed && takes) || (sc && writes) || (owed && owed_age == 4)
-        || (ends_valid[0] && ends_left[0] && owed_warp == {5'd0, ends_slot[4:0]})
-        || (ends_valid[1] && ends_left[1] && owed_warp == {5'd1, ends_slot[9:5]});
+    wire turn = sc && writes && count == 63 && owed;
+    wire settles = (is_owed && takes) || (sc && writes && !turn && !stays) || (owed && owed_age == 4)
+        || (owed && ends_valid[0] && ends_left[0] && owed_warp == {5'd0, ends_slot[4:0]})
+        || (owed && ends_valid[1] && ends_left[1] && owed_warp == {5'd1, ends_slot[9:5]});
     always @(posedge clk) begin
         if (performs && owed_age != 4) owed_age <= owed_age + 1;
+        if (turn) count <= 0;
+        else if (sc && writes && count != 63) count <= count + 1;
         if (settles) begin
-            {owed, first_turn} <= 0;
+            {owed, first_turn, stays} <= 0;
             if (owed && first_turn) last <= owed_warp;
+        end else if (turn) begin
+            {first_turn, stays} <= 3;
+            owed_age <= 0;
         end else if (owed && lapses) first_turn <= 1;
         if (denied && !settles && (!owed || (!first_turn && distance < owed_distance))) begin
             owed <= 1;
@@ -121,10 +129,10 @@ module l2_atomics_formal (
             owed_warp <= warp;
             owed_age <= 0;
         end
-        if (rst) {owed, first_turn, owed_warp, last, owed_age} <= 0;
+        if (rst) {owed, first_turn, stays, count, owed_warp, last, owed_age} <= 0;
     end
 
-    reg was_sc, stored, was_told, took, was_denied, was_settled;
+    reg was_sc, stored, was_told, took, was_denied, was_settled, was_turn, was_stays;
     always @(posedge clk) begin
         if (accepts) begin
             requester <= request_requester;
@@ -147,8 +155,9 @@ module l2_atomics_formal (
         was_told <= reserved && told && !takes;
         took <= takes;
         was_denied <= denied;
-        was_settled <= (is_owed && takes) || (sc && writes) || (owed && owed_age == 4)
-            || (ends_valid != 0 && ends_left != 0);
+        was_settled <= settles;
+        was_turn <= turn && !settles;
+        was_stays <= \dut.owed_first && stays && !settles;
         if (rst) begin
             reserved <= 0;
             age <= 0;
@@ -158,6 +167,8 @@ module l2_atomics_formal (
             took <= 0;
             was_denied <= 0;
             was_settled <= 0;
+            was_turn <= 0;
+            was_stays <= 0;
         end
     end
     (* hierconn *) wire \dut.reservation_0.reserved ;
@@ -167,6 +178,8 @@ module l2_atomics_formal (
     (* hierconn *) wire [17:0] \dut.reservation_0.age ;
     (* hierconn *) wire \dut.owed ;
     (* hierconn *) wire \dut.owed_first ;
+    (* hierconn *) wire \dut.owed_stays ;
+    (* hierconn *) wire [5:0] \dut.stored ;
     (* hierconn *) wire [9:0] \dut.owed_warp ;
     (* hierconn *) wire [9:0] \dut.last_owed ;
     (* hierconn *) wire [17:0] \dut.owed_age ;
@@ -182,9 +195,12 @@ module l2_atomics_formal (
         state_reservation: assert (\dut.reservation_0.reserved == reserved && (!reserved || (\dut.reservation_0.requester == by
             && \dut.reservation_0.thread == by_thread && \dut.reservation_0.line == at && \dut.reservation_0.age == age && age <= 4 && by < 2)));
         state_owed: assert (\dut.owed == owed && \dut.owed_first == first_turn && owed_age <= 4 && \dut.owed_age == owed_age
-            && \dut.owed_warp == owed_warp && \dut.last_owed == last && (owed || !first_turn));
+            && \dut.owed_warp == owed_warp && \dut.last_owed == last && (owed || !first_turn) && \dut.owed_stays == stays
+            && (first_turn || !stays) && \dut.stored == count);
         // Behind a reservation that lapsed, the warp that is owed one has the next.
         owed_is_next: assert (!takes || !first_turn || is_owed);
+        turn_comes: assert (!was_turn || (\dut.owed_first && \dut.owed_stays ));
+        turn_stays: assert (!was_stays || \dut.owed_first );
         denied_is_owed: assert (!was_denied || was_settled || \dut.owed );
         owed_takes: assert (!lr || \dut.error || reserved || !is_owed || takes);
         // One operation at a time.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use hermes_testbench::firmware::{build_firmware_with, Firmware, FirmwareOptions};
 use hermes_testbench::kernel::Symbol;
 
+use crate::compile::CompileArgs;
 use crate::files::Files;
-use crate::kernel::define;
 use crate::print;
 
 #[derive(clap::Subcommand)]
@@ -25,27 +25,17 @@ pub struct BuildArgs {
     /// ELF file to write
     #[arg(short, long, value_name = "FILE.elf")]
     output: PathBuf,
-    /// Folder with include files, which may be given several times
-    #[arg(short = 'I', value_name = "DIR")]
-    include: Vec<PathBuf>,
-    /// Macro, which may be given several times; 1 without a value
-    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
-    defines: Vec<String>,
-    /// Level of optimization of sources in C
-    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3", "s", "z", "g"])]
-    optimization: String,
-    /// Allow atomic instructions, which every hart executes
-    #[arg(long)]
-    atomics: bool,
+    #[command(flatten)]
+    compile: CompileArgs,
 }
 
 impl BuildArgs {
     fn options(&self) -> FirmwareOptions {
         FirmwareOptions {
-            include: self.include.clone(),
-            defines: self.defines.clone(),
-            optimization: self.optimization.clone(),
-            atomics: self.atomics,
+            include: self.compile.include.clone(),
+            defines: self.compile.defines.clone(),
+            optimization: self.compile.optimization.clone(),
+            atomics: self.compile.atomics,
         }
     }
 }
@@ -73,7 +63,10 @@ impl Command {
 
 pub fn execute(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Build(args) => Ok(build_firmware_with(&args.sources, &args.options(), &args.output)?),
+        Command::Build(args) => {
+            args.compile.check()?;
+            Ok(build_firmware_with(&args.sources, &args.options(), &args.output)?)
+        }
         Command::Info(args) => print::line(info(&Firmware::read(&args.file)?)),
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use hermes_testbench::cosim::ArraySetup;
 use hermes_testbench::kernel::{self, BuildOptions, Compiler, Kernel, RegisterClass, StackNeed, Symbol};
 
+use crate::compile::CompileArgs;
 use crate::files::Files;
 use crate::print;
 
@@ -31,19 +32,8 @@ pub struct BuildArgs {
     /// Use only 16 registers (RV32E): up to 32 warps a core instead of 16
     #[arg(long)]
     rv32e: bool,
-    /// Folder with include files, which may be given several times
-    #[arg(short = 'I', value_name = "DIR")]
-    include: Vec<PathBuf>,
-    /// Macro in C, symbol in assembly (its value is a number there), which may be given several
-    /// times; 1 without a value
-    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
-    defines: Vec<String>,
-    /// Level of optimization of sources in C
-    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3", "s", "z", "g"])]
-    optimization: String,
-    /// Allow atomic instructions, for arrays with --atomics
-    #[arg(long)]
-    atomics: bool,
+    #[command(flatten)]
+    compile: CompileArgs,
     /// Allow compare-and-swap, for arrays with --compare-and-swap, and atomic instructions: clang
     /// makes it of the atomic operations of C11, GCC of `hermes_compare_and_swap` alone
     #[arg(long)]
@@ -65,22 +55,14 @@ enum CompilerArg {
     Clang,
 }
 
-/// `NAME` or `NAME=VALUE`.
-pub fn define(text: &str) -> Result<String, String> {
-    let name = text.split_once('=').map_or(text, |(name, _)| name);
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_name.then(|| text.to_string()).ok_or_else(|| "expected NAME or NAME=VALUE".to_string())
-}
-
 impl BuildArgs {
     fn options(&self) -> BuildOptions {
         let registers = if self.rv32e { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
         BuildOptions {
-            include: self.include.clone(),
-            defines: self.defines.clone(),
-            optimization: self.optimization.clone(),
-            atomics: self.atomics,
+            include: self.compile.include.clone(),
+            defines: self.compile.defines.clone(),
+            optimization: self.compile.optimization.clone(),
+            atomics: self.compile.atomics,
             compare_and_swap: self.compare_and_swap,
             aes: self.aes,
             compiler: match self.compiler {
@@ -125,7 +107,10 @@ impl Command {
 
 pub fn execute(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Build(args) => Ok(kernel::build_with(&args.sources, &args.options(), &args.output)?),
+        Command::Build(args) => {
+            args.compile.check()?;
+            Ok(kernel::build_with(&args.sources, &args.options(), &args.output)?)
+        }
         Command::Info(args) => print::line(info(&Kernel::read(&args.file)?)),
         Command::Headers(args) => Ok(kernel::write_headers(&args.output)?),
     }

@@ -7,6 +7,7 @@ mod bench;
 mod cache;
 mod cluster;
 mod compare;
+mod compile;
 mod debug;
 mod emit;
 mod examples;

@@ -518,7 +518,7 @@ impl Prepared<'_> {
         };
         bar.finish_and_clear();
         let ended = match (&result, firmware) {
-            (Ok(_), Some(_)) => Some(firmware::finish(args, &mut host, arriving.len())),
+            (Ok(_), Some(firmware)) => Some(firmware::finish(args, &mut host, firmware, arriving.len())),
             _ => None,
         };
         let mut result = result;

@@ -260,6 +260,140 @@ fn misuse_of_channels_and_spawner_is_named() {
     assert_eq!(text, "[%f is not supported] 7%");
 }
 
+/// The options of the compiler, all four at once, and what they refuse, as in `kernel build`.
+#[test]
+fn options_of_the_compiler() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("headers")).expect("a folder");
+    folder.write("headers/step.h", "#define STEP 5\n");
+    folder.write(
+        "options.c",
+        "#include \"hermes_cp.h\"\n#include \"step.h\"\nstatic uint32_t sum;\nint main(void)\n{\n\
+         __atomic_fetch_add(&sum, STEP * FACTOR + ONE, __ATOMIC_RELAXED);\n#ifdef __OPTIMIZE_SIZE__\nputs(\"small\");\n#elif defined __OPTIMIZE__\nputs(\"fast\");\n#endif\n\
+         printf(\"%u\", sum);\nreturn 0;\n}\n",
+    );
+    let build = |options: &str| format!("firmware build options.c -o options.elf {options}");
+    let run = format!("run --firmware options.elf {ARRAY}");
+    for (level, text) in [("-O s", "small\n"), ("-O0", ""), ("-O 3", "fast\n"), ("", "fast\n")] {
+        folder.succeed(&build(&format!("-I headers -D FACTOR=8 -D ONE --atomics {level}")));
+        assert_eq!(folder.succeed(&format!("{run} --atomics")), format!("{text}41"), "{level}");
+    }
+    folder.fail(&run, &["options.elf: is built for rv32ima", "they lack a; expected --atomics"]);
+    std::fs::remove_file(folder.path("options.elf")).expect("a file");
+    folder.fail(&build("-I headers -D FACTOR=8 -D ONE"), &["options.c", "`__atomic_fetch_add_4'"]);
+    folder.fail(&build("-I headers -D FACTOR=8 --atomics"), &["options.c:6:", "'ONE' undeclared"]);
+    folder.fail(&build("-D FACTOR=8 -D ONE --atomics"), &["step.h: No such file"]);
+    folder.write("k.c", "#include <hermes.h>\nuint32_t kernel(void) { return 0; }\n");
+    for build in [build(""), "kernel build k.c -o options.elf".to_string()] {
+        folder.fail(&format!("{build} -I headers -I none"), &["-I none: No such file or directory"]);
+        folder.fail(&format!("{build} -I options.c"), &["-I options.c: expected a folder"]);
+        for (options, parts) in [
+            ("-O 4", ["invalid value '4' for '-O <LEVEL>'", "[possible values: 0, 1, 2, 3, s, z, g]"]),
+            ("-O fast", ["invalid value 'fast' for '-O <LEVEL>'", "[possible values: 0, 1, 2, 3, s, z, g]"]),
+            ("-D 1st=2", ["invalid value '1st=2' for '-D <NAME[=VALUE]>'", "expected NAME or NAME=VALUE"]),
+        ] {
+            let output = folder.hermes(&format!("{build} {options}"));
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{error}");
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        }
+    }
+    assert!(!folder.path("options.elf").exists());
+}
+
+/// A handler of a user-level interrupt is no plain function, and a plain function no such handler.
+#[test]
+fn what_is_no_handler_is_named() {
+    let folder = Folder::new();
+    let refused = |name: &str, text: &str, options: &str, parts: &[&str]| {
+        folder.write(
+            &format!("{name}.c"),
+            format!("#include \"hermes_cp.h\"\nstatic volatile uint32_t word, seen;\n{text}"),
+        );
+        folder.fail(&format!("firmware build {name}.c -o {name}.elf {options}"), parts);
+        assert!(!folder.path(&format!("{name}.elf")).exists());
+    };
+    let plain = "static void done(void)\n{\n    seen = word;\n}\n\
+                 int main(void)\n{\n    uli_arm(ULI_WRITTEN, 0, done, uli_word(&word));\n    while (!seen) ;\n    return 0;\n}\n";
+    for level in ["-O 0", "-O 1", "-O 2", "-O s", "-O 2 --atomics"] {
+        refused(
+            "plain",
+            plain,
+            level,
+            &[
+                "plain.c: EMONITOR at 0x",
+                " main",
+                "(plain.c:9) arms a channel with 0x",
+                " done (plain.c:",
+                "which ends with `ret` at 0x",
+                "as `ULI_HANDLER(name)` defines one",
+            ],
+        );
+    }
+    refused(
+        "trap",
+        "__attribute__((interrupt)) static void done(void) { seen = word; }\n\
+         int main(void) { uli_arm(ULI_WRITTEN, 0, done, uli_word(&word)); while (!seen) ; return 0; }",
+        "",
+        &["trap.c: EMONITOR at 0x", " done (trap.c:3), which ends with `mret` at 0x"],
+    );
+    refused(
+        "none",
+        "int main(void) { uli_arm(ULI_WRITTEN, 0, 0, uli_word(&word)); return 0; }",
+        "",
+        &["none.c: EMONITOR at 0x", "0x00000000, where the firmware has no instruction"],
+    );
+    // What is built elsewhere is refused where it is run. The entry in assembly ends with a jump.
+    folder.write("far.S", ".globl far\n.type far, @function\nfar:\n    beqz a0, 1f\n    .word 0x100b\n1:  j far\n.size far, . - far\n");
+    folder.write(
+        "chosen.c",
+        "#include \"hermes_cp.h\"\nvoid far(void);\nstatic volatile uint32_t word, seen, which;\n\
+         ULI_HANDLER(good)\n{\n    seen = 1;\n}\nstatic void bad(void)\n{\n    seen = 2;\n}\nstatic void (*const handlers[])(void) = {good, bad, far};\n\
+         int main(void)\n{\n    which = WHICH;\n    uli_arm(ULI_EVENT, 0, handlers[which], EVENT_DOORBELL(0));\n    return VALUE;\n}\n",
+    );
+    let run = |which: &str, value: &str| {
+        folder.succeed(&format!(
+            "firmware build chosen.c far.S -o chosen.elf -D WHICH={which} -D VALUE={value}"
+        ));
+        format!("run --firmware chosen.elf {ARRAY}")
+    };
+    for which in ["0", "2"] {
+        folder.succeed(&run(which, "0"));
+    }
+    // Only the run can tell which one it is.
+    folder.fail(
+        &run("1", "0"),
+        &[
+            "chosen.elf: hart 0 has armed channel 0 with 0x",
+            " bad (chosen.c:10), which ends with `ret` at 0x",
+            "main returned 0",
+        ],
+    );
+    folder.fail(&run("1", "5"), &["hart 0 has armed channel 0 with 0x", "main returned 5"]);
+    // The other way round.
+    refused(
+        "swapped",
+        "ULI_HANDLER(tick)\n{\n}\nint main(void) { interrupt_handle(INTERRUPT_SOFTWARE, 0); interrupt_handle(INTERRUPT_TIMER, tick); for (;;) ; }",
+        "",
+        &["swapped.c: interrupt_handle at 0x", " main", " is given 0x", " tick", "which ends with ERETURN at 0x", "expected a plain function"],
+    );
+    build(
+        &folder,
+        "outside",
+        "static interrupt_handler volatile chosen;\nULI_HANDLER(tick)\n{\n}\n\
+         int main(void) { timer_at(0); chosen = tick; interrupt_handle(INTERRUPT_TIMER, chosen); interrupts_on(); for (;;) wait_for_interrupt(); }",
+    );
+    folder.fail(
+        &format!("run --firmware outside.elf {ARRAY} --uli-channels 0"),
+        &[
+            "illegal instruction",
+            " tick+0x",
+            "ERETURN outside of a user-level interrupt",
+            "are plain functions",
+        ],
+    );
+}
+
 #[test]
 fn what_goes_wrong_is_explained() {
     let folder = Folder::new();

@@ -230,8 +230,8 @@ fn sources_and_libraries() {
     folder.fail("kernel build k.c none.S -o k2.elf", &["none.S: No such file"]);
 }
 
-/// The example in Rust against the app's golden model, and a panic, which is a fault with its
-/// place.
+/// The example in Rust against the app's golden model, and panics, which are faults and print
+/// their places.
 #[test]
 fn a_kernel_in_rust() {
     let folder = Folder::new();
@@ -259,14 +259,24 @@ fn a_kernel_in_rust() {
     assert!(text.contains("every packet and verdict agrees"), "{text}");
 
     let text = std::fs::read_to_string(&source).expect("the example");
-    // No packet is as short as that.
-    let call = "match (*slot).dec_ttl() {";
+    folder.write("hermes.rs", std::fs::read_to_string(format!("{example}/hermes.rs")).expect("panics"));
+    // No packet is as short as that; the second packet is another line's.
+    let call = "    match (*slot).dec_ttl() {";
     assert!(text.contains(call));
-    folder.write("broken.rs", text.replace(call, &format!("assert!((*slot).length < 9);\n    {call}")));
+    let fails = "    if packet == 1 {\n        [0u8; 4][(*slot).length as usize] += 1;\n    }\n    assert!((*slot).length < 9);\n";
+    let broken = text.replace("_packet:", "packet:").replace(call, &format!("{fails}{call}"));
+    let line = 1 + broken.lines().position(|line| line.contains("[0u8; 4]")).expect("the line");
+    folder.write("broken.rs", broken);
     let (code, error) = build("broken.rs");
     assert_eq!(code, Some(0), "{error}");
-    folder.fail(
-        &format!("run --kernel k.elf --pcap in.pcap {ARRAY}"),
-        &["breakpoint", "300 of 300 packets ended with a fault"],
-    );
+    let run = format!("run --kernel k.elf --pcap in.pcap {ARRAY} --max-packets 4");
+    folder.fail(&run, &["breakpoint", "4 of 4 packets ended with a fault", "`--print` prints"]);
+    let output = folder.hermes(&format!("{run} --print"));
+    let prints = String::from_utf8_lossy(&output.stdout);
+    let at = |packet: u32, line: usize, column: u32| {
+        format!("packet {packet} lane {packet}: panicked at broken.rs:{line}:{column}\n")
+    };
+    let failed = "packet 0 lane 0: assertion failed: (*slot).length < 9\n";
+    let expected = [at(0, line + 2, 5), failed.to_string(), at(1, line, 9), at(2, line + 2, 5)].concat();
+    assert!(prints.contains(&expected), "{prints}");
 }

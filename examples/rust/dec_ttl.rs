@@ -2,10 +2,12 @@
 //! says how it is built.
 //!
 //! There is no standard library: a kernel is one function, without heap, threads or files. What
-//! panics ends its thread with a fault (cause 3, breakpoint), which `hermes run` tells with file
-//! and line.
+//! panics ends its thread with a fault (cause 3, breakpoint), and `hermes run --print` tells file,
+//! line and message.
 #![no_std]
 #![no_main]
+
+mod hermes;
 
 /// A packet in the ring: `struct packet_slot` of `hermes.h`. The frame is `length` bytes long (no
 /// FCS), in network byte order.
@@ -97,11 +99,4 @@ pub unsafe extern "C" fn kernel(_packet: u32, slot: *mut PacketSlot, _arguments:
         Ok(()) => FORWARD,
         Err(reason) => DROP | reason as u32,
     }
-}
-
-/// Ends the thread with a fault.
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    // SAFETY: it does not come back.
-    unsafe { core::arch::asm!("ebreak", options(noreturn)) }
 }

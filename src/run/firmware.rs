@@ -9,8 +9,9 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryMap, MemoryOptions, Simulation};
-use hermes_testbench::firmware::{Code, Firmware, FirmwareEnd, FirmwareLink};
+use hermes_testbench::firmware::{Code, Debugger, Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
+use hermes_testbench::kernel::Arch;
 use hermes_testbench::races::{Explain, Places, RaceReport};
 use hermes_testbench::words::number_of;
 
@@ -24,6 +25,9 @@ use crate::print;
 
 /// Cycles between two looks at firmware that runs alone.
 const PAUSE: u64 = 200;
+/// CSRs of user-level interrupts: the channels that are armed, and the handler of channel 0.
+const ULIARM: u32 = 0x803;
+const ULI_HANDLER_0: u32 = 0x810;
 /// What an array gets beside a command processor if the user says nothing else.
 const CHANNELS: usize = 2;
 const SPAWN_SLOTS: usize = 16;
@@ -68,6 +72,8 @@ pub struct Ended {
     end: Option<FirmwareEnd>,
     /// PC of each hart, if it did not end.
     at: Vec<(u32, u32)>,
+    /// A channel that is armed with what is no handler.
+    no_handler: Option<String>,
     cycles: u64,
     /// Whether its output could be printed.
     printed: anyhow::Result<()>,
@@ -96,16 +102,24 @@ pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) ->
         program.kernel.segments.iter().map(move |part| (name.clone(), part.address, part.bytes.len()))
     });
     let kernels: Vec<_> = kernels.collect();
-    let compares = firmware
-        .executable
-        .arch
-        .as_ref()
-        .is_some_and(|arch| arch.extensions.iter().any(|name| name == "zacas"));
-    ensure!(
-        !compares || config.compare_and_swap,
-        "{}: has compare-and-swap (Zacas), the harts have not; expected --compare-and-swap",
-        firmware.path.display()
-    );
+    if let Some(arch) = &firmware.executable.arch {
+        // Only lanes have these.
+        let harts = Config { aes: false, network: false, ..config.clone() };
+        let lacking = arch.beyond(&harts);
+        ensure!(
+            !lacking.contains(&"zacas"),
+            "{}: has compare-and-swap (Zacas), the harts have not; expected --compare-and-swap",
+            firmware.path.display()
+        );
+        ensure!(
+            lacking.is_empty(),
+            "{}: is built for {arch}, the harts have {}; they lack {}{}",
+            firmware.path.display(),
+            Arch::of(&harts),
+            lacking.join(", "),
+            if lacking.contains(&"a") { "; expected --atomics" } else { "" }
+        );
+    }
     firmware.check(config.command_threads as u32, MEMORY_BYTES, &kernels).map_err(|error| anyhow!(error))
 }
 
@@ -130,7 +144,7 @@ pub fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
 
 /// Waits until the firmware ends; prints its console output. Output that cannot be printed does not
 /// end it.
-fn wait(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
+fn wait(args: &Subject, host: &mut Host<Simulation>, firmware: &Firmware) -> anyhow::Result<Ended> {
     let start = host.device_mut().cycle();
     let limit = match args.firmware_args.firmware_timeout {
         0 => u64::MAX,
@@ -143,7 +157,8 @@ fn wait(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
         printed = printed.and(now);
         let cycles = host.device_mut().cycle() - start;
         if end.is_some() {
-            return Ok(Ended { end, at: vec![], cycles, printed });
+            let no_handler = armed_without_handler(host, firmware)?;
+            return Ok(Ended { end, at: vec![], no_handler, cycles, printed });
         }
         if cycles >= limit {
             host.take_back_faults()?;
@@ -152,7 +167,9 @@ fn wait(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
             if no_page {
                 log::warn!("the thread spawner is on, and has no descriptor page: `spawn` starts nothing until `spawn_page` has named one (SPAWN_BASE is 0)");
             }
-            return Ok(Ended { end, at: hart_pcs(host)?, cycles, printed });
+            let at = hart_pcs(host)?;
+            let no_handler = armed_without_handler(host, firmware)?;
+            return Ok(Ended { end, at, no_handler, cycles, printed });
         }
         host.device_mut().run(PAUSE)?;
     }
@@ -188,11 +205,38 @@ fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
 
 /// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their
 /// number, and waits for its end.
-pub fn finish(args: &Subject, host: &mut Host<Simulation>, packets: usize) -> anyhow::Result<Ended> {
+pub fn finish(
+    args: &Subject,
+    host: &mut Host<Simulation>,
+    firmware: &Firmware,
+    packets: usize,
+) -> anyhow::Result<Ended> {
     if let Some(link) = host.firmware_mut() {
         link.send([0, packets as u32, 0, 0]);
     }
-    wait(args, host)
+    wait(args, host, firmware)
+}
+
+/// A channel that a hart has armed with what is no handler, where the program alone does not tell
+/// what it arms. Stops the harts.
+fn armed_without_handler(host: &mut Host<Simulation>, firmware: &Firmware) -> anyhow::Result<Option<String>> {
+    if !firmware.has_unknown_handlers {
+        return Ok(None);
+    }
+    let debugger = Debugger::new(host)?;
+    let running = host.read("CP_CONTROL")? & debugger.all() & !debugger.status(host)?.locked;
+    for hart in (0..debugger.harts()).filter(|hart| running >> hart & 1 == 1) {
+        // A hart that memory does not answer has no more to tell.
+        let Ok(()) = debugger.stop(host, 1 << hart) else { continue };
+        let armed = debugger.csr(host, hart, ULIARM).unwrap_or(0);
+        for channel in (0..8).filter(|channel| armed >> channel & 1 == 1) {
+            let handler = debugger.csr(host, hart, ULI_HANDLER_0 + channel)?;
+            if let Some(problem) = firmware.no_handler(handler) {
+                return Ok(Some(format!("hart {hart} has armed channel {channel} with {problem}")));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Counts where the cycles of the harts go, from now on.
@@ -223,9 +267,9 @@ fn debug(
     match gdb::debug(listener, host, firmware, config)? {
         SessionEnd::Firmware(end) => {
             let cycles = host.device_mut().cycle() - start;
-            Ok(Ended { end: Some(end), at: vec![], cycles, printed: Ok(()) })
+            Ok(Ended { end: Some(end), at: vec![], no_handler: None, cycles, printed: Ok(()) })
         }
-        SessionEnd::Detached => wait(args, host),
+        SessionEnd::Detached => wait(args, host, firmware),
         SessionEnd::Killed => bail!("{}: the debugger ended it", firmware.path.display()),
     }
 }
@@ -271,7 +315,7 @@ pub fn run_alone(
     type_in(args, &mut host)?;
     let ended = match listener {
         Some(listener) => debug(args, listener, &mut host, firmware, config),
-        None => wait(args, &mut host),
+        None => wait(args, &mut host, firmware),
     };
     tell_spawn_errors(&mut host)?;
     let faults = host.take_faults().and_then(|(faults, _)| Ok((faults, host.read("FAULTS")?)));
@@ -312,6 +356,10 @@ pub fn run_alone(
 /// Says how the firmware ended; an error if not by its `main`, which gives the exit code. Otherwise
 /// an error if its output could not be printed.
 pub fn tell(firmware: &Firmware, ended: Ended) -> anyhow::Result<()> {
+    if let Some(problem) = ended.no_handler {
+        let end = ended.end.map(|end| format!("; {}", end.explain(firmware)));
+        bail!("{}: {problem}{}", firmware.path.display(), end.unwrap_or_default());
+    }
     match ended.end {
         Some(FirmwareEnd::Value(value)) => {
             log::info!("firmware: main returned {value} after {} cycles", ended.cycles);

@@ -31,6 +31,9 @@ pub fn fault_causes(
     causes
 }
 
+/// The symbol of the panic handler of a program in Rust.
+const RUST_PANIC: &str = "rust_begin_unwind";
+
 /// Tells what threads faulted of, a line for each cause and instruction, and what memory has
 /// refused; with `fail` that is an error.
 pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
@@ -38,6 +41,10 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
     let lines: Vec<_> = fault_lines(report).into_iter().chain(refused).collect();
     if lines.is_empty() {
         return Ok(());
+    }
+    let panics = |cause: &FaultCause| cause.function.as_ref().is_some_and(|name| name.contains(RUST_PANIC));
+    if report.fault_causes.iter().any(panics) {
+        log::warn!("a panic in Rust: `--print` prints file, line and message, if the panic handler is that of examples/rust/hermes.rs");
     }
     if !fail {
         lines.iter().for_each(|line| log::warn!("{line}"));

@@ -151,7 +151,9 @@ impl Prints {
                     u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
                 };
                 let values: [u32; VALUES] = std::array::from_fn(|number| word(8 + 4 * number));
-                let text = formatted(&self.format(word(0)), &values, |address| self.format(address));
+                let text = formatted(&self.text(word(0), MOST_FORMAT_BYTES), &values, |address, bytes| {
+                    self.text(address, bytes.min(MOST_FORMAT_BYTES))
+                });
                 let lane = thread % self.lanes;
                 found.push((word(4), format!("packet {} lane {lane}: {text}", word(4))));
             }
@@ -162,10 +164,10 @@ impl Prints {
         Ok(())
     }
 
-    /// The text at `address` in the kernel, up to its zero.
-    fn format(&self, address: u32) -> String {
+    /// The text at `address` in the kernel, up to its zero, `most` bytes at most.
+    fn text(&self, address: u32, most: u32) -> String {
         let byte = |offset| self.kernel.byte(address.checked_add(offset)?).filter(|byte| *byte != 0);
-        let bytes = (0..MOST_FORMAT_BYTES).map_while(byte);
+        let bytes = (0..most).map_while(byte);
         String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
     }
 
@@ -190,14 +192,14 @@ impl Prints {
 }
 
 /// `format` with `values` for its conversions: %u, %d, %x, %X, %c, %s (a text of the kernel), %%,
-/// with width and `0`, `-` as in C. What is none of them stays as it is.
-fn formatted(format: &str, values: &[u32], text_at: impl Fn(u32) -> String) -> String {
+/// with width and `0`, `-` as in C, %s with a precision. What is none of them stays as it is.
+fn formatted(format: &str, values: &[u32], text_at: impl Fn(u32, u32) -> String) -> String {
     let mut values = values.iter().copied();
     let (mut text, mut rest) = (String::new(), format);
     while let Some(at) = rest.find('%') {
         text += &rest[..at];
         let conversion = &rest[at + 1..];
-        let length = conversion.find(|c: char| !matches!(c, '0'..='9' | '-' | 'l'));
+        let length = conversion.find(|c: char| !matches!(c, '0'..='9' | '-' | 'l' | '.' | '*'));
         let Some((length, kind)) = length.and_then(|at| Some((at, conversion[at..].chars().next()?))) else {
             return text + &rest[at..];
         };
@@ -207,14 +209,20 @@ fn formatted(format: &str, values: &[u32], text_at: impl Fn(u32) -> String) -> S
             text.push('%');
             continue;
         }
-        let value = if "udixXcs".contains(kind) { values.next() } else { None };
+        let (flags, precision) = match flags.split_once('.').filter(|_| kind == 's') {
+            Some((flags, "*")) => (flags, values.next()),
+            Some((flags, digits)) => (flags, digits.parse().ok()),
+            None => (flags, Some(u32::MAX)),
+        };
+        let value =
+            if "udixXcs".contains(kind) && !flags.contains(['.', '*']) { values.next() } else { None };
         let shown = match (kind, value) {
             ('u', Some(value)) => value.to_string(),
             ('d' | 'i', Some(value)) => (value as i32).to_string(),
             ('x', Some(value)) => format!("{value:x}"),
             ('X', Some(value)) => format!("{value:X}"),
             ('c', Some(value)) => char::from(value as u8).to_string(),
-            ('s', Some(value)) => text_at(value),
+            ('s', Some(value)) => text_at(value, precision.unwrap_or(0)),
             _ => {
                 text += &format!("%{flags}{kind}");
                 continue;
@@ -238,10 +246,16 @@ mod tests {
 
     #[test]
     fn formats_are_those_of_c() {
-        let text = |format: &str| formatted(format, &[7, 0xffff_fffe, 65], |address| format!("<{address}>"));
+        let text_at = |address: u32, bytes: u32| {
+            format!("<{address}>").chars().take(bytes as usize).collect::<String>()
+        };
+        let text = |format: &str| formatted(format, &[7, 0xffff_fffe, 65], text_at);
         assert_eq!(text("%u %d %c"), "7 -2 A");
         assert_eq!(text("%02x|%8X|%-4u|"), "07|FFFFFFFE|65  |");
         assert_eq!(text("%lu%% %05d %s"), "7% -0002 <65>");
+        assert_eq!(text("%.2s|%u"), "<7|4294967294");
+        assert_eq!(formatted("%.*s|%6.1s|%s", &[3, 10, 11, 12], text_at), "<10|     <|<12>");
+        assert_eq!(text("%.2u %*u %u"), "%.2u %*u 7");
         // No conversion, no value for it, or its end is missing.
         assert_eq!(text("%f %u %u %u %u %"), "%f 7 4294967294 65 %u %");
         assert_eq!(text("100%5"), "100%5");

@@ -50,7 +50,9 @@ pub enum AtomicState {
 ///    reservation lapses, that is without `sc.w` and without a write of the line, no other warp
 ///    takes one until the owed one has, or some `sc.w` stored, or the owed one left its loop
 ///    (`ends.left`), or `patience` operations were performed: so threads that execute `lr.w` again
-///    and again and never `sc.w` keep nobody from getting through.
+///    and again and never `sc.w` keep nobody from getting through. The same holds behind one of 64
+///    `sc.w` that store, and then until the owed warp has one whatever else is stored: so threads
+///    that succeed again and again on other lines keep nobody from getting through either.
 /// 5. `event.valid` notifies the other banks, one cycle after it, that a thread executed `lr.w` or
 ///    `sc.w`.
 /// 6. With a network interface, the operations of its requester are of 64 bits: 0 adds, 5 compares
@@ -132,9 +134,12 @@ pub struct L2Atomics {
     owed_warp: Register<Bits<10>>,
     /// The warp that was owed one last: those behind it come first.
     last_owed: Register<Bits<10>>,
-    /// Nobody else takes one; operations performed since.
+    /// Nobody else takes one, and also not behind `sc.w` that store; operations performed since.
     owed_first: Register<Bit>,
+    owed_stays: Register<Bit>,
     owed_age: Register<Bits<18>>,
+    /// `sc.w` that stored since a warp came first behind one of them, 63 at most.
+    stored: Register<Bits<6>>,
     #[init(Constant::new((patience as u64).into()))]
     patience: Constant<Bits<18>>,
     #[init((0..reserving as u64).map(|index| Constant::new(index.into())).collect())]
@@ -460,11 +465,15 @@ impl Logic for L2Atomics {
         if performs && (self.owed_age.q.val() != self.patience.val()) {
             self.owed_age.d.next = self.owed_age.q.val() + bits::<18>(1);
         }
+        let succeeds = performs && conditional && stores;
+        let many = self.stored.q.val() == bits::<6>(63);
+        let turn = succeeds && many && self.owed.q.val();
         let mut settled = (is_owed && taken)
-            || (performs && conditional && stores)
+            || (succeeds && !turn && !self.owed_stays.q.val())
             || (self.owed.q.val() && (self.owed_age.q.val() == self.patience.val()));
         for i in 0..self._reserving {
-            if self.ends[i].valid.val()
+            if self.owed.q.val()
+                && self.ends[i].valid.val()
                 && self.ends[i].left.val()
                 && (self.owed_warp.q.val().get_bits::<5>(5) == self.index[i].val())
                 && (self.owed_warp.q.val().get_bits::<5>(0) == self.ends[i].slot.val())
@@ -472,12 +481,22 @@ impl Logic for L2Atomics {
                 settled = true;
             }
         }
+        if turn {
+            self.stored.d.next = bits::<6>(0);
+        } else if succeeds && !many {
+            self.stored.d.next = self.stored.q.val() + bits::<6>(1);
+        }
         if settled {
             self.owed.d.next = false;
             self.owed_first.d.next = false;
+            self.owed_stays.d.next = false;
             if self.owed.q.val() && self.owed_first.q.val() {
                 self.last_owed.d.next = self.owed_warp.q.val();
             }
+        } else if turn {
+            self.owed_first.d.next = true;
+            self.owed_stays.d.next = true;
+            self.owed_age.d.next = bits::<18>(0);
         } else if lapses && self.owed.q.val() {
             self.owed_first.d.next = true;
         }

@@ -1,6 +1,6 @@
 //! The memory system with atomic operations of many threads, between reads, writes and maintenance.
 
-use super::testing::{atomic_result, fails, word_of, Atomic, Bench, Pace, Wide, Write};
+use super::testing::{fails, word_of, Atomic, Bench, Pace, Wide, Write};
 use super::{MemorySizes, NetworkSizes};
 use crate::memory::testing::random;
 use rand::Rng;
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 const LANES: u64 = 4;
 const OPERATIONS: [u64; 9] = [0, 1, 4, 8, 12, 16, 20, 24, 28];
 /// The words of a line: one to which all add by `amoadd`, one to which all add by `lr.w` and
-/// `sc.w`, then one for each thread (up to three requesters); the last bytes of the line are
+/// `sc.w`, or by `amocas.w`, then one for each thread (up to three requesters); the last bytes of the line are
 /// written by requesters, eight by each.
 const COUNTER: usize = 0;
 const LOCKED: usize = 1;
@@ -34,6 +34,8 @@ struct State {
     own: HashMap<(u32, usize), u32>,
     bytes: HashMap<(u32, usize), u8>,
     failed_stores: u32,
+    /// Comparisons of `amocas.w` that held, and that did not.
+    swaps: [u32; 2],
     errors: u32,
     performed: u32,
 }
@@ -96,15 +98,26 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
                 compare: 0,
                 wide: None,
             };
+            let at = OWN + i * LANES as usize + lane as usize;
             let atomic = match (thread.reserved.take(), bench.rng.gen_range(0..3)) {
+                (Some((line, value)), 0) if sizes.compare_and_swap => {
+                    let (operand, compare) = (value.wrapping_add(1), value);
+                    Atomic { line, word: LOCKED, operation: Atomic::COMPARE_SWAP, operand, compare, ..none }
+                }
                 (Some((line, value)), _) => {
                     let operand = value.wrapping_add(1);
                     Atomic { line, word: LOCKED, operation: Atomic::STORE_CONDITIONAL, operand, ..none }
                 }
                 (None, 0) => none,
                 (None, 1) => Atomic { word: LOCKED, operation: Atomic::LOAD_RESERVED, ..none },
+                (None, _) if sizes.compare_and_swap && bench.rng.gen_bool(0.3) => {
+                    let known = state.own.get(&(line, at)).copied();
+                    let compare = known.filter(|_| bench.rng.gen()).unwrap_or(bench.rng.gen());
+                    let operand = bench.rng.gen();
+                    Atomic { word: at, operation: Atomic::COMPARE_SWAP, operand, compare, ..none }
+                }
                 (None, _) => Atomic {
-                    word: OWN + i * LANES as usize + lane as usize,
+                    word: at,
                     operation: OPERATIONS[bench.rng.gen_range(0..OPERATIONS.len())],
                     operand: bench.rng.gen(),
                     ..none
@@ -151,11 +164,18 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
                 assert!(value <= 1);
                 *state.stored.entry(atomic.line).or_default() += 1 - value;
                 state.failed_stores += value;
+            } else if atomic.word == LOCKED {
+                let holds = value == atomic.compare;
+                *state.stored.entry(atomic.line).or_default() += u32::from(holds);
+                state.swaps[usize::from(!holds)] += 1;
             } else {
                 let before = state.own.get(&(atomic.line, atomic.word)).copied();
                 assert_eq!(value, before.unwrap_or(value), "{atomic:?}");
-                let after = atomic_result(atomic.operation, value, atomic.operand);
+                let after = atomic.result(value.into()) as u32;
                 state.own.insert((atomic.line, atomic.word), after);
+                if atomic.operation == Atomic::COMPARE_SWAP {
+                    state.swaps[usize::from(value != atomic.compare)] += 1;
+                }
             }
         }
         let idle = threads.iter().flatten().all(|thread| thread.under_way.is_none())
@@ -189,31 +209,54 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
     }
     let stored: u32 = state.stored.values().sum();
     println!(
-        "{} operations, {} errors, {stored} of sc.w stored, {} did not",
-        state.performed, state.errors, state.failed_stores
+        "{} operations, {} errors, {stored} of sc.w and amocas.w stored, {} of sc.w did not, amocas.w: {:?}",
+        state.performed, state.errors, state.failed_stores, state.swaps
     );
+    assert!(!sizes.compare_and_swap || state.swaps.iter().all(|times| *times > 20));
     assert!(state.performed > 500 && state.errors > 20 && stored > 50 && state.failed_stores > 5);
 }
 
+/// Three requesters, the third without atomic operations, on two banks.
+const THREE: MemorySizes = MemorySizes {
+    requesters: 3,
+    channels: 1,
+    banks: 2,
+    bank_lines: 8,
+    ways: 2,
+    look_up_cycle: false,
+    atomic_requesters: 2,
+    compare_and_swap: false,
+    threads: 64,
+    reservations: 1,
+    network: None,
+};
+
 #[test]
 fn three_requesters_on_two_banks() {
-    // The third has no atomic operations.
-    let sizes = |look_up_cycle| MemorySizes {
-        requesters: 3,
-        channels: 1,
-        banks: 2,
-        bank_lines: 8,
-        ways: 2,
-        look_up_cycle,
-        atomic_requesters: 2,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: None,
-    };
+    let sizes = |look_up_cycle| MemorySizes { look_up_cycle, ..THREE };
     random_operations(sizes(false), Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
     random_operations(sizes(false), Pace { latency: (1, 1), ready: 1.0 }, 6, 10_000);
     random_operations(sizes(true), Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
+}
+
+/// With `amocas.w` and several reservations.
+fn compare_and_swap(reservations: usize, look_up_cycle: bool) {
+    let sizes = MemorySizes { look_up_cycle, compare_and_swap: true, reservations, ..THREE };
+    random_operations(sizes, Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
+    random_operations(sizes, Pace { latency: (1, 1), ready: 1.0 }, 6, 10_000);
+}
+
+#[test]
+fn three_requesters_with_compare_and_swap() {
+    compare_and_swap(4, false);
+}
+
+#[test]
+#[ignore = "builds six models"]
+fn every_number_of_reservations() {
+    for reservations in [1, 2, 8] {
+        [false, true].into_iter().for_each(|look_up_cycle| compare_and_swap(reservations, look_up_cycle));
+    }
 }
 
 /// Operations of one thread after the other on one word that the L2 has, in cycles each.

@@ -7,10 +7,10 @@ use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Operations for which a reservation is safe from other threads.
-const PATIENCE: usize = 60;
+pub(super) const PATIENCE: usize = 60;
 const OPERATIONS: [u64; 12] = [0, 1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 28];
 
 /// What the crossbar offers.
@@ -22,8 +22,8 @@ enum Request {
 }
 
 /// The unit between a crossbar and a bank, both played by the test.
-struct Bench {
-    uut: L2Atomics,
+pub(super) struct Bench {
+    pub uut: L2Atomics,
     rng: ChaCha8Rng,
     memory: LineMemory,
     reads: VecDeque<(u64, u64, u32)>,
@@ -37,6 +37,8 @@ struct Bench {
     /// Requester, operation, value, error of those done.
     done: Vec<(u64, Atomic, u64, bool)>,
     network: Option<usize>,
+    /// Lines that threads (requester, slot, lane) may have reserved.
+    linked: HashMap<(u64, u64, u64), u32>,
     responses: usize,
     written: usize,
     /// Chance of each ready and of an answer of the bank.
@@ -50,7 +52,7 @@ impl Bench {
     }
 
     /// The same with several reservations.
-    fn with_reservations(pace: f64, network: Option<usize>, reservations: usize) -> Self {
+    pub fn with_reservations(pace: f64, network: Option<usize>, reservations: usize) -> Self {
         let requesters = if network.is_some() { 3 } else { 2 };
         let mut uut = L2Atomics::new(requesters, 0, 2, PATIENCE, network, true, reservations);
         reset!(uut);
@@ -64,6 +66,7 @@ impl Bench {
             under_way: None,
             performed: None,
             network,
+            linked: HashMap::new(),
             done: Vec::new(),
             responses: 0,
             written: 0,
@@ -76,7 +79,7 @@ impl Bench {
     }
 
     /// One cycle.
-    fn step(&mut self) {
+    pub fn step(&mut self) {
         let (requester, write, tag, line) = match &self.head {
             Some((requester, Request::Read(line, tag))) => (*requester, None, *tag, *line),
             Some((requester, Request::Write(write))) => (*requester, Some(write.clone()), 0, write.line),
@@ -129,6 +132,13 @@ impl Bench {
                         value |= self.uut.written_word_high[0].val().to_u64() << 32;
                     }
                     self.check(&atomic, &found, value, error);
+                    let thread = (by, atomic.slot, atomic.lane);
+                    match atomic.operation {
+                        _ if error || atomic.wide.is_some() => {}
+                        Atomic::LOAD_RESERVED => drop(self.linked.insert(thread, atomic.line)),
+                        Atomic::STORE_CONDITIONAL => drop(self.linked.remove(&thread)),
+                        _ => {}
+                    }
                     self.done.push((by, atomic, value, error));
                 }
                 None => self.written += 1,
@@ -164,7 +174,12 @@ impl Bench {
                     assert_eq!(line, atomic.line);
                     let after = self.memory.read(line);
                     self.performed = Some((atomic.value(&before), atomic.value(&after)));
+                    let thread = (by, atomic.slot, atomic.lane);
+                    if atomic.operation == Atomic::STORE_CONDITIONAL && atomic.wide.is_none() {
+                        assert_eq!(self.linked.get(&thread), Some(&line), "{atomic:?} stores");
+                    }
                 }
+                self.linked.retain(|_, reserved| *reserved != line);
             } else {
                 self.reads.push_back((by, self.uut.bank.tag.val().to_u64(), line));
             }
@@ -200,17 +215,62 @@ impl Bench {
         }
     }
 
+    /// For one cycle: the message of a requester that the reservations of a slot end.
+    pub fn ends(&mut self, requester: usize, slot: u64, left: bool) {
+        self.tell(requester, slot, left);
+        self.step();
+        self.uut.ends[requester].valid.next = false;
+    }
+
+    /// Puts that message on the ports.
+    pub fn tell(&mut self, requester: usize, slot: u64, left: bool) {
+        self.uut.ends[requester].valid.next = true;
+        self.uut.ends[requester].left.next = left;
+        self.uut.ends[requester].slot.next = bits(slot);
+        // An operation under way may reserve at the same edge.
+        let under_way = self.under_way.as_ref().map(|(by, atomic, _)| (*by, atomic.slot, atomic.lane));
+        let of = |thread: &(u64, u64, u64)| (thread.0, thread.1) == (requester as u64, slot);
+        self.linked.retain(|thread, _| !of(thread) || Some(*thread) == under_way);
+    }
+
     /// Performs an operation alone; gives its value.
-    fn perform(&mut self, requester: u64, atomic: Atomic) -> u64 {
+    pub fn perform(&mut self, requester: u64, atomic: Atomic) -> u64 {
+        self.perform_with(requester, atomic, |_, _| {})
+    }
+
+    /// The same; `in_front` has its way in front of each cycle, whose number it gets.
+    pub fn perform_with(
+        &mut self,
+        requester: u64,
+        atomic: Atomic,
+        mut in_front: impl FnMut(&mut Self, usize),
+    ) -> u64 {
         self.head = Some((requester, Request::Atomic(atomic)));
         let before = self.done.len();
-        for _ in 0..200 {
+        for cycle in 0..200 {
+            in_front(self, cycle);
             self.step();
             if let Some((_, _, word, _)) = self.done.get(before) {
                 return *word;
             }
         }
         panic!("{atomic:?} does not end");
+    }
+
+    /// The first cycles of an operation; whether it is done.
+    pub fn perform_until(&mut self, requester: u64, atomic: Atomic, cycles: usize) -> bool {
+        self.head = Some((requester, Request::Atomic(atomic)));
+        let before = self.done.len();
+        (0..cycles).for_each(|_| self.step());
+        self.done.len() > before
+    }
+
+    /// After a reset: nothing is under way, and nobody has reserved a line.
+    pub fn forget(&mut self) {
+        (self.head, self.under_way, self.performed) = (None, None, None);
+        self.reads.clear();
+        self.writes.clear();
+        self.linked.clear();
     }
 
     /// A write of a requester.
@@ -222,11 +282,19 @@ impl Bench {
     }
 }
 
-/// Random requests of three requesters, then a check that each was answered once.
-fn random_requests(network: Option<usize>) -> Bench {
-    let mut bench = Bench::new(0.6, network);
+/// Random requests of three requesters, and messages that reservations end, then a check that each
+/// was answered once.
+fn random_requests(network: Option<usize>, reservations: usize) -> Bench {
+    let mut bench = Bench::with_reservations(0.6, network, reservations);
     let (mut asked, mut plain) = (0, 0);
     for cycle in 0..1_200 {
+        for requester in 0..2 {
+            bench.uut.ends[requester].valid.next = false;
+            if bench.rng.gen_bool(0.03) {
+                let (slot, left) = (bench.rng.gen_range(0..3), bench.rng.gen());
+                bench.tell(requester, slot, left);
+            }
+        }
         bench.pace = if cycle / 300 % 2 == 0 { 0.6 } else { 0.95 };
         if bench.head.is_none() && bench.rng.gen_bool(0.8) {
             let rng = &mut bench.rng;
@@ -267,7 +335,11 @@ fn random_requests(network: Option<usize>) -> Bench {
     for _ in 0..100 {
         bench.step();
     }
-    println!("{asked} operations, {plain} other requests");
+    let stored = |(_, atomic, value, error): &&(u64, Atomic, u64, bool)| {
+        atomic.operation == Atomic::STORE_CONDITIONAL && !error && *value == 0
+    };
+    let stored = bench.done.iter().filter(stored).count();
+    println!("{asked} operations, {plain} other requests, {stored} of sc.w stored");
     assert_eq!((bench.done.len(), bench.responses + bench.written), (asked, plain));
     assert!(asked > 50 && plain > 80);
     bench
@@ -291,12 +363,15 @@ fn wide(rng: &mut ChaCha8Rng, line: u32) -> Atomic {
 
 #[test]
 fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
-    random_requests(None);
+    for reservations in [1, 2, 4, 8] {
+        random_requests(None, reservations);
+    }
 }
 
 #[test]
 fn nor_with_a_network_interface() {
-    let bench = random_requests(Some(2));
+    random_requests(Some(2), 4);
+    let bench = random_requests(Some(2), 1);
     let of = |wide: bool, operation: u64| {
         bench.done.iter().filter(|(_, a, ..)| a.wide.is_some() == wide && a.operation == operation).count()
     };
@@ -409,13 +484,13 @@ fn compare_and_swap() {
 }
 
 /// `lr.w` of a thread on word 5 of a line.
-fn load_reserved(line: u32, slot: u64, lane: u64) -> Atomic {
+pub(super) fn load_reserved(line: u32, slot: u64, lane: u64) -> Atomic {
     let operation = Atomic::LOAD_RESERVED;
     Atomic { line, word: 5, operation, operand: 0, slot, lane, compare: 0, wide: None }
 }
 
 /// Its `sc.w` of 77.
-fn store_conditional(line: u32, slot: u64, lane: u64) -> Atomic {
+pub(super) fn store_conditional(line: u32, slot: u64, lane: u64) -> Atomic {
     Atomic { operation: Atomic::STORE_CONDITIONAL, operand: 77, ..load_reserved(line, slot, lane) }
 }
 
@@ -427,53 +502,12 @@ fn a_warp_that_leaves_ends_its_reservation() {
     let sc = |line, lane| store_conditional(line, 7, lane);
     for (requester, slot, ends) in [(1, 7, true), (0, 7, false), (1, 6, false)] {
         bench.perform(1, lr(1, 2));
-        bench.uut.ends[requester].valid.next = true;
-        bench.uut.ends[requester].left.next = bench.rng.gen();
-        bench.uut.ends[requester].slot.next = bits(slot);
-        bench.step();
-        bench.uut.ends[requester].valid.next = false;
+        let left = bench.rng.gen();
+        bench.ends(requester, slot, left);
         // Another thread has it at once, or not at all.
         bench.perform(0, lr(2, 0));
         assert_eq!(bench.perform(0, sc(2, 0)), u64::from(!ends), "{requester} {slot}");
         assert_eq!(bench.perform(1, sc(1, 2)), u64::from(ends), "{requester} {slot}");
-    }
-}
-
-/// A thread that executes `lr.w` again and again, and never `sc.w`, keeps no other from getting
-/// through: when its reservation lapses, the warp that was denied has the next one.
-#[test]
-fn who_was_denied_comes_before_who_polls() {
-    let mut bench = Bench::new(0.9, None);
-    let lr = |line, slot| load_reserved(line, slot, 0);
-    let sc = |line, slot| store_conditional(line, slot, 0);
-    let ends = |bench: &mut Bench, requester: usize, slot: u64, left| {
-        bench.uut.ends[requester].valid.next = true;
-        bench.uut.ends[requester].left.next = left;
-        bench.uut.ends[requester].slot.next = bits(slot);
-        bench.step();
-        bench.uut.ends[requester].valid.next = false;
-    };
-    for round in 0..4 {
-        // Slot 4 of requester 1 polls, slot 7 of requester 0 is denied, and tries again.
-        bench.perform(1, lr(1, 4));
-        bench.perform(0, lr(2, 7));
-        assert_eq!(bench.perform(0, sc(2, 7)), 1);
-        ends(&mut bench, 0, 7, false);
-        ends(&mut bench, 1, 4, true);
-        // Unless it left, or for too long did not come back.
-        if round == 1 {
-            ends(&mut bench, 0, 7, true);
-        }
-        if round == 2 {
-            for _ in 0..PATIENCE {
-                bench.perform(1, Atomic { operation: 0, ..lr(8, 1) });
-            }
-        }
-        bench.perform(1, lr(1, 4));
-        bench.perform(0, lr(2, 7));
-        let polls = round == 1 || round == 2;
-        assert_eq!(bench.perform(0, sc(2, 7)), u64::from(polls), "round {round}");
-        assert_eq!(bench.perform(1, sc(1, 4)), u64::from(!polls), "round {round}");
     }
 }
 

@@ -14,6 +14,8 @@ mod cache_tests;
 mod channel;
 #[cfg(test)]
 mod channel_tests;
+#[cfg(test)]
+mod fairness_tests;
 mod fetches;
 mod lock;
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub struct FirmwareOptions {
     pub defines: Vec<String>,
     /// Level of optimization of the compiler: what stands behind its `-O`.
     pub optimization: String,
-    /// Whether it may have atomic instructions (A), which every hart executes.
+    /// Whether it may have atomic instructions (A), which the harts of arrays with them execute.
     pub atomics: bool,
 }
 
@@ -130,9 +130,13 @@ pub fn build_firmware_with(
     dependencies::keep(output, &read)?;
     let linked = path("firmware.elf");
     link(folder.path(), &objects, &linked, first)?;
-    let executable = Firmware::read(&linked)?.executable;
-    let mut bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
     let problem = |problem| KernelError::Format { path: first.clone(), problem };
+    let executable = match Firmware::read(&linked) {
+        // Its name is that of a temporary file.
+        Err(KernelError::Format { problem: text, .. }) => return Err(problem(text).into()),
+        read => read?.executable,
+    };
+    let mut bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
     executable.check_startup(&bytes, Startup::Constructors).map_err(problem)?;
     if executable.check_startup(&bytes, Startup::Nothing).is_err() {
         let object = path(CONSTRUCTORS_OBJECT);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::handlers::{self, Caller, NoHandler};
 use crate::input::{self, MOST_PROGRAM_BYTES};
 use crate::kernel::{Executable, KernelError, Place, RegisterClass, Segment, SourceMap, SymbolError};
 
@@ -19,6 +20,8 @@ pub struct Firmware {
     pub executable: Executable,
     /// Harts that it needs.
     pub harts: u32,
+    /// Whether a channel of user-level interrupts is armed with a handler that only a run can tell.
+    pub has_unknown_handlers: bool,
     source: Rc<SourceMap>,
 }
 
@@ -27,7 +30,8 @@ impl Firmware {
     ///
     /// # Errors
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V with 32
-    /// registers, has compressed instructions, or does not lie in the shared memory.
+    /// registers, has compressed instructions, does not lie in the shared memory, or names a
+    /// handler of interrupts that is none.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data = input::read(path, MOST_PROGRAM_BYTES)
             .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
@@ -35,7 +39,44 @@ impl Firmware {
         let executable = Executable::parse(&data, "hermes firmware build").map_err(format)?;
         let harts = check(&executable).map_err(format)?;
         let source = Rc::new(SourceMap::new(&executable, &data));
-        Ok(Self { path: path.to_path_buf(), executable, harts, source })
+        let mut read =
+            Self { path: path.to_path_buf(), executable, harts, has_unknown_handlers: false, source };
+        for naming in handlers::namings(&read.executable) {
+            let Some(handler) = naming.handler else {
+                read.has_unknown_handlers = true;
+                continue;
+            };
+            if let Some(problem) = read.no_handler_for(naming.caller, handler) {
+                let place = read.place(naming.pc);
+                let what = match naming.caller {
+                    Caller::Channel => format!("EMONITOR at {place} arms a channel with"),
+                    Caller::Library(name) => format!("{name} at {place} is given"),
+                };
+                return Err(format(format!("{what} {problem}")));
+            }
+        }
+        Ok(read)
+    }
+
+    /// Why what is at `address` is no handler of user-level interrupts, and what was expected;
+    /// `None` if it is one, or if that cannot be told.
+    #[must_use]
+    pub fn no_handler(&self, address: u32) -> Option<String> {
+        self.no_handler_for(Caller::Channel, address)
+    }
+
+    fn no_handler_for(&self, caller: Caller, address: u32) -> Option<String> {
+        let what = match handlers::no_handler(&self.executable, caller, address)? {
+            NoHandler::NoCode => format!("{address:#010x}, where the firmware has no instruction"),
+            NoHandler::Ends(instruction, pc) => {
+                format!("{}, which ends with {instruction} at {}", self.place(address), self.place(pc))
+            }
+        };
+        let expected = match caller {
+            Caller::Channel => "a handler that saves the registers that it changes and ends with ERETURN, as `ULI_HANDLER(name)` defines one",
+            Caller::Library(_) => "a plain function",
+        };
+        Some(format!("{what}; expected {expected}"))
     }
 
     /// First address, and the one behind the last, of all segments and what is between them, in

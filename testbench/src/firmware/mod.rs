@@ -6,12 +6,14 @@
 //! | `build` | C and assembly with the library of `kernels-asm/firmware` |
 //! | `code` | [`Code`]: kernel and firmware of a run, for what explains addresses |
 //! | `debug` | [`Debugger`]: stop, step, registers, memory, breakpoints |
+//! | `handlers` | whether what is armed for user-level interrupts ends with ERETURN |
 //! | `image` | [`Firmware`]: an ELF file, checked, with functions and lines |
 //! | `session` | the host's side while firmware runs: console, mailbox, how it ended |
 
 mod build;
 mod code;
 mod debug;
+mod handlers;
 mod image;
 mod session;
 #[cfg(test)]

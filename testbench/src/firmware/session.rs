@@ -11,6 +11,8 @@ const FAILED: u32 = 1 << 31;
 const INTERRUPT: u32 = 1 << 30;
 /// The code of a stack overflow.
 const STACK_OVERFLOW: u32 = 0x8000_00ff;
+/// The instruction that ends a handler of a user-level interrupt.
+const ERETURN: u32 = 0x0000_100b;
 /// INVALIDATE: instruction caches and data caches.
 const INVALIDATE: u32 = 3;
 
@@ -76,7 +78,7 @@ impl FirmwareEnd {
                 cause_name(cause),
                 firmware.place(pc),
                 cause & 0xff,
-                emonitor(cause, value).unwrap_or_default()
+                illegal(cause, value).unwrap_or_default()
             ),
             Self::StackOverflow { pc, stack, hart } => format!(
                 "hart {hart}: stack overflow, noticed at {}; stack pointer {stack:#010x}: a hart has 2048 bytes, 1024 if there are more than four",
@@ -91,9 +93,15 @@ impl FirmwareEnd {
     }
 }
 
-/// What the illegal instruction `word` asked for, if it is EMONITOR: a channel or scenario that the
-/// array does not have.
-fn emonitor(cause: u32, word: u32) -> Option<String> {
+/// What the illegal instruction `word` asked for: ERETURN where nothing is blocked, or EMONITOR of a
+/// channel or scenario that the array does not have.
+fn illegal(cause: u32, word: u32) -> Option<String> {
+    if cause == 2 && word == ERETURN {
+        return Some(
+            ": ERETURN outside of a user-level interrupt; handlers of `interrupt_handle` and `exception_handle` are plain functions, none of ULI_HANDLER"
+                .into(),
+        );
+    }
     // custom-0 with function 0; the scenario and the channel are bits 31:28 and 27:25.
     let is_emonitor = cause == 2 && word & 0x707f == 0x000b;
     let (scenario, channel) = (word >> 28, word >> 25 & 7);
