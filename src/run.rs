@@ -2,13 +2,12 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{check_ports, check_ports_against, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Arrivals, CosimError, DramTiming, FaultRecord, Host, KernelImage, Latency, MemoryMap,
+    self, ArraySetup, Arrivals, CosimError, FaultRecord, Host, KernelImage, Latency, MemoryMap,
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::{Code, Firmware};
@@ -22,6 +21,7 @@ pub mod data;
 pub mod expect;
 pub mod firmware;
 mod gdb;
+mod memory_timing;
 pub mod outcome;
 pub mod outputs;
 mod prints;
@@ -36,6 +36,7 @@ use crate::timeline::{Timeline, TimelineArgs};
 use arrivals::ArrivalArgs;
 use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
+use memory_timing::MemoryTiming;
 use outcome::{
     both, check_left_lengths, compare, core_work, counted, fault_causes, places, records, tell_faults,
     tell_races, wrong_lengths,
@@ -140,26 +141,6 @@ enum Through {
     Ports,
 }
 
-/// What `--memory` takes.
-#[derive(Clone, Copy, Debug)]
-enum MemoryTiming {
-    Fixed,
-    Dram(DramTiming),
-}
-
-impl FromStr for MemoryTiming {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "fixed" => Ok(Self::Fixed),
-            None if text == "dram" => Ok(Self::Dram(DramTiming::default())),
-            Some(("dram", timing)) => timing.parse().map(Self::Dram),
-            _ => Err("expected `fixed`, `dram` or `dram:NAME=N,...`".to_string()),
-        }
-    }
-}
-
 #[derive(clap::Args)]
 #[command(next_help_heading = "What to run")]
 #[group(required = true, multiple = true)]
@@ -203,16 +184,6 @@ impl Subject {
             .and(self.data.files())
     }
 
-    fn latency(&self) -> anyhow::Result<Latency> {
-        match (self.memory, self.mem_latency) {
-            (MemoryTiming::Fixed, latency) => Ok(Latency::Fixed(latency.unwrap_or(60))),
-            (MemoryTiming::Dram(timing), None) => Ok(Latency::Dram(timing)),
-            (MemoryTiming::Dram(_), Some(cycles)) => {
-                bail!("--mem-latency {cycles}: goes with --memory fixed only; DRAM has times of its own")
-            }
-        }
-    }
-
     /// How the run is watched. It waits for longer than the array's own watchdog does.
     fn options(&self) -> RunOptions {
         let usual = RunOptions::default();
@@ -238,7 +209,10 @@ impl Subject {
         if let Some(firmware) = firmware {
             firmware::give_processor(&self.array, firmware, &mut config)?;
         }
-        config.trace |= trace || self.timeline.is_wanted() || self.firmware_args.needs_trace();
+        config.trace |= trace
+            || self.forming.forming_times
+            || self.timeline.is_wanted()
+            || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
         Ok(config)
     }
@@ -274,7 +248,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let firmware = args.what.firmware.as_deref().map(Firmware::read).transpose()?;
     let config = args.config(firmware.as_ref(), profiler.is_some())?;
-    let latency = args.latency()?;
+    let latency = args.memory.latency(args.mem_latency)?;
     let pcap = match (&args.pcap, &firmware) {
         (Some(pcap), _) => pcap,
         (None, Some(_)) if profiler.is_some() => {

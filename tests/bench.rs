@@ -236,6 +236,10 @@ fn apps() {
             "classifier_mpps_imix_mcw4",
             "classifier_simd_efficiency_mcw2",
             "classifier_simd_efficiency_mcw4",
+            "classifier_steady_gbps_64B_mcw2",
+            "classifier_steady_gbps_imix_mcw2",
+            "classifier_steady_mpps_64B_mcw2",
+            "classifier_steady_mpps_imix_mcw2",
             "dec-ttl_gbps_64B_mcw2",
             "dec-ttl_gbps_64B_mcw4",
             "dec-ttl_gbps_imix_mcw2",
@@ -254,8 +258,14 @@ fn apps() {
             "dec-ttl_mpps_imix_mcw4",
             "dec-ttl_simd_efficiency_mcw2",
             "dec-ttl_simd_efficiency_mcw4",
+            "dec-ttl_steady_gbps_64B_mcw2",
+            "dec-ttl_steady_gbps_imix_mcw2",
+            "dec-ttl_steady_mpps_64B_mcw2",
+            "dec-ttl_steady_mpps_imix_mcw2",
         ]
     );
+    // 64 packets are 8 times those on the core at MCW 2.
+    assert!(figures["dec-ttl_steady_gbps_64B_mcw2"] > 0.5 * figures["dec-ttl_gbps_64B_mcw2"], "{figures:?}");
     // The boot sequence and EXIT do not count.
     assert_eq!(figures["dec-ttl_instructions_per_packet_mcw4"], 24.0, "{figures:?}");
     assert_eq!(figures["dec-ttl_simd_efficiency_mcw4"], 1.0, "{figures:?}");

@@ -141,7 +141,14 @@ fn arrivals_and_stages() {
         let (text, first, report) = run(&sparse);
         assert!(text.contains("arrivals poisson:1,port=1000 (seed 1)"), "{text}");
         assert_eq!((&report["run"]["timeout"], &report["run"]["arrivals_seed"]), (&256.into(), &1.into()));
-        let (_, again, _) = run(&sparse);
+        // The trace changes nothing, and tells when warps were formed.
+        let (text, again, report) = run(&format!("{sparse} --forming-times"));
+        assert!(text.contains("    forming ") && text.contains("    issue "), "{text}");
+        assert!(report["stages"]["issue"]["max"].as_u64() >= Some(1), "{report}");
+        for (usual, formed) in first.iter().zip(&again) {
+            assert!(usual.formed.is_none() && formed.formed.is_some(), "{formed:?}");
+            assert_eq!((usual.start, usual.commit, usual.sent), (formed.start, formed.commit, formed.sent));
+        }
         let (_, other, _) = run(&format!("{sparse} --arrivals-seed 2"));
         let arrivals = |rows: &[common::Row]| rows.iter().map(|row| row.arrival).collect::<Vec<_>>();
         assert!(arrivals(&first) == arrivals(&again) && arrivals(&first) != arrivals(&other));

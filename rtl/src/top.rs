@@ -7,7 +7,7 @@ use crate::core::ShaderCore;
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
 use crate::net::{InterfaceSizes, NetInterface, NetWindow};
-use crate::ports::{AxiLite, MemoryByte, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace};
+use crate::ports::{AxiLite, FormedTrace, MemoryByte, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace};
 use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
 use crate::trace::TraceBuffer;
@@ -96,6 +96,10 @@ pub struct HermesTop<const LANES: usize> {
     /// The trace buffer, for the host (see [`TraceBuffer`]): only if the configuration has one.
     #[count(usize::from(config.trace_buffer > 0))]
     pub trace_buffer: Vec<MemoryByte>,
+    /// The warp that was formed and waits for its issue: only if the configuration has the retire
+    /// trace.
+    #[count(usize::from(config.trace))]
+    pub trace_formed: Vec<FormedTrace>,
     /// The retire trace of each core, core 0 in the lowest bits: only if the configuration has it.
     #[count(traced)]
     pub trace: Vec<Trace>,
@@ -105,7 +109,7 @@ pub struct HermesTop<const LANES: usize> {
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
-    #[init(Dispatch::new(config.cores, config.lanes, config.warps, spawns))]
+    #[init(Dispatch::traced(config.cores, config.lanes, config.warps, spawns, usize::from(config.trace)))]
     dispatch: Dispatch<10, 11>,
     #[init(FaultCollector::new(config.cores, spawns))]
     faults: FaultCollector,
@@ -170,6 +174,8 @@ pub struct HermesTop<const LANES: usize> {
     _channels: usize,
     #[init(traced)]
     _traces: usize,
+    #[init(usize::from(config.trace))]
+    _formed_traces: usize,
     #[init(usize::from(config.trace_buffer > 0))]
     _buffers: usize,
     #[init(usize::from(config.fault_output))]
@@ -485,6 +491,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         }
 
         // Retire trace
+        for k in 0..self._formed_traces {
+            connect!(self.trace_formed[k], self.dispatch.trace_formed[k]);
+        }
         for i in 0..self._traces {
             connect!(self.trace[i], self.core[i].trace[0]);
         }

@@ -8,7 +8,7 @@ use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Input, Inputs, APPS};
 use hermes_testbench::cosim::RunResult;
 use hermes_testbench::kernel::Kernel;
-use hermes_testbench::metrics::{Clock, FrameLines};
+use hermes_testbench::metrics::{Clock, FrameLines, SteadyState};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::temporary_folder;
 use hermes_testbench::tables::{
@@ -48,7 +48,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     apps: Vec<String>,
     /// Packets of a run, instead of two for every thread that is there at the largest MCW (a
-    /// quarter of that for ipsec)
+    /// quarter of that for ipsec); the steady state is told of 8 for every thread at an MCW, so
+    /// that 65536 gives it for all
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(32..=262_144))]
     packets: Option<u32>,
     /// Cycles from a memory request to its response
@@ -122,6 +123,8 @@ struct Measured {
     bits_per_cycle: f64,
     /// Lines that moved between the array and its memory for a packet.
     lines: f64,
+    /// The same of the middle of the run, if it is long enough.
+    steady_state: Option<SteadyState>,
     frame_lines: FrameLines,
     lane_cycles: f64,
     lane_instructions: f64,
@@ -215,6 +218,14 @@ impl Tables {
                     Some(limit) => figure.limit(Bound::AtLeast(limit)),
                     None => figure,
                 });
+                if let Some(steady) = &measured.steady_state {
+                    let (packets, bits) = (steady.packets_per_cycle, steady.bits_per_cycle);
+                    let mpps = name(&format!("steady_mpps_{size}"));
+                    figures.extend([
+                        Figure::new(mpps, 1e3 * packets * gigahertz, "million packets/s"),
+                        Figure::new(name(&format!("steady_gbps_{size}")), bits * gigahertz, unit),
+                    ]);
+                }
                 if size == "64B" {
                     figures.extend([
                         Figure::new(name("lane_cycles_per_packet"), measured.lane_cycles, "cycles"),
@@ -247,10 +258,12 @@ fn one(
     };
     let result = run.run(load, |host, setup| Ok(host.load_app(app, setup)?))?;
     check(app, packets, &result)?;
-    Ok(measured(run, packets, &result))
+    let wave = (run.config.cores * run.config.lanes) as u64 * u64::from(most_warps);
+    Ok(measured(run, packets, &result, wave))
 }
 
-fn measured(run: &PacketRun, packets: &[SlotPacket], result: &RunResult) -> Measured {
+/// What `result` tells of a run with up to `wave` packets on the cores at a time.
+fn measured(run: &PacketRun, packets: &[SlotPacket], result: &RunResult, wave: u64) -> Measured {
     let bits: u64 = packets.iter().map(|packet| 8 * packet.wire_length() as u64).sum();
     let times = || result.packets.iter().map(|packet| packet.times);
     let first = times().map(|times| times.start).min().unwrap_or(0);
@@ -261,11 +274,14 @@ fn measured(run: &PacketRun, packets: &[SlotPacket], result: &RunResult) -> Meas
     };
     let (instructions, lane_instructions) = (sum(|c| c.core.instructions), sum(|c| c.core.lane_instructions));
     let memory = result.memory.total();
+    let lengths: Vec<_> = packets.iter().map(|packet| packet.wire_length() as u64).collect();
+    let steady_state = SteadyState::of(&times().collect::<Vec<_>>(), &lengths, wave, false);
     let (lanes, count) = (run.config.lanes as f64, packets.len() as f64);
     Measured {
         packets_per_cycle: count / cycles,
         bits_per_cycle: bits as f64 / cycles,
         lines: (memory.lines_read + memory.lines_written) as f64 / count,
+        steady_state,
         frame_lines: FrameLines::new(packets.iter().map(SlotPacket::lines).sum(), memory.ring_lines_read),
         lane_cycles: cycles * run.config.cores as f64 * lanes / count,
         lane_instructions: lane_instructions / count,

@@ -175,6 +175,10 @@ pub struct FormingArgs {
     /// Form a partial warp at once while a warp slot is idle
     #[arg(long)]
     pub eager: bool,
+    /// Tell when each packet's warp was formed, too, in `--verdicts` and in the report: gives the
+    /// array the ports of the retire trace, which makes the simulation slower
+    #[arg(long)]
+    pub forming_times: bool,
 }
 
 /// What is to be run.

@@ -108,6 +108,8 @@ pub struct Row {
     pub commit: u64,
     /// When it was in its slot.
     pub in_slot: u64,
+    /// When its warp was formed.
+    pub formed: Option<u64>,
     /// When it left the packet ports.
     pub sent: Option<u64>,
 }
@@ -115,18 +117,19 @@ pub struct Row {
 /// Parses a verdict CSV; its header and the form of every field are checked.
 pub fn rows(csv: &str) -> Vec<Row> {
     let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("packetIdx,verdict,arrival,start,finish,commit,inSlot,sent"));
+    assert_eq!(lines.next(), Some("packetIdx,verdict,arrival,start,finish,commit,inSlot,formed,sent"));
     let row = |line: &str| {
         let fields: Vec<_> = line.split(',').collect();
-        assert_eq!(fields.len(), 8, "{line}");
+        assert_eq!(fields.len(), 9, "{line}");
         let verdict = fields[1].strip_prefix("0x").unwrap_or_else(|| panic!("{line}"));
         assert_eq!(verdict.len(), 8, "{line}");
         let number = |field: usize| fields[field].parse().unwrap_or_else(|_| panic!("{line}"));
         let verdict = u32::from_str_radix(verdict, 16).expect("hexadecimal");
         let (packet, arrival, start, finish, commit) =
             (number(0), number(2), number(3), number(4), number(5));
-        let sent = Some(fields[7]).filter(|field| !field.is_empty()).map(|_| number(7));
-        Row { packet, verdict, arrival, start, finish, commit, in_slot: number(6), sent }
+        let seen = |field: usize| Some(fields[field]).filter(|text| !text.is_empty()).map(|_| number(field));
+        let (in_slot, formed, sent) = (number(6), seen(7), seen(8));
+        Row { packet, verdict, arrival, start, finish, commit, in_slot, formed, sent }
     };
     lines.map(row).collect()
 }
@@ -136,6 +139,7 @@ pub fn check_order(rows: &[Row]) {
     for (number, row) in rows.iter().enumerate() {
         assert_eq!(row.packet, number as u64, "commit order is arrival order");
         assert!(row.arrival <= row.in_slot && row.in_slot < row.start, "{row:?}");
+        assert!(row.formed.is_none_or(|formed| row.in_slot < formed && formed < row.start), "{row:?}");
         assert!(row.sent.is_none_or(|sent| sent > row.commit), "{row:?}");
         assert!(row.arrival < row.start && row.start < row.finish && row.finish < row.commit, "{row:?}");
     }

@@ -3,7 +3,8 @@
 use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
 use crate::host::registers::progress::Progress;
 use crate::ports::{
-    IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent, WarpFinish, WarpTrace,
+    FormedTrace, IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent, WarpFinish,
+    WarpTrace,
 };
 use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
@@ -22,8 +23,10 @@ use hermes_hdl::prelude::*;
 /// 4. With a thread spawner warps of spawned threads pass by the delay commit queue: they start as
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish`. No counter here counts them.
+/// 5. With a trace `trace_formed` shows the warp that waits for its issue, in the cycle after it was
+///    formed for the first time, and for the last time in the cycle before `trace_issue`.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -81,6 +84,10 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[count(spawns)]
     pub trace_finish_spawned: Vec<Signal<Out, Bit>>,
 
+    /// The warp that was formed and not issued (one element with a trace).
+    #[count(traces)]
+    pub trace_formed: Vec<FormedTrace>,
+
     tasks: TaskFifo<A, L>,
     #[init(WarpFormer::new(lanes))]
     former: WarpFormer,
@@ -101,6 +108,8 @@ pub struct Dispatch<const A: usize, const L: usize> {
     _packets_alone: usize,
     #[init(spawns)]
     _spawns: usize,
+    #[init(traces)]
+    _traces: usize,
 }
 
 impl<const A: usize, const L: usize> Dispatch<A, L> {
@@ -111,8 +120,16 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
     /// If one of the first three is not 1 to 32, `spawns` is more than 1, `A` is zero (with a
     /// thread spawner below 4) or `L` is not `A + 1`.
     pub fn new(cores: usize, lanes: usize, warps: usize, spawns: usize) -> Self {
+        Self::traced(cores, lanes, warps, spawns, 0)
+    }
+
+    /// As [`Self::new`], with `traces` ports for the warp that was formed, 0 or 1.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn traced(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns)
+        Self::wired(cores, lanes, warps, spawns, traces)
     }
 }
 
@@ -175,6 +192,12 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.progress.issued_warps.next = self.issued.q.val();
         self.progress.committed_warps.next = self.committed.q.val();
         self.progress.committed_packets.next = self.commit.commit.packet.val();
+
+        for k in 0..self._traces {
+            self.trace_formed[k].valid.next = self.former.warp.valid.val();
+            self.trace_formed[k].packet.next = self.former.warp.packet.val();
+            self.trace_formed[k].count.next = self.former.warp.count.val();
+        }
 
         // Warps of spawned threads: no entry in the delay commit queue, and in no counter.
         for k in 0..self._spawns {

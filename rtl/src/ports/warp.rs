@@ -91,6 +91,18 @@ pub struct FormedWarp {
     pub count: Signal<Out, ThreadCount>,
 }
 
+/// The warp that stands at the output of the warp former, for a trace: two that follow each other
+/// differ in their packets.
+#[derive(Ports)]
+pub struct FormedTrace {
+    /// There is one.
+    pub valid: Signal<Out, Bit>,
+    /// packetIdx of its first packet.
+    pub packet: Signal<Out, PacketIndex>,
+    /// Its packets.
+    pub count: Signal<Out, ThreadCount>,
+}
+
 /// A packet warp asks for an entry of the delay commit queue. It is not held until there is one:
 /// the request ends with the array's run bit and when a spawned warp takes the cycle, and a slot
 /// that becomes free may be chosen instead.

@@ -168,6 +168,25 @@ bundle! {
 }
 
 bundle! {
+    /// The port of an array with a retire trace for the warp that was formed and not issued.
+    FormedTracePorts {
+        inputs {}
+        outputs { formed_valid: 1, formed_packet: 32, formed_count: 6, }
+    }
+}
+
+impl FormedTracePorts {
+    /// The ports, if the design has them.
+    ///
+    /// # Errors
+    /// As [`FormedTracePorts::bind`].
+    pub fn bind_if_present(model: &Model) -> Result<Option<Self>, PortError> {
+        let present = model.ports().iter().any(|port| port.name == "trace_formed_valid");
+        present.then(|| Self::bind(model, "trace")).transpose()
+    }
+}
+
+bundle! {
     /// The event ports of an array with a thread spawner.
     SpawnTracePorts {
         inputs {}

@@ -169,6 +169,7 @@ pub fn run(
     check_lengths(setup, packets)?;
     // What spawned threads did before is not of this run.
     host.device_mut().take_events(&mut Vec::new());
+    host.device_mut().take_formed(&mut Vec::new());
     let ring_end = layout.ring_base.saturating_add(setup.ring_bytes() as u32);
     host.device_mut().count_ring(layout.ring_base..ring_end);
     host.start(setup.eager)?;
@@ -269,7 +270,7 @@ impl Run<'_> {
     ) -> Result<u64, CosimError> {
         let total = self.total;
         let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
-        let mut events = Vec::new();
+        let (mut events, mut formed) = (Vec::new(), Vec::new());
         let mut next = packets.iter().peekable();
         while self.tracker.released() < total {
             let now = self.now();
@@ -289,6 +290,10 @@ impl Run<'_> {
             self.host.device_mut().step()?;
             self.end_accesses()?;
 
+            self.host.device_mut().take_formed(&mut formed);
+            for (cycle, packets) in formed.drain(..) {
+                self.tracker.formed(cycle - self.base + self.skipped, packets);
+            }
             self.host.device_mut().take_events(&mut events);
             for (cycle, event) in events.drain(..) {
                 last_event = now;

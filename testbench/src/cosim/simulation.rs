@@ -9,7 +9,7 @@ use super::device::Device;
 use super::error::CosimError;
 use super::image::MemoryImage;
 use super::memory::{Axi4Memory, Disturbance, MemoryOptions, MemoryStatistics};
-use super::ports::{Axi4Ports, AxiLitePorts, SpawnTracePorts, TracePorts};
+use super::ports::{Axi4Ports, AxiLitePorts, FormedTracePorts, SpawnTracePorts, TracePorts};
 use super::stream::{Streams, NETWORK, PACKET_PORTS};
 
 /// Cycles that `rst` is high.
@@ -86,6 +86,7 @@ pub struct Simulation {
     reset: Input,
     trace: TracePorts,
     spawn_trace: Option<SpawnTracePorts>,
+    formed_trace: Option<FormedTracePorts>,
     irq: Option<Output>,
     registers: AxiLiteHost,
     memory: Axi4Memory,
@@ -94,6 +95,10 @@ pub struct Simulation {
     image: MemoryImage,
     cycle: u64,
     events: Vec<(u64, Event)>,
+    /// Warps that were formed, and the cycles in which they stood at the output of the former first.
+    formed: Vec<(u64, PacketRange)>,
+    /// The first packet of the warp that stood there in the last cycle.
+    last_formed: Option<u32>,
     access_limit: u64,
     observer: Option<Observer>,
     wire: Option<Wire>,
@@ -114,6 +119,7 @@ impl Simulation {
             reset: model.input("rst", 1)?,
             trace: TracePorts::bind(&model, "trace")?,
             spawn_trace: SpawnTracePorts::bind_if_present(&model)?,
+            formed_trace: FormedTracePorts::bind_if_present(&model)?,
             irq: model
                 .ports()
                 .iter()
@@ -128,6 +134,8 @@ impl Simulation {
             model,
             cycle: 0,
             events: Vec::new(),
+            formed: Vec::new(),
+            last_formed: None,
             access_limit: 100_000,
             observer: None,
             wire: None,
@@ -227,6 +235,18 @@ impl Simulation {
         into.append(&mut self.events);
     }
 
+    /// Whether warps are seen when they are formed: with a retire trace.
+    #[must_use]
+    pub fn sees_formed(&self) -> bool {
+        self.formed_trace.is_some()
+    }
+
+    /// Warps that were formed since the last call, with the first cycle in which each waited for
+    /// its issue.
+    pub fn take_formed(&mut self, into: &mut Vec<(u64, PacketRange)>) {
+        into.append(&mut self.formed);
+    }
+
     /// The interrupt of the host, as the last cycle left it; always low without a command
     /// processor.
     #[must_use]
@@ -284,6 +304,7 @@ impl Simulation {
             streams.sample(&self.model, self.cycle);
         }
         let seen = self.events.len();
+        self.sample_formed();
         self.sample_events();
         if let Some(observer) = &mut self.observer {
             observer(self.cycle, &self.model, &self.events[seen..], &self.image)
@@ -306,6 +327,17 @@ impl Simulation {
                 Err(CosimError::Protocol { cycle: self.cycle - 1, message: message.to_string() })
             }
         }
+    }
+
+    #[inline]
+    fn sample_formed(&mut self) {
+        let (Some(t), model) = (&self.formed_trace, &self.model) else { return };
+        let first = model.get_bool(t.formed_valid).then(|| model.get_u64(t.formed_packet) as u32);
+        if let Some(first) = first.filter(|_| first != self.last_formed) {
+            let count = model.get_u64(t.formed_count) as u32;
+            self.formed.push((self.cycle, PacketRange { first, count }));
+        }
+        self.last_formed = first;
     }
 
     #[inline]
@@ -407,7 +439,8 @@ impl Device for Simulation {
         }
         self.model.set_u64(self.reset, 0);
         self.events.clear();
-        self.cycle = 0;
+        self.formed.clear();
+        (self.last_formed, self.cycle) = (None, 0);
         Ok(())
     }
 

@@ -15,6 +15,9 @@ pub struct PacketTimes {
     pub arrival: u64,
     /// It was in its slot: the host wrote it there, or the packet ports took its last beat.
     pub in_slot: u64,
+    /// Its warp was formed: the first cycle in which that waited for its issue. Seen of an array
+    /// with a retire trace.
+    pub formed: Option<u64>,
     /// Its warp was issued.
     pub start: u64,
     /// Its warp finished.
@@ -32,6 +35,7 @@ pub struct PacketTimes {
 struct Warp {
     packets: PacketRange,
     slot: WarpSlot,
+    formed: Option<u64>,
     issued: u64,
     finished: Option<u64>,
 }
@@ -46,6 +50,8 @@ pub(super) struct Tracker {
     pushed: u64,
     issued: u64,
     committed: u64,
+    /// Warps formed and not issued, in that order, and when.
+    formed: VecDeque<(u64, PacketRange)>,
     /// Packets whose slots are free again.
     released: u64,
     /// Warps issued and not committed, in that order; the first one has the number `first_warp`.
@@ -65,6 +71,7 @@ impl Tracker {
             pushed: 0,
             issued: 0,
             committed: 0,
+            formed: VecDeque::new(),
             released: 0,
             warps: VecDeque::new(),
             first_warp: 0,
@@ -105,6 +112,11 @@ impl Tracker {
     /// The array had no room for the `count` packets of the last push.
     pub(super) fn take_back(&mut self, count: u64) {
         self.pushed -= count;
+    }
+
+    /// The warp of `packets` waits for its issue since cycle `now` of the run.
+    pub(super) fn formed(&mut self, now: u64, packets: PacketRange) {
+        self.formed.push_back((now, packets));
     }
 
     pub(super) fn arrived(&self) -> u64 {
@@ -159,8 +171,16 @@ impl Tracker {
         if self.running.insert(slot, number).is_some() {
             return Err(format!("{name} was issued to a slot that is in use"));
         }
+        let formed = self.formed.pop_front();
+        if let Some((_, other)) = formed.filter(|(_, other)| *other != packets) {
+            return Err(format!(
+                "{name} was issued; the oldest formed warp has {} packets from {}",
+                other.count, other.first
+            ));
+        }
         self.issued += u64::from(packets.count);
-        self.warps.push_back(Warp { packets, slot, issued: now, finished: None });
+        let formed = formed.map(|(cycle, _)| cycle);
+        self.warps.push_back(Warp { packets, slot, formed, issued: now, finished: None });
         Ok(())
     }
 
@@ -180,11 +200,12 @@ impl Tracker {
         let Some(finish) = warp.finished else {
             return Err(format!("{name} was committed before it finished"));
         };
-        let (start, first) = (warp.issued, self.committed);
+        let (formed, start, first) = (warp.formed, warp.issued, self.committed);
         let count = packets.count as usize;
         let times = |(arrival, in_slot)| PacketTimes {
             arrival,
             in_slot,
+            formed,
             start,
             finish,
             commit: now,
@@ -267,6 +288,7 @@ mod tests {
         let expected = PacketTimes {
             arrival: 3,
             in_slot: 4,
+            formed: None,
             start: 10,
             finish: 30,
             commit: 31,
@@ -280,6 +302,21 @@ mod tests {
         assert!(!tracker.has_room() && tracker.committed() == 6 && tracker.not_pushed() == 2);
         tracker.release(4);
         assert!(tracker.has_room() && tracker.released() == 4);
+    }
+
+    #[test]
+    fn a_warp_is_issued_behind_its_forming() {
+        let mut tracker = Tracker::new(INFO, 8);
+        (0..8).for_each(|cycle| tracker.arrive(cycle, cycle));
+        tracker.push(8);
+        tracker.formed(9, range(0, 4));
+        tracker.formed(12, range(4, 2));
+        tracker.event(10, 10, Event::Issue(slot(0, 1), range(0, 4))).unwrap();
+        tracker.event(20, 20, Event::Finish(slot(0, 1))).unwrap();
+        let (_, times) = tracker.event(21, 21, Event::Commit(slot(0, 1), range(0, 4))).unwrap().unwrap();
+        assert!(times.iter().all(|times| times.formed == Some(9)));
+        let error = tracker.event(30, 30, Event::Issue(slot(0, 1), range(4, 4))).unwrap_err();
+        assert!(error.to_string().ends_with("the oldest formed warp has 2 packets from 4"), "{error}");
     }
 
     #[test]

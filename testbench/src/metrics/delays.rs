@@ -38,6 +38,10 @@ pub struct Stages {
     pub ring: Distribution,
     /// Start less in the slot: the wait for the rest of the warp and for a warp slot of a core.
     pub forming_and_issue: Distribution,
+    /// Formed less in the slot: the wait for the rest of the warp; seen with a retire trace.
+    pub forming: Option<Distribution>,
+    /// Start less formed: the wait for a warp slot of a core; seen with a retire trace.
+    pub issue: Option<Distribution>,
     /// Finish less start: the warp on the core.
     pub execution: Distribution,
     /// Commit less finish: the wait for earlier packets in the delay commit queue.
@@ -60,6 +64,8 @@ impl Stages {
         Self {
             ring: distribution(|t| t.in_slot - t.arrival),
             forming_and_issue: distribution(|t| t.start - t.in_slot),
+            forming: of_some(times, |t| t.formed.map(|formed| formed - t.in_slot)),
+            issue: of_some(times, |t| t.formed.map(|formed| t.start - formed)),
             execution: distribution(|t| t.finish - t.start),
             dcq: distribution(|t| t.commit - t.finish),
             egress: of_some(times, |t| t.sent.map(|sent| sent - t.commit)),
@@ -99,6 +105,7 @@ mod tests {
         let first = PacketTimes {
             arrival: 10,
             in_slot: 12,
+            formed: Some(17),
             start: 20,
             finish: 50,
             commit: 54,
@@ -107,8 +114,16 @@ mod tests {
             slot: 3,
         };
         let later = |arrival, sent| PacketTimes { arrival, in_slot: arrival, sent, ..first };
-        let other =
-            PacketTimes { arrival: 18, in_slot: 19, start: 21, finish: 90, commit: 98, sent: None, ..first };
+        let other = PacketTimes {
+            arrival: 18,
+            in_slot: 19,
+            formed: None,
+            start: 21,
+            finish: 90,
+            commit: 98,
+            sent: None,
+            ..first
+        };
         vec![first, later(13, None), later(16, Some(61)), other]
     }
 
@@ -117,7 +132,9 @@ mod tests {
         let times = times();
         for packet in &times {
             let one = Delays::of(&[*packet], true);
-            let Stages { ring, forming_and_issue, execution, dcq, egress } = one.stages;
+            let Stages { ring, forming_and_issue, forming, issue, execution, dcq, egress } = one.stages;
+            let (forming, issue) = (forming.unwrap_or_default().max, issue.unwrap_or_default().max);
+            assert_eq!(forming + issue, packet.formed.map_or(0, |_| forming_and_issue.max));
             let delay = ring.max + forming_and_issue.max + execution.max + dcq.max;
             assert_eq!(delay, one.delay.max);
             assert_eq!(egress.map(|egress| delay + egress.max), one.latency.map(|latency| latency.max));

@@ -159,14 +159,17 @@ impl Report {
             write!(f, " {:>8} {:>8}", "p99.9", "jitter")?;
         }
         writeln!(f, "  {unit}")?;
-        let Stages { ring, forming_and_issue, execution, dcq, egress } = &delays.stages;
+        let Stages { ring, forming_and_issue, forming, issue, execution, dcq, egress } = &delays.stages;
+        let whole = Some(forming_and_issue).filter(|_| forming.is_none());
         let rows = [
             ("total", Some(&delays.delay)),
             ("queuing", Some(&delays.queuing)),
             ("service", Some(&delays.service)),
             ("latency", delays.latency.as_ref()),
             ("ring", Some(ring)),
-            ("form+issue", Some(forming_and_issue)),
+            ("form+issue", whole),
+            ("forming", forming.as_ref()),
+            ("issue", issue.as_ref()),
             ("execution", Some(execution)),
             ("DCQ", Some(dcq)),
             ("egress", egress.as_ref()),

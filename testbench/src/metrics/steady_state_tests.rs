@@ -7,7 +7,7 @@ use serde_json::{json, Value};
 use super::*;
 
 /// The folder of the recorded run: 600 packets of dec-ttl through the packet ports of an array with
-/// one core, four lanes and four warp slots, with `--arrivals poisson:6 --arrivals-seed 1`.
+/// one core, four lanes and four warp slots, with `--arrivals poisson:6 --forming-times`.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/metrics");
 
 /// Times and lengths of the packets in a CSV file.
@@ -27,6 +27,7 @@ fn recorded(text: &str) -> (Vec<PacketTimes>, Vec<u64>) {
             start: time("start"),
             finish: time("finish"),
             commit: time("commit"),
+            formed: field("formed"),
             sent: field("sent"),
             ..PacketTimes::default()
         };
@@ -89,7 +90,7 @@ fn a_recorded_run_has_the_figures_of_another_program() {
 /// So many packets that the 99.9th percentile is told, too.
 #[test]
 fn a_long_run_has_the_figures_of_another_program() {
-    let mut text = "packetIdx,verdict,arrival,start,finish,commit,inSlot,sent,length\n".to_string();
+    let mut text = "packetIdx,verdict,arrival,start,finish,commit,inSlot,formed,sent,length\n".to_string();
     let mut random = 1_u64;
     let mut next = |below: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -100,13 +101,15 @@ fn a_long_run_has_the_figures_of_another_program() {
         let (arrival, length) = (10 * packet, 60 + next(1455));
         let in_slot = arrival + next(9);
         if packet % 4 == 0 {
-            start = in_slot.max(start) + 100 + next(400);
+            start = (in_slot + 40).max(start) + 100 + next(400);
         }
+        let formed = start - next(50);
         let finish = start + 50 + next(900);
         commit = finish.max(commit) + 2;
         let sent = if next(4) > 0 { (commit + 5 + next(50)).to_string() } else { String::new() };
-        text +=
-            &format!("{packet},0x00000000,{arrival},{start},{finish},{commit},{in_slot},{sent},{length}\n");
+        text += &format!(
+            "{packet},0x00000000,{arrival},{start},{finish},{commit},{in_slot},{formed},{sent},{length}\n"
+        );
     }
     let ours = figures(&text);
     assert!(ours["whole"]["delay"]["p999"].as_u64() > ours["whole"]["delay"]["p99"].as_u64());

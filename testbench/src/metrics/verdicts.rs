@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::PacketRecord;
-use crate::cosim::FaultRecord;
+use crate::cosim::{FaultRecord, PacketTimes};
 use crate::input;
 use crate::tables::InputError;
 use crate::verdict::{Verdict, FAULT};
@@ -16,22 +16,24 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Writes the verdicts as CSV: a row for each packet in the order of `records`, which is commit
 /// order. The verdict is in hexadecimal, everything else in cycles. Times that were not seen are
-/// empty, and so is `sent` of a packet that did not leave the packet ports.
+/// empty: `formed` without a retire trace, and `sent` of a packet that did not leave the packet
+/// ports.
 ///
 /// # Errors
 /// Those of `output`.
 pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::Result<()> {
-    writeln!(output, "packetIdx,verdict,arrival,start,finish,commit,inSlot,sent")?;
+    writeln!(output, "packetIdx,verdict,arrival,start,finish,commit,inSlot,formed,sent")?;
     for r in records {
         let (packet, verdict) = (r.packet, r.verdict.0);
         write!(output, "{packet},{verdict:#010x},")?;
         match r.times {
             Some(t) => {
-                write!(output, "{},{},{},{},{},", t.arrival, t.start, t.finish, t.commit, t.in_slot)?;
-                t.sent.map_or(Ok(()), |sent| write!(output, "{sent}"))?;
-                writeln!(output)?;
+                let seen = |cycle: Option<u64>| cycle.map(|cycle| cycle.to_string()).unwrap_or_default();
+                let PacketTimes { arrival, start, finish, commit, in_slot, .. } = t;
+                let (formed, sent) = (seen(t.formed), seen(t.sent));
+                writeln!(output, "{arrival},{start},{finish},{commit},{in_slot},{formed},{sent}")?;
             }
-            None => writeln!(output, ",,,,,")?,
+            None => writeln!(output, ",,,,,,")?,
         }
     }
     Ok(())
@@ -117,7 +119,6 @@ pub fn name_verdicts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cosim::PacketTimes;
 
     #[test]
     fn one_row_a_packet() {
@@ -129,7 +130,7 @@ mod tests {
             commit: 301,
             ..PacketTimes::default()
         };
-        let sent = PacketTimes { sent: Some(309), ..times };
+        let sent = PacketTimes { formed: Some(11), sent: Some(309), ..times };
         let record = PacketRecord { packet: 3, verdict: Verdict(0x8000_0008), times: Some(times) };
         let mut text = Vec::new();
         let records = [
@@ -138,9 +139,9 @@ mod tests {
             PacketRecord { packet: 5, verdict: Verdict(0), times: None },
         ];
         write_verdicts(&mut text, &records).unwrap();
-        let expected = "packetIdx,verdict,arrival,start,finish,commit,inSlot,sent\n\
-                        3,0x80000008,1,20,300,301,2,\n4,0x00000002,1,20,300,301,2,309\n\
-                        5,0x00000000,,,,,,\n";
+        let expected = "packetIdx,verdict,arrival,start,finish,commit,inSlot,formed,sent\n\
+                        3,0x80000008,1,20,300,301,2,,\n4,0x00000002,1,20,300,301,2,11,309\n\
+                        5,0x00000000,,,,,,,\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 

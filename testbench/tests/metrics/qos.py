@@ -46,7 +46,7 @@ def distribution(values):
 
 def delays(packets):
     def between(first, last):
-        return distribution(p[last] - p[first] for p in packets if p[last] is not None)
+        return distribution(p[last] - p[first] for p in packets if None not in (p[first], p[last]))
 
     warps = [list(warp) for _, warp in groupby(packets, lambda p: p["start"])]
     return {
@@ -58,6 +58,8 @@ def delays(packets):
         "stages": {
             "ring": between("arrival", "inSlot"),
             "forming_and_issue": between("inSlot", "start"),
+            "forming": between("inSlot", "formed"),
+            "issue": between("formed", "start"),
             "execution": between("start", "finish"),
             "dcq": between("finish", "commit"),
             "egress": between("commit", "sent"),

@@ -83,6 +83,7 @@ pub fn run_through_ports(
     let ends = host.device_mut().streams_mut()?;
     ends.source.set_stalls(streams.stall_percent, streams.seed);
     ends.sink.set_stalls(streams.stall_percent, streams.seed.wrapping_add(1));
+    host.device_mut().take_formed(&mut Vec::new());
     host.write("PORTS", 1)?;
     host.start(setup.eager)?;
     let run = Run {
@@ -135,7 +136,7 @@ impl Run<'_> {
     ) -> Result<PortsResult, CosimError> {
         let total = packets.len() as u64;
         let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
-        let (mut events, mut entered) = (Vec::new(), Vec::new());
+        let (mut events, mut formed, mut entered) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = packets.iter().peekable();
         // When the last beats of the frames that the source has would enter if the array made none
         // wait.
@@ -159,6 +160,10 @@ impl Run<'_> {
             let seen = self.sent.len();
             streams.sink.take_frames(&mut self.sent);
             self.count_from_the_start(seen);
+            self.host.device_mut().take_formed(&mut formed);
+            for (cycle, packets) in formed.drain(..) {
+                self.tracker.formed(cycle - self.base + self.skipped, packets);
+            }
             self.host.device_mut().take_events(&mut events);
             if !entered.is_empty() || !events.is_empty() || self.sent.len() > seen {
                 last_event = now;
