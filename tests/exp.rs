@@ -193,6 +193,64 @@ fn experiments_are_listed() {
     }
 }
 
+/// The page of a plan that was run.
+fn page() -> (Folder, String) {
+    let folder = planned();
+    folder.succeed("--quiet exp run plan");
+    let page = folder.text("plan/report/index.html");
+    (folder, page)
+}
+
+/// Nothing is missing on the page, and it asks for nothing elsewhere.
+#[test]
+fn the_page_is_whole_and_alone() {
+    let (_folder, page) = page();
+    for (number, svg) in page.split("<svg").skip(1).enumerate() {
+        let svg = svg.split("</svg>").next().unwrap();
+        assert!(
+            svg.contains("<polyline") && svg.contains("<title>") && svg.contains("<desc>"),
+            "plot {number}"
+        );
+    }
+    for table in page.split("<table").skip(1) {
+        assert!(table.split("</table>").next().unwrap().contains("<td>"), "{table}");
+    }
+    let elsewhere = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    for word in ["http:", "https:", "src=", "@import", "<script", "<link"] {
+        assert!(!elsewhere.contains(word), "{word}");
+    }
+}
+
+/// As a screen and a phone show it: nothing but tables, which scroll, is wider than the window.
+#[test]
+#[ignore = "needs Chromium and HTML Tidy"]
+fn the_page_fits_screens() {
+    let (folder, page) = page();
+    let tidy = Command::new("tidy").args(["-e", "-q"]).arg(folder.path("plan/report/index.html")).output();
+    let tidy = tidy.expect("tidy runs");
+    assert!(tidy.status.success(), "{}", String::from_utf8_lossy(&tidy.stderr));
+    // A window is never as narrow as a phone; a frame can be.
+    let script = "<script>const page = document.documentElement; \
+                  parent.postMessage(page.scrollWidth - page.clientWidth, '*')</script>";
+    folder.write("measured.html", page.replace("</body>", &format!("{script}</body>")));
+    for width in [1280, 390] {
+        let listener = "<script>onmessage = event => document.title = 'beyond ' + event.data</script>";
+        let frame = format!("<iframe src=\"measured.html\" style=\"width: {width}px; border: 0\"></iframe>");
+        folder.write("frame.html", format!("<!DOCTYPE html><title></title>{listener}{frame}"));
+        let mut command = Command::new("chromium");
+        command.args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+        ]);
+        let output = command.arg(folder.path("frame.html")).output().expect("chromium runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains("<title>beyond 0</title>"), "{width}: {text}");
+    }
+}
+
 /// Snakemake runs the Snakefile: one job that fails, one result that is removed, nothing twice.
 #[test]
 #[ignore = "needs Snakemake (pip install snakemake)"]

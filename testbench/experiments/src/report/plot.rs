@@ -227,7 +227,8 @@ impl Plot {
             }
             let colour = PALETTE[number % PALETTE.len()];
             let at: Vec<_> = series.points.iter().map(|(x, y)| (across(*x), up(*y))).collect();
-            if !series.published {
+            // Nothing lies between two names.
+            if !series.published && !matches!(self.x_scale, Scale::Names(_)) {
                 root.draw(&PathElement::new(at.clone(), colour.stroke_width(2)))?;
             }
             let legend = (right + 16, TOP + 8 + 20 * row);
