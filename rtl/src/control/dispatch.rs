@@ -23,8 +23,6 @@ use hermes_hdl::prelude::*;
 /// 4. With a thread spawner warps of spawned threads pass by the delay commit queue: they start as
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish`. No counter here counts them.
-/// 5. With a trace `trace_formed` shows the warp that waits for its issue, in the cycle after it was
-///    formed for the first time, and for the last time in the cycle before `trace_issue`.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
@@ -84,7 +82,8 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[count(spawns)]
     pub trace_finish_spawned: Vec<Signal<Out, Bit>>,
 
-    /// The warp that was formed and not issued (one element with a trace).
+    /// The warp that waits for its issue (one element with a trace): from the cycle after it was
+    /// formed to the one before `trace_issue`.
     #[count(traces)]
     pub trace_formed: Vec<FormedTrace>,
 
