@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 39] = [
+const EXAMPLES: [(&str, &[Example]); 40] = [
     (
         "emit",
         &[
@@ -162,6 +162,13 @@ const EXAMPLES: [(&str, &[Example]); 39] = [
         &[
             ("Instructions per cycle of a core", "hermes bench core --json core.json"),
             ("Some of the apps", "hermes bench apps --apps dec-ttl,route-lookup --mcw 16"),
+        ],
+    ),
+    (
+        "exp",
+        &[
+            ("A page of all figures, at a glance", "hermes exp plan all --quick -o exp"),
+            ("", "hermes exp run exp"),
         ],
     ),
     ("exp list", &[("", "hermes exp list")]),

@@ -382,7 +382,11 @@ impl Prepared<'_> {
             Outcome::Host(result) => result,
         };
         let parts = std::mem::take(&mut result.packets).into_iter().map(PacketRecord::into_parts);
-        let (results, times): (Vec<_>, Vec<_>) = parts.unzip();
+        let (results, mut times): (Vec<_>, Vec<_>) = parts.unzip();
+        // Traces see them, too; that somebody watches does not change what is told.
+        if !args.forming.forming_times {
+            times.iter_mut().for_each(|times| times.formed = None);
+        }
         check_left_lengths(packets, &results, self.setup.slot_bytes_log2)?;
         // A golden model of the user's own takes the place of the app's.
         let models = program.app.as_ref().filter(|_| expected.golden().is_none());

@@ -97,7 +97,8 @@ fn a_plan_gives_the_same_page_however_it_is_run() {
     assert!(equal, "{}", other.text("plan/report/index.html"));
 }
 
-/// A job that fails leaves its error, the others go on, and the page names the figure that lacks it.
+/// A job that fails leaves its error, the others go on, and the page names the figure that lacks
+/// it.
 #[test]
 fn a_job_that_fails_is_named() {
     let folder = planned();

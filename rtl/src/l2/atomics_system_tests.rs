@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 const LANES: u64 = 4;
 const OPERATIONS: [u64; 9] = [0, 1, 4, 8, 12, 16, 20, 24, 28];
 /// The words of a line: one to which all add by `amoadd`, one to which all add by `lr.w` and
-/// `sc.w`, or by `amocas.w`, then one for each thread (up to three requesters); the last bytes of the line are
-/// written by requesters, eight by each.
+/// `sc.w`, or by `amocas.w`, then one for each thread (up to three requesters); the last bytes of
+/// the line are written by requesters, eight by each.
 const COUNTER: usize = 0;
 const LOCKED: usize = 1;
 const OWN: usize = 2;

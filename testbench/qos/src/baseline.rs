@@ -164,7 +164,7 @@ mod tests {
         Batch { ready, bytes_in: 100.0, bytes_out: 20.0, kernel: 50.0 }
     }
 
-    /// Transfers of 110 and 30 cycles, kernel of 55 with its launch, 3 to notice its end: 198 alone.
+    /// Transfers of 110 and 30 cycles, kernel of 55 with its launch, 3 to notice its end: 198.
     #[test]
     fn serial_by_hand() {
         let times = run(&SYSTEM, &[batch(0.0), batch(40.0), batch(1000.0)]);

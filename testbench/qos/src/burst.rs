@@ -1,7 +1,7 @@
 //! Delay while packets wait: they arrive faster than the cores finish them.
 //!
-//! `intervals[i]` is the time from the arrival of warp i at a core to that of the next one. Warps are
-//! processed in groups of MCW, each group in MCW x CR cycles (Hermes, section 5.3.1).
+//! `intervals[i]` is the time from the arrival of warp i at a core to that of the next one. Warps
+//! are processed in groups of MCW, each group in MCW x CR cycles (Hermes, section 5.3.1).
 
 /// The delay of a group of warps, counted from 1: the time that it waits for the groups before it,
 /// less the time until it arrived, and its service (Hermes, equation 2). All in cycles.

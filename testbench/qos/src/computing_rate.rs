@@ -79,8 +79,8 @@ impl ComputingRates {
         self.points[0].1
     }
 
-    /// The fewest warps whose rate is `cycles`; none if all rates are above, and the smallest MCW if
-    /// all are below.
+    /// The fewest warps whose rate is `cycles`; none if all rates are above, and the smallest MCW
+    /// if all are below.
     #[must_use]
     pub fn warps_for(&self, cycles: f64) -> Option<f64> {
         let mut before: Option<(f64, f64)> = None;

@@ -36,8 +36,8 @@ pub fn delay_of_episode(rates: &ComputingRates, intervals: &[f64]) -> Option<f64
 
 /// The mean time in cycles that the packets of a warp wait until it is formed, of packets that
 /// arrive evenly, one every `interval` cycles, `lanes` to a warp. The array gives up waiting for a
-/// full warp when the oldest packet has waited `timeout` cycles. Gives that time, and the packets of
-/// a warp. (Ours: the paper leaves forming out.)
+/// full warp when the oldest packet has waited `timeout` cycles. Gives that time, and the packets
+/// of a warp. (Ours: the paper leaves forming out.)
 #[must_use]
 pub fn forming(interval: f64, lanes: u32, timeout: f64) -> (f64, f64) {
     let full = f64::from(lanes) - 1.0;

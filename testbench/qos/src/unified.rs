@@ -15,9 +15,9 @@ pub struct Episode {
     pub delay: f64,
 }
 
-/// The episodes of warps that arrive at a core with these intervals, at most `mcw` active at a time.
-/// A burst begins where warps come faster than the core can finish them and ends where it has caught
-/// up (equations 6 to 8); between bursts the traffic is sparse (equation 9).
+/// The episodes of warps that arrive at a core with these intervals, at most `mcw` active at a
+/// time. A burst begins where warps come faster than the core can finish them and ends where it has
+/// caught up (equations 6 to 8); between bursts the traffic is sparse (equation 9).
 #[must_use]
 pub fn episodes(rates: &ComputingRates, mcw: usize, intervals: &[f64]) -> Vec<Episode> {
     let rate = rates.at(mcw as f64);

@@ -95,7 +95,7 @@ pub struct Simulation {
     image: MemoryImage,
     cycle: u64,
     events: Vec<(u64, Event)>,
-    /// Warps that were formed, and the cycles in which they stood at the output of the former first.
+    /// Warps that were formed, and the first cycles in which they stood at the former's output.
     formed: Vec<(u64, PacketRange)>,
     /// The first packet of the warp that stood there in the last cycle.
     last_formed: Option<u32>,

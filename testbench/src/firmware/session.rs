@@ -93,8 +93,8 @@ impl FirmwareEnd {
     }
 }
 
-/// What the illegal instruction `word` asked for: ERETURN where nothing is blocked, or EMONITOR of a
-/// channel or scenario that the array does not have.
+/// What the illegal instruction `word` asked for: ERETURN where nothing is blocked, or EMONITOR of
+/// a channel or scenario that the array does not have.
 fn illegal(cause: u32, word: u32) -> Option<String> {
     if cause == 2 && word == ERETURN {
         return Some(

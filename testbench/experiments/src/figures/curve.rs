@@ -1,6 +1,6 @@
 //! Delay and throughput against load: what a user asks of the machine first.
 
-use super::regime::{offered_to, rate};
+use super::regime::{offered_to, packets_at, rate};
 use super::{figure, labels, App, Results, APPS, QUICK_PACKETS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{Cell, Experiment, Scale};
@@ -17,7 +17,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 /// Loads in percent of what the apps reach through the ports.
 const LOADS: [u32; 10] = [5, 10, 20, 30, 45, 60, 75, 90, 100, 110];
 const QUICK_LOADS: [u32; 4] = [20, 50, 80, 110];
-/// Packets of a run.
+/// Packets of a run, but at low loads.
 const PACKETS: usize = 16_384;
 /// MCW of the runs: the best or near it for every app.
 const MCW: u32 = 16;
@@ -49,7 +49,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
             for load in loads {
                 let mut parameters = Parameters {
                     mcw: MCW,
-                    packets,
+                    packets: if scale == Scale::Full { packets_at(*load, packets) } else { packets },
                     arrivals: arrivals(app, kind, *load),
                     through: Through::Ports,
                     ..Parameters::of(app.name)?

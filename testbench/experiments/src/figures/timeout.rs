@@ -1,6 +1,6 @@
 //! When a partial warp is formed: the interval of the paper's section 3.3.
 
-use super::regime::{even, nominal, offered_to};
+use super::regime::{even, nominal, offered_to, packets_at};
 use super::{figure, labels, App, Results, APPS, QUICK_PACKETS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{Cell, Experiment, Scale};
@@ -41,6 +41,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
             let factor = f64::from(*load) / 100.0;
             for setting in SETTINGS {
                 let arrivals = even(app, Through::Host, factor);
+                let packets = if scale == Scale::Full { packets_at(*load, packets) } else { packets };
                 let mut parameters = Parameters { mcw: MCW, packets, arrivals, ..Parameters::of(app.name)? };
                 let warp = parameters.array.lanes as f64 * 1e3 / (nominal(app, Through::Host) * factor);
                 match setting {

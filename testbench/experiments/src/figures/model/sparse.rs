@@ -3,7 +3,7 @@
 use hermes_qos::sparse;
 
 use super::{closed, forming, intervals, rates, Errors};
-use crate::figures::regime::even;
+use crate::figures::regime::{even, packets_at};
 use crate::figures::{figure, labels, Results, APPS, QUICK_PACKETS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{self, Cell};
@@ -26,6 +26,7 @@ pub fn cells(scale: plan::Scale) -> anyhow::Result<Vec<Cell>> {
     for app in &APPS {
         for load in loads {
             let arrivals = even(app, Through::Host, f64::from(*load) / 100.0);
+            let packets = if scale == plan::Scale::Full { packets_at(*load, packets) } else { packets };
             let parameters = Parameters { mcw: MCW, packets, arrivals, ..Parameters::of(app.name)? };
             let labels = labels(&[("app", app.name), ("load", &load.to_string())]);
             cells.push(Cell { labels, parameters });
