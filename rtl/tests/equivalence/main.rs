@@ -137,6 +137,7 @@ units! {
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
         delay_commit_queue_unconstrained: DelayCommitQueue::<4>::default();
         dispatch: Dispatch::<6, 7>::new(2, 4, 32, 0), 10_000, inputs::dispatch();
+        dispatch_traced: Dispatch::<6, 7>::traced(2, 4, 32, 0, 1), 10_000, inputs::dispatch();
         dispatch_unconstrained: Dispatch::<3, 4>::new(2, 8, 4, 0);
         dispatch_with_spawns: Dispatch::<6, 7>::new(2, 4, 32, 1), 10_000, inputs::dispatch();
         fault_collector: FaultCollector::new(3, 1);
