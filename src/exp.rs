@@ -188,8 +188,10 @@ fn job(args: &JobArgs, quiet: bool) -> anyhow::Result<()> {
         // Nothing is wrong with a job that was interrupted.
         Err(error) if hermes_interrupt::is_requested() => Err(error),
         Err(error) => {
-            // The folder may be what is wrong; the error is told either way.
-            let _ = ErrorFile { error: format!("{error:#}") }.write(&errors);
+            // The folder may be what is wrong; the error is told either way. The page shows it, which
+            // does not depend on where it was made.
+            let text = format!("{error:#}").replace(&format!("{}: ", args.file.display()), "");
+            let _ = ErrorFile { error: text }.write(&errors);
             Err(error)
         }
     }
@@ -246,9 +248,14 @@ fn run(args: &RunArgs, quiet: bool) -> anyhow::Result<()> {
     });
     bar.finish_and_clear();
     let failed = failed?;
-    let reported = report(&folder, &[], None);
-    ensure!(failed == 0, "{failed} jobs failed; the page and results/KEY.error.json say why");
-    reported
+    let told = || format!("{failed} jobs failed; results/KEY.error.json say why");
+    match report(&folder, &[], None) {
+        Err(error) if failed > 0 => Err(error.context(told())),
+        other => {
+            ensure!(failed == 0, told());
+            other
+        }
+    }
 }
 
 fn report(folder: &Folder, others: &[PathBuf], output: Option<&Path>) -> anyhow::Result<()> {

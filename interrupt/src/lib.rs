@@ -10,17 +10,20 @@ use std::ops::{Deref, DerefMut};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The signal that asked for the end; 0: none did.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static ACKNOWLEDGED: AtomicBool = AtomicBool::new(false);
-/// The programs that run, as numbers of processes.
-static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// The programs that run: numbers of processes, and whether they end by themselves when asked.
+static RUNNING: Mutex<Vec<(u32, bool)>> = Mutex::new(Vec::new());
+/// Time that a program has to end by itself.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Asks for the end, because of the signal of this number (above 0), and ends all programs.
 pub fn request(signal: i32) {
     SIGNAL.store(signal, Ordering::SeqCst);
-    running().drain(..).for_each(kill_group);
+    running().drain(..).for_each(|(id, gentle)| end_group(id, gentle));
 }
 
 /// Whether the process is to end; cheap enough for every cycle of a simulation.
@@ -47,26 +50,26 @@ pub fn is_acknowledged() -> bool {
     ACKNOWLEDGED.load(Ordering::SeqCst)
 }
 
-fn running() -> MutexGuard<'static, Vec<u32>> {
+fn running() -> MutexGuard<'static, Vec<(u32, bool)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends a program and those that it started: it may be a script.
+/// Ends a program and those that it started: it may be a script. With `gentle` it is asked to.
 #[cfg(unix)]
-fn kill_group(id: u32) {
+fn end_group(id: u32, gentle: bool) {
     use rustix::process::{kill_process_group, Pid, Signal};
     if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
         // One that has ended cannot be killed.
-        let _ = kill_process_group(group, Signal::KILL);
+        let _ = kill_process_group(group, if gentle { Signal::TERM } else { Signal::KILL });
     }
 }
 
 #[cfg(not(unix))]
-fn kill_group(_: u32) {}
+fn end_group(_: u32, _: bool) {}
 
 /// A program that was started. Dropped before its end, it is killed with all that it started.
 #[derive(Debug)]
-pub struct Running(Child);
+pub struct Running(Child, bool);
 
 impl Deref for Running {
     type Target = Child;
@@ -85,8 +88,15 @@ impl DerefMut for Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let id = self.0.id();
-        running().retain(|other| *other != id);
-        kill_group(id);
+        running().retain(|(other, _)| *other != id);
+        if self.1 && matches!(self.0.try_wait(), Ok(None)) {
+            end_group(id, true);
+            let asked = Instant::now();
+            while asked.elapsed() < PATIENCE && matches!(self.0.try_wait(), Ok(None)) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        end_group(id, false);
         let _ = self.0.wait();
     }
 }
@@ -97,6 +107,20 @@ impl Drop for Running {
 /// # Errors
 /// It does not start, or the end is requested already ([`io::ErrorKind::Interrupted`]).
 pub fn spawn(command: &mut Command) -> io::Result<Running> {
+    start(command, false)
+}
+
+/// As [`spawn`], of a program that ends by itself, with all that it has started in groups of their
+/// own, when it is asked to (SIGTERM): one of ours. It is killed if it does not within three
+/// seconds after [`Running`] is dropped.
+///
+/// # Errors
+/// As [`spawn`].
+pub fn spawn_gentle(command: &mut Command) -> io::Result<Running> {
+    start(command, true)
+}
+
+fn start(command: &mut Command, gentle: bool) -> io::Result<Running> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     // Held meanwhile: a request comes before the start, or finds the program.
@@ -105,8 +129,8 @@ pub fn spawn(command: &mut Command) -> io::Result<Running> {
         return Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted"));
     }
     let child = command.spawn()?;
-    running.push(child.id());
-    Ok(Running(child))
+    running.push((child.id(), gentle));
+    Ok(Running(child, gentle))
 }
 
 /// As [`Command::output`], by [`spawn`]; nothing can be typed in.
@@ -149,8 +173,17 @@ mod tests {
         let mut number = String::new();
         let mut lines = io::BufReader::new(child.stdout.take().unwrap());
         io::BufRead::read_line(&mut lines, &mut number).unwrap();
+        // One that ends by itself is asked to.
+        let script = "trap 'echo asked; exit 5' TERM; echo ready; while :; do sleep 0.02; done";
+        let mut gentle =
+            spawn_gentle(Command::new("sh").args(["-c", script]).stdout(Stdio::piped())).unwrap();
+        let mut said = io::BufReader::new(gentle.stdout.take().unwrap());
+        let mut line = String::new();
+        io::BufRead::read_line(&mut said, &mut line).unwrap();
         assert!(!is_requested() && signal().is_none());
         request(2);
+        said.read_to_string(&mut line).unwrap();
+        assert_eq!((line.as_str(), gentle.wait().unwrap().code()), ("ready\nasked\n", Some(5)));
         assert!(is_requested() && signal() == Some(2) && !is_acknowledged());
         assert!(!child.wait().unwrap().success());
         // The pipe is closed when the last of them is gone.

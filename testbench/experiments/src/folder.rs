@@ -1,15 +1,15 @@
 //! The folder of a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{ensure, Context};
+use anyhow::{bail, ensure, Context};
 use hermes_testbench::output;
 use serde::{Deserialize, Serialize};
 
 use crate::job::{read_json, write_json, JobFile, Key, FORMAT};
-use crate::model_file::ModelKey;
+use crate::model_file::{ModelFile, ModelKey};
 use crate::plan::{Plan, Planned};
 use crate::results::ResultFile;
 use crate::snakefile;
@@ -51,11 +51,15 @@ impl Folder {
             let path = self.0.join(folder);
             fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         }
-        for job in &planned.jobs {
+        // Files that are there stay as they are: engines look at their times.
+        for job in planned.jobs.iter().filter(|job| self.read_job(&job.key).ok().as_ref() != Some(job)) {
             job.write(&self.job(&job.key))?;
         }
         for model in &planned.models {
-            model.write(&self.model(&model.key()))?;
+            let path = self.model(&model.key());
+            if ModelFile::read(&path).ok().as_ref() != Some(model) {
+                model.write(&path)?;
+            }
         }
         output::write(&self.0.join("Snakefile"), snakefile::text(&planned.plan)?.as_bytes())?;
         // Last: a plan that is there is whole.
@@ -71,6 +75,18 @@ impl Folder {
         let plan: Plan = read_json(&path, "plan")?;
         let format = plan.format;
         ensure!(format == FORMAT, "{}: format {format}: expected {FORMAT}", path.display());
+        let known: HashSet<_> = plan.jobs.iter().map(|job| &job.key).collect();
+        for figure in &plan.figures {
+            let strange = figure.cells.iter().find(|cell| !known.contains(&cell.key));
+            if let Some(cell) = strange {
+                let (path, name) = (path.display(), &figure.name);
+                bail!("{path}: figures: {name}: key {}: expected one of the plan's jobs", cell.key);
+            }
+        }
+        for job in &plan.jobs {
+            let (path, key, model) = (path.display(), &job.key, &job.model);
+            ensure!(plan.models.contains(model), "{path}: job {key}: model {model}: expected one of models");
+        }
         Ok(plan)
     }
 
@@ -123,7 +139,7 @@ impl Folder {
             ensure!(folder.is_dir(), "{}: expected a folder with results", folder.display());
             folders.push(folder);
         }
-        let mut found = Found::default();
+        let (mut found, mut failed) = (Found::default(), false);
         for job in &plan.jobs {
             let key = &job.key;
             let mut known: Option<(PathBuf, ResultFile)> = None;
@@ -146,6 +162,7 @@ impl Folder {
                     found.results.insert(key.clone(), result);
                 }
                 None => {
+                    failed |= error.is_some();
                     let reason = error.unwrap_or_else(|| "it has not run yet".to_string());
                     found.missing.insert(key.clone(), reason);
                 }
@@ -153,7 +170,7 @@ impl Folder {
         }
         let names = || folders.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ");
         ensure!(
-            !found.results.is_empty() || found.missing.values().any(|reason| reason != "it has not run yet"),
+            failed || !found.results.is_empty(),
             "{}: no result of the plan's {} jobs; `hermes exp run` makes them",
             names(),
             plan.jobs.len()

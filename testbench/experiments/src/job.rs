@@ -28,6 +28,13 @@ const MOST_BYTES: u64 = 64 << 20;
 #[serde(try_from = "String", into = "String")]
 pub struct Key(String);
 
+impl Key {
+    /// That of a digest: its first digits.
+    pub(crate) fn of(digest: &str) -> Self {
+        Self(digest.chars().take(KEY_DIGITS).collect())
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -82,8 +89,7 @@ impl Job {
     /// # Errors
     /// It cannot be written as JSON, which is an error of this program.
     pub fn key(&self) -> anyhow::Result<Key> {
-        let digest = digest(serde_json::to_string(self)?.as_bytes());
-        Ok(Key(digest[..KEY_DIGITS].to_string()))
+        Ok(Key::of(&digest(serde_json::to_string(self)?.as_bytes())))
     }
 }
 
@@ -138,8 +144,16 @@ impl Estimate {
             ArrivalProcess::Trace { .. } | ArrivalProcess::Max => f64::INFINITY,
         };
         let arriving = packets * bits as f64 / rate;
-        let ring = (parameters.packets * slot_bytes) as u64;
-        Ok(Self { cycles: busy.max(arriving) as u64 + 10_000, bytes: MODEL_BYTES + 2 * ring })
+        // A classifier and a search look at every filter and rule.
+        let tables = match parameters.app.as_str() {
+            "classifier" => parameters.filters as f64 / 100.0,
+            _ => 1.0,
+        };
+        // The ring in memory, and the frames as the host has them, before and after.
+        let frames = 3 * (parameters.packets * frame_bytes) as u64;
+        let ring = ((parameters.packets * slot_bytes) as u64).min(1 << 30);
+        let cycles = (busy * tables.max(0.2)).max(arriving) as u64 + 10_000;
+        Ok(Self { cycles, bytes: MODEL_BYTES + ring + frames })
     }
 }
 
@@ -170,6 +184,8 @@ impl JobFile {
         let found = &file.key;
         ensure!(*found == key, "{}: key {found}: expected {key}, that of the job in the file", named());
         file.job.parameters.validate().with_context(named)?;
+        let (found, model) = (&file.model, file.model_file().key());
+        ensure!(*found == model, "{}: model {found}: expected {model}, that of its Verilog", named());
         Ok(file)
     }
 
@@ -213,9 +229,10 @@ pub fn read_json<T: DeserializeOwned>(path: &Path, what: &str) -> anyhow::Result
     }
     #[derive(Deserialize)]
     struct Outer {
+        format: Option<u32>,
         job: Option<Version>,
     }
-    let version = |outer: Outer| outer.job.and_then(|job| job.format);
+    let version = |outer: Outer| outer.format.or(outer.job.and_then(|job| job.format));
     if let Some(format) = serde_json::from_slice(&bytes).ok().and_then(version) {
         ensure!(format == FORMAT, "{}: format {format}: expected {FORMAT}", path.display());
     }

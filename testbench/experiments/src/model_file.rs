@@ -11,19 +11,30 @@ use serde::{Deserialize, Serialize};
 use verilator_sys::{BuildStep, Model, ModelLibrary, ModelOptions};
 
 use crate::digest::digest;
-use crate::job::{read_json, write_json};
-
-/// Hexadecimal digits of a model's name.
-const KEY_DIGITS: usize = 16;
+use crate::job::{read_json, write_json, Key};
 
 /// Name of a model: the first digits of the SHA-256 of its Verilog.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ModelKey(String);
+#[serde(try_from = "String", into = "String")]
+pub struct ModelKey(Key);
+
+impl TryFrom<String> for ModelKey {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map(Self)
+    }
+}
+
+impl From<ModelKey> for String {
+    fn from(key: ModelKey) -> Self {
+        key.0.into()
+    }
+}
 
 impl fmt::Display for ModelKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        self.0.fmt(f)
     }
 }
 
@@ -49,7 +60,7 @@ impl ModelFile {
     /// Its name.
     #[must_use]
     pub fn key(&self) -> ModelKey {
-        ModelKey(self.verilog.chars().take(KEY_DIGITS).collect())
+        ModelKey(Key::of(&self.verilog))
     }
 
     /// Reads a file.

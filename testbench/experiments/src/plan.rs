@@ -155,7 +155,7 @@ impl Planner {
     }
 
     /// A figure of `cells`. A cell with more warps than the registers of its kernel allow is left
-    /// out.
+    /// out of a figure of the papers, and an error in a sweep, which has `axes`.
     pub(crate) fn figure(
         &mut self,
         name: &str,
@@ -165,6 +165,9 @@ impl Planner {
         let mut planned = Vec::new();
         for Cell { labels, parameters } in cells {
             let key = self.job(&parameters).with_context(|| format!("{name}: {labels:?}"))?;
+            let Parameters { app, mcw, .. } = &parameters;
+            let fits = key.is_some() || axes.is_none();
+            ensure!(fits, "{name}: mcw {mcw}: expected fewer warps, as the registers of {app} allow");
             planned.extend(key.map(|key| PlannedCell { labels, key }));
         }
         ensure!(!planned.is_empty(), "{name}: no run is left; expected an MCW that its kernels allow");
@@ -178,8 +181,10 @@ impl Planner {
             model: file.model.clone(),
             estimate: file.estimate,
         });
+        // Arrays may differ in what is no hardware: the name of their preset.
         let mut models: Vec<_> = self.models.into_values().collect();
-        models.sort_by_key(ModelFile::key);
+        models.sort_by_key(|model| (model.key(), model.array.preset.clone()));
+        models.dedup_by_key(|model| model.key());
         let names = models.iter().map(ModelFile::key).collect();
         Planned {
             plan: Plan { format: FORMAT, scale, figures, jobs: jobs.collect(), models: names },

@@ -1,13 +1,15 @@
 //! A plain pool of processes, one for each job.
 
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{bail, Context};
 
-use crate::folder::Folder;
+use crate::folder::{ErrorFile, Folder};
 use crate::job::Key;
 use crate::model_file::ModelKey;
 use crate::plan::{Plan, PlannedJob};
@@ -47,12 +49,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Runs them: models first, one at a time, then the jobs, the longest first. A job that fails
-    /// does not keep the others from running. Gives the number of jobs that failed.
+    /// Runs them: models first, one at a time, then the jobs, the longest first. A job that fails,
+    /// or whose model does, does not keep the others from running, and leaves an error file. Gives
+    /// the number of jobs that failed.
     ///
     /// # Errors
-    /// A model cannot be built, a result that is there is damaged, a process cannot be started, or
-    /// the end was requested.
+    /// A result that is there is damaged, a process cannot be started, or the end was requested.
     pub fn run(&self, folder: &Folder, plan: &Plan, step: &mut dyn FnMut(Step)) -> anyhow::Result<usize> {
         let mut left: Vec<&PlannedJob> = Vec::new();
         for job in &plan.jobs {
@@ -63,20 +65,32 @@ impl Pool {
         let done = plan.jobs.len() - left.len();
         let cycles = left.iter().map(|job| job.estimate.cycles).sum();
         step(Step::Begin { jobs: left.len(), done, cycles });
-        for model in plan.models.iter().filter(|model| left.iter().any(|job| job.model == **model)) {
+        std::fs::create_dir_all(folder.results()).with_context(|| folder.results().display().to_string())?;
+        for job in &left {
+            remove(&ErrorFile::path(&folder.result(&job.key)))?;
+        }
+        let mut failed = 0;
+        for model in &plan.models {
+            let of_model = |job: &&PlannedJob| job.model == *model;
+            if !left.iter().any(of_model) {
+                continue;
+            }
             step(Step::Model(model.clone()));
             let mut command = Command::new(&self.command);
             command.args(["--quiet", "exp", "model"]).arg(folder.model(model));
             command.arg("-o").arg(folder.receipt(model));
-            let output = hermes_interrupt::output(&mut command)
-                .with_context(|| format!("{}", self.command.display()))?;
-            if !output.status.success() {
-                let text = String::from_utf8_lossy(&output.stderr);
-                bail!("model {model}: {}", text.trim_end());
+            let Some(error) = self.error_of(&mut command)? else { continue };
+            // The jobs of the other models go on.
+            for job in left.iter().copied().filter(of_model) {
+                let path = ErrorFile::path(&folder.result(&job.key));
+                ErrorFile { error: format!("model {model}: {error}") }.write(&path)?;
+                step(Step::Job { key: job.key.clone(), cycles: job.estimate.cycles, failed: true });
+                failed += 1;
             }
+            left.retain(|job| job.model != *model);
         }
         left.sort_by_key(|job| (std::cmp::Reverse(job.estimate.cycles), job.key.clone()));
-        self.run_jobs(folder, &left, step)
+        Ok(failed + self.run_jobs(folder, &left, step)?)
     }
 
     fn run_jobs(
@@ -121,16 +135,59 @@ impl Pool {
 
     /// Runs one; gives whether it failed.
     fn run_job(&self, folder: &Folder, job: &PlannedJob) -> anyhow::Result<bool> {
+        let result = folder.result(&job.key);
         let mut command = Command::new(&self.command);
-        command.args(["--quiet", "exp", "job"]).arg(folder.job(&job.key));
-        command.arg("-o").arg(folder.result(&job.key));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let named = || format!("job {} by {}", job.key, self.command.display());
-        let mut child = hermes_interrupt::spawn(&mut command).with_context(named)?;
-        let status = child.wait().with_context(named)?;
+        command.args(["--quiet", "exp", "job"]).arg(folder.job(&job.key)).arg("-o").arg(&result);
+        let Some(error) = self.error_of(&mut command)? else { return Ok(false) };
+        // It tells itself what is wrong, unless it was killed.
+        let path = ErrorFile::path(&result);
+        if !path.exists() {
+            ErrorFile { error }.write(&path)?;
+        }
+        Ok(true)
+    }
+
+    /// Runs a command of ours; gives what it said and how it ended if it failed.
+    fn error_of(&self, command: &mut Command) -> anyhow::Result<Option<String>> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let named = || self.command.display().to_string();
+        let mut child = hermes_interrupt::spawn_gentle(command).with_context(named)?;
+        let errors = child.stderr.take();
+        let reader = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            // What cannot be read was not said.
+            let _ = errors.map(|mut errors| errors.read_to_end(&mut text));
+            text
+        });
+        let status = loop {
+            if let Some(status) = child.try_wait().with_context(named)? {
+                break status;
+            }
+            if hermes_interrupt::is_requested() {
+                // It ends what it has started, and then itself.
+                hermes_interrupt::acknowledge();
+            }
+            std::thread::sleep(POLL);
+        };
+        let text = reader.join().unwrap_or_default();
         if hermes_interrupt::is_requested() {
             bail!("interrupted; the results that are there are kept");
         }
-        Ok(!status.success())
+        let text = String::from_utf8_lossy(&text);
+        let said = text.trim().trim_start_matches("error: ");
+        Ok((!status.success()).then(|| if said.is_empty() { status.to_string() } else { said.to_string() }))
+    }
+}
+
+/// Time between two looks at a process.
+const POLL: Duration = Duration::from_millis(10);
+
+/// Removes a file if it is there.
+fn remove(path: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| path.display().to_string())
+        }
+        _ => Ok(()),
     }
 }

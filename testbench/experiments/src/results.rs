@@ -18,6 +18,8 @@ use crate::parameters::Through;
 pub struct Rate {
     /// Packets.
     pub packets: u64,
+    /// Their warps.
+    pub warps: u64,
     /// Bytes of their frames, without FCS.
     pub bytes: u64,
     /// Cycles.
@@ -45,12 +47,10 @@ impl Rate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// The whole run: from the first arrival to the last commit.
+    /// The whole run: from the first arrival to the last commit, with its start and its end.
     pub whole: Rate,
     /// The [steady state](SteadyState), if the packets are enough for one.
     pub steady: Option<Rate>,
-    /// Warps of the run.
-    pub warps: u64,
     /// Cycles from the first start to the last finish.
     pub busy_cycles: u64,
     /// Cycles in which a packet waited for a free slot of the ring.
@@ -92,18 +92,20 @@ impl Measured {
         let steady = SteadyState::of(&times, &lengths, wave, scheduled);
         let memory = result.memory.total();
         // The packets of a warp are beside each other; one warp is issued in a cycle at most.
-        let warps = times.chunk_by(|a, b| a.start == b.start);
+        let finishes: Vec<_> = times.chunk_by(|a, b| a.start == b.start).map(|warp| warp[0].finish).collect();
+        let warps =
+            |from: u64, to: u64| finishes.iter().filter(|at| (from + 1..=to).contains(*at)).count() as u64;
         let sum = |figure: fn(&hermes_testbench::cosim::CoreCounters) -> u32| {
             result.counters.iter().map(|core| u64::from(figure(core))).sum()
         };
         Ok(Self {
-            whole: Rate { packets: packets.len() as u64, bytes, cycles },
+            whole: Rate { packets: packets.len() as u64, warps: finishes.len() as u64, bytes, cycles },
             steady: steady.map(|steady| Rate {
                 packets: steady.packets,
+                warps: warps(steady.from, steady.to),
                 bytes: steady.frame_bytes,
                 cycles: steady.to - steady.from,
             }),
-            warps: warps.count() as u64,
             busy_cycles: last(|t| t.finish) - first(|t| t.start),
             deferred_cycles: result.deferred_cycles,
             delays: scheduled.then(|| Delays::of(&times, scheduled)),
@@ -123,14 +125,6 @@ impl Measured {
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.steady.unwrap_or(self.whole)
-    }
-
-    /// Cycles between two finished warps of a core (computing rate; Hermes, equation 1).
-    #[must_use]
-    pub fn computing_rate(&self, cores: usize, lanes: usize) -> f64 {
-        let rate = self.rate();
-        let warps = rate.packets as f64 / lanes as f64;
-        cores as f64 * rate.cycles as f64 / warps.max(1.0)
     }
 
     /// Whether all lines of the frames moved to the array.
@@ -212,7 +206,7 @@ mod tests {
     #[test]
     fn rates_by_hand() {
         // 100 packets of 60 bytes, 64 with FCS, in 50 cycles: two a nanosecond.
-        let rate = Rate { packets: 100, bytes: 6_000, cycles: 50 };
+        let rate = Rate { packets: 100, warps: 4, bytes: 6_000, cycles: 50 };
         assert_eq!((rate.mpps(), rate.gbps()), (2_000.0, 1_024.0));
     }
 

@@ -94,6 +94,11 @@ impl Sweep {
             base = with(&base, &name, value).with_context(|| format!("set.{name}"))?;
         }
         let fields = flat(&file.sweep);
+        let set = flat(&file.set);
+        for (at, (name, _)) in fields.iter().enumerate() {
+            let again = fields[..at].iter().chain(&set).any(|(other, _)| other == name);
+            ensure!(!again, "sweep.{name}: named twice; expected it once, in [set] or in [sweep]");
+        }
         ensure!(!fields.is_empty(), "sweep: expected a parameter with a list of values");
         let mut cells = vec![Cell { labels: BTreeMap::new(), parameters: base }];
         for (name, values) in &fields {
@@ -101,6 +106,12 @@ impl Sweep {
                 bail!("sweep.{name} {values}: expected a list of values");
             };
             ensure!(!values.is_empty(), "sweep.{name}: expected at least one value");
+            for (at, value) in values.iter().enumerate() {
+                ensure!(
+                    !values[..at].contains(value),
+                    "sweep.{name} {value}: occurs twice; expected it once"
+                );
+            }
             let jobs = cells.len() * values.len();
             ensure!(jobs <= MOST_JOBS, "sweep: {jobs} jobs and more; expected at most {MOST_JOBS}");
             let mut next = Vec::with_capacity(jobs);
@@ -122,7 +133,8 @@ impl Sweep {
         let is_swept = fields.iter().any(|(name, _)| name == x);
         ensure!(is_swept, "plot.x `{x}`: expected a parameter of [sweep]");
         ensure!(!y.is_empty(), "plot.y: expected at least one of {}", measures());
-        for name in y {
+        for (at, name) in y.iter().enumerate() {
+            ensure!(!y[..at].contains(name), "plot.y `{name}`: occurs twice; expected it once");
             let is_known = MEASURES.iter().any(|measure| measure.name == name);
             ensure!(is_known, "plot.y `{name}`: not known; expected one of {}", measures());
         }
@@ -165,6 +177,8 @@ fn flat(table: &Map<String, Value>) -> Vec<(String, Value)> {
 
 /// `parameters` with another value in one field.
 fn with(parameters: &Parameters, name: &str, value: Value) -> anyhow::Result<Parameters> {
+    ensure!(name != "array.preset", "expected `preset` beside [set] and [sweep]");
+    ensure!(!name.contains('/'), "not known; expected one of {}", names(parameters)?);
     let mut fields = serde_json::to_value(parameters)?;
     let path = format!("/{}", name.replace('.', "/"));
     let Some(place) = fields.pointer_mut(&path).filter(|place| !place.is_object()) else {
@@ -220,6 +234,10 @@ mod tests {
             ("array.l1_lines = 256", "array.lines = 256", "set.array.lines: not known"),
             ("x = \"mcw\"", "x = \"seed\"", "plot.x `seed`: expected a parameter of [sweep]"),
             ("y = [\"mpps\"]", "y = [\"speed\"]", "plot.y `speed`: not known; expected one of mpps"),
+            ("mcw = [1, 2]", "mcw = [1, 1]", "sweep.mcw 1: occurs twice"),
+            ("mcw = [1, 2]", "mcw = [1, 2]\npackets = [32]", "sweep.packets: named twice"),
+            ("y = [\"mpps\"]", "y = [\"mpps\", \"mpps\"]", "plot.y `mpps`: occurs twice"),
+            ("array.lanes = [4, 8]", "array.preset = [\"fpga\"]", "expected `preset` beside"),
             ("title = \"t\"", "name = \"t\"", "unknown field `name`"),
             ("\"default\"", "\"huge\"", "preset: "),
         ];

@@ -50,7 +50,8 @@ fn section(results: &Results) -> anyhow::Result<Section> {
     let sum: f64 = parts.iter().map(|(_, entries, bits, _, _)| bytes(*entries, *bits)).sum();
     let of_paper: f64 = parts.iter().map(|part| part.4).sum();
     let (ours, theirs) = (format!("{:.2} KB", sum / 1024.0), format!("{:.2} KB", of_paper / 1024.0));
-    rows.push(vec!["all".to_string(), String::new(), ours.clone(), String::new(), theirs.clone()]);
+    let nothing = || "-".to_string();
+    rows.push(vec!["all".to_string(), nothing(), ours.clone(), nothing(), theirs.clone()]);
     let head = ["part", "here", "size", "paper", "size"];
     Ok(Section {
         title: "Storage of the control path".to_string(),

@@ -59,6 +59,11 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
                 cells.push(Cell { labels, parameters });
             }
         }
+        // What a load of 100 % is.
+        let mut parameters = app.saturated(MCW, scale)?;
+        parameters.through = Through::Ports;
+        parameters.array.packet_ports = true;
+        cells.push(Cell { labels: labels(&[("app", app.name), ("closed", "yes")]), parameters });
     }
     Ok(cells)
 }
@@ -76,14 +81,14 @@ fn section(results: &Results) -> anyhow::Result<Section> {
     for (kind, about) in ARRIVALS {
         let [mut median, mut tail, mut delivered] = [Vec::new(), Vec::new(), Vec::new()];
         for app in &APPS {
-            let of_app = || results.found().filter(|(labels, _)| labels["app"] == app.name);
-            // What the app reaches through the ports, of all of its runs.
-            let most = of_app().map(|(_, result)| result.measured.whole.mpps()).fold(0.0, f64::max);
+            // What the app reaches through the ports.
+            let Some(closed) = results.with(&[("app", app.name), ("closed", "yes")]) else { continue };
+            let most = closed.measured.rate().mpps();
             let mut curve = Curve::default();
-            for (_, result) in of_app().filter(|(labels, _)| labels["arrivals"] == kind) {
+            for result in results.all(&[("app", app.name), ("arrivals", kind)]) {
                 let Some(delays) = &result.measured.delays else { continue };
                 let (offered, whole) = (offered_to(result), result.measured.whole);
-                let load = 100.0 * offered / most.max(1e-9);
+                let load = 100.0 * offered / most;
                 curve.median.push((load, delays.delay.p50 as f64));
                 curve.tail.push((load, delays.delay.p99 as f64));
                 curve.delivered.push((offered, whole.mpps()));
@@ -170,7 +175,9 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         rows,
         measured: format!(
             "64-byte frames through the packet ports, MCW {MCW}; delay from the scheduled last bit to the commit, latency to the \
-             first beat that leaves. Above 100 % a delay tells how long the run was, not what the machine is."
+             first beat that leaves. 100 % is the throughput with all packets there from the start. Above it a delay tells how \
+             long the run was, not what the machine is. {}",
+            results.steady_state()
         ),
         assumed: "100 filters, 100 rules, 10,000 prefixes; destinations spread evenly over the table.".to_string(),
         differs: "The papers have no such figure.".to_string(),

@@ -46,11 +46,7 @@ pub const MEASURES: &[Measure] = &[
         title: "mean service delay, cycles",
         of: |r| delays(r, |d| d.service.mean),
     },
-    Measure {
-        name: "computing_rate",
-        title: "computing rate, cycles a warp of a core",
-        of: |r| Some(computing_rate(r)),
-    },
+    Measure { name: "computing_rate", title: "computing rate, cycles a warp of a core", of: computing_rate },
     Measure { name: "lines", title: "lines moved a packet", of: |r| Some(r.measured.lines()) },
     Measure { name: "simd_efficiency", title: "SIMD efficiency", of: |r| Some(simd_efficiency(r)) },
     Measure {
@@ -64,10 +60,12 @@ fn delays(result: &ResultFile, figure: fn(&Delays) -> f64) -> Option<f64> {
     result.measured.delays.as_ref().map(figure)
 }
 
-/// Hermes, equation 1.
-pub fn computing_rate(result: &ResultFile) -> f64 {
-    let array = &result.job.parameters.array;
-    result.measured.computing_rate(array.cores, array.lanes)
+/// The mean time between two finished warps of a core (Hermes, equation 1), of a run whose slots are
+/// all busy: one with all packets there from the start.
+pub fn computing_rate(result: &ResultFile) -> Option<f64> {
+    let rate = result.measured.rate();
+    let closed = result.measured.delays.is_none();
+    closed.then(|| hermes_qos::computing_rate(result.job.parameters.array.cores, rate.cycles, rate.warps))
 }
 
 fn simd_efficiency(result: &ResultFile) -> f64 {

@@ -12,6 +12,8 @@ mod regime;
 mod share;
 mod swept;
 mod table2;
+#[cfg(test)]
+mod tests;
 mod timeout;
 
 use std::collections::BTreeMap;
@@ -98,12 +100,22 @@ impl Results<'_> {
         self.cells.iter().filter_map(|(cell, result)| result.map(|result| (&cell.labels, result)))
     }
 
+    /// The results whose labels have these among them.
+    fn all<'s>(&'s self, labels: &'s [(&str, &str)]) -> impl Iterator<Item = &'s ResultFile> {
+        self.labelled(labels).map(|(_, result)| result)
+    }
+
+    /// As [`Self::all`], with all of their labels.
+    fn labelled<'s>(
+        &'s self,
+        labels: &'s [(&str, &str)],
+    ) -> impl Iterator<Item = (&'s BTreeMap<String, String>, &'s ResultFile)> {
+        self.found().filter(move |(found, _)| fits(found, labels))
+    }
+
     /// The result whose labels are these, if it is there.
     fn with(&self, labels: &[(&str, &str)]) -> Option<&ResultFile> {
-        let fits = |found: &BTreeMap<String, String>| {
-            labels.iter().all(|(name, value)| found.get(*name).is_some_and(|found| found == value))
-        };
-        self.found().find(|(found, _)| fits(found)).map(|(_, result)| result)
+        self.found().find(|(found, _)| fits(found, labels)).map(|(_, result)| result)
     }
 
     /// How a steady state was measured, for the page.
@@ -134,6 +146,16 @@ pub fn section(name: &str, results: &Results) -> anyhow::Result<Section> {
 /// The labels of a run.
 fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
+}
+
+/// Whether a run has these labels.
+fn fits(found: &BTreeMap<String, String>, labels: &[(&str, &str)]) -> bool {
+    labels.iter().all(|(name, value)| label(found, name) == *value)
+}
+
+/// A label of a run; nothing if it has none of this name, which a plan of ours always has.
+fn label<'a>(labels: &'a BTreeMap<String, String>, name: &str) -> &'a str {
+    labels.get(name).map_or("", String::as_str)
 }
 
 /// A number with digits that mean something.

@@ -98,6 +98,16 @@ pub fn write_report(folder: &Folder, others: &[PathBuf], output: &Path) -> anyho
         let results = Results { scale: plan.scale, axes: figure.axes.as_ref(), title: &figure.name, cells };
         let section =
             figures::section(&figure.name, &results).with_context(|| format!("figure {}", figure.name))?;
+        let none = results.cells.iter().all(|(_, result)| result.is_none());
+        let section = match none {
+            true => Section {
+                sentence: "It has no result yet.".to_string(),
+                plots: Vec::new(),
+                rows: Vec::new(),
+                ..section
+            },
+            false => section,
+        };
         let Section { title, sentence, plots, head, rows, measured, assumed, differs } = section;
         sections.push(Shown {
             name: figure.name.clone(),

@@ -77,7 +77,8 @@ impl Range {
             Scale::Names(names) => (-0.5, names.len() as f64 - 0.5),
             Scale::Linear => {
                 let low = if from_zero { 0.0 } else { least };
-                let room = (most - low).max(most.abs() * 1e-3).max(1e-9);
+                let room = (most - low).max(most.abs() * 1e-3);
+                let room = if room > 0.0 { room } else { 1.0 };
                 (if from_zero { 0.0 } else { low - room * 0.04 }, most + room * 0.06)
             }
             Scale::Logarithmic => (least / 1.15, most * 1.15),
@@ -88,7 +89,7 @@ impl Range {
     /// Where a value lies, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         match self.scale {
-            Scale::Logarithmic => (value / self.low).ln() / (self.high / self.low).ln(),
+            Scale::Logarithmic => libm::log(value / self.low) / libm::log(self.high / self.low),
             _ => (value - self.low) / (self.high - self.low),
         }
     }
@@ -99,7 +100,7 @@ impl Range {
             Scale::Names(names) => (0..).map(f64::from).zip(names.iter().cloned()).collect(),
             Scale::Linear => {
                 let raw = (self.high - self.low) / 6.0;
-                let power = 10f64.powi(raw.log10().floor() as i32);
+                let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
                 let step =
                     [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|s| *s >= raw).unwrap_or(raw);
                 let first = (self.low / step).ceil() as i64;
@@ -107,11 +108,13 @@ impl Range {
                 (first..=last).map(|n| n as f64 * step).map(|value| (value, number(value))).collect()
             }
             Scale::Logarithmic => {
-                let exponents = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+                let exponents = libm::log10(self.low).floor() as i32..=libm::log10(self.high).ceil() as i32;
                 let wide = self.high / self.low > 60.0;
                 let digits: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 exponents
-                    .flat_map(|exponent| digits.iter().map(move |digit| digit * 10f64.powi(exponent)))
+                    .flat_map(|exponent| {
+                        digits.iter().map(move |digit| digit * libm::pow(10.0, f64::from(exponent)))
+                    })
                     .filter(|value| (self.low..=self.high).contains(value))
                     .map(|value| (value, number(value)))
                     .collect()

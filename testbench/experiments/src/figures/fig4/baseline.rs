@@ -2,7 +2,7 @@
 
 use hermes_qos::baseline::{process, Outcome, Pipelining, System};
 
-use crate::figures::regime::{offered_to, WIRE_BITS};
+use crate::figures::regime::WIRE_BITS;
 use crate::figures::{labels, App, Results};
 use crate::parameters::Parameters;
 use crate::plan::{Cell, Scale};
@@ -10,8 +10,9 @@ use crate::plan::{Cell, Scale};
 /// Packets of a batch.
 const SIZES: [usize; 4] = [256, 1_024, 4_096, 16_384];
 const QUICK_SIZES: [usize; 2] = [256, 2_048];
-/// MCW of the kernel; the faster one counts.
-const WARPS: [u32; 2] = [16, 32];
+/// MCW of the kernel; the fastest one counts.
+const WARPS: [u32; 4] = [4, 8, 16, 32];
+const QUICK_WARPS: [u32; 2] = [4, 16];
 /// Batches of the stream by which the throughput is told.
 const BATCHES: usize = 16;
 /// Bytes that go to the GPU beside each frame.
@@ -24,7 +25,7 @@ const FRAME_BYTES: f64 = 60.0;
 /// The kernel of an app alone on batches of every size.
 pub fn cells(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
     let (sizes, warps) = match scale {
-        Scale::Quick => (&QUICK_SIZES[..], &WARPS[..1]),
+        Scale::Quick => (&QUICK_SIZES[..], &QUICK_WARPS[..]),
         Scale::Full => (&SIZES[..], &WARPS[..]),
     };
     let mut cells = Vec::new();
@@ -41,10 +42,10 @@ pub fn cells(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
     Ok(cells)
 }
 
-/// What the system makes of a burst.
+/// What the system makes of a burst, with batches of one size.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    /// Packets of a batch: those with which its throughput is best.
+    /// Packets of a batch.
     pub size: usize,
     /// Million packets a second of a long stream.
     pub mpps: f64,
@@ -65,8 +66,8 @@ fn bytes(app: &App) -> (f64, f64) {
 /// the better MCW.
 fn kernel_times(results: &Results, app: &App) -> Vec<(usize, f64)> {
     let mut times: Vec<(usize, f64)> = Vec::new();
-    for (labels, result) in results.found() {
-        if labels["app"] != app.name || !labels.contains_key("batch") {
+    for (labels, result) in results.labelled(&[("app", app.name)]) {
+        if !labels.contains_key("batch") {
             continue;
         }
         let (packets, cycles) = (result.job.parameters.packets, result.measured.busy_cycles as f64);
@@ -92,28 +93,24 @@ fn kernel_time(times: &[(usize, f64)], packets: usize) -> f64 {
     }
 }
 
-/// The system with the batch that gives it the best throughput, on packets that arrive as those of
-/// the run `labels`; none if a result lacks.
-pub fn of(results: &Results, app: &App, pipelining: Pipelining, load: &str) -> Option<Baseline> {
+/// The system with batches of every size, on a burst of `packets` that arrive evenly, `offered`
+/// million a second.
+pub fn all(
+    results: &Results,
+    app: &App,
+    pipelining: Pipelining,
+    offered: f64,
+    packets: usize,
+) -> Vec<Baseline> {
     let system = System { pipelining, ..System::JOURNAL };
-    let run = results.found().find(|(labels, _)| {
-        labels["app"] == app.name && labels.get("load").is_some_and(|found| found == load)
-    });
-    let (_, run) = run?;
-    let interval = 1e3 / offered_to(run);
-    let arrivals = |packets: usize| (1..=packets).map(|n| n as f64 * interval).collect::<Vec<_>>();
-    let mut best: Option<Baseline> = None;
+    let arrivals = |packets: usize| (1..=packets).map(|n| n as f64 * 1e3 / offered).collect::<Vec<_>>();
     let times = kernel_times(results, app);
-    for &(size, _) in &times {
+    let of_size = |&(size, _): &(usize, f64)| {
         let kernel = |packets: usize| kernel_time(&times, packets);
-        let stream = process(&system, &arrivals(BATCHES * size), size, bytes(app), kernel);
-        let mpps = 1e3 * stream.throughput;
-        if best.as_ref().is_none_or(|best| mpps > best.mpps) {
-            let burst = process(&system, &arrivals(run.job.parameters.packets), size, bytes(app), kernel);
-            best = Some(Baseline { size, mpps, burst });
-        }
-    }
-    best
+        let process = |packets: usize| process(&system, &arrivals(packets), size, bytes(app), kernel);
+        Baseline { size, mpps: 1e3 * process(BATCHES * size).throughput, burst: process(packets) }
+    };
+    times.iter().map(of_size).collect()
 }
 
 /// Gbit/s of 64-byte frames.

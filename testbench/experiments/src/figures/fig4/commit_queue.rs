@@ -54,7 +54,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: "The bursts of figure 4(a) at 2.0 T: delay until the commit over that until the finish of the same \
-                   packets. Throughput does not change: slots of warps are free from the finish on."
+                   packets. By the paper throughput does not change: slots of warps are free from the finish on."
             .to_string(),
         assumed: String::new(),
         differs: "The paper runs twice, with and without the queue. Here the finish of each packet is seen in one run: what \

@@ -7,6 +7,7 @@ mod cores;
 mod gain;
 mod sparse;
 
+use super::model::closed;
 use super::regime::{even, BURST_PACKETS};
 use super::{labels, App, APPS, QUICK_PACKETS};
 use crate::parameters::{Parameters, Through};
@@ -16,7 +17,7 @@ use crate::plan::{Cell, Experiment, Scale};
 pub const THROUGHPUT: Experiment = Experiment {
     name: "hermes-fig4a",
     summary: "throughput under burst traffic, beside a CPU/GPU system",
-    cells: burst_cells,
+    cells: saturated_cells,
     section: gain::throughput,
 };
 /// Delay.
@@ -37,7 +38,7 @@ pub const VARIANCE: Experiment = Experiment {
 pub const COMMIT_QUEUE: Experiment = Experiment {
     name: "hermes-fig4d",
     summary: "delay with and without the delay commit queue",
-    cells: burst_cells,
+    cells: even_bursts,
     section: commit_queue::section,
 };
 /// Sparse traffic.
@@ -59,6 +60,15 @@ pub const CORES: Experiment = Experiment {
 const WARPS: [u32; 4] = [4, 8, 16, 32];
 /// Line-card rates of bursts, in throughputs of the array.
 const FACTORS: [(&str, f64); 2] = [("2.0", 2.0), ("1.1", 1.1)];
+
+/// The array at saturation, and the kernel alone on batches for the CPU/GPU system.
+fn saturated_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let mut cells = closed(scale)?;
+    for app in &APPS {
+        cells.extend(baseline::cells(app, scale)?);
+    }
+    Ok(cells)
+}
 
 /// Bursts on the array, and the kernel alone on batches for the CPU/GPU system.
 fn burst_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {

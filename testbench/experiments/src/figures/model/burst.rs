@@ -2,7 +2,7 @@
 
 use hermes_qos::burst;
 
-use super::{closed, forming, intervals, rates, Errors};
+use super::{closed, forming, intervals, offered_to, rates, Errors};
 use crate::figures::fig4::even_bursts;
 use crate::figures::{figure, Results, APPS};
 use crate::plan::{self, Cell};
@@ -18,12 +18,10 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
     let (mut rows, mut plots) = (Vec::new(), Vec::new());
     let (mut plain, mut ours) = (Errors::default(), Errors::default());
     for app in &APPS {
-        let Some(rates) = rates(results, app) else { continue };
+        let Some(rates) = rates(results, app, u32::MAX) else { continue };
         let [mut measured_points, mut predicted_points] = [Vec::new(), Vec::new()];
-        for (labels, result) in results.found() {
-            if labels["app"] != app.name || !labels.contains_key("load") {
-                continue;
-            }
+        for (labels, result) in results.labelled(&[("app", app.name)]) {
+            let Some(load) = labels.get("load") else { continue };
             let (Some(delays), parameters) = (&result.measured.delays, &result.job.parameters) else {
                 continue;
             };
@@ -40,17 +38,17 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
             let measured = delays.delay.mean;
             rows.push(vec![
                 app.published.to_string(),
-                format!("{} T", labels["load"]),
+                format!("{load} T, {} Mpps", figure(offered_to(result))),
                 mcw.to_string(),
                 figure(rate),
                 figure(interval),
                 figure(measured),
                 figure(by_paper),
-                plain.add(by_paper, measured),
+                plain.add(Some(by_paper), measured),
                 figure(by_us),
-                ours.add(by_us, measured),
+                ours.add(Some(by_us), measured),
             ]);
-            if labels["load"] == "2.0" {
+            if load == "2.0" {
                 measured_points.push((mcw as f64, measured));
                 predicted_points.push((mcw as f64, by_paper));
             }

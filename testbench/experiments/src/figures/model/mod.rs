@@ -27,12 +27,13 @@ pub const SPARSE: Experiment = Experiment {
     section: sparse::section,
 };
 
-/// The computing rates of an app: of the runs at saturation, which carry the label `closed`.
-fn rates(results: &Results, app: &App) -> Option<ComputingRates> {
+/// The computing rates of an app up to an MCW: of the runs at saturation, which carry the label
+/// `closed`.
+fn rates(results: &Results, app: &App, most: u32) -> Option<ComputingRates> {
     let points: Vec<_> = results
-        .found()
-        .filter(|(labels, _)| labels["app"] == app.name && labels.contains_key("closed"))
-        .map(|(_, result)| (f64::from(result.job.parameters.mcw), computing_rate(result)))
+        .all(&[("app", app.name), ("closed", "yes")])
+        .filter(|result| result.job.parameters.mcw <= most)
+        .filter_map(|result| Some((f64::from(result.job.parameters.mcw), computing_rate(result)?)))
         .collect();
     ComputingRates::new(&points).ok()
 }
@@ -55,34 +56,45 @@ fn forming(result: &ResultFile) -> (f64, f64) {
 
 /// Relative errors of predictions.
 #[derive(Default)]
-struct Errors(Vec<f64>);
+struct Errors {
+    known: Vec<f64>,
+    /// Runs for which the model has no delay.
+    without: usize,
+}
 
 impl Errors {
     /// Notes one; gives it in percent, for a table.
-    fn add(&mut self, predicted: f64, measured: f64) -> String {
-        let error = (predicted - measured).abs() / measured;
-        self.0.push(error);
+    fn add(&mut self, predicted: Option<f64>, measured: f64) -> String {
+        let Some(predicted) = predicted else {
+            self.without += 1;
+            return "-".to_string();
+        };
+        self.known.push((predicted - measured).abs() / measured);
         format!("{:+.1} %", 100.0 * (predicted - measured) / measured)
     }
 
     /// Mean, worst and geometric mean, in words.
     fn told(&self) -> String {
-        let count = self.0.len().max(1) as f64;
-        let mean = self.0.iter().sum::<f64>() / count;
-        let worst = self.0.iter().copied().fold(0.0, f64::max);
+        if self.known.is_empty() {
+            return "of no run".to_string();
+        }
+        let count = self.known.len() as f64;
+        let mean = self.known.iter().sum::<f64>() / count;
+        let worst = self.known.iter().copied().fold(0.0, f64::max);
         // An error of nothing would make the geometric mean nothing.
-        let logarithms = self.0.iter().map(|error| error.max(1e-4).ln()).sum::<f64>();
-        format!(
-            "mean {} %, worst {} %, geometric mean {} %",
-            figure(100.0 * mean),
-            figure(100.0 * worst),
-            figure(100.0 * (logarithms / count).exp())
-        )
+        let logarithms = self.known.iter().map(|error| libm::log(error.max(1e-4))).sum::<f64>();
+        let geometric = libm::exp(logarithms / count);
+        let [mean, worst, geometric] = [mean, worst, geometric].map(|error| figure(100.0 * error));
+        let text = format!("mean {mean} %, worst {worst} %, geometric mean {geometric} % of {count} runs");
+        match self.without {
+            0 => text,
+            without => format!("{text}, {without} more are beyond what it can tell"),
+        }
     }
 }
 
 /// The runs at saturation that the computing rates come from.
-fn closed(scale: crate::plan::Scale) -> anyhow::Result<Vec<crate::plan::Cell>> {
+pub(super) fn closed(scale: crate::plan::Scale) -> anyhow::Result<Vec<crate::plan::Cell>> {
     let mut cells = saturated_cells(scale)?;
     for cell in &mut cells {
         cell.labels.insert("closed".to_string(), "yes".to_string());
@@ -97,8 +109,12 @@ mod tests {
     #[test]
     fn errors_by_hand() {
         let mut errors = Errors::default();
-        assert_eq!(errors.add(110.0, 100.0), "+10.0 %");
-        assert_eq!(errors.add(60.0, 100.0), "-40.0 %");
-        assert_eq!(errors.told(), "mean 25.0 %, worst 40.0 %, geometric mean 20.0 %");
+        assert_eq!(errors.told(), "of no run");
+        assert_eq!(errors.add(Some(110.0), 100.0), "+10.0 %");
+        assert_eq!(errors.add(Some(60.0), 100.0), "-40.0 %");
+        let told = "mean 25.0 %, worst 40.0 %, geometric mean 20.0 % of 2 runs";
+        assert_eq!(errors.told(), told);
+        assert_eq!(errors.add(None, 100.0), "-");
+        assert_eq!(errors.told(), format!("{told}, 1 more are beyond what it can tell"));
     }
 }

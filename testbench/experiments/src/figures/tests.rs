@@ -1,0 +1,111 @@
+//! Every figure, with results that are made up, all of them or some.
+
+use hermes_testbench::cosim::PacketTimes;
+use hermes_testbench::metrics::Delays;
+
+use super::*;
+use crate::job::{Job, FORMAT};
+use crate::results::{Measured, Rate};
+
+/// A result of a run, whose figures depend on `number`.
+fn result(parameters: &Parameters, number: u64) -> ResultFile {
+    let digest = |text: &str| crate::digest::digest(text.as_bytes());
+    let job = Job {
+        format: FORMAT,
+        verilog: digest("verilog"),
+        kernel: digest("kernel"),
+        tables: digest("tables"),
+        parameters: parameters.clone(),
+    };
+    let packets = parameters.packets as u64;
+    let rate = Rate { packets, warps: packets / 32, bytes: 60 * packets, cycles: packets * (2 + number % 7) };
+    let scheduled = parameters.arrival_process().unwrap().is_scheduled();
+    let time = |at: u64| PacketTimes {
+        arrival: at,
+        in_slot: at,
+        start: at + 10,
+        finish: at + 90 + number % 13,
+        commit: at + 110 + number % 17 + at % 5,
+        ..PacketTimes::default()
+    };
+    let times: Vec<_> = (0..100).map(time).collect();
+    let measured = Measured {
+        whole: rate,
+        steady: (number % 3 > 0).then_some(rate),
+        busy_cycles: rate.cycles,
+        deferred_cycles: 0,
+        delays: scheduled.then(|| Delays::of(&times, true)),
+        histogram: Vec::new(),
+        lines_read: packets,
+        lines_written: packets,
+        frame_lines: 2 * packets,
+        ring_lines_read: packets,
+        instructions: 30 * packets,
+        lane_instructions: 900 * packets,
+        active_cycles: rate.cycles,
+        lost_cycles: BTreeMap::new(),
+    };
+    ResultFile { key: job.key().unwrap(), job, golden_checked: true, measured }
+}
+
+/// What is no number, or a sentence with a hole.
+const HOLES: [&str; 7] = ["inf", "NaN", "()", ": .", " .", ", .", "  "];
+
+#[test]
+fn figures_with_and_without_some_results() {
+    for scale in [Scale::Quick, Scale::Full] {
+        for experiment in ALL {
+            let cells = (experiment.cells)(scale).unwrap();
+            let planned: Vec<_> = cells
+                .iter()
+                .enumerate()
+                .map(|(number, cell)| {
+                    let result = result(&cell.parameters, number as u64);
+                    (PlannedCell { labels: cell.labels.clone(), key: result.key.clone() }, result)
+                })
+                .collect();
+            // All results; then without each of a good number of them; without all of an app.
+            let step = planned.len().div_ceil(12).max(1);
+            let apps: Vec<_> = planned.iter().map(|(cell, _)| label(&cell.labels, "app")).collect();
+            let mut lacking: Vec<Box<dyn Fn(usize) -> bool + '_>> = vec![Box::new(|_| false)];
+            lacking.extend(
+                (0..planned.len())
+                    .step_by(step)
+                    .map(|lost| -> Box<dyn Fn(usize) -> bool> { Box::new(move |number| number == lost) }),
+            );
+            for app in APPS {
+                let apps = &apps;
+                lacking.push(Box::new(move |number| apps[number] == app.name));
+            }
+            for (case, lacks) in lacking.iter().enumerate() {
+                let results = Results {
+                    scale,
+                    axes: None,
+                    title: experiment.name,
+                    cells: planned
+                        .iter()
+                        .enumerate()
+                        .map(|(number, (cell, result))| (cell, (!lacks(number)).then_some(result)))
+                        .collect(),
+                };
+                let section = section(experiment.name, &results).unwrap();
+                let name = format!("{} {scale:?}, case {case}", experiment.name);
+                for text in [&section.sentence, &section.measured, &section.assumed, &section.differs] {
+                    let hole = HOLES.iter().find(|hole| text.contains(**hole));
+                    assert!(hole.is_none(), "{name}: {hole:?} in: {text}");
+                }
+                for row in &section.rows {
+                    assert_eq!(row.len(), section.head.len(), "{name}: {row:?}");
+                    assert!(
+                        !row.iter().any(|cell| ["inf", "NaN", ""].contains(&cell.as_str())),
+                        "{name}: {row:?}"
+                    );
+                }
+                for plot in &section.plots {
+                    plot.svg().unwrap_or_else(|error| panic!("{name}: {error}"));
+                }
+                assert!(case > 0 || experiment.name == "hermes-area" || !section.plots.is_empty(), "{name}");
+            }
+        }
+    }
+}
