@@ -177,7 +177,7 @@ const EXAMPLES: [(&str, &[Example]); 40] = [
     ("exp job", &[("", "hermes exp job exp/jobs/0123456789abcdef.json -o exp/results/0123456789abcdef.json")]),
     ("exp run", &[("Two simulations at a time; a second call goes on where the first ended", "hermes exp run exp -j 2")]),
     ("exp report", &[("With the results of another machine", "hermes exp report exp --results other/results")]),
-    ("sweep", &[("A plan of your own", "hermes sweep load.toml -o load"), ("", "hermes exp run load")]),
+    ("sweep", &[("A plan of your own, for `hermes exp run`", "hermes sweep load.toml -o load")]),
     ("completions", &[("For this shell alone", "hermes completions bash")]),
     ("man", &[("Where `man` looks", "hermes man -o ~/.local/share/man/man1")]),
     ("", &[("Traffic, and an app on it", "hermes gen-trace --kind imix --packets 1000 -o in.pcap"), ("", "hermes run --app dec-ttl --pcap in.pcap")]),

@@ -188,7 +188,7 @@ fn job(args: &JobArgs, quiet: bool) -> anyhow::Result<()> {
         // Nothing is wrong with a job that was interrupted.
         Err(error) if hermes_interrupt::is_requested() => Err(error),
         Err(error) => {
-            // The folder may be what is wrong; the error is told either way. The page shows it, which
+            // The folder may be what is wrong; the error is told either way. The page shows it, and
             // does not depend on where it was made.
             let text = format!("{error:#}").replace(&format!("{}: ", args.file.display()), "");
             let _ = ErrorFile { error: text }.write(&errors);

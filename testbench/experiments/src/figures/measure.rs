@@ -60,8 +60,8 @@ fn delays(result: &ResultFile, figure: fn(&Delays) -> f64) -> Option<f64> {
     result.measured.delays.as_ref().map(figure)
 }
 
-/// The mean time between two finished warps of a core (Hermes, equation 1), of a run whose slots are
-/// all busy: one with all packets there from the start.
+/// The mean time between two finished warps of a core (Hermes, equation 1), of a run whose slots
+/// are all busy: one with all packets there from the start.
 pub fn computing_rate(result: &ResultFile) -> Option<f64> {
     let rate = result.measured.rate();
     let closed = result.measured.delays.is_none();
