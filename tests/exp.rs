@@ -280,6 +280,10 @@ fn snakemake_runs_a_plan() {
     let (done, text) = snakemake();
     assert!(done && folder.read("plan/report/index.html") == page, "{text}");
     assert_eq!(results(&folder.path("plan/results"))[2], one);
+    // A plan that is made again has the same jobs; its page is made, and no job runs.
+    folder.succeed("sweep four.toml -o plan");
+    let (done, text) = snakemake();
+    assert!(done && !text.contains("rule job:") && folder.read("plan/report/index.html") == page, "{text}");
     // The same page as without an engine.
     folder.succeed("--quiet exp run plan");
     assert!(folder.read("plan/report/index.html") == page);
