@@ -573,20 +573,23 @@ fn a_stream_of_frames_with_overflows() {
     assert!(counts.iter().zip([100, 100, 2, 500]).all(|(count, least)| *count > least), "{counts:?}");
 }
 
-/// Puts of 16 to 4,096 bytes of one peer, each a frame, as fast as 100 Gbit/s bring them, for
-/// longer than the buffer has room: none is lost, and all are written as soon as the last one came.
+/// Puts of 16 to 4,096 bytes of one peer to any address, each a frame, as fast as 100 Gbit/s bring
+/// them, for longer than the buffer has room: none is lost, and all are written as soon as the last
+/// one came.
 #[test]
 fn frames_at_the_rate_of_the_wire() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
     let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
     interface.memory_rate = 100;
     let mut target = Target { sequence: EXPECT, message: None };
-    for (length, count) in [(16, 2_000), (64, 1_000), (128, 600), (500, 300), (1_024, 200), (4_096, 60)] {
+    // From the beginning of a line on, and from any byte on, where a put takes a line more.
+    let puts = [(16, 2_000), (64, 1_000), (128, 600), (500, 300), (1_024, 200), (4_096, 60)];
+    for ((length, count), step) in puts.into_iter().flat_map(|put| [(put, 64), (put, 1)]) {
         // Cycles since the first frame began, and when the wire has brought what was given so far
         let (mut cycle, mut wire) = (0u64, 0.0);
         let before = interface.outcomes.len();
         for _ in 0..count {
-            let address = rng.gen_range(1..0x400) * 64;
+            let address = rng.gen_range(64 / step..0x1_0000 / step) * step;
             let frame = RoceFrame {
                 opcode: opcode::WRITE_ONLY,
                 sequence: target.sequence,
@@ -614,7 +617,7 @@ fn frames_at_the_rate_of_the_wire() {
         for _ in 0..150 + length / 8 {
             interface.beat(None);
         }
-        assert_eq!(interface.no_room, 0, "{length} bytes");
+        assert_eq!(interface.no_room, 0, "{length} bytes, at multiples of {step}");
         let written = &interface.outcomes[before..];
         assert_eq!(written.len(), count, "{length} bytes");
         assert!(written.iter().all(|outcome| *outcome == Outcome::Written), "{length} bytes");
