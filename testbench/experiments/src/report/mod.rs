@@ -2,6 +2,7 @@
 
 mod plot;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,10 @@ pub use plot::{Plot, Scale, Series};
 
 use crate::figures::{self, Results};
 use crate::folder::Folder;
+use crate::job::Key;
+use crate::parameters::{Parameters, Through};
 use crate::plan;
+use crate::results::ResultFile;
 
 /// The template of the page; the ending of its name lets everything be escaped.
 const TEMPLATE: (&str, &str) = ("page.html", include_str!("page.html"));
@@ -123,18 +127,49 @@ pub fn write_report(folder: &Folder, others: &[PathBuf], output: &Path) -> anyho
         missing: found.missing.len(),
         plots: sections.iter().map(|section| section.plots.len()).sum(),
     };
-    let page = render(&plan, &sections, summary)?;
+    let page = render(&plan, &sections, &arrays(&found.results), summary)?;
     fs::create_dir_all(output).with_context(|| output.display().to_string())?;
     output::write(&output.join("index.html"), page.as_bytes())?;
     Ok(summary)
 }
 
-fn render(plan: &plan::Plan, sections: &[Shown], summary: Summary) -> anyhow::Result<String> {
+/// The arrays that results are of, and how many each has: a line each.
+fn arrays(results: &BTreeMap<Key, ResultFile>) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for result in results.values() {
+        let Parameters { array, memory, through, .. } = &result.job.parameters;
+        let (cores, lanes, warps) = (array.cores, array.lanes, array.warps);
+        let memory = match memory.parse::<u32>() {
+            Ok(cycles) => format!("memory that answers after {cycles} cycles"),
+            Err(_) => format!("memory `{memory}`"),
+        };
+        let path = match through {
+            Through::Host => "packets by the host",
+            Through::Ports => "packets through the ports",
+        };
+        let text = format!(
+            "{cores} cores of {lanes} lanes, {warps} warp slots a core, {} channels of {memory}, {path}",
+            array.channels
+        );
+        *counts.entry(text).or_default() += 1;
+    }
+    let mut lines: Vec<_> = counts.into_iter().collect();
+    lines.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    lines.into_iter().map(|(text, count)| format!("{text}: {count} results")).collect()
+}
+
+fn render(
+    plan: &plan::Plan,
+    sections: &[Shown],
+    arrays: &[String],
+    summary: Summary,
+) -> anyhow::Result<String> {
     let mut environment = Environment::new();
     environment.set_keep_trailing_newline(true);
     environment.add_template(TEMPLATE.0, TEMPLATE.1)?;
     let quick = plan.scale == plan::Scale::Quick;
     let (jobs, missing) = (summary.jobs, summary.missing);
     let page = environment.get_template(TEMPLATE.0)?;
-    Ok(page.render(context! { sections, quick, jobs, missing, version => env!("CARGO_PKG_VERSION") })?)
+    Ok(page
+        .render(context! { sections, arrays, quick, jobs, missing, version => env!("CARGO_PKG_VERSION") })?)
 }

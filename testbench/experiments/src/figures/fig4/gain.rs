@@ -5,8 +5,8 @@ use hermes_testbench::metrics::Distribution;
 
 use super::baseline::{self, Baseline};
 use super::{FACTORS, WARPS};
-use crate::figures::regime::{rate, BURST_PACKETS, WIRE_BITS};
-use crate::figures::{figure, path, Results, APPS, QUICK_PACKETS};
+use crate::figures::regime::{nominal, rate, BURST_PACKETS, WIRE_BITS};
+use crate::figures::{figure, path, App, Results, APPS, QUICK_PACKETS};
 use crate::parameters::Through;
 use crate::plan;
 use crate::report::{Plot, Scale, Section, Series};
@@ -29,6 +29,8 @@ struct Metric {
     published: &'static str,
     /// How it was measured.
     measured: &'static str,
+    /// A figure of the array that stands beside: name, and what it is of a run.
+    beside: Option<(&'static str, fn(&ResultFile) -> Option<f64>)>,
 }
 
 /// Figure 4(a).
@@ -44,6 +46,7 @@ pub fn throughput(results: &Results) -> anyhow::Result<Section> {
         published: "up to 5 times that of the CPU/GPU system",
         measured:
             "All packets there from the start, as in figure 5; the CPU/GPU system on a long stream at 2.0 T.",
+        beside: None,
     };
     section(results, &metric)
 }
@@ -61,6 +64,7 @@ pub fn delay(results: &Results) -> anyhow::Result<Section> {
         measured: "Bursts of 16,384 packets (2,048 of a quick plan) that arrive evenly at an empty array; delay from the scheduled last bit to the \
                    commit. In a burst the mean delay is about half of the time to drain: it tells throughput once more, so \
                    1.1 T stands beside 2.0 T.",
+        beside: None,
     };
     section(results, &metric)
 }
@@ -77,7 +81,11 @@ pub fn variance(results: &Results) -> anyhow::Result<Section> {
         more: false,
         loads: &FACTORS,
         published: "72.9 % less on average",
-        measured: "The bursts of figure 4(b); interquartile range of the delays of all packets.",
+        measured: "The bursts of figure 4(b); interquartile range of the delays of all packets, and beside it that of the \
+                   mean delays of warps, the paper's grain.",
+        beside: Some(("of warps, us", |result| {
+            result.measured.delays.as_ref().map(|delays| delays.delay_iqr_of_warps / 1e3)
+        })),
     };
     section(results, &metric)
 }
@@ -171,7 +179,7 @@ fn section(results: &Results, metric: &Metric) -> anyhow::Result<Section> {
                 if best.is_none_or(is_better) {
                     best = Some((mcw, value));
                 }
-                rows.push(vec![
+                let mut row = vec![
                     app.published.to_string(),
                     format!("{load} T, {} Mpps", figure(offered)),
                     format!("Hermes-{mcw}"),
@@ -183,7 +191,10 @@ fn section(results: &Results, metric: &Metric) -> anyhow::Result<Section> {
                     gain(metric, value, serial.best.0),
                     format!("{} ({})", figure(overlapped.best.0), overlapped.best.1),
                     gain(metric, value, overlapped.best.0),
-                ]);
+                ];
+                let beside = metric.beside.map(|(_, of)| of(result).map_or("-".to_string(), figure));
+                row.extend(beside);
+                rows.push(row);
             }
             if let Some((mcw, value)) = best {
                 serial_gains.add(metric, value, serial.best.0);
@@ -228,11 +239,14 @@ fn section(results: &Results, metric: &Metric) -> anyhow::Result<Section> {
         "CPU/GPU overlapped (batch)",
         "gain",
     ];
+    if metric.more {
+        sentences.extend(throughputs(results));
+    }
     Ok(Section {
         title: metric.title.to_string(),
         sentence: format!("{}. The paper: {}.", sentences.join(". "), metric.published),
         plots,
-        head: head.map(str::to_string).to_vec(),
+        head: head.into_iter().chain(metric.beside.map(|(name, _)| name)).map(str::to_string).collect(),
         rows,
         measured: format!("64-byte frames. {} {}", metric.measured, results.steady_state()),
         assumed: "T is about the throughput of an app at its best MCW. CPU/GPU: the size of a batch that is best for the \
@@ -247,4 +261,16 @@ fn section(results: &Results, metric: &Metric) -> anyhow::Result<Section> {
                   kernel has the time of this array, so the gain is large where the transfer is most of the time."
             .to_string(),
     })
+}
+
+/// T of every app, as it was measured and as plans assume it.
+fn throughputs(results: &Results) -> Option<String> {
+    let of_app = |app: &App| {
+        let labels = [("app", app.name), ("closed", "yes")];
+        let most = results.all(&labels).map(|result| result.measured.rate().mpps()).reduce(f64::max)?;
+        let assumed = figure(nominal(app, Through::Host));
+        Some(format!("{} {} (plans assume {assumed})", app.published, figure(most)))
+    };
+    let all: Vec<_> = APPS.iter().filter_map(of_app).collect();
+    (!all.is_empty()).then(|| format!("T in Mpps: {}", all.join(", ")))
 }
