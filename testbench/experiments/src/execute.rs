@@ -1,10 +1,11 @@
 //! The simulation of a job.
 
 use anyhow::{ensure, Context};
+use hermes_rtl::config::Config;
 use hermes_testbench::apps::{check_ports, App};
 use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, EgressLists, Host, KernelImage, MemoryOptions, Packet, Progress, RunOptions,
-    RunResult, Simulation, StreamOptions,
+    RunResult, Simulation, StreamOptions, LINE,
 };
 use hermes_testbench::golden::Golden;
 use hermes_testbench::metrics::Clock;
@@ -71,7 +72,10 @@ fn simulate(
     host.load_kernel(&KernelImage::from(&workload.program.kernel))?;
     let default = ArraySetup::default();
     let mut setup = ArraySetup {
-        ring_slots_log2: ring_slots_log2(app, packets.len(), slot_bytes_log2),
+        ring_slots_log2: match parameters.through {
+            Through::Host => ring_slots_log2(app, packets.len(), slot_bytes_log2),
+            Through::Ports => ring_within_l2(&parameters.array, slot_bytes_log2),
+        },
         slot_bytes_log2,
         mcw: parameters.mcw,
         timeout: parameters.timeout,
@@ -112,6 +116,14 @@ fn ring_slots_log2(app: &dyn App, packets: usize, slot_bytes_log2: u32) -> u32 {
     let entries = app.egress_entries(slot::capacity(slot_bytes_log2));
     let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
     (4 * packets).next_power_of_two().ilog2().min((MEMORY_BYTES / 4).ilog2() - largest).min(20)
+}
+
+/// Slots of a ring that takes half of the L2, as a power of two: a frame that leaves through the
+/// ports is read from there. With a larger ring frames that wait are in memory, and 16 of them are
+/// read at a time.
+fn ring_within_l2(array: &Config, slot_bytes_log2: u32) -> u32 {
+    let bytes = array.l2_banks * array.l2_bank_lines * LINE;
+    (bytes / 2).max(2 << slot_bytes_log2).ilog2() - slot_bytes_log2
 }
 
 /// Compares every packet and verdict with the golden model of `app`.

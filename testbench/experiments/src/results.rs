@@ -47,7 +47,8 @@ impl Rate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// The whole run: from the first arrival to the last commit, with its start and its end.
+    /// The whole run: from the first arrival to the last commit, through the ports to the last
+    /// packet that leaves; with its start and its end.
     pub whole: Rate,
     /// The [steady state](SteadyState), if the packets are enough for one.
     pub steady: Option<Rate>,
@@ -85,14 +86,20 @@ impl Measured {
         let times: Vec<_> = result.packets.iter().map(|packet| packet.times).collect();
         let last = |figure: fn(&PacketTimes) -> u64| times.iter().map(figure).max().unwrap_or(0);
         let first = |figure: fn(&PacketTimes) -> u64| times.iter().map(figure).min().unwrap_or(0);
-        let cycles = last(|t| t.commit) - first(|t| t.arrival);
+        // Through the ports a packet is done when it leaves, or at its commit if it does not.
+        let done: Vec<_> = match parameters.through {
+            Through::Host => times.clone(),
+            Through::Ports => times.iter().map(|t| at_the_wire(*t)).collect(),
+        };
+        let end = done.iter().map(|t| t.commit).max().unwrap_or(0);
+        let cycles = end - first(|t| t.arrival);
         let wave = (parameters.array.cores * parameters.array.lanes) as u64 * u64::from(parameters.mcw);
         let scheduled = parameters.arrival_process()?.is_scheduled();
         let lengths: Vec<_> = packets.iter().map(|packet| packet.wire_length() as u64).collect();
-        let steady = SteadyState::of(&times, &lengths, wave, scheduled);
+        let steady = SteadyState::of(&done, &lengths, wave, scheduled);
         let memory = result.memory.total();
         // The packets of a warp are beside each other; one warp is issued in a cycle at most.
-        let finishes: Vec<_> = times.chunk_by(|a, b| a.start == b.start).map(|warp| warp[0].finish).collect();
+        let finishes: Vec<_> = done.chunk_by(|a, b| a.start == b.start).map(|warp| warp[0].finish).collect();
         let warps =
             |from: u64, to: u64| finishes.iter().filter(|at| (from + 1..=to).contains(*at)).count() as u64;
         let sum = |figure: fn(&hermes_testbench::cosim::CoreCounters) -> u32| {
@@ -138,6 +145,12 @@ impl Measured {
     pub fn lines(&self) -> f64 {
         (self.lines_read + self.lines_written) as f64 / self.whole.packets.max(1) as f64
     }
+}
+
+/// The times of a packet whose end is its first beat at the packet ports.
+fn at_the_wire(times: PacketTimes) -> PacketTimes {
+    let end = times.sent.unwrap_or(times.commit);
+    PacketTimes { finish: end, commit: end, ..times }
 }
 
 /// The delays that occur, with their numbers.
@@ -208,6 +221,14 @@ mod tests {
         // 100 packets of 60 bytes, 64 with FCS, in 50 cycles: two a nanosecond.
         let rate = Rate { packets: 100, warps: 4, bytes: 6_000, cycles: 50 };
         assert_eq!((rate.mpps(), rate.gbps()), (2_000.0, 1_024.0));
+    }
+
+    #[test]
+    fn packets_are_done_when_they_leave() {
+        let times = PacketTimes { finish: 5, commit: 9, sent: Some(30), ..PacketTimes::default() };
+        let end = |times: PacketTimes| (times.finish, times.commit);
+        assert_eq!(end(at_the_wire(times)), (30, 30));
+        assert_eq!(end(at_the_wire(PacketTimes { sent: None, ..times })), (9, 9));
     }
 
     #[test]

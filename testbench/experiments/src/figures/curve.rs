@@ -175,7 +175,8 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         rows,
         measured: format!(
             "64-byte frames through the packet ports, MCW {MCW}; delay from the scheduled last bit to the commit, latency to the \
-             first beat that leaves. 100 % is the throughput with all packets there from the start. Above it a delay tells how \
+             first beat that leaves. Packets count when they leave; the ring takes half of the L2, so that frames are read from \
+             there. 100 % is the throughput with all packets there from the start. Above it a delay tells how \
              long the run was, not what the machine is. {}",
             results.steady_state()
         ),

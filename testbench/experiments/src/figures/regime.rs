@@ -14,7 +14,7 @@ pub const BURST_PACKETS: usize = 16_384;
 /// Million packets a second that an app reaches at its best MCW on the array of the paper, about:
 /// by the order of [`APPS`], host and ports. They choose the rates of jobs, which a plan must know
 /// before anything is measured; the page tells loads by what was measured.
-const THROUGHPUT: [(f64, f64); 4] = [(165.0, 160.0), (175.0, 150.0), (870.0, 400.0), (1_360.0, 430.0)];
+const THROUGHPUT: [(f64, f64); 4] = [(165.0, 132.0), (270.0, 234.0), (910.0, 121.0), (1_430.0, 419.0)];
 
 /// What an app reaches, in million packets a second.
 pub fn nominal(app: &App, through: Through) -> f64 {

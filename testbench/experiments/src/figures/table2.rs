@@ -29,7 +29,10 @@ const PUBLISHED: [[Option<f64>; 5]; 4] = [
 const WAYS: [(&str, &str); 3] = [
     ("fixed", "two channels of 64 bytes a cycle each way (256 GB/s), 100 cycles"),
     ("shared", "two channels of DRAM, one line a cycle either way (at most 128 GB/s)"),
-    ("ports", "as the first, packets through the packet ports"),
+    (
+        "ports",
+        "as the first, packets through the packet ports, where they count when they leave; a ring of half of the L2",
+    ),
 ];
 
 fn on(way: &str, parameters: Parameters) -> Parameters {

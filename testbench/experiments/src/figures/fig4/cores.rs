@@ -111,7 +111,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
         ),
         assumed: String::new(),
         differs: "The paper's line-card rates are not told; its meshes of 4x4, 5x5 and 6x6 nodes have 8, 17 and 28 cores. \
-                  Here the L2 has the same banks for all."
+                  Here all have the same L2 and the same four channels: apps that move lines end at the memory."
             .to_string(),
     })
 }

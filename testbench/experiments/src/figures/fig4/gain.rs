@@ -94,7 +94,15 @@ pub fn variance(results: &Results) -> anyhow::Result<Section> {
 fn gain(metric: &Metric, array: f64, system: f64) -> String {
     match metric.more {
         true => format!("{} times", figure(array / system)),
-        false => format!("{:.1} % less", 100.0 * (1.0 - array / system)),
+        false => less(1.0 - array / system),
+    }
+}
+
+/// A share that is less, or more.
+fn less(share: f64) -> String {
+    match share < 0.0 {
+        true => format!("{:.1} % more", -100.0 * share),
+        false => format!("{:.1} % less", 100.0 * share),
     }
 }
 
@@ -128,7 +136,7 @@ impl Gains {
     fn told(&self, metric: &Metric) -> String {
         match metric.more {
             true => format!("{} times", figure(self.0.iter().copied().fold(0.0, f64::max))),
-            false => format!("{:.1} % less", 100.0 * self.0.iter().sum::<f64>() / self.0.len() as f64),
+            false => less(self.0.iter().sum::<f64>() / self.0.len() as f64),
         }
     }
 }
