@@ -141,7 +141,8 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!("All packets there from the start. {} Memory: {}.", results.steady_state(), ways.join("; ")),
-        assumed: "Frames of 64 bytes with FCS, 100 filters, 100 rules, 10,000 prefixes.".to_string(),
+        assumed: "Through the ports the ring has room for fewer packets than 8 warps of each core have, so that a larger MCW changes \
+                  nothing. Frames of 64 bytes with FCS, 100 filters, 100 rules, 10,000 prefixes.".to_string(),
         differs: "The paper does not tell packet sizes, rules, routes or the clock of its memory (\"over 100GB/s\"), and \
                   computes the table from the computing rate. The fair row is `shared`. DPI at MCW 32 is printed there; our \
                   kernel has 32 registers a thread, which allow 16 warps."

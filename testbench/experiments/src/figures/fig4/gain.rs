@@ -12,13 +12,16 @@ use crate::plan;
 use crate::report::{Plot, Scale, Section, Series};
 use crate::results::ResultFile;
 
+/// A figure of a run; none where it was not measured.
+type OfRun = fn(&ResultFile) -> Option<f64>;
+
 /// What one of the figures is about.
 struct Metric {
     title: &'static str,
     /// Name of the axis.
     axis: &'static str,
     /// Of a run of the array.
-    array: fn(&ResultFile) -> Option<f64>,
+    array: OfRun,
     /// Of the CPU/GPU system.
     baseline: fn(&Baseline) -> f64,
     /// Whether more is better.
@@ -30,7 +33,7 @@ struct Metric {
     /// How it was measured.
     measured: &'static str,
     /// A figure of the array that stands beside: name, and what it is of a run.
-    beside: Option<(&'static str, fn(&ResultFile) -> Option<f64>)>,
+    beside: Option<(&'static str, OfRun)>,
 }
 
 /// Figure 4(a).
