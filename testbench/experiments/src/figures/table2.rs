@@ -14,11 +14,11 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Values of the MCW.
-const WARPS: [u32; 5] = [4, 8, 12, 16, 32];
+pub(super) const WARPS: [u32; 5] = [4, 8, 12, 16, 32];
 const QUICK_WARPS: [u32; 2] = [4, 16];
 
 /// What the paper prints, in Gbit/s, by app in the order of [`APPS`] and by MCW.
-const PUBLISHED: [[Option<f64>; 5]; 4] = [
+pub(super) const PUBLISHED: [[Option<f64>; 5]; 4] = [
     [Some(38.7), Some(48.4), Some(48.4), Some(48.5), None],
     [Some(40.87), Some(52.71), Some(55.59), Some(55.24), Some(56.95)],
     [Some(77.4), Some(99.6), Some(100.0), Some(100.1), Some(121.3)],
