@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    /// A queue, group by group: a server takes groups of MCW warps and has them for MCW x CR cycles.
+    /// A queue, group by group: a server has each group of MCW warps for MCW x CR cycles.
     fn simulated(groups: usize, mcw: usize, rate: f64, intervals: &[f64]) -> f64 {
         let (mut free, mut sum) = (0.0_f64, 0.0);
         for group in 0..groups {
