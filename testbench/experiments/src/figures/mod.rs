@@ -34,6 +34,7 @@ pub const ALL: &[Experiment] = &[
     fig4::THROUGHPUT,
     fig4::DELAY,
     fig4::VARIANCE,
+    fig4::ASSUMPTIONS,
     fig4::COMMIT_QUEUE,
     fig4::SPARSE,
     fig4::CORES,

@@ -1,6 +1,6 @@
 //! The CPU/GPU system of the papers, around kernel times of this array.
 
-use hermes_qos::baseline::{process, Outcome, Pipelining, System};
+use hermes_qos::baseline::{process, Outcome, System};
 
 use crate::figures::regime::WIRE_BITS;
 use crate::figures::{labels, App, Results};
@@ -93,21 +93,14 @@ fn kernel_time(times: &[(usize, f64)], packets: usize) -> f64 {
     }
 }
 
-/// The system with batches of every size, on a burst of `packets` that arrive evenly, `offered`
+/// A system with batches of every size, on a burst of `packets` that arrive evenly, `offered`
 /// million a second.
-pub fn all(
-    results: &Results,
-    app: &App,
-    pipelining: Pipelining,
-    offered: f64,
-    packets: usize,
-) -> Vec<Baseline> {
-    let system = System { pipelining, ..System::JOURNAL };
+pub fn all(results: &Results, app: &App, system: &System, offered: f64, packets: usize) -> Vec<Baseline> {
     let arrivals = |packets: usize| (1..=packets).map(|n| n as f64 * 1e3 / offered).collect::<Vec<_>>();
     let times = kernel_times(results, app);
     let of_size = |&(size, _): &(usize, f64)| {
         let kernel = |packets: usize| kernel_time(&times, packets);
-        let process = |packets: usize| process(&system, &arrivals(packets), size, bytes(app), kernel);
+        let process = |packets: usize| process(system, &arrivals(packets), size, bytes(app), kernel);
         Baseline { size, mpps: 1e3 * process(BATCHES * size).throughput, burst: process(packets) }
     };
     times.iter().map(of_size).collect()

@@ -1,6 +1,6 @@
 //! Figures 4(a) to 4(c): the array beside the CPU/GPU system.
 
-use hermes_qos::baseline::Pipelining;
+use hermes_qos::baseline::{Pipelining, System};
 use hermes_testbench::metrics::Distribution;
 
 use super::baseline::{self, Baseline};
@@ -165,8 +165,10 @@ fn section(results: &Results, metric: &Metric) -> anyhow::Result<Section> {
                 plan::Scale::Quick => QUICK_PACKETS,
                 plan::Scale::Full => BURST_PACKETS,
             };
-            let system =
-                |pipelining| chosen(metric, &baseline::all(results, app, pipelining, offered, packets));
+            let system = |pipelining| {
+                let system = System { pipelining, ..System::JOURNAL };
+                chosen(metric, &baseline::all(results, app, &system, offered, packets))
+            };
             let (Some(serial), Some(overlapped)) =
                 (system(Pipelining::Serial), system(Pipelining::Overlapped))
             else {

@@ -1,6 +1,7 @@
 //! Figure 4 of the Hermes paper: throughput, delay and delay variance beside a CPU/GPU system, what
 //! the delay commit queue costs, sparse traffic, and more cores.
 
+mod assumptions;
 mod baseline;
 mod commit_queue;
 mod cores;
@@ -41,6 +42,13 @@ pub const COMMIT_QUEUE: Experiment = Experiment {
     cells: even_bursts,
     section: commit_queue::section,
 };
+/// What is assumed of the CPU/GPU system.
+pub const ASSUMPTIONS: Experiment = Experiment {
+    name: "hermes-baseline",
+    summary: "what the assumptions on the CPU/GPU system carry",
+    cells: all_cells,
+    section: assumptions::section,
+};
 /// Sparse traffic.
 pub const SPARSE: Experiment = Experiment {
     name: "hermes-fig4e",
@@ -67,6 +75,13 @@ fn saturated_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
     for app in &APPS {
         cells.extend(baseline::cells(app, scale)?);
     }
+    Ok(cells)
+}
+
+/// The array at saturation and in bursts, and the kernel alone.
+fn all_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let mut cells = saturated_cells(scale)?;
+    cells.extend(even_bursts(scale)?);
     Ok(cells)
 }
 
