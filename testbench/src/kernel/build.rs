@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use verilator_sys::newest_program;
 
 use super::elf::{Kernel, KernelError, RegisterClass};
+use super::language::Language;
 use super::prefix::PrefixMap;
 use super::{dependencies, sources};
 use crate::staging::temporary_folder;
@@ -207,24 +208,6 @@ fn build_in(work: &Work, sources: &[PathBuf], output: &Path) -> Result<(), Build
 /// What the names of the files end with in which a tool writes what it has read for an object: the
 /// compiler or the assembler alone, and the assembler behind the compiler (`.incbin` in C).
 const RULES: [&str; 2] = ["d", "as.d"];
-
-/// The language of a source.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Language {
-    Assembly,
-    C,
-}
-
-impl Language {
-    /// What the name of `source` says.
-    fn of(source: &Path) -> Result<Self, BuildError> {
-        match source.extension().and_then(|extension| extension.to_str()) {
-            Some("S" | "s") => Ok(Self::Assembly),
-            Some("c") => Ok(Self::C),
-            _ => Err(BuildError::Language(source.to_path_buf())),
-        }
-    }
-}
 
 /// As [`build`], from the text of an assembly source called `name`.
 ///

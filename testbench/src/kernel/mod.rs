@@ -9,6 +9,7 @@ mod elf;
 mod global_pointer;
 #[cfg(test)]
 pub(crate) mod interpreter;
+mod language;
 mod prefix;
 mod source_map;
 mod sources;
