@@ -1,40 +1,20 @@
 //! `hermes bench apps`: throughput of every app on tables, rules and packets that are made from a
 //! seed.
 
-use std::fs;
-use std::path::PathBuf;
-
-use hermes_rtl::config::{most_warps, Config};
-use hermes_testbench::apps::{App, AppEntry, Input, Inputs, APPS};
+use hermes_experiments::{Parameters, Program};
+use hermes_rtl::config::Config;
+use hermes_testbench::apps::{check_host, App, AppEntry, APPS};
 use hermes_testbench::cosim::RunResult;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{Clock, FrameLines, SteadyState};
 use hermes_testbench::slot::{self, SlotPacket};
-use hermes_testbench::staging::temporary_folder;
-use hermes_testbench::tables::{
-    generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet,
-};
-use hermes_testbench::traffic::{Aim, Generator, Kind, Traffic};
+use hermes_testbench::traffic::Kind;
 
 use super::figure::{Bound, Figure};
-use super::packet_run::{check, Load, PacketRun};
+use super::packet_run::{Load, PacketRun};
 use super::Subject;
 use crate::array::ArrayArgs;
 
-/// Prefixes of the routing table.
-const PREFIXES: usize = 10_000;
-/// Output ports of the routing table.
-const PORTS: u16 = 16;
-/// Filters of the classifiers.
-const FILTERS: usize = 100;
-/// Rules whose patterns are searched.
-const PATTERN_RULES: usize = 100;
-/// Largest packet behind the fragmentation.
-const MTU: u16 = 576;
-/// Keys of the tunnel.
-const KEYS: &str = "spi 0x1001\nsource 192.0.2.1\ndestination 198.51.100.2\nnonce 00a00b30\n\
-                    aes-128-ctr 2b7e151628aed2a6abf7158809cf4f3c\n\
-                    hmac-sha1-96 0102030405060708090a0b0c0d0e0f1011121314\n";
 /// The MCW whose figures carry no suffix.
 const REFERENCE_WARPS: u32 = 16;
 /// Seed of tables, rules and packets.
@@ -96,25 +76,15 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
     };
     on.add(&config);
     on.seed = Some(SEED);
-    let folder = temporary_folder("hermes-")?;
-    let tables = Tables::create(folder.path())?;
     let run = PacketRun::new(config, quiet)?;
     let mut figures = Vec::new();
     if args.clock != Clock::GIGAHERTZ {
         figures.push(Figure::new("clock", args.clock.megahertz(), "MHz"));
     }
     for entry in entries {
-        tables.measure(args, &run, entry, &mut figures)?;
+        measure_app(args, &run, entry, &mut figures)?;
     }
     Ok(figures)
-}
-
-/// The inputs of the apps, in files.
-struct Tables {
-    routes: PathBuf,
-    filters: PathBuf,
-    patterns: PathBuf,
-    keys: PathBuf,
 }
 
 /// What a run gave.
@@ -131,112 +101,65 @@ struct Measured {
     efficiency: f64,
 }
 
-impl Tables {
-    fn create(folder: &std::path::Path) -> anyhow::Result<Self> {
-        let write = |name: &str, text: &str| -> anyhow::Result<PathBuf> {
-            let path = folder.join(name);
-            fs::write(&path, text)?;
-            Ok(path)
-        };
-        Ok(Self {
-            routes: write("routes.txt", &generate_routes(PREFIXES, PORTS, SEED).to_text())?,
-            filters: write("acl.rules", &generate_filters(FilterKind::Acl, FILTERS, 20, SEED).to_text())?,
-            patterns: write("snort.rules", &generate_rules(PATTERN_RULES, SEED))?,
-            keys: write("keys", KEYS)?,
-        })
-    }
-
-    fn inputs(&self, entry: &AppEntry) -> Inputs {
-        let wants = |input| entry.inputs.contains(&input);
-        Inputs {
-            rules: if wants(Input::Filters) {
-                Some(self.filters.clone())
-            } else {
-                wants(Input::Patterns).then(|| self.patterns.clone())
-            },
-            routes: wants(Input::Routes).then(|| self.routes.clone()),
-            mtu: wants(Input::Mtu).then_some(MTU),
-            keys: wants(Input::Keys).then(|| self.keys.clone()),
-        }
-    }
-
-    /// What the packets for an app are aimed at: what its tables hold.
-    fn aim(&self, entry: &AppEntry) -> anyhow::Result<Aim> {
-        let wants = |input| entry.inputs.contains(&input);
-        let mut aim = Aim::default();
-        if wants(Input::Filters) {
-            aim.filters = FilterSet::read(&self.filters)?.filters;
-        }
-        if wants(Input::Routes) {
-            aim.routes = hermes_testbench::tables::RouteTable::read(&self.routes)?.routes;
-        }
-        if wants(Input::Patterns) {
-            let patterns = PatternSet::read(&self.patterns, 1)?.patterns;
-            aim.patterns = patterns.into_iter().map(|pattern| pattern.bytes).collect();
-        }
-        Ok(aim)
-    }
-
-    fn measure(
-        &self,
-        args: &Args,
-        run: &PacketRun,
-        entry: &'static AppEntry,
-        figures: &mut Vec<Figure>,
-    ) -> anyhow::Result<()> {
-        let (app, kernel) = (entry.load(&self.inputs(entry))?, entry.kernel(run.config.aes)?);
-        let most = most_warps(run.config.warps as u32, kernel.registers.registers() as u32);
-        let threads = (run.config.cores * run.config.lanes) as u32;
-        let share = if entry.name == "ipsec" { 4 } else { 1 };
-        let packets = args.packets.unwrap_or(2 * threads * most / share) as usize;
-        for (size, kind) in SIZES {
-            let traffic = Traffic { kind, seed: SEED, bad_share: 0.0, rate: 100.0 };
-            let frames: Vec<_> = Generator::aimed(traffic, self.aim(entry)?).take(packets).collect();
-            let slot_bytes_log2 = slot::bytes_log2_for(&frames, app.growth());
-            let packets: Vec<_> =
-                frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
-            for &mcw in args.mcw.iter().filter(|&&mcw| mcw <= most) {
-                let measured = one(run, app.as_ref(), &kernel, &packets, slot_bytes_log2, mcw, args.latency)?;
-                let suffix = if mcw == REFERENCE_WARPS { String::new() } else { format!("_mcw{mcw}") };
-                let name = |what: &str| format!("{}_{what}{suffix}", entry.name);
-                let gigahertz = args.clock.gigahertz();
+fn measure_app(
+    args: &Args,
+    run: &PacketRun,
+    entry: &'static AppEntry,
+    figures: &mut Vec<Figure>,
+) -> anyhow::Result<()> {
+    let of_app = Parameters::of(entry.name)?;
+    let parameters = Parameters { array: run.config.clone(), mcw: 1, seed: SEED, ..of_app };
+    let program = Program::create(&parameters)?;
+    let (app, kernel) = (program.app.as_ref(), &program.kernel);
+    let most = program.most_warps(run.config.warps);
+    let threads = (run.config.cores * run.config.lanes) as u32;
+    let share = if entry.name == "ipsec" { 4 } else { 1 };
+    let packets = args.packets.unwrap_or(2 * threads * most / share) as usize;
+    for (size, kind) in SIZES {
+        let frames = program.frames(kind, SEED, packets);
+        let slot_bytes_log2 = slot::bytes_log2_for(&frames, app.growth());
+        let packets: Vec<_> = frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
+        for &mcw in args.mcw.iter().filter(|&&mcw| mcw <= most) {
+            let measured = one(run, app, kernel, &packets, slot_bytes_log2, mcw, args.latency)?;
+            let suffix = if mcw == REFERENCE_WARPS { String::new() } else { format!("_mcw{mcw}") };
+            let name = |what: &str| format!("{}_{what}{suffix}", entry.name);
+            let gigahertz = args.clock.gigahertz();
+            figures.extend([
+                Figure::new(
+                    name(&format!("mpps_{size}")),
+                    1e3 * measured.packets_per_cycle * gigahertz,
+                    "million packets/s",
+                ),
+                Figure::new(name(&format!("lines_{size}")), measured.lines, "lines a packet"),
+            ]);
+            let moved = measured.frame_lines.payload_moved;
+            let unit = if moved { "Gbit/s" } else { "Gbit/s of frames, payload not moved" };
+            let figure =
+                Figure::new(name(&format!("gbps_{size}")), measured.bits_per_cycle * gigahertz, unit);
+            let limit = limit(entry.name, size, moved)
+                .filter(|_| mcw == REFERENCE_WARPS && args.clock == Clock::GIGAHERTZ);
+            figures.push(match limit {
+                Some(limit) => figure.limit(Bound::AtLeast(limit)),
+                None => figure,
+            });
+            if let Some(steady) = &measured.steady_state {
+                let (packets, bits) = (steady.packets_per_cycle, steady.bits_per_cycle);
+                let mpps = name(&format!("steady_mpps_{size}"));
                 figures.extend([
-                    Figure::new(
-                        name(&format!("mpps_{size}")),
-                        1e3 * measured.packets_per_cycle * gigahertz,
-                        "million packets/s",
-                    ),
-                    Figure::new(name(&format!("lines_{size}")), measured.lines, "lines a packet"),
+                    Figure::new(mpps, 1e3 * packets * gigahertz, "million packets/s"),
+                    Figure::new(name(&format!("steady_gbps_{size}")), bits * gigahertz, unit),
                 ]);
-                let moved = measured.frame_lines.payload_moved;
-                let unit = if moved { "Gbit/s" } else { "Gbit/s of frames, payload not moved" };
-                let figure =
-                    Figure::new(name(&format!("gbps_{size}")), measured.bits_per_cycle * gigahertz, unit);
-                let limit = limit(entry.name, size, moved)
-                    .filter(|_| mcw == REFERENCE_WARPS && args.clock == Clock::GIGAHERTZ);
-                figures.push(match limit {
-                    Some(limit) => figure.limit(Bound::AtLeast(limit)),
-                    None => figure,
-                });
-                if let Some(steady) = &measured.steady_state {
-                    let (packets, bits) = (steady.packets_per_cycle, steady.bits_per_cycle);
-                    let mpps = name(&format!("steady_mpps_{size}"));
-                    figures.extend([
-                        Figure::new(mpps, 1e3 * packets * gigahertz, "million packets/s"),
-                        Figure::new(name(&format!("steady_gbps_{size}")), bits * gigahertz, unit),
-                    ]);
-                }
-                if size == "64B" {
-                    figures.extend([
-                        Figure::new(name("lane_cycles_per_packet"), measured.lane_cycles, "cycles"),
-                        Figure::new(name("instructions_per_packet"), measured.lane_instructions, ""),
-                        Figure::new(name("simd_efficiency"), measured.efficiency, ""),
-                    ]);
-                }
+            }
+            if size == "64B" {
+                figures.extend([
+                    Figure::new(name("lane_cycles_per_packet"), measured.lane_cycles, "cycles"),
+                    Figure::new(name("instructions_per_packet"), measured.lane_instructions, ""),
+                    Figure::new(name("simd_efficiency"), measured.efficiency, ""),
+                ]);
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Runs an app once, with every result checked.
@@ -257,7 +180,7 @@ fn one(
         most_warps,
     };
     let result = run.run(load, |host, setup| Ok(host.load_app(app, setup)?))?;
-    check(app, packets, &result)?;
+    check_host(app, packets, &result.packets)?;
     let wave = (run.config.cores * run.config.lanes) as u64 * u64::from(most_warps);
     Ok(measured(run, packets, &result, wave))
 }

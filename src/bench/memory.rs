@@ -8,7 +8,7 @@
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::{most_warps, Config, LINE_BYTES};
-use hermes_testbench::apps::{AppEntry, Inputs};
+use hermes_testbench::apps::{check_host, AppEntry, Inputs};
 use hermes_testbench::cosim::Device;
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::slot::SlotPacket;
@@ -16,7 +16,7 @@ use hermes_testbench::staging::temporary_folder;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 
 use super::figure::{Bound, Figure};
-use super::packet_run::{check, Load, PacketRun};
+use super::packet_run::{Load, PacketRun};
 use super::Subject;
 use crate::array::ArrayArgs;
 
@@ -151,7 +151,7 @@ impl Bench {
         let packets: Vec<_> = frames.map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
         let frames = packets.iter().map(|packet| packet.frame.clone()).collect();
         let result = self.0.run(load(&kernel, frames, latency, most), |_, _| Ok(()))?;
-        check(app.as_ref(), &packets, &result)?;
+        check_host(app.as_ref(), &packets, &result.packets)?;
 
         // Commits are in order and come in bursts behind a slow warp, so the ends of the warps tell
         // the rate.

@@ -1,16 +1,11 @@
 //! Runs of a kernel on packets that are all there from the start.
 
-use anyhow::ensure;
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::App;
 use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult,
     Simulation,
 };
-use hermes_testbench::golden::Golden;
 use hermes_testbench::kernel::Kernel;
-use hermes_testbench::slot::SlotPacket;
-use hermes_testbench::verdict::Verdict;
 use verilator_sys::ModelLibrary;
 
 use crate::array;
@@ -81,18 +76,4 @@ impl PacketRun {
         bar.finish_and_clear();
         Ok(result?)
     }
-}
-
-/// Compares every packet and verdict with the golden model of `app`.
-pub fn check(app: &dyn App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
-    let (ended, all) = (result.packets.len(), packets.len());
-    ensure!(ended == all, "{ended} of {all} packets ended");
-    for (packet, got) in packets.iter().zip(&result.packets) {
-        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
-        if let Some(difference) = app.check(got.index, packet, golden) {
-            anyhow::bail!("{difference}");
-        }
-        app.check_egress(packet, &got.egress)?;
-    }
-    Ok(())
 }

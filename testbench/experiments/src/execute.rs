@@ -2,15 +2,13 @@
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_ports, App};
+use hermes_testbench::apps::{check_host, check_ports, App};
 use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, EgressLists, Host, KernelImage, MemoryOptions, Packet, Progress, RunOptions,
     RunResult, Simulation, StreamOptions, LINE,
 };
-use hermes_testbench::golden::Golden;
 use hermes_testbench::metrics::Clock;
 use hermes_testbench::slot::{self, SlotPacket};
-use hermes_testbench::verdict::Verdict;
 use verilator_sys::ModelLibrary;
 
 use crate::job::{Job, JobFile};
@@ -97,7 +95,7 @@ fn simulate(
     match parameters.through {
         Through::Host => {
             let result = cosim::run(&mut host, &setup, &layout, &arriving, options, progress)?;
-            check(app, packets, &result)?;
+            check_host(app, packets, &result.packets)?;
             Ok(result)
         }
         Through::Ports => {
@@ -124,18 +122,4 @@ fn ring_slots_log2(app: &dyn App, packets: usize, slot_bytes_log2: u32) -> u32 {
 fn ring_within_l2(array: &Config, slot_bytes_log2: u32) -> u32 {
     let bytes = array.l2_banks * array.l2_bank_lines * LINE;
     (bytes / 2).max(2 << slot_bytes_log2).ilog2() - slot_bytes_log2
-}
-
-/// Compares every packet and verdict with the golden model of `app`.
-fn check(app: &dyn App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
-    let (ended, all) = (result.packets.len(), packets.len());
-    ensure!(ended == all, "{ended} of {all} packets ended");
-    for (packet, got) in packets.iter().zip(&result.packets) {
-        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
-        if let Some(difference) = app.check(got.index, packet, golden) {
-            anyhow::bail!("{difference}");
-        }
-        app.check_egress(packet, &got.egress)?;
-    }
-    Ok(())
 }

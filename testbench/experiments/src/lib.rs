@@ -41,4 +41,4 @@ pub use pool::{Pool, Step};
 pub use report::{write_report, Summary};
 pub use results::{Measured, Rate, ResultFile};
 pub use sweep::Sweep;
-pub use workload::{Tables, Workload};
+pub use workload::{Program, Tables, Workload};

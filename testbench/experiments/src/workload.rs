@@ -12,7 +12,7 @@ use hermes_testbench::staging::temporary_folder;
 use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet, RouteTable,
 };
-use hermes_testbench::traffic::{Aim, Frame, Generator, Traffic};
+use hermes_testbench::traffic::{Aim, Frame, Generator, Kind, Traffic};
 
 use crate::digest::digest;
 use crate::parameters::Parameters;
@@ -127,6 +127,13 @@ impl Program {
         })
     }
 
+    /// So many packets of a kind, aimed at what the tables hold.
+    #[must_use]
+    pub fn frames(&self, kind: Kind, seed: u64, packets: usize) -> Vec<Frame> {
+        let traffic = Traffic { kind, seed, bad_share: 0.0, rate: 100.0 };
+        Generator::aimed(traffic, self.aim.clone()).take(packets).collect()
+    }
+
     /// The most warps of a core that an array with `slots` warp slots has room for.
     #[must_use]
     pub fn most_warps(&self, slots: usize) -> u32 {
@@ -155,10 +162,7 @@ impl Workload {
         let (mcw, most) = (parameters.mcw, program.most_warps(parameters.array.warps));
         let app = &parameters.app;
         ensure!(mcw <= most, "mcw {mcw}: expected 1 to {most}, as the registers of {app} allow");
-        let (kind, seed) = (parameters.kind()?, parameters.seed);
-        let traffic = Traffic { kind, seed, bad_share: 0.0, rate: 100.0 };
-        let frames: Vec<_> =
-            Generator::aimed(traffic, program.aim.clone()).take(parameters.packets).collect();
+        let frames = program.frames(parameters.kind()?, parameters.seed, parameters.packets);
         Ok(Self { slot_bytes_log2: slot::bytes_log2_for(&frames, program.app.growth()), program, frames })
     }
 

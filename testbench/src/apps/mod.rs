@@ -14,8 +14,10 @@ mod route_lookup;
 mod router;
 #[cfg(test)]
 mod tests;
+mod through_host;
 mod through_ports;
 
+pub use through_host::check_host;
 pub use through_ports::{check_ports, check_ports_against, NOT_SENT};
 
 use std::fmt;
