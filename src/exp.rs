@@ -177,21 +177,15 @@ fn build(model: &ModelFile, quiet: bool) -> anyhow::Result<ModelLibrary> {
 
 /// Runs a job. What makes it fail is kept beside where its result would be.
 fn job(args: &JobArgs, quiet: bool) -> anyhow::Result<()> {
-    let errors = ErrorFile::path(&args.output);
     match simulate(args, quiet) {
-        Ok(()) => match std::fs::remove_file(&errors) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(error).with_context(|| errors.display().to_string())
-            }
-            _ => Ok(()),
-        },
+        Ok(()) => ErrorFile::remove(&args.output),
         // Nothing is wrong with a job that was interrupted.
         Err(error) if hermes_interrupt::is_requested() => Err(error),
         Err(error) => {
             // The folder may be what is wrong; the error is told either way. The page shows it, and
             // does not depend on where it was made.
             let text = format!("{error:#}").replace(&format!("{}: ", args.file.display()), "");
-            let _ = ErrorFile { error: text }.write(&errors);
+            let _ = ErrorFile { error: text }.write(&ErrorFile::path(&args.output));
             Err(error)
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure, Context};
@@ -197,6 +198,20 @@ impl Folder {
 }
 
 impl ErrorFile {
+    /// Removes that of a job whose result is to be `result`, if an earlier try left one.
+    ///
+    /// # Errors
+    /// Any of the file system but that there is none.
+    pub fn remove(result: &Path) -> anyhow::Result<()> {
+        let path = Self::path(result);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(error).with_context(|| path.display().to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Where it is of a job whose result is to be `result`.
     #[must_use]
     pub fn path(result: &Path) -> PathBuf {

@@ -1,7 +1,7 @@
 //! A plain pool of processes, one for each job.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Mutex, PoisonError};
@@ -67,7 +67,7 @@ impl Pool {
         step(Step::Begin { jobs: left.len(), done, cycles });
         std::fs::create_dir_all(folder.results()).with_context(|| folder.results().display().to_string())?;
         for job in &left {
-            remove(&ErrorFile::path(&folder.result(&job.key)))?;
+            ErrorFile::remove(&folder.result(&job.key))?;
         }
         let mut failed = 0;
         for model in &plan.models {
@@ -181,13 +181,3 @@ impl Pool {
 
 /// Time between two looks at a process.
 const POLL: Duration = Duration::from_millis(10);
-
-/// Removes a file if it is there.
-fn remove(path: &Path) -> anyhow::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| path.display().to_string())
-        }
-        _ => Ok(()),
-    }
-}

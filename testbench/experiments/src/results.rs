@@ -60,7 +60,7 @@ pub struct Measured {
     pub delays: Option<Delays>,
     /// Every delay that occurs, rising, with the number of packets that have it.
     pub histogram: Vec<(u64, u64)>,
-    /// Lines that the array read from memory, and that it wrote.
+    /// Lines that the array read from memory.
     pub lines_read: u64,
     /// Lines that it wrote.
     pub lines_written: u64,

@@ -1,7 +1,7 @@
 //! Delay and throughput against load: what a user asks of the machine first.
 
 use super::regime::{offered_to, packets_at, rate};
-use super::{figure, labels, App, Results, APPS, QUICK_PACKETS};
+use super::{figure, labels, App, Results, APPS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{Cell, Experiment, Scale};
 use crate::report::{self, Plot, Section, Series};
@@ -39,9 +39,9 @@ fn arrivals(app: &App, kind: &str, load: u32) -> String {
 }
 
 fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
-    let (loads, kinds, packets) = match scale {
-        Scale::Quick => (&QUICK_LOADS[..], &ARRIVALS[..1], QUICK_PACKETS),
-        Scale::Full => (&LOADS[..], &ARRIVALS[..], PACKETS),
+    let (loads, kinds) = match scale {
+        Scale::Quick => (&QUICK_LOADS[..], &ARRIVALS[..1]),
+        Scale::Full => (&LOADS[..], &ARRIVALS[..]),
     };
     let mut cells = Vec::new();
     for app in &APPS {
@@ -49,7 +49,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
             for load in loads {
                 let mut parameters = Parameters {
                     mcw: MCW,
-                    packets: if scale == Scale::Full { packets_at(*load, packets) } else { packets },
+                    packets: packets_at(*load, PACKETS, scale),
                     arrivals: arrivals(app, kind, *load),
                     through: Through::Ports,
                     ..Parameters::of(app.name)?
@@ -170,7 +170,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
     Ok(Section {
         title: "Delay against load".to_string(),
         sentence: format!("Median and p99 of the delay in cycles: {}.", sentence.join("; ")),
-        plots: plots.into_iter().filter(|plot| !plot.series.is_empty()).collect(),
+        plots,
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(

@@ -136,12 +136,16 @@ impl Results<'_> {
 /// # Errors
 /// It has results that do not belong to it.
 pub fn section(name: &str, results: &Results) -> anyhow::Result<Section> {
-    if results.axes.is_some() {
-        return swept::section(results);
-    }
-    let experiment = ALL.iter().find(|one| one.name == name);
-    let experiment = experiment.with_context(|| format!("experiment `{name}`: this version has none"))?;
-    (experiment.section)(results)
+    let mut section = if results.axes.is_some() {
+        swept::section(results)?
+    } else {
+        let experiment = ALL.iter().find(|one| one.name == name);
+        let experiment = experiment.with_context(|| format!("experiment `{name}`: this version has none"))?;
+        (experiment.section)(results)?
+    };
+    // Where results lack, a plot may have nothing to show.
+    section.plots.retain(|plot| plot.series.iter().any(|series| !series.points.is_empty()));
+    Ok(section)
 }
 
 /// The labels of a run.

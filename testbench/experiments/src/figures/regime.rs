@@ -2,8 +2,9 @@
 
 use hermes_testbench::traffic::ArrivalProcess;
 
-use super::{App, APPS};
-use crate::parameters::{Parameters, Through};
+use super::{App, APPS, QUICK_PACKETS};
+use crate::parameters::Through;
+use crate::plan::Scale;
 use crate::results::ResultFile;
 
 /// Bits of a 64-byte frame on the wire, with preamble, FCS and gap.
@@ -32,13 +33,13 @@ pub fn rate(app: &App, through: Through, factor: f64) -> f64 {
     (nominal(app, through) * factor * WIRE_BITS / 1e3 * 10.0).round() / 10.0
 }
 
-/// Packets of a run at a load in percent: a quarter at low loads, at which a packet takes longest
-/// to simulate and delays differ least.
-pub const fn packets_at(load: u32, packets: usize) -> usize {
-    if load < 30 {
-        packets / 4
-    } else {
-        packets
+/// Packets of a run at a load in percent: a quarter of `packets` at low loads, at which a packet
+/// takes longest to simulate and delays differ least.
+pub fn packets_at(load: u32, packets: usize, scale: Scale) -> usize {
+    match scale {
+        Scale::Quick => QUICK_PACKETS,
+        Scale::Full if load < 30 => packets / 4,
+        Scale::Full => packets,
     }
 }
 
@@ -47,18 +48,15 @@ pub fn even(app: &App, through: Through, factor: f64) -> String {
     format!("constant:{}", rate(app, through, factor))
 }
 
-/// Million packets a second that the arrivals of a run offer in the mean; none if they have no
-/// rate.
-pub fn offered(parameters: &Parameters) -> Option<f64> {
-    match parameters.arrival_process().ok()? {
-        ArrivalProcess::Constant { rate }
-        | ArrivalProcess::Poisson { rate, .. }
-        | ArrivalProcess::OnOff { rate, .. } => Some(rate / WIRE_BITS * 1e3),
-        ArrivalProcess::Step(_) | ArrivalProcess::Trace { .. } | ArrivalProcess::Max => None,
-    }
-}
-
-/// As [`offered`], of a result.
+/// Million packets a second that the arrivals of a run offer in the mean; 0 if they have no rate.
 pub fn offered_to(result: &ResultFile) -> f64 {
-    offered(&result.job.parameters).unwrap_or(0.0)
+    let rate = match result.job.parameters.arrival_process() {
+        Ok(
+            ArrivalProcess::Constant { rate }
+            | ArrivalProcess::Poisson { rate, .. }
+            | ArrivalProcess::OnOff { rate, .. },
+        ) => rate,
+        _ => 0.0,
+    };
+    rate / WIRE_BITS * 1e3
 }

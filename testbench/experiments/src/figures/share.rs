@@ -108,7 +108,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
                 told.join(", ")
             ),
         },
-        plots: if plot.series.is_empty() { Vec::new() } else { vec![plot] },
+        plots: vec![plot],
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(

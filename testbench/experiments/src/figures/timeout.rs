@@ -3,7 +3,7 @@
 use hermes_testbench::metrics::Distribution;
 
 use super::regime::{nominal, offered_to, packets_at, rate};
-use super::{figure, labels, App, Results, APPS, QUICK_PACKETS};
+use super::{figure, labels, App, Results, APPS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{Cell, Experiment, Scale};
 use crate::report::{self, Plot, Section, Series};
@@ -36,9 +36,9 @@ fn apps() -> impl Iterator<Item = &'static App> {
 }
 
 fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
-    let (loads, packets, seeds) = match scale {
-        Scale::Quick => (&QUICK_LOADS[..], QUICK_PACKETS, &SEEDS[..1]),
-        Scale::Full => (&LOADS[..], PACKETS, &SEEDS[..]),
+    let (loads, seeds) = match scale {
+        Scale::Quick => (&QUICK_LOADS[..], &SEEDS[..1]),
+        Scale::Full => (&LOADS[..], &SEEDS[..]),
     };
     let mut cells = Vec::new();
     for app in apps() {
@@ -46,7 +46,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
             let factor = f64::from(*load) / 100.0;
             for setting in SETTINGS {
                 let arrivals = format!("poisson:{}", rate(app, Through::Host, factor));
-                let packets = if scale == Scale::Full { packets_at(*load, packets) } else { packets };
+                let packets = packets_at(*load, PACKETS, scale);
                 let mut parameters = Parameters { mcw: MCW, packets, arrivals, ..Parameters::of(app.name)? };
                 let warp = parameters.array.lanes as f64 * 1e3 / (nominal(app, Through::Host) * factor);
                 match setting {

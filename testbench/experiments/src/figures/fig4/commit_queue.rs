@@ -63,7 +63,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
             largest.0,
             100.0 * lost
         ),
-        plots: if plot.series.is_empty() { Vec::new() } else { vec![plot] },
+        plots: vec![plot],
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: "The bursts of figure 4(a) at 2.0 T: delay until the commit over that until the finish of the same \

@@ -101,7 +101,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
     Ok(Section {
         title: "Figure 4(f): more cores".to_string(),
         sentence: format!("{told} The paper: near-linear, but for DecTTL, which ends at its line rate."),
-        plots: if plot.series.is_empty() { Vec::new() } else { vec![plot] },
+        plots: vec![plot],
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(

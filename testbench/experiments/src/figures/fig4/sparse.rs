@@ -60,7 +60,6 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
         y_scale: Scale::Linear,
         series,
     };
-    let plots = if plot.series.is_empty() { Vec::new() } else { vec![plot] };
     let head = [
         "app",
         "MCW",
@@ -75,7 +74,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
         sentence: format!(
             "The least of delivered over offered is {least:.4}. The paper: almost the arrival rate."
         ),
-        plots,
+        plots: vec![plot],
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!("64-byte frames that arrive evenly at about 0.5 T. {}", results.steady_state()),

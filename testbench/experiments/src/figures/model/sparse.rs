@@ -5,7 +5,7 @@ use hermes_qos::sparse;
 
 use super::{closed, forming, intervals, offered_to, rates, Errors};
 use crate::figures::regime::{even, packets_at};
-use crate::figures::{figure, labels, Results, APPS, QUICK_PACKETS};
+use crate::figures::{figure, labels, Results, APPS};
 use crate::parameters::{Parameters, Through};
 use crate::plan::{self, Cell};
 use crate::report::{Plot, Scale, Section, Series};
@@ -19,15 +19,15 @@ const PACKETS: usize = 16_384;
 const MCW: u32 = 16;
 
 pub fn cells(scale: plan::Scale) -> anyhow::Result<Vec<Cell>> {
-    let (loads, packets) = match scale {
-        plan::Scale::Quick => (&QUICK_LOADS[..], QUICK_PACKETS),
-        plan::Scale::Full => (&LOADS[..], PACKETS),
+    let loads = match scale {
+        plan::Scale::Quick => &QUICK_LOADS[..],
+        plan::Scale::Full => &LOADS[..],
     };
     let mut cells = closed(scale)?;
     for app in &APPS {
         for load in loads {
             let arrivals = even(app, Through::Host, f64::from(*load) / 100.0);
-            let packets = if scale == plan::Scale::Full { packets_at(*load, packets) } else { packets };
+            let packets = packets_at(*load, PACKETS, scale);
             let parameters = Parameters { mcw: MCW, packets, arrivals, ..Parameters::of(app.name)? };
             let labels = labels(&[("app", app.name), ("load", &load.to_string())]);
             cells.push(Cell { labels, parameters });
