@@ -131,6 +131,28 @@ impl Error {
     /// The error of a file or folder `path`.
     pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |reason| Self::Io { path, reason }
+        move |reason| Self::Io { path, reason: without_path(reason) }
+    }
+}
+
+/// An error of `tempfile` without the name of a temporary file, which nobody has asked for.
+fn without_path(error: std::io::Error) -> std::io::Error {
+    match error.to_string().split_once(" at path \"") {
+        Some((text, _)) => std::io::Error::new(error.kind(), text.to_string()),
+        None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error of a temporary file names the folder that it should have been in, and no other
+    /// path.
+    #[test]
+    fn the_name_of_a_temporary_file_is_left_out() {
+        let folder = PathBuf::from("/nowhere");
+        let error = tempfile::Builder::new().tempdir_in(&folder).map_err(Error::io(&folder)).unwrap_err();
+        assert_eq!(error.to_string(), "/nowhere: No such file or directory (os error 2)");
     }
 }
