@@ -73,6 +73,21 @@ impl ComputingRates {
         }
     }
 
+    /// As [`Self::at`], but between two points on the power law through them, as rates fall while
+    /// warps hide more and more of each other's stalls.
+    #[must_use]
+    pub fn at_power(&self, warps: f64) -> f64 {
+        let after = self.points.partition_point(|point| point.0 < warps);
+        match (after.checked_sub(1), self.points.get(after)) {
+            (Some(before), Some(high)) => {
+                let low = self.points[before];
+                let part = libm::log(warps / low.0) / libm::log(high.0 / low.0);
+                low.1 * libm::pow(high.1 / low.1, part)
+            }
+            _ => self.at(warps),
+        }
+    }
+
     /// The rate of the smallest MCW: what one warp alone takes, if that is 1.
     #[must_use]
     pub fn first(&self) -> f64 {
@@ -115,6 +130,13 @@ mod tests {
         );
         assert_eq!(rates.warps_for(350.0), Some(2.5));
         assert_eq!((rates.warps_for(600.0), rates.warps_for(79.0)), (Some(1.0), None));
+    }
+
+    #[test]
+    fn by_a_power_law() {
+        let rates = ComputingRates::new(&[(1.0, 400.0), (16.0, 100.0)]).unwrap();
+        assert!((rates.at_power(4.0) - 200.0).abs() < 1e-9);
+        assert_eq!((rates.at_power(0.0), rates.at_power(1.0), rates.at_power(99.0)), (400.0, 400.0, 100.0));
     }
 
     /// Rates that rise again have two roots; the branch that falls has one.

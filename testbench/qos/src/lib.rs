@@ -9,11 +9,14 @@
 //! | `burst` | delay while packets wait (equations 2, 3, 6 to 8) |
 //! | `sparse` | delay while none waits (equations 4, 5, 9) |
 //! | `unified` | both, in turns |
+//! | `machine`, `calibration` | ours: the array as a queue, packet by packet, and what it is fitted to |
 //! | `baseline` | batches over PCIe |
 
 pub mod baseline;
 pub mod burst;
+pub mod calibration;
 mod computing_rate;
+pub mod machine;
 pub mod sparse;
 pub mod unified;
 
