@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 40] = [
+const EXAMPLES: [(&str, &[Example]); 45] = [
     (
         "emit",
         &[
@@ -178,6 +178,30 @@ const EXAMPLES: [(&str, &[Example]); 40] = [
     ("exp run", &[("Two simulations at a time; a second call goes on where the first ended", "hermes exp run exp -j 2")]),
     ("exp report", &[("With the results of another machine", "hermes exp report exp --results other/results")]),
     ("sweep", &[("A plan of your own, for `hermes exp run`", "hermes sweep load.toml -o load")]),
+    (
+        "model",
+        &[
+            ("What is known of an app on an array", "hermes model calibrate --app dec-ttl --preset default -o known"),
+            ("Its delays at a load that was never run", "hermes model predict known --arrivals poisson:40"),
+            ("How far predictions are from the hardware", "hermes model check known --seed 7"),
+        ],
+    ),
+    (
+        "model calibrate",
+        &[("Another array and memory", "hermes model calibrate --app dpi --preset default --set array.cores=4 --set memory=60 -o known")],
+    ),
+    (
+        "model predict",
+        &[("Bursts and pauses, with fewer warps", "hermes model predict known --arrivals onoff:30,peak=200,burst=256 --set mcw=4")],
+    ),
+    ("model check", &[("Sixteen runs that the calibration does not know", "hermes model check known --seed 7 --runs 16")]),
+    (
+        "model search",
+        &[(
+            "Which arrays do 20 million packets a second, 99 of 100 within 4,000 cycles",
+            "hermes model search known --throughput 20 --delay-p99 4000 --run 3 -o found",
+        )],
+    ),
     ("completions", &[("For this shell alone", "hermes completions bash")]),
     ("man", &[("Where `man` looks", "hermes man -o ~/.local/share/man/man1")]),
     ("", &[("Traffic, and an app on it", "hermes gen-trace --kind imix --packets 1000 -o in.pcap"), ("", "hermes run --app dec-ttl --pcap in.pcap")]),

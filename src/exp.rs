@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::{bail, ensure, Context};
 use hermes_experiments::{
-    figures, write_report, ErrorFile, Folder, JobFile, LogFile, ModelFile, Planned, Pool, Scale, Step,
-    Summary, Sweep,
+    figures, write_report, ErrorFile, Figure, Folder, JobFile, LogFile, ModelFile, Plan, Planned, Pool,
+    Scale, Step, Summary, Sweep,
 };
 use hermes_testbench::output::{self, OutputFile};
 use verilator_sys::ModelLibrary;
@@ -212,19 +212,19 @@ fn simulate(args: &JobArgs, quiet: bool) -> anyhow::Result<()> {
     .write(&LogFile::path(&args.output))
 }
 
-fn run(args: &RunArgs, quiet: bool) -> anyhow::Result<()> {
-    let folder = Folder::new(&args.folder);
-    let plan = folder.plan()?;
+/// Runs the jobs of `plan` that have no results in `folder` yet, `jobs` at a time; gives how many
+/// failed.
+pub fn run_jobs(folder: &Folder, plan: &Plan, jobs: Option<u16>, quiet: bool) -> anyhow::Result<usize> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = Pool {
         command: std::env::current_exe().context("the hermes command")?,
-        processes: args.jobs.map_or(processors, usize::from),
+        processes: jobs.map_or(processors, usize::from),
     };
     let bar = print::progress(0, quiet);
     if let Some(style) = print::cycles_style() {
         bar.set_style(style);
     }
-    let failed = pool.run(&folder, &plan, &mut |step| match step {
+    let failed = pool.run(folder, plan, &mut |step| match step {
         Step::Begin { jobs, done, cycles } => {
             bar.set_length(cycles);
             if !quiet {
@@ -241,7 +241,19 @@ fn run(args: &RunArgs, quiet: bool) -> anyhow::Result<()> {
         }
     });
     bar.finish_and_clear();
-    let failed = failed?;
+    failed
+}
+
+/// What the figures of a plan say of the results in its folder, a sentence each.
+pub fn sentences(folder: &Folder, plan: &Plan) -> anyhow::Result<Vec<String>> {
+    let found = folder.find(plan, &[])?;
+    let text = |figure: &Figure| Ok(figures::section_of(figure, plan.scale, &found)?.sentence);
+    plan.figures.iter().map(text).collect()
+}
+
+fn run(args: &RunArgs, quiet: bool) -> anyhow::Result<()> {
+    let folder = Folder::new(&args.folder);
+    let failed = run_jobs(&folder, &folder.plan()?, args.jobs, quiet)?;
     let told = || format!("{failed} jobs failed; results/KEY.error.json say why");
     match report(&folder, &[], None) {
         Err(error) if failed > 0 => Err(error.context(told())),
@@ -252,7 +264,8 @@ fn run(args: &RunArgs, quiet: bool) -> anyhow::Result<()> {
     }
 }
 
-fn report(folder: &Folder, others: &[PathBuf], output: Option<&Path>) -> anyhow::Result<()> {
+/// Writes the page of the plan in `folder`.
+pub fn report(folder: &Folder, others: &[PathBuf], output: Option<&Path>) -> anyhow::Result<()> {
     let output = output.map_or_else(|| folder.report(), Path::to_path_buf);
     let Summary { jobs, missing, plots } = write_report(folder, others, &output)?;
     let page = output.join("index.html");

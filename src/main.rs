@@ -23,6 +23,7 @@ mod gen_trace;
 mod interrupt;
 mod iss;
 mod kernel;
+mod model;
 mod origin;
 mod print;
 mod profile;
@@ -99,6 +100,9 @@ enum Command {
     Exp(exp::Command),
     /// Make a plan of your own: all combinations of values of parameters
     Sweep(exp::SweepArgs),
+    /// Predict delays: calibrate a model of an array, check it, search arrays with it
+    #[command(subcommand)]
+    Model(model::Command),
     /// Print a script that completes command lines of a shell
     Completions(shell::CompletionArgs),
     /// Write manual pages
@@ -125,6 +129,7 @@ impl Command {
             Self::Bench(args) => args.files(),
             Self::Exp(command) => command.files(),
             Self::Sweep(args) => args.files(),
+            Self::Model(command) => command.files(),
             Self::Emit(args) => args.files(),
             Self::Man(args) => args.files(),
             Self::Apps | Self::Cache(_) | Self::Completions(_) => Files::default(),
@@ -154,6 +159,7 @@ impl Command {
             Self::Bench(args) => bench::execute(&args, quiet),
             Self::Exp(command) => exp::execute(&command, quiet),
             Self::Sweep(args) => exp::sweep(&args),
+            Self::Model(command) => model::execute(&command, quiet),
             Self::Completions(args) => shell::completions(&args, command()),
             Self::Man(args) => shell::man(&args, command()),
         }

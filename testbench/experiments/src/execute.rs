@@ -89,7 +89,7 @@ fn simulate(
     let arriving: Vec<_> = workload
         .frames
         .iter()
-        .zip(process.arrivals(&workload.frames, Clock::GIGAHERTZ, parameters.seed))
+        .zip(process.arrivals(&workload.frames, Clock::GIGAHERTZ, parameters.packet_seed))
         .map(|(frame, arrival)| Packet { frame: frame.data.clone(), port: frame.port, flags: 0, arrival })
         .collect();
     match parameters.through {

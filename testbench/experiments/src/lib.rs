@@ -14,6 +14,7 @@
 //! | `pool` | a plain pool of processes, for users without an engine |
 //! | `sweep` | a plan of the user's own, from a TOML file |
 //! | `figures` | the figures and tables of the papers |
+//! | `prediction` | delays that are to be expected, from a few runs of an array |
 //! | `report` | the page |
 
 mod digest;
@@ -25,6 +26,7 @@ mod model_file;
 mod parameters;
 mod plan;
 mod pool;
+pub mod prediction;
 mod report;
 mod results;
 mod snakefile;
@@ -32,13 +34,13 @@ mod sweep;
 mod workload;
 
 pub use execute::execute;
-pub use folder::{ErrorFile, Folder, LogFile};
+pub use folder::{ErrorFile, Folder, Found, LogFile};
 pub use job::{Estimate, Job, JobFile, Key, FORMAT};
 pub use model_file::{ModelFile, ModelKey};
 pub use parameters::{Parameters, Through};
 pub use plan::{Cell, Experiment, Figure, Plan, Planned, Scale};
 pub use pool::{Pool, Step};
-pub use report::{write_report, Summary};
+pub use report::{write_report, Section, Summary};
 pub use results::{Measured, Rate, ResultFile};
 pub use sweep::Sweep;
 pub use workload::{Program, Tables, Workload};

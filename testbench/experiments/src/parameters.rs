@@ -2,12 +2,13 @@
 
 use std::str::FromStr as _;
 
-use anyhow::{ensure, Context};
+use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::AppEntry;
 use hermes_testbench::cosim::Latency;
 use hermes_testbench::traffic::{ArrivalProcess, Kind};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Most packets of a job: one that takes longer cannot be spread over machines.
 const MOST_PACKETS: usize = 1 << 20;
@@ -44,8 +45,10 @@ pub struct Parameters {
     pub frames: String,
     /// When they arrive, as `--arrivals` of `hermes run` takes it.
     pub arrivals: String,
-    /// Seed of tables, packets and arrivals.
+    /// Seed of tables.
     pub seed: u64,
+    /// Seed of packets and arrivals.
+    pub packet_seed: u64,
     /// Prefixes of the routing table.
     pub prefixes: usize,
     /// Filters of the classifiers.
@@ -77,6 +80,7 @@ impl Parameters {
             frames: "fixed:60".to_string(),
             arrivals: "max".to_string(),
             seed: 1,
+            packet_seed: 1,
             prefixes: 10_000,
             filters: 100,
             pattern_rules: 100,
@@ -85,6 +89,50 @@ impl Parameters {
             memory: "100".to_string(),
             through: Through::Host,
         })
+    }
+
+    /// These with another value in the field called `name`, of the array if it is `array.NAME`.
+    ///
+    /// # Errors
+    /// There is no such field, or the value is of another kind. The values are not checked.
+    pub fn with(&self, name: &str, value: Value) -> anyhow::Result<Self> {
+        ensure!(name != "array.preset", "expected `preset` beside [set] and [sweep]");
+        ensure!(!name.contains('/'), "not known; expected one of {}", self.names()?);
+        let mut fields = serde_json::to_value(self)?;
+        let path = format!("/{}", name.replace('.', "/"));
+        let Some(place) = fields.pointer_mut(&path).filter(|place| !place.is_object()) else {
+            bail!("not known; expected one of {}", self.names()?);
+        };
+        *place = value;
+        serde_json::from_value(fields).context("expected another kind of value")
+    }
+
+    /// The names of all fields.
+    fn names(&self) -> anyhow::Result<String> {
+        let fields = serde_json::to_value(self)?;
+        let names = |value: &Value| -> Vec<String> {
+            value.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+        };
+        let array = names(&fields["array"]).into_iter().map(|name| format!("array.{name}"));
+        let outer = names(&fields).into_iter().filter(|name| name != "array");
+        Ok(outer.chain(array).collect::<Vec<_>>().join(", "))
+    }
+
+    /// These with what `text`, `NAME=VALUE`, says.
+    ///
+    /// # Errors
+    /// As [`Self::with`], or the text has another form.
+    pub fn with_text(&self, text: &str) -> anyhow::Result<Self> {
+        let (name, value) = text.split_once('=').with_context(|| format!("`{text}`: expected NAME=VALUE"))?;
+        // What is no number and no truth value is text.
+        let word = || Value::String(value.to_string());
+        let value = match serde_json::from_str(value) {
+            Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
+            _ => word(),
+        };
+        // `memory` is text, and may be a number of cycles.
+        let made = self.with(name, value);
+        made.or_else(|error| self.with(name, word()).map_err(|_| error)).with_context(|| format!("`{text}`"))
     }
 
     /// Checks all values that can be checked without making the tables.
@@ -146,6 +194,24 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_by_its_text() {
+        let base = Parameters::of("dec-ttl").unwrap();
+        let with = |text: &str| base.with_text(text).map_err(|error| format!("{error:#}"));
+        assert_eq!(with("array.cores=4").unwrap().array.cores, 4);
+        assert_eq!(with("memory=60").unwrap().memory, "60");
+        assert!(with("eager=true").unwrap().eager);
+        assert_eq!(with("arrivals=constant:10").unwrap().arrivals, "constant:10");
+        for (text, expected) in [
+            ("cores", "`cores`: expected NAME=VALUE"),
+            ("cores=4", "not known; expected one of app"),
+            ("mcw=many", "expected another kind of value"),
+        ] {
+            let error = with(text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
 
     #[test]
     fn wrong_values_are_named() {

@@ -206,6 +206,16 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// A figure of an experiment, with runs of the caller's.
+    ///
+    /// # Errors
+    /// A kernel cannot be built, or a run is not possible.
+    pub fn of_cells(name: &str, scale: Scale, cells: Vec<Cell>) -> anyhow::Result<Self> {
+        let mut planner = Planner::default();
+        let figure = planner.figure(name, None, cells)?;
+        Ok(planner.plan(scale, vec![figure]))
+    }
+
     /// The experiments called `names`; `all` are all of them.
     ///
     /// # Errors

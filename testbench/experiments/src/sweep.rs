@@ -91,7 +91,7 @@ impl Sweep {
             base.array = Config::preset(preset).context("preset")?;
         }
         for (name, value) in flat(&file.set) {
-            base = with(&base, &name, value).with_context(|| format!("set.{name}"))?;
+            base = base.with(&name, value).with_context(|| format!("set.{name}"))?;
         }
         let fields = flat(&file.sweep);
         let set = flat(&file.set);
@@ -117,7 +117,9 @@ impl Sweep {
             let mut next = Vec::with_capacity(jobs);
             for cell in &cells {
                 for value in values {
-                    let parameters = with(&cell.parameters, name, value.clone())
+                    let parameters = cell
+                        .parameters
+                        .with(name, value.clone())
                         .with_context(|| format!("sweep.{name} {value}"))?;
                     let mut labels = cell.labels.clone();
                     labels.insert(name.clone(), word(value));
@@ -173,30 +175,6 @@ fn flat(table: &Map<String, Value>) -> Vec<(String, Value)> {
         }
     }
     fields
-}
-
-/// `parameters` with another value in one field.
-fn with(parameters: &Parameters, name: &str, value: Value) -> anyhow::Result<Parameters> {
-    ensure!(name != "array.preset", "expected `preset` beside [set] and [sweep]");
-    ensure!(!name.contains('/'), "not known; expected one of {}", names(parameters)?);
-    let mut fields = serde_json::to_value(parameters)?;
-    let path = format!("/{}", name.replace('.', "/"));
-    let Some(place) = fields.pointer_mut(&path).filter(|place| !place.is_object()) else {
-        bail!("not known; expected one of {}", names(parameters)?);
-    };
-    *place = value;
-    serde_json::from_value(fields).context("expected another kind of value")
-}
-
-/// The names of all parameters.
-fn names(parameters: &Parameters) -> anyhow::Result<String> {
-    let fields = serde_json::to_value(parameters)?;
-    let names = |value: &Value| -> Vec<String> {
-        value.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
-    };
-    let array = names(&fields["array"]).into_iter().map(|name| format!("array.{name}"));
-    let outer = names(&fields).into_iter().filter(|name| name != "array");
-    Ok(outer.chain(array).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

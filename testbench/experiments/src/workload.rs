@@ -162,7 +162,7 @@ impl Workload {
         let (mcw, most) = (parameters.mcw, program.most_warps(parameters.array.warps));
         let app = &parameters.app;
         ensure!(mcw <= most, "mcw {mcw}: expected 1 to {most}, as the registers of {app} allow");
-        let frames = program.frames(parameters.kind()?, parameters.seed, parameters.packets);
+        let frames = program.frames(parameters.kind()?, parameters.packet_seed, parameters.packets);
         Ok(Self { slot_bytes_log2: slot::bytes_log2_for(&frames, program.app.growth()), program, frames })
     }
 

@@ -38,7 +38,7 @@ pub struct Service {
     pub spread: Vec<(f64, f64)>,
     /// How many times as much work a warp has in a burst of twice what the array can do.
     pub excess: f64,
-    /// The active warps from which on bursts cost more, and those at which it is `excess`.
+    /// The active warps from which on bursts cost more, and those from which on it is `excess`.
     pub excess_from: (f64, f64),
 }
 
@@ -50,7 +50,7 @@ impl Service {
             return 1.0;
         }
         let grown = if none < all { libm::log(mcw / none) / libm::log(all / none) } else { 1.0 };
-        libm::pow(self.excess, grown)
+        libm::pow(self.excess, grown.min(1.0))
     }
 
     /// The work of warp `number`, with `packets`, that starts as one of `active` warps; 1 is the
@@ -335,8 +335,8 @@ mod tests {
     #[test]
     fn bursts_cost_more_the_more_warps_are_allowed() {
         let service = Service { excess: 1.5, excess_from: (4.0, 16.0), ..service(&[(1.0, 100.0)]) };
-        let excess = [2.0, 4.0, 8.0, 16.0].map(|mcw| (service.excess_at(mcw) * 100.0).round());
-        assert_eq!(excess, [100.0, 100.0, 122.0, 150.0]);
+        let excess = [2.0, 4.0, 8.0, 16.0, 32.0].map(|mcw| (service.excess_at(mcw) * 100.0).round());
+        assert_eq!(excess, [100.0, 100.0, 122.0, 150.0, 150.0]);
         let warps = form(&[0, 0, 0, 0], 1, 10);
         let seen = [0, 1, 3].map(|number| overload(&warps, number, 1, 2, 100.0));
         assert_eq!(seen, [0.0, 1.0, 1.0]);

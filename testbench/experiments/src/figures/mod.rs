@@ -20,10 +20,12 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 
+pub(crate) use measure::computing_rate;
 pub use measure::{Measure, MEASURES};
 
+use crate::folder::Found;
 use crate::parameters::{Parameters, Through};
-use crate::plan::{Experiment, PlannedCell, Scale};
+use crate::plan::{Experiment, Figure, PlannedCell, Scale};
 use crate::report::Section;
 use crate::results::ResultFile;
 use crate::sweep::Axes;
@@ -42,6 +44,7 @@ pub const ALL: &[Experiment] = &[
     table2::EXPERIMENT,
     model::BURST,
     model::SPARSE,
+    model::HELD_OUT,
     timeout::EXPERIMENT,
     share::EXPERIMENT,
     area::EXPERIMENT,
@@ -131,6 +134,26 @@ impl Results<'_> {
     }
 }
 
+/// What a figure of a plan says of the results that were found.
+///
+/// # Errors
+/// It has results that do not belong to it.
+pub fn section_of(figure: &Figure, scale: Scale, found: &Found) -> anyhow::Result<Section> {
+    let cells: Vec<_> = figure.cells.iter().map(|cell| (cell, found.results.get(&cell.key))).collect();
+    let results = Results { scale, axes: figure.axes.as_ref(), title: &figure.name, cells };
+    let section = section(&figure.name, &results).with_context(|| format!("figure {}", figure.name))?;
+    let none = results.cells.iter().all(|(_, result)| result.is_none());
+    Ok(match none {
+        true => Section {
+            sentence: "It has no result yet.".to_string(),
+            plots: Vec::new(),
+            rows: Vec::new(),
+            ..section
+        },
+        false => section,
+    })
+}
+
 /// What a figure says.
 ///
 /// # Errors
@@ -164,7 +187,7 @@ fn label<'a>(labels: &'a BTreeMap<String, String>, name: &str) -> &'a str {
 }
 
 /// A number with digits that mean something.
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),

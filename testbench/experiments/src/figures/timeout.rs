@@ -58,7 +58,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
                     let (load, text) = (load.to_string(), seed.to_string());
                     let labels =
                         labels(&[("app", app.name), ("load", &load), ("timeout", setting), ("seed", &text)]);
-                    let parameters = Parameters { seed: *seed, ..parameters.clone() };
+                    let parameters = Parameters { seed: *seed, packet_seed: *seed, ..parameters.clone() };
                     cells.push(Cell { labels, parameters });
                 }
             }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use plot::{Plot, Scale, Series};
 
-use crate::figures::{self, Results};
+use crate::figures;
 use crate::folder::Folder;
 use crate::job::Key;
 use crate::parameters::{Parameters, Through};
@@ -87,7 +87,6 @@ pub fn write_report(folder: &Folder, others: &[PathBuf], output: &Path) -> anyho
     let found = folder.find(&plan, others)?;
     let mut sections = Vec::new();
     for figure in &plan.figures {
-        let cells: Vec<_> = figure.cells.iter().map(|cell| (cell, found.results.get(&cell.key))).collect();
         let mut missing: Vec<_> = figure
             .cells
             .iter()
@@ -99,19 +98,7 @@ pub fn write_report(folder: &Folder, others: &[PathBuf], output: &Path) -> anyho
             })
             .collect();
         missing.dedup();
-        let results = Results { scale: plan.scale, axes: figure.axes.as_ref(), title: &figure.name, cells };
-        let section =
-            figures::section(&figure.name, &results).with_context(|| format!("figure {}", figure.name))?;
-        let none = results.cells.iter().all(|(_, result)| result.is_none());
-        let section = match none {
-            true => Section {
-                sentence: "It has no result yet.".to_string(),
-                plots: Vec::new(),
-                rows: Vec::new(),
-                ..section
-            },
-            false => section,
-        };
+        let section = figures::section_of(figure, plan.scale, &found)?;
         let Section { title, sentence, plots, head, rows, measured, assumed, differs } = section;
         sections.push(Shown {
             name: figure.name.clone(),
