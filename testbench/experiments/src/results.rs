@@ -60,6 +60,8 @@ pub struct Measured {
     pub delays: Option<Delays>,
     /// Every delay that occurs, rising, with the number of packets that have it.
     pub histogram: Vec<(u64, u64)>,
+    /// Mean arrival, from the first on, and mean delay of each 64th of the packets, in cycles.
+    pub course: Vec<(f64, f64)>,
     /// Lines that the array read from memory.
     pub lines_read: u64,
     /// Lines that it wrote.
@@ -117,6 +119,7 @@ impl Measured {
             deferred_cycles: result.deferred_cycles,
             delays: scheduled.then(|| Delays::of(&times, scheduled)),
             histogram: if scheduled { histogram(&times) } else { Vec::new() },
+            course: if scheduled { course(&times) } else { Vec::new() },
             lines_read: memory.lines_read,
             lines_written: memory.lines_written,
             frame_lines: packets.iter().map(SlotPacket::lines).sum(),
@@ -160,6 +163,21 @@ fn histogram(times: &[PacketTimes]) -> Vec<(u64, u64)> {
         *counts.entry(t.commit - t.arrival).or_default() += 1;
     }
     counts.into_iter().collect()
+}
+
+/// Groups of packets whose mean delays tell how it changed.
+const GROUPS: usize = 64;
+
+/// The mean arrival and the mean delay of groups of packets, in their order.
+fn course(times: &[PacketTimes]) -> Vec<(f64, f64)> {
+    let first = times.first().map_or(0, |t| t.arrival);
+    let mean = |group: &[PacketTimes], figure: fn(&PacketTimes) -> u64| {
+        group.iter().map(|t| figure(t) as f64).sum::<f64>() / group.len() as f64
+    };
+    times
+        .chunks(times.len().div_ceil(GROUPS).max(1))
+        .map(|group| (mean(group, |t| t.arrival) - first as f64, mean(group, |t| t.commit - t.arrival)))
+        .collect()
 }
 
 fn lost(cores: impl Iterator<Item = LostCycles>) -> BTreeMap<String, u64> {
@@ -229,6 +247,15 @@ mod tests {
         let end = |times: PacketTimes| (times.finish, times.commit);
         assert_eq!(end(at_the_wire(times)), (30, 30));
         assert_eq!(end(at_the_wire(PacketTimes { sent: None, ..times })), (9, 9));
+    }
+
+    #[test]
+    fn the_course_is_of_groups() {
+        let times =
+            |at: u64| PacketTimes { arrival: 100 + at, commit: 110 + 3 * at, ..PacketTimes::default() };
+        let times: Vec<_> = (0..128).map(times).collect();
+        let course = course(&times);
+        assert_eq!((course.len(), course[0], course[63]), (64, (0.5, 11.0), (126.5, 263.0)));
     }
 
     #[test]

@@ -6,10 +6,13 @@ mod area;
 mod curve;
 mod fig4;
 mod fig5;
+mod mcw;
 mod measure;
 mod model;
+mod overload;
 mod regime;
 mod share;
+mod sweeps;
 mod swept;
 mod table2;
 #[cfg(test)]
@@ -48,6 +51,15 @@ pub const ALL: &[Experiment] = &[
     timeout::EXPERIMENT,
     share::EXPERIMENT,
     area::EXPERIMENT,
+    mcw::EXPERIMENT,
+    overload::EXPERIMENT,
+    sweeps::BY_SIZE,
+    sweeps::BY_RULES,
+    sweeps::BY_PATTERNS,
+    sweeps::BY_ROUTES,
+    sweeps::BY_LATENCY,
+    sweeps::BY_LANES,
+    sweeps::BY_CHANNELS,
 ];
 
 /// The apps of the papers' figures: name here, name there, packets of a run with a steady state.

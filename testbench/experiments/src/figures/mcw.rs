@@ -1,0 +1,124 @@
+//! Which MCW is best in which traffic, and what a controller could win.
+
+use super::regime::{rate, BURST_PACKETS};
+use super::{figure, labels, App, Results, APPS, QUICK_PACKETS};
+use crate::parameters::{Parameters, Through};
+use crate::plan::{Cell, Experiment, Scale};
+use crate::report::{self, Plot, Section, Series};
+
+/// The experiment.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "mcw",
+    summary: "p99 of the delay with every MCW, by traffic: what a controller could win",
+    cells,
+    section,
+};
+
+/// Values of the MCW.
+const WARPS: [u32; 7] = [1, 2, 4, 8, 16, 24, 32];
+const QUICK_WARPS: [u32; 2] = [4, 16];
+/// Traffic: name, and what it is.
+const TRAFFIC: [(&str, &str); 3] = [
+    ("burst", "even arrivals at 2.0 T"),
+    ("sparse", "Poisson arrivals at 0.5 T"),
+    ("mixed", "bursts of 2,048 frames at 2.0 T, 0.7 T in the mean"),
+];
+
+fn arrivals(app: &App, traffic: &str) -> String {
+    let rate = |factor| rate(app, Through::Host, factor);
+    match traffic {
+        "burst" => format!("constant:{}", rate(2.0)),
+        "sparse" => format!("poisson:{}", rate(0.5)),
+        _ => format!("onoff:{},peak={},burst=2048", rate(0.7), rate(2.0)),
+    }
+}
+
+fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let (warps, packets) = match scale {
+        Scale::Quick => (&QUICK_WARPS[..], QUICK_PACKETS),
+        Scale::Full => (&WARPS[..], BURST_PACKETS),
+    };
+    let mut cells = Vec::new();
+    for app in &APPS {
+        for (traffic, _) in TRAFFIC {
+            for &mcw in warps {
+                let labels = labels(&[("app", app.name), ("traffic", traffic), ("mcw", &mcw.to_string())]);
+                let arrivals = arrivals(app, traffic);
+                let parameters = Parameters { mcw, packets, arrivals, ..Parameters::of(app.name)? };
+                cells.push(Cell { labels, parameters });
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn section(results: &Results) -> anyhow::Result<Section> {
+    let (mut rows, mut plots) = (Vec::new(), Vec::new());
+    // p99 over the best of its cell, by MCW: the worst over all cells tells a single value.
+    let mut worst: Vec<(u32, f64, usize)> = Vec::new();
+    let mut all = 0;
+    for (traffic, about) in TRAFFIC {
+        let mut series = Vec::new();
+        for app in &APPS {
+            let of_cell = [("app", app.name), ("traffic", traffic)];
+            let found: Vec<_> = results
+                .all(&of_cell)
+                .filter_map(|result| Some((result, result.measured.delays.as_ref()?)))
+                .collect();
+            let Some(best) = found.iter().map(|(_, delays)| delays.delay.p99).min() else { continue };
+            all += 1;
+            let mut points = Vec::new();
+            for (result, delays) in found {
+                let mcw = result.job.parameters.mcw;
+                let over = delays.delay.p99 as f64 / best.max(1) as f64;
+                match worst.iter_mut().find(|(known, ..)| *known == mcw) {
+                    Some((_, most, count)) => (*most, *count) = (most.max(over), *count + 1),
+                    None => worst.push((mcw, over, 1)),
+                }
+                points.push((f64::from(mcw), delays.delay.p99 as f64));
+                rows.push(vec![
+                    app.published.to_string(),
+                    traffic.to_string(),
+                    mcw.to_string(),
+                    figure(result.measured.whole.mpps()),
+                    figure(delays.delay.mean),
+                    delays.delay.p99.to_string(),
+                    figure(over),
+                    delays.delay.iqr.to_string(),
+                ]);
+            }
+            series.push(Series { name: app.published.to_string(), points, published: false });
+        }
+        plots.push(Plot {
+            title: format!("p99 of the delay, {about}"),
+            x: "MCW".to_string(),
+            x_scale: report::Scale::Logarithmic,
+            y: "cycles".to_string(),
+            y_scale: report::Scale::Logarithmic,
+            series,
+        });
+    }
+    // Only a value that every kernel allows is one for all.
+    let single = worst.iter().filter(|(_, _, count)| *count == all).min_by(|a, b| a.1.total_cmp(&b.1));
+    let sentence = match single {
+        Some((mcw, over, _)) => format!(
+            "With MCW {mcw} for all, the p99 is at most {} times that of the best value for each app and traffic.",
+            figure(*over)
+        ),
+        None => "No MCW was run for all apps and traffic.".to_string(),
+    };
+    let head =
+        ["app", "traffic", "MCW", "delivered, Mpps", "mean delay", "p99, cycles", "over the best", "IQR"];
+    Ok(Section {
+        title: "MCW by traffic".to_string(),
+        sentence,
+        plots,
+        head: head.map(str::to_string).to_vec(),
+        rows,
+        measured: "64-byte frames by the host, header path, from an empty machine.".to_string(),
+        assumed: "T as in figure 4.".to_string(),
+        differs: "The paper tunes the MCW to get other qualities of service. Here a controller is firmware of the command processor \
+                  (docs/firmware.md has one, measured); this page says what there is to win by it."
+            .to_string(),
+    })
+}
