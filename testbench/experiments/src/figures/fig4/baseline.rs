@@ -106,6 +106,36 @@ pub fn all(results: &Results, app: &App, system: &System, offered: f64, packets:
     times.iter().map(of_size).collect()
 }
 
+/// How many times its kernel DPI takes with transfers, in the measurement that motivates the paper:
+/// 30 times a CPU falls to 5 times (Hermes, section 2.4).
+const TRANSFERS_OF_DPI: f64 = 6.0;
+
+/// `system` with the efficiency of PCIe with which DPI in batches of the best size takes
+/// [`TRANSFERS_OF_DPI`] times its kernel; none without its results, or where none does it.
+pub fn calibrated(results: &Results, dpi: &App, system: &System) -> Option<System> {
+    let times = kernel_times(results, dpi);
+    // The batch with the best throughput, and what it takes over its kernel.
+    let ratio = |efficiency: f64| {
+        let system = System { efficiency, ..*system };
+        let all = all(results, dpi, &system, 1e3, BATCHES);
+        let best = all.iter().max_by(|a, b| a.mpps.total_cmp(&b.mpps))?;
+        Some(1e3 * best.size as f64 / best.mpps / kernel_time(&times, best.size))
+    };
+    let (mut low, mut high) = (0.001, 1.0);
+    if ratio(low)? < TRANSFERS_OF_DPI || ratio(high)? > TRANSFERS_OF_DPI {
+        return None;
+    }
+    for _ in 0..40 {
+        let middle = (low + high) / 2.0;
+        if ratio(middle)? > TRANSFERS_OF_DPI {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(System { efficiency: high, ..*system })
+}
+
 /// Gbit/s of 64-byte frames.
 pub fn gbps(mpps: f64) -> f64 {
     // A frame on the wire has 20 bytes of preamble and gap, which are no part of it.
