@@ -42,6 +42,35 @@ pub fn cells(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
     Ok(cells)
 }
 
+/// Label of kernels on other batches.
+const OTHER: &str = "other batch";
+/// Seeds of the packets of other batches.
+const OTHER_SEEDS: [u64; 3] = [1, 2, 3];
+/// Their packets, and the MCW.
+const OTHER_BATCH: (usize, u32) = (4_096, 16);
+
+/// The kernel of an app on batches of other packets, which are taken for alike.
+pub fn other_batches(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let (packets, mcw) = match scale {
+        Scale::Quick => (QUICK_SIZES[0], OTHER_BATCH.1),
+        Scale::Full => OTHER_BATCH,
+    };
+    let of_seed = |packet_seed: u64| -> anyhow::Result<Cell> {
+        let labels = labels(&[("app", app.name), (OTHER, &packet_seed.to_string())]);
+        Ok(Cell { labels, parameters: Parameters { mcw, packets, packet_seed, ..Parameters::of(app.name)? } })
+    };
+    OTHER_SEEDS.into_iter().map(of_seed).collect()
+}
+
+/// By what share the kernel times of batches of other packets differ; none without two of them.
+pub fn spread(results: &Results, app: &App) -> Option<f64> {
+    let of_app = [("app", app.name)];
+    let other = results.labelled(&of_app).filter(|(labels, _)| labels.contains_key(OTHER));
+    let times: Vec<_> = other.map(|(_, result)| result.measured.busy_cycles).collect();
+    let (least, most) = (*times.iter().min()?, *times.iter().max()?);
+    (times.len() > 1).then(|| most as f64 / least.max(1) as f64 - 1.0)
+}
+
 /// What the system makes of a burst, with batches of one size.
 #[derive(Clone, Debug)]
 pub struct Baseline {

@@ -82,6 +82,9 @@ fn saturated_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
 fn all_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
     let mut cells = saturated_cells(scale)?;
     cells.extend(even_bursts(scale)?);
+    for app in &APPS {
+        cells.extend(baseline::other_batches(app, scale)?);
+    }
     Ok(cells)
 }
 
