@@ -199,6 +199,7 @@ impl Subject {
             },
             // Firmware works while no packet comes.
             skip_idle: self.what.firmware.is_none(),
+            ..usual
         }
     }
 

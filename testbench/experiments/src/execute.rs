@@ -85,7 +85,8 @@ fn simulate(
     let layout = host.configure(&setup)?;
     let process = parameters.arrival_process()?;
     let arrivals = if process.is_scheduled() { Arrivals::Scheduled } else { Arrivals::Taken };
-    let options = RunOptions { commit_limit: COMMIT_LIMIT, arrivals, ..RunOptions::default() };
+    let push_packets = u64::from(parameters.push_packets);
+    let options = RunOptions { commit_limit: COMMIT_LIMIT, arrivals, push_packets, ..RunOptions::default() };
     let arriving: Vec<_> = workload
         .frames
         .iter()

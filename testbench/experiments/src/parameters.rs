@@ -59,6 +59,8 @@ pub struct Parameters {
     pub timeout: u32,
     /// Whether a partial warp is formed at once when a warp slot is idle.
     pub eager: bool,
+    /// Packets that the host gathers before it tells the array of them.
+    pub push_packets: u32,
     /// Timing of the memory: cycles of a fixed latency, or `dram:NAME=N,...`.
     pub memory: String,
     /// How packets come and go.
@@ -86,6 +88,7 @@ impl Parameters {
             pattern_rules: 100,
             timeout: 256,
             eager: false,
+            push_packets: 1,
             memory: "100".to_string(),
             through: Through::Host,
         })
@@ -158,6 +161,12 @@ impl Parameters {
         self.kind()?;
         self.arrival_process()?;
         self.latency()?;
+        let push = self.push_packets;
+        ensure!(push >= 1, "push_packets {push}: expected at least 1");
+        ensure!(
+            push == 1 || self.through == Through::Host,
+            "push_packets {push}: expected 1 through the ports, which tell the array of each packet"
+        );
         let ports = self.array.packet_ports;
         ensure!(
             self.through == Through::Host || ports,
@@ -216,11 +225,12 @@ mod tests {
     #[test]
     fn wrong_values_are_named() {
         type Change = fn(&mut Parameters);
-        let cases: [(&str, Change); 9] = [
+        let cases: [(&str, Change); 10] = [
             ("app `none`", |p| p.app = "none".to_string()),
             ("array: ", |p| p.array.lanes = 3),
             ("mcw 33: expected 1 to 32", |p| p.mcw = 33),
             ("packets 0: expected 1 to", |p| p.packets = 0),
+            ("push_packets 0: expected at least 1", |p| p.push_packets = 0),
             ("filters 0: expected 1 to", |p| p.filters = 0),
             ("frames `fixed:1`: expected", |p| p.frames = "fixed:1".to_string()),
             ("arrivals `soon`: expected", |p| p.arrivals = "soon".to_string()),

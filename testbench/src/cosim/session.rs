@@ -81,14 +81,17 @@ pub struct RunOptions {
     /// Whether to leave out cycles in which the array rests and waits for the next packet. Times of
     /// the run count them, the counters of the array do not.
     pub skip_idle: bool,
+    /// Packets that the host gathers before it tells the array of them; fewer where no more come, or
+    /// the ring is full. 1: of each as soon as the last push is done.
+    pub push_packets: u64,
 }
 
 impl Default for RunOptions {
     /// 500,000 cycles without an instruction, 20,000,000 without a commit; packets arrive by their
-    /// schedule, idle time is left out.
+    /// schedule, idle time is left out, packets are pushed as they come.
     fn default() -> Self {
         let arrivals = Arrivals::default();
-        Self { stall_limit: 500_000, commit_limit: 20_000_000, arrivals, skip_idle: true }
+        Self { stall_limit: 500_000, commit_limit: 20_000_000, arrivals, skip_idle: true, push_packets: 1 }
     }
 }
 
@@ -131,6 +134,8 @@ struct Run<'a> {
     task: Task,
     /// The last register access was a push, so that others get their turn.
     pushed_last: bool,
+    /// Packets that are gathered for a push.
+    push_packets: u64,
     fault_seen: bool,
     /// A warp has finished since the last look at the fault FIFO.
     finished: bool,
@@ -179,6 +184,7 @@ pub fn run(
         stuck: None,
         task: Task::None,
         pushed_last: false,
+        push_packets: options.push_packets,
         fault_seen: false,
         finished: false,
         looking: false,
@@ -343,7 +349,9 @@ impl Run<'_> {
         }
         let count = self.tracker.not_pushed();
         let others = self.fault_seen || self.maintenance.is_some() || self.maintenance_is_due();
-        if count > 0 && !(self.pushed_last && others) {
+        let all_came = self.tracker.arrived() == self.total;
+        let is_due = count >= self.push_packets || all_came || !self.tracker.has_room();
+        if count > 0 && is_due && !(self.pushed_last && others) {
             self.pushed_last = true;
             self.tracker.push(count);
             self.task = Task::Push(count);

@@ -529,6 +529,31 @@ fn a_warp_that_takes_long_is_waited_for_as_long_as_it_retires() {
     assert!(error.contains("no packet was committed for 10001 cycles; packets: 10 arrived"), "{error}");
 }
 
+/// A packet waits for those that are pushed with it, and for no more once the last has come or the
+/// ring is full.
+#[test]
+fn packets_are_gathered_for_a_push() {
+    let run = |push_packets, count| {
+        let mut host = array(MemoryOptions::default());
+        host.load_kernel(&KERNEL).unwrap();
+        let packets = frames(count, |i| 400 * i as u64);
+        let layout = host.configure(&SMALL).unwrap();
+        let options = RunOptions { push_packets, ..RunOptions::default() };
+        let result = super::run(&mut host, &SMALL, &layout, &packets, options, &mut |_| {}).unwrap();
+        check(&packets, &result);
+        result.packets.iter().map(|packet| packet.times.start - packet.times.arrival).collect::<Vec<_>>()
+    };
+    let (at_once, gathered) = (run(1, 10), run(4, 10));
+    // The first of four waits for the other three; of the last two, the first for one.
+    for (first, others) in [(0, 3), (4, 3), (8, 1)] {
+        assert!(gathered[first] >= 400 * others, "{gathered:?}");
+    }
+    assert!(gathered[3] < 400 && at_once.iter().all(|wait| *wait < 400), "{gathered:?} {at_once:?}");
+    // More than the ring has slots.
+    let ring = 1 << SMALL.ring_slots_log2;
+    assert_eq!(run(10_000, 3 * ring).len(), 3 * ring);
+}
+
 /// Packets come four times as fast as they are processed: they wait, also while the ring is full.
 #[test]
 fn what_an_overload_makes_packets_wait_is_part_of_their_delay() {

@@ -10,6 +10,7 @@ mod mcw;
 mod measure;
 mod model;
 mod overload;
+mod push;
 mod regime;
 mod share;
 mod sweeps;
@@ -53,6 +54,7 @@ pub const ALL: &[Experiment] = &[
     area::EXPERIMENT,
     mcw::EXPERIMENT,
     overload::EXPERIMENT,
+    push::EXPERIMENT,
     sweeps::BY_SIZE,
     sweeps::BY_RULES,
     sweeps::BY_PATTERNS,
