@@ -91,10 +91,11 @@ pub fn fit(
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut service = Service {
         rates: ComputingRates::new(&points)?,
+        full: closed,
         idle_lane,
         spread: Vec::new(),
         excess: 1.0,
-        excess_from: (known, burst.mcw as f64),
+        excess_from: burst.mcw as f64,
     };
     let array = |observed: &Observed| Array { cores, lanes, mcw: observed.mcw, timeout: observed.timeout };
     let predict = |service: &Service, observed: &Observed| {
@@ -166,10 +167,11 @@ mod tests {
         let saturated = [(1.0, 800.0), (4.0, 320.0), (8.0, 250.0)];
         let truth = Service {
             rates: ComputingRates::new(&saturated).unwrap(),
+            full: ComputingRates::new(&saturated).unwrap(),
             idle_lane: 0.0,
             spread: vec![(1.0, 0.06)],
             excess: 1.3,
-            excess_from: (4.0, 8.0),
+            excess_from: 8.0,
         };
         let open = [80, 50, 36].map(|interval| observed(&truth, interval, 1_200));
         let burst = observed(&truth, 14, 400);
@@ -195,10 +197,11 @@ mod tests {
         let saturated = [(1.0, 800.0), (4.0, 320.0)];
         let truth = Service {
             rates: ComputingRates::new(&saturated).unwrap(),
+            full: ComputingRates::new(&saturated).unwrap(),
             idle_lane: 0.1,
             spread: Vec::new(),
             excess: 1.0,
-            excess_from: (4.0, 8.0),
+            excess_from: 8.0,
         };
         let open = [300, 60].map(|interval| observed(&truth, interval, 800));
         let fitted = fit(ARRAY.cores, ARRAY.lanes, &saturated, &open, &observed(&truth, 20, 400)).unwrap();

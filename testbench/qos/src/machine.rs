@@ -29,8 +29,10 @@ pub const ISSUE_CYCLES: f64 = 10.0;
 /// How fast the cores are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
-    /// Cycles between two finished warps of a core with so many active ones.
+    /// Cycles between two finished warps of a core with so many active ones, while slots are free.
     pub rates: ComputingRates,
+    /// The same with all slots busy, by MCW.
+    pub full: ComputingRates,
     /// The part of a full warp's work that a warp lacks for each lane without a packet.
     pub idle_lane: f64,
     /// How much the work of warps differs, by active warps of the core: the shape of a log-logistic
@@ -38,19 +40,17 @@ pub struct Service {
     pub spread: Vec<(f64, f64)>,
     /// How many times as much work a warp has in a burst of twice what the array can do.
     pub excess: f64,
-    /// The active warps from which on bursts cost more, and those from which on it is `excess`.
-    pub excess_from: (f64, f64),
+    /// The MCW from which on it is that; it grows to it from MCW 1 on.
+    pub excess_from: f64,
 }
 
 impl Service {
     /// How many times as much work warps have in a burst, with this MCW.
     fn excess_at(&self, mcw: f64) -> f64 {
-        let (none, all) = self.excess_from;
-        if mcw <= none {
-            return 1.0;
+        if self.excess_from <= 1.0 {
+            return self.excess;
         }
-        let grown = if none < all { libm::log(mcw / none) / libm::log(all / none) } else { 1.0 };
-        libm::pow(self.excess, grown.min(1.0))
+        libm::pow(self.excess, (libm::log(mcw) / libm::log(self.excess_from)).min(1.0))
     }
 
     /// The work of warp `number`, with `packets`, that starts as one of `active` warps; 1 is the
@@ -203,7 +203,10 @@ pub fn run(array: &Array, service: &Service, arrivals: &[u64]) -> Option<Predict
 /// Start and finish of every warp.
 fn schedule(array: &Array, service: &Service, warps: &[FormedWarp]) -> Vec<(f64, f64)> {
     let Array { cores: count, lanes, mcw, .. } = *array;
-    let rates: Vec<f64> = (0..=mcw).map(|active| service.rates.at_power(active as f64)).collect();
+    let mut rates: Vec<f64> = (0..mcw).map(|active| service.rates.at_power(active as f64)).collect();
+    rates.push(service.full.at_power(mcw as f64));
+    // A core need not use all the warps that it may have.
+    let best = rates[1..].iter().copied().fold(f64::INFINITY, f64::min);
     let excess = service.excess_at(mcw as f64) - 1.0;
     let core = || Core { served: 0.0, now: 0.0, warps: Vec::with_capacity(mcw) };
     let mut cores: Vec<Core> = (0..count).map(|_| core()).collect();
@@ -224,7 +227,7 @@ fn schedule(array: &Array, service: &Service, warps: &[FormedWarp]) -> Vec<(f64,
                 let core = &mut cores[at];
                 core.advance(cycle, &rates);
                 let active = (core.warps.len() + 1) as f64;
-                let burst = overload(warps, next, count, mcw, rates[mcw]);
+                let burst = overload(warps, next, count, mcw, best);
                 let work = service.work(next, packets, lanes, active) * (1.0 + burst * excess);
                 core.warps.push((core.served + work, next));
                 times[next].0 = cycle;
@@ -242,15 +245,19 @@ fn schedule(array: &Array, service: &Service, warps: &[FormedWarp]) -> Vec<(f64,
     }
 }
 
+/// How an overload grows with its rate: fitted to bursts of four apps at 1.1 and 2.0 times their
+/// throughput.
+const OVERLOAD: f64 = 0.6;
+
 /// How much faster warps came lately than the cores can finish them: 0 if they did not, 1 from twice
-/// as fast on.
+/// as fast on. It rises at once, as the slots fill at once.
 fn overload(warps: &[FormedWarp], number: usize, cores: usize, mcw: usize, rate: f64) -> f64 {
     let back = number.min(cores * mcw);
     if back == 0 {
         return 0.0;
     }
     let interval = cores as f64 * (warps[number].formed - warps[number - back].formed) / back as f64;
-    (2.0 * (1.0 - interval / rate)).clamp(0.0, 1.0)
+    libm::pow((2.0 * (1.0 - interval / rate)).clamp(0.0, 1.0), OVERLOAD)
 }
 
 #[cfg(test)]
@@ -260,10 +267,11 @@ mod tests {
     fn service(points: &[(f64, f64)]) -> Service {
         Service {
             rates: ComputingRates::new(points).unwrap(),
+            full: ComputingRates::new(points).unwrap(),
             idle_lane: 0.0,
             spread: Vec::new(),
             excess: 1.0,
-            excess_from: (1.0, 16.0),
+            excess_from: 16.0,
         }
     }
 
@@ -319,6 +327,17 @@ mod tests {
         assert!(error.abs() < 0.25, "{predicted:?} {expected}");
     }
 
+    /// More warps than are good for the memory are allowed, and never there.
+    #[test]
+    fn warps_that_are_not_there_make_no_overload() {
+        let base = service(&[(1.0, 400.0), (4.0, 100.0)]);
+        let full = ComputingRates::new(&[(1.0, 400.0), (4.0, 100.0), (16.0, 160.0)]).unwrap();
+        let service = Service { full, excess: 2.0, ..base };
+        let arrivals: Vec<u64> = (0..400).map(|number| number * 130).collect();
+        let of = |mcw| run(&Array { mcw, ..ONE }, &service, &arrivals).unwrap().mean;
+        assert_eq!(of(16), of(8));
+    }
+
     #[test]
     fn work_differs_and_has_its_mean() {
         let service = Service { spread: vec![(1.0, 0.1)], idle_lane: 0.01, ..service(&[(1.0, 100.0)]) };
@@ -334,13 +353,13 @@ mod tests {
 
     #[test]
     fn bursts_cost_more_the_more_warps_are_allowed() {
-        let service = Service { excess: 1.5, excess_from: (4.0, 16.0), ..service(&[(1.0, 100.0)]) };
-        let excess = [2.0, 4.0, 8.0, 16.0, 32.0].map(|mcw| (service.excess_at(mcw) * 100.0).round());
-        assert_eq!(excess, [100.0, 100.0, 122.0, 150.0, 150.0]);
+        let service = Service { excess: 1.5, excess_from: 16.0, ..service(&[(1.0, 100.0)]) };
+        let excess = [1.0, 4.0, 16.0, 32.0].map(|mcw| (service.excess_at(mcw) * 100.0).round());
+        assert_eq!(excess, [100.0, 122.0, 150.0, 150.0]);
         let warps = form(&[0, 0, 0, 0], 1, 10);
         let seen = [0, 1, 3].map(|number| overload(&warps, number, 1, 2, 100.0));
         assert_eq!(seen, [0.0, 1.0, 1.0]);
         let even = form(&[0, 90, 180], 1, 10);
-        assert!((overload(&even, 2, 1, 2, 100.0) - 0.2).abs() < 1e-9);
+        assert!((overload(&even, 2, 1, 2, 100.0) - libm::pow(0.2, OVERLOAD)).abs() < 1e-9);
     }
 }

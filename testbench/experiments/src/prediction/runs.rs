@@ -13,7 +13,7 @@ use crate::results::ResultFile;
 use crate::workload::Program;
 
 /// Values of the MCW of runs with all slots busy, of which a kernel may not allow all.
-const SATURATED: [u32; 4] = [1, 4, 16, 32];
+const SATURATED: [u32; 5] = [1, 4, 8, 16, 32];
 /// Most warps of a core in open runs.
 const OPEN_WARPS: u32 = 16;
 /// Loads of open runs, in percent.
@@ -147,11 +147,11 @@ mod tests {
         let base = Parameters::of("dec-ttl").unwrap();
         let saturated = saturated_cells(&base, 16, Scale::Full);
         let seen: Vec<_> = saturated.iter().map(|cell| cell.parameters.mcw).collect();
-        assert_eq!(seen, [1, 4, 16]);
+        assert_eq!(seen, [1, 4, 8, 16]);
         assert!(saturated.iter().all(|cell| role(&cell.labels) == Some(Role::Saturated)));
         let few: Vec<_> =
             saturated_cells(&base, 12, Scale::Quick).iter().map(|cell| cell.parameters.mcw).collect();
-        assert_eq!(few, [1, 4, 12]);
+        assert_eq!(few, [1, 4, 8, 12]);
         // 1,000 Mpps of frames that take 84 bytes of the wire are 672 Gbit/s.
         let open = open_cells(&base, 32, 1_000.0, Scale::Full).unwrap();
         let seen: Vec<_> =

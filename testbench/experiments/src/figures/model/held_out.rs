@@ -30,7 +30,7 @@ pub fn cells(scale: plan::Scale) -> anyhow::Result<Vec<Cell>> {
     // Runs of figure 5.
     for cell in closed(scale)? {
         let parameters = cell.parameters;
-        if matches!(parameters.mcw, 1 | 4 | 16 | 32) {
+        if matches!(parameters.mcw, 1 | 4 | 8 | 16 | 32) {
             cells.push(prediction::cell(Role::Saturated, parameters));
         }
     }
@@ -167,7 +167,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: "Rates, arrivals, MCW and the seed of packets are drawn by a seed; none is of the calibration, which has \
-                   runs with all slots busy at MCW 1, 4, 16 and 32, even arrivals at 30, 60 and 90 % of the throughput, and a burst \
+                   runs with all slots busy at MCW 1, 4, 8, 16 and 32, even arrivals at 30, 60 and 90 % of the throughput, and a burst \
                    of twice the throughput. Even frames of other sizes only for apps that read headers alone."
             .to_string(),
         assumed: "Loads choose the rates of jobs before anything is measured; the column tells them by what was.".to_string(),
