@@ -119,6 +119,10 @@ pub struct ArrayArgs {
     /// of a board reads it: a power of two, 16 to 16384
     #[arg(long, value_name = "ENTRIES")]
     trace_buffer: Option<usize>,
+    /// Give the array load counters: why warps are formed, busy warp slots, hits of the L1, and how
+    /// full queues and ring became
+    #[arg(long)]
+    load_counters: bool,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -193,6 +197,7 @@ impl ArrayArgs {
         config.local_window = self.local_window.unwrap_or(config.local_window);
         config.fault_output |= self.fault_output;
         config.trace_buffer = self.trace_buffer.unwrap_or(config.trace_buffer);
+        config.load_counters |= self.load_counters;
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;

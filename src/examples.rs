@@ -30,6 +30,7 @@ const EXAMPLES: [(&str, &[Example]); 45] = [
             ("Data and a golden model of your own", "hermes run --kernel nat.elf --pcap in.pcap --table flows=flows.bin --golden ./nat-model"),
             ("Gbit/s and nanoseconds at the clock of an FPGA", "hermes run --app dec-ttl --pcap in.pcap --clock 50 --line-rate 1"),
             ("The report for another program", "hermes run --app dec-ttl --pcap - --json -"),
+            ("How busy warp slots, queues and L1 are", "hermes run --app dec-ttl --pcap in.pcap --load-counters"),
             ("Firmware alone", "hermes run --firmware fw.elf --command-threads 4"),
         ],
     ),

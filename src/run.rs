@@ -411,6 +411,7 @@ impl Prepared<'_> {
         let work = core_work(&result.counters);
         let mut report = Report::new(facts, &records, lengths, work, faults, counted, models.is_some());
         report.set_memory(&result.memory);
+        report.set_load(result.load.as_ref());
         let RunResult { deferred_cycles, cache_cleanings, .. } = result;
         report.waits = Some(Waits { deferred_cycles, cache_cleanings });
         report.loss = loss;

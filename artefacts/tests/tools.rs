@@ -119,7 +119,7 @@ fn fpga_preset_is_clean_and_synthesizes() {
 }
 
 /// Packet ports and a network interface, each alone and with two channels; elaborated are both,
-/// with a cycle for look-ups in the L2.
+/// with a cycle for look-ups in the L2. The packet ports have load counters beside them.
 #[test]
 fn packet_ports_and_network_interface_are_clean() {
     for (packet_ports, network) in [(true, false), (false, true), (true, true)] {
@@ -129,6 +129,7 @@ fn packet_ports_and_network_interface_are_clean() {
             network,
             atomics: network,
             l2_look_up_cycle: packet_ports && network,
+            load_counters: packet_ports,
             channels: 2,
             lanes: 2,
             ..Config::preset("default").unwrap()
@@ -148,6 +149,7 @@ fn command_processor_and_thread_spawner_are_clean() {
     for (command_threads, uli_channels, spawn_slots) in [(1, 0, 0), (0, 0, 8), (1, 2, 16)] {
         let small =
             Config { cores: 1, lanes: 2, atomics: spawn_slots == 16, ..Config::preset("default").unwrap() };
+        let small = Config { load_counters: spawn_slots == 16, ..small };
         let command_cache_lines = if uli_channels > 0 { 64 } else { 0 };
         let folder =
             emit_config(&Config { command_threads, command_cache_lines, uli_channels, spawn_slots, ..small });

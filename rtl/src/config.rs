@@ -129,6 +129,10 @@ pub struct Config {
     /// a power of two, 16 to 16384; 0: the array has none.
     #[serde(default)]
     pub trace_buffer: usize,
+    /// The array has load counters: hits of the L1, why warps are formed, busy warp slots, and how
+    /// full queues and ring became.
+    #[serde(default)]
+    pub load_counters: bool,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -182,6 +186,8 @@ pub struct CoreOptions {
     pub trace: bool,
     /// What a trace buffer is told.
     pub trace_buffer: bool,
+    /// What the load counters count of it.
+    pub load_counters: bool,
 }
 
 impl Default for CoreOptions {
@@ -203,6 +209,7 @@ impl Default for CoreOptions {
             l2_banks: 1,
             trace: false,
             trace_buffer: false,
+            load_counters: false,
         }
     }
 }
@@ -287,6 +294,7 @@ impl Config {
             net_queue_entries: Self::usual_entries(name),
             fault_output: false,
             trace_buffer: 0,
+            load_counters: false,
             trace: false,
         };
         Ok(match name {
@@ -351,7 +359,15 @@ impl Config {
             l2_banks: self.l2_banks,
             trace: self.trace,
             trace_buffer: self.trace_buffer > 0,
+            load_counters: self.load_counters,
         }
+    }
+
+    /// Value of the QOS register: a bit for each QoS option that the array has. Without any of
+    /// them, 0, there is no such register.
+    #[must_use]
+    pub const fn qos(&self) -> u32 {
+        self.load_counters as u32
     }
 
     /// The array has a requester of the L2 behind the cores: that of the command processor and the

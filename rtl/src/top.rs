@@ -2,7 +2,7 @@
 
 use crate::command::{CommandProcessor, CommandTrace};
 use crate::config::Config;
-use crate::control::{Dispatch, FaultCollector};
+use crate::control::{Dispatch, FaultCollector, LoadCounters};
 use crate::core::ShaderCore;
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
@@ -109,7 +109,7 @@ pub struct HermesTop<const LANES: usize> {
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
-    #[init(Dispatch::traced(config.cores, config.lanes, config.warps, spawns, usize::from(config.trace)))]
+    #[init(Dispatch::watched(config.cores, config.lanes, config.warps, spawns, usize::from(config.trace), usize::from(config.load_counters)))]
     dispatch: Dispatch<10, 11>,
     #[init(FaultCollector::new(config.cores, spawns))]
     faults: FaultCollector,
@@ -117,7 +117,7 @@ pub struct HermesTop<const LANES: usize> {
     memory: MemorySystem,
     #[init((0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect())]
     core: Vec<ShaderCore<LANES>>,
-    #[count(ports)]
+    #[init((0..ports).map(|_| PacketPorts::new(usize::from(config.load_counters))).collect())]
     ports: Vec<PacketPorts>,
     #[init((0..spawns).map(|_| ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots, captures)).collect())]
     spawner: Vec<ThreadSpawner>,
@@ -134,6 +134,8 @@ pub struct HermesTop<const LANES: usize> {
     bus_errors: Register<Bits<32>>,
     #[init(trace_buffer(config))]
     buffer: Vec<TraceBuffer<LANES>>,
+    #[init((0..usize::from(config.load_counters)).map(|_| LoadCounters::new(config.cores, spawns, ports)).collect())]
+    loads: Vec<LoadCounters<10, 11>>,
     #[init(config.cores)]
     _cores: usize,
     #[init(ports)]
@@ -178,6 +180,8 @@ pub struct HermesTop<const LANES: usize> {
     _formed_traces: usize,
     #[init(usize::from(config.trace_buffer > 0))]
     _buffers: usize,
+    #[init(usize::from(config.load_counters))]
+    _loads: usize,
     #[init(usize::from(config.fault_output))]
     _fault_outputs: usize,
     #[init(if config.atomics { config.cores } else { 0 })]
@@ -496,6 +500,26 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         }
         for i in 0..self._traces {
             connect!(self.trace[i], self.core[i].trace[0]);
+        }
+
+        // Load counters
+        for k in 0..self._loads {
+            connect!(self.registers.load_counters[k], self.loads[k].counters);
+            self.loads[k].core_select.next = self.registers.configuration.core_select.val();
+            connect!(self.dispatch.formed_by[k], self.loads[k].formed_by);
+            self.loads[k].start.next = self.dispatch.trace_issue.valid.val();
+            self.loads[k].finish.next = self.dispatch.trace_finish.valid.val();
+            self.loads[k].commit.next = self.dispatch.trace_commit.valid.val();
+            self.loads[k].tasks.next = self.dispatch.task_level.val();
+            for i in 0..self._cores {
+                self.loads[k].line_hit[i].next = self.core[i].line_hit[k].val();
+            }
+            for j in 0..self._spawns {
+                self.loads[k].start_spawned[j].next = self.dispatch.start_spawned[j].val();
+            }
+            for p in 0..self._ports {
+                self.loads[k].ring[p].next = self.ports[p].occupied[k].val();
+            }
         }
 
         // Trace buffer

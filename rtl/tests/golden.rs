@@ -45,6 +45,7 @@ fn configurations() -> Vec<(String, Config)> {
             uli_channels: 2,
             spawn_slots: 16,
             network: true,
+            load_counters: true,
             trace: true,
             ..plain.clone()
         };

@@ -170,6 +170,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
     let counted = counted(&capture, slot_bytes_log2);
     let mut report = Report::without_times(facts, &records, busy_cycles, lengths, cores, faults, counted);
+    report.set_load(result.read_out.load.as_ref());
     let read = report.cores.iter().map(|core| core.line_reads).sum();
     report.frame_lines = Some(FrameLines::new(packets.iter().map(SlotPacket::lines).sum(), read));
     if program.app.is_some() {

@@ -82,7 +82,7 @@ fn of_preset(name: &str, packet_ports: bool) {
     let preset = Config::preset(name).unwrap();
     let sizes =
         Config { cores: preset.cores.min(2), lanes: 2, warps: 2, l2_bank_lines: 32, l1_lines: 16, ..preset };
-    let config = Config { packet_ports, ..sizes };
+    let config = Config { packet_ports, load_counters: packet_ports, ..sizes };
     agrees_with_its_map(&config, &build(&config));
 }
 
@@ -92,7 +92,7 @@ fn of_paper() {
 }
 
 #[test]
-fn of_default_with_packet_ports() {
+fn of_default_with_packet_ports_and_load_counters() {
     of_preset("default", true);
 }
 

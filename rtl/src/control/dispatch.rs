@@ -3,8 +3,8 @@
 use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
 use crate::host::registers::progress::Progress;
 use crate::ports::{
-    FormedTrace, IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent, WarpFinish,
-    WarpTrace,
+    FormedBy, FormedTrace, IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent,
+    WarpFinish, WarpTrace,
 };
 use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
@@ -24,7 +24,7 @@ use hermes_hdl::prelude::*;
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish`. No counter here counts them.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -87,8 +87,12 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[count(traces)]
     pub trace_formed: Vec<FormedTrace>,
 
+    /// To the load counters (one element with them): a warp of packets is formed.
+    #[count(loads)]
+    pub formed_by: Vec<FormedBy>,
+
     tasks: TaskFifo<A, L>,
-    #[init(WarpFormer::new(lanes))]
+    #[init(WarpFormer::counted(lanes, loads))]
     former: WarpFormer,
     #[init(WarpIssue::new(cores, warps, spawns))]
     issue: WarpIssue,
@@ -109,6 +113,8 @@ pub struct Dispatch<const A: usize, const L: usize> {
     _spawns: usize,
     #[init(traces)]
     _traces: usize,
+    #[init(loads)]
+    _loads: usize,
 }
 
 impl<const A: usize, const L: usize> Dispatch<A, L> {
@@ -119,16 +125,24 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
     /// If one of the first three is not 1 to 32, `spawns` is more than 1, `A` is zero (with a
     /// thread spawner below 4) or `L` is not `A + 1`.
     pub fn new(cores: usize, lanes: usize, warps: usize, spawns: usize) -> Self {
-        Self::traced(cores, lanes, warps, spawns, 0)
+        Self::watched(cores, lanes, warps, spawns, 0, 0)
     }
 
-    /// As [`Self::new`], with `traces` ports for the warp that was formed, 0 or 1.
+    /// As [`Self::new`], with `traces` ports for the warp that was formed and `loads` for load
+    /// counters, each 0 or 1.
     ///
     /// # Panics
     /// As [`Self::new`].
-    pub fn traced(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize) -> Self {
+    pub fn watched(
+        cores: usize,
+        lanes: usize,
+        warps: usize,
+        spawns: usize,
+        traces: usize,
+        loads: usize,
+    ) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns, traces)
+        Self::wired(cores, lanes, warps, spawns, traces, loads)
     }
 }
 
@@ -196,6 +210,10 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
             self.trace_formed[k].valid.next = self.former.warp.valid.val();
             self.trace_formed[k].packet.next = self.former.warp.packet.val();
             self.trace_formed[k].count.next = self.former.warp.count.val();
+        }
+
+        for k in 0..self._loads {
+            connect!(self.formed_by[k], self.former.formed_by[k]);
         }
 
         // Warps of spawned threads: no entry in the delay commit queue, and in no counter.

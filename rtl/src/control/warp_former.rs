@@ -1,6 +1,6 @@
 //! Forms warps from the packets that the host announces (Hermes, section 3.3).
 
-use crate::ports::{FormedWarp, FormerControl, TaskCount};
+use crate::ports::{FormedBy, FormedWarp, FormerControl, TaskCount};
 use hermes_hdl::prelude::*;
 
 /// Takes packet counts from the task FIFO and forms warps of packets with consecutive packetIdx.
@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 /// 4. No warp is formed while `control.run` is low; one that stands at the output stays there.
 /// 5. One warp a cycle at most. packetIdx starts at 0 after reset and wraps at 2^32.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lanes: u64)]
+#[new(lanes: u64, loads: usize)]
 pub struct WarpFormer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -32,6 +32,9 @@ pub struct WarpFormer {
     pub warp: FormedWarp,
     /// Packets that wait for a warp, at most 2^32 - 1 shown.
     pub pending: Signal<Out, Bits<32>>,
+    /// To the load counters (one element with them).
+    #[count(loads)]
+    pub formed_by: Vec<FormedBy>,
     waiting: Register<Bits<33>>,
     age: Register<Bits<32>>,
     next_packet: Register<Bits<32>>,
@@ -44,6 +47,8 @@ pub struct WarpFormer {
     enough: Constant<Bits<33>>,
     #[init(Constant::new((2 * lanes).into()))]
     plenty: Constant<Bits<33>>,
+    #[init(loads)]
+    _loads: usize,
 }
 
 impl WarpFormer {
@@ -52,8 +57,16 @@ impl WarpFormer {
     /// # Panics
     /// If `lanes` is not 1 to 32.
     pub fn new(lanes: usize) -> Self {
+        Self::counted(lanes, 0)
+    }
+
+    /// As [`Self::new`], with `loads` ports for load counters, 0 or 1.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn counted(lanes: usize, loads: usize) -> Self {
         assert!((1..=32).contains(&lanes), "WarpFormer: {lanes} lanes, expected 1 to 32");
-        Self::wired(lanes as u64)
+        Self::wired(lanes as u64, loads)
     }
 }
 
@@ -108,6 +121,12 @@ impl Logic for WarpFormer {
         if self.waiting.q.val().get_bit(32) {
             self.pending.next = bits::<32>(0xffff_ffffu64);
         }
+
+        for k in 0..self._loads {
+            self.formed_by[k].full.next = form & full;
+            self.formed_by[k].timeout.next = form & !full & expired;
+            self.formed_by[k].eager.next = form & !full & !expired;
+        }
     }
 }
 
@@ -119,7 +138,7 @@ mod tests {
     use std::collections::VecDeque;
 
     fn former(lanes: usize) -> WarpFormer {
-        let mut unit = WarpFormer::new(lanes);
+        let mut unit = WarpFormer::counted(lanes, 1);
         reset!(unit);
         unit.control.run.next = true;
         unit.control.timeout.next = 1_000.into();
@@ -179,6 +198,11 @@ mod tests {
             let form = unit.control.run.val()
                 && room
                 && (arrivals.len() >= lanes || (!arrivals.is_empty() && (waited >= timeout || eager)));
+            let is_full = arrivals.len() >= lanes;
+            let causes = [is_full, !is_full && waited >= timeout, !is_full && waited < timeout];
+            let by = &unit.formed_by[0];
+            let told = [by.full.val(), by.timeout.val(), by.eager.val()];
+            assert_eq!(told, causes.map(|cause| form && cause), "cycle {cycle}");
             let taken =
                 (unit.task.valid.val() && unit.task.ready.val()).then(|| offered.pop_front().unwrap());
             assert!(unit.task.ready.val() || arrivals.len() >= lanes, "cycle {cycle}: starved");

@@ -21,6 +21,7 @@ const NETWORK: CoreOptions = CoreOptions {
     l2_banks: 1,
     trace: false,
     trace_buffer: false,
+    load_counters: false,
 };
 
 /// `fence` with these sets: 8 I, 4 O, 2 R, 1 W.

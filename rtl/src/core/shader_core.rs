@@ -105,6 +105,9 @@ pub struct ShaderCore<const LANES: usize> {
     /// combinational and describes the current cycle.
     #[count(usize::from(options.trace_buffer))]
     pub told: Vec<CoreTrace<LANES>>,
+    /// To the load counters (one element with them): a data line is found in the data cache.
+    #[count(usize::from(options.load_counters))]
+    pub line_hit: Vec<Signal<Out, Bit>>,
     #[init(FrontEnd::new(options.warps, options.oldest_first, spawns, networks))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
@@ -164,6 +167,8 @@ pub struct ShaderCore<const LANES: usize> {
     _traces: usize,
     #[init(usize::from(options.trace_buffer))]
     _told: usize,
+    #[init(usize::from(options.load_counters))]
+    _loads: usize,
     #[init(spawns)]
     _spawns: usize,
     #[init(networks)]
@@ -567,6 +572,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.lost_cycles.reason.next = self.front_end.decode_reason.val();
         connect!(self.decode.outcome, self.lost_cycles.outcome);
         connect!(self.counters, self.event_counters.counters);
+        for k in 0..self._loads {
+            self.line_hit[k].next = self.data_memory.hit.val();
+        }
         connect!(self.lost, self.lost_cycles.counters);
 
         // Trace

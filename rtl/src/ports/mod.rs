@@ -78,8 +78,8 @@ pub use spawn::{JobArguments, JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
 pub use warp::{
-    CommitEntry, FormedTrace, FormedWarp, SlotStart, StartingWarp, TaskCount, WarpEvent, WarpFinish,
-    WarpStart, WarpTrace,
+    CommitEntry, FormedBy, FormedTrace, FormedWarp, SlotStart, StartingWarp, TaskCount, WarpEvent,
+    WarpFinish, WarpStart, WarpTrace,
 };
 pub use window_posts::WindowPosts;
 pub use window_select::WindowSelect;

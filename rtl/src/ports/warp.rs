@@ -103,6 +103,17 @@ pub struct FormedTrace {
     pub count: Signal<Out, ThreadCount>,
 }
 
+/// A warp is formed at this edge, and why: one of the three at most. For the load counters.
+#[derive(Ports)]
+pub struct FormedBy {
+    /// There are packets for all of its threads.
+    pub full: Signal<Out, Bit>,
+    /// It is a partial warp, whose oldest packet waited for the time-out.
+    pub timeout: Signal<Out, Bit>,
+    /// It is a partial warp, formed before that for an idle slot.
+    pub eager: Signal<Out, Bit>,
+}
+
 /// A packet warp asks for an entry of the delay commit queue. It is not held until there is one:
 /// the request ends with the array's run bit and when a spawned warp takes the cycle, and a slot
 /// that becomes free may be chosen instead.

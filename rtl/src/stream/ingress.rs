@@ -21,6 +21,7 @@ use hermes_hdl::prelude::*;
 ///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
 ///    rises no more.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(loads: usize)]
 pub struct Ingress {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -63,6 +64,11 @@ pub struct Ingress {
     /// What entered.
     pub counters: IngressCounters,
 
+    /// To the load counters (one element with them): slots of packets that entered, or that the
+    /// host pushed, and that egress has not freed.
+    #[count(loads)]
+    pub occupied: Vec<Signal<Out, Bits<32>>>,
+
     builder: LineBuilder,
     window: WriteWindow<6>,
     position: RingPosition,
@@ -77,6 +83,22 @@ pub struct Ingress {
     cut_count: Register<Bits<32>>,
     #[init(Constant::new(u64::MAX.into()))]
     all_bytes: Constant<Bits<64>>,
+    #[init(loads)]
+    _loads: usize,
+}
+
+impl Default for Ingress {
+    /// Without load counters.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl Ingress {
+    /// An ingress with `loads` ports for load counters, 0 or 1.
+    pub fn new(loads: usize) -> Self {
+        Self::wired(loads)
+    }
 }
 
 impl Logic for Ingress {
@@ -154,5 +176,9 @@ impl Logic for Ingress {
         self.counters.bytes_in.next = self.byte_count.q.val();
         self.counters.dropped_in.next = self.dropped_count.q.val();
         self.counters.cut_in.next = self.cut_count.q.val();
+
+        for k in 0..self._loads {
+            self.occupied[k].next = in_flight;
+        }
     }
 }

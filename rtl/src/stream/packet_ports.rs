@@ -15,7 +15,8 @@ use hermes_hdl::prelude::*;
 ///    high, as its packets and the frames would share slots.
 /// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
 ///    frames have left. The registers that place ring and verdicts may change while it is low.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(loads: usize)]
 pub struct PacketPorts {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -55,9 +56,30 @@ pub struct PacketPorts {
     /// To the cores: the data caches invalidate every line.
     pub drop_caches: Signal<Out, Bit>,
 
+    /// To the load counters (one element with them): slots that packets occupy.
+    #[count(loads)]
+    pub occupied: Vec<Signal<Out, Bits<32>>>,
+
+    #[init(Ingress::new(loads))]
     ingress: Ingress,
     egress: Egress,
     tasks: TaskMerge,
+    #[init(loads)]
+    _loads: usize,
+}
+
+impl Default for PacketPorts {
+    /// Without load counters.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl PacketPorts {
+    /// Packet ports with `loads` ports for load counters, 0 or 1.
+    pub fn new(loads: usize) -> Self {
+        Self::wired(loads)
+    }
 }
 
 impl Logic for PacketPorts {
@@ -89,6 +111,9 @@ impl Logic for PacketPorts {
 
         connect!(self.counters, self.ingress.counters);
         connect!(self.counters, self.egress.counters);
+        for k in 0..self._loads {
+            self.occupied[k].next = self.ingress.occupied[k].val();
+        }
     }
 }
 

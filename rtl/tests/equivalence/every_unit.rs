@@ -13,6 +13,7 @@ const WITHIN: &[(&str, &str)] = &[
     ("ConsoleDecoder", IN_BLOCK),
     ("DebugDecoder", IN_BLOCK),
     ("HostInterruptDecoder", IN_BLOCK),
+    ("LoadCounterDecoder", IN_BLOCK),
     ("MailboxDecoder", IN_BLOCK),
     ("NetDecoder", IN_BLOCK),
     ("PacketWatchDecoder", IN_BLOCK),

@@ -137,18 +137,21 @@ units! {
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
         delay_commit_queue_unconstrained: DelayCommitQueue::<4>::default();
         dispatch: Dispatch::<6, 7>::new(2, 4, 32, 0), 10_000, inputs::dispatch();
-        dispatch_traced: Dispatch::<6, 7>::traced(2, 4, 32, 0, 1), 10_000, inputs::dispatch();
         dispatch_unconstrained: Dispatch::<3, 4>::new(2, 8, 4, 0);
+        dispatch_watched: Dispatch::<6, 7>::watched(2, 4, 32, 0, 1, 1), 10_000, inputs::dispatch();
         dispatch_with_spawns: Dispatch::<6, 7>::new(2, 4, 32, 1), 10_000, inputs::dispatch();
         fault_collector: FaultCollector::new(3, 1);
         fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
         finish_arbiter: FinishArbiter::new(4, 1);
+        load_counters: LoadCounters::<3, 4>::new(3, 1, 1), 10_000, inputs::load_counters();
+        load_counters_unconstrained: LoadCounters::<4, 5>::new(2, 0, 0);
         lookup_table: LookupTable::<6>::new(1);
         priority_encoder: PriorityEncoder::default(), 10_000, inputs::priority_encoder;
         round_robin: RoundRobin::default();
         short_fifo: ShortFifo::<Bits<8>, 2>::default(), 1_000;
         task_fifo: TaskFifo::<3, 4>::default(), 10_000, inputs::task_fifo;
         warp_former: WarpFormer::new(4), 10_000, inputs::warp_former;
+        warp_former_counted: WarpFormer::counted(4, 1), 10_000, inputs::warp_former;
         warp_former_unconstrained: WarpFormer::new(8);
         warp_issue: WarpIssue::new(3, 20, 0), 10_000, inputs::warp_issue();
         warp_issue_unconstrained: WarpIssue::new(3, 8, 1);
@@ -203,6 +206,8 @@ units! {
         // The large ones for a shorter time: hermes fuzz compares them with another reference for
         // longer.
         shader_core: ShaderCore::<4>::default(), 1_500;
+        shader_core_with_load_counters:
+            ShaderCore::<4>::new(CoreOptions { load_counters: true, ..CoreOptions::default() }), 1_500;
         shader_core_with_local_window:
             ShaderCore::<4>::new(CoreOptions { local_window: true, ..CoreOptions::default() }), 1_500;
         shader_core_with_spawns_and_network:
@@ -243,6 +248,8 @@ units! {
             registers::identity::IdentityRegisters::new(0x4845_524d, 0x0001_0002, 0x0804_0201), 4_000, inputs::identity_registers;
         l2_counter_registers:
             registers::core_counters::L2CounterRegisters::new(3), 4_000, inputs::l2_counter_registers;
+        load_counter_registers:
+            registers::load_counters::LoadCounterRegisters::default(), 4_000, inputs::load_counter_registers;
         lost_cycle_registers:
             registers::core_counters::LostCycleRegisters::new(3), 4_000, inputs::lost_cycle_registers;
         mailbox: registers::Mailbox::default(), 10_000, inputs::mailbox;
@@ -256,8 +263,12 @@ units! {
             registers::packet_ports::PortCounterRegisters::default(), 4_000, inputs::port_counter_registers;
         progress_registers:
             registers::progress::ProgressRegisters::default(), 4_000, inputs::progress_registers;
+        qos_registers: registers::qos::QosRegisters::new(1), 1_000, inputs::qos_registers;
         register_file: RegisterFile::new(&inputs::three_cores()), 5_000, inputs::register_file;
         register_file_unconstrained: RegisterFile::new(&Config::preset("fpga").unwrap());
+        register_file_with_load_counters:
+            RegisterFile::new(&Config { load_counters: true, ..inputs::three_cores() }),
+            5_000, inputs::register_file;
         register_file_with_packet_ports:
             RegisterFile::new(&Config { packet_ports: true, ..inputs::three_cores() }),
             5_000, inputs::register_file;
@@ -410,10 +421,12 @@ units! {
         egress: Egress::default(), 2_000, inputs::egress;
         frame_sender: FrameSender::default(), 2_000, inputs::frame_sender();
         ingress: Ingress::default(), 2_000, inputs::ingress;
+        ingress_with_load_counters: Ingress::new(1), 2_000, inputs::ingress;
         keep_count: KeepCount::default(), 4_000, inputs::keep_count;
         keep_mask: KeepMask::default(), 500;
         line_builder: LineBuilder::default(), 2_000, inputs::line_builder;
         packet_ports: PacketPorts::default(), 800, inputs::packet_ports;
+        packet_ports_with_load_counters: PacketPorts::new(1), 800, inputs::packet_ports;
         ring_position: RingPosition::default();
         slot_reader: SlotReader::default(), 2_000, inputs::slot_reader;
         task_merge: TaskMerge::default();
@@ -424,6 +437,7 @@ units! {
 
     top {
         hermes_top: HermesTop::<2>::new(&inputs::two_cores()), 600;
+        hermes_top_with_load_counters: HermesTop::<2>::new(&inputs::with_load_counters()), 600;
     }
     trace {
         trace_buffer: TraceBuffer::<4>::new(2, 4), 20_000, inputs::trace_buffer;

@@ -14,7 +14,7 @@ enum Field {
 }
 
 /// Parameters that can be swept, by the names of their options.
-const FIELDS: [(&str, Field); 17] = [
+const FIELDS: [(&str, Field); 18] = [
     ("cores", Field::Size(|config| &mut config.cores)),
     ("lanes", Field::Size(|config| &mut config.lanes)),
     ("warps", Field::Size(|config| &mut config.warps)),
@@ -32,6 +32,7 @@ const FIELDS: [(&str, Field); 17] = [
     ("atomics", Field::Part(|config| &mut config.atomics)),
     ("compare-and-swap", Field::Part(|config| &mut config.compare_and_swap)),
     ("oldest-first", Field::Part(|config| &mut config.oldest_first)),
+    ("load-counters", Field::Part(|config| &mut config.load_counters)),
 ];
 
 /// A parameter and its values, as given by `NAME=VALUE,VALUE`.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{ensure, Context};
 use hermes_testbench::cosim::{LostCycles, PacketTimes, RunResult};
-use hermes_testbench::metrics::{Delays, SteadyState};
+use hermes_testbench::metrics::{Delays, Load, SteadyState};
 use hermes_testbench::slot::SlotPacket;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,10 @@ pub struct Measured {
     pub active_cycles: u64,
     /// Cycles with a warp on a core in which none started to execute, by reason, over the cores.
     pub lost_cycles: BTreeMap<String, u64>,
+    /// What the load counters tell of the whole run, if the array has them
+    /// (`array.load_counters`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
 }
 
 impl Measured {
@@ -128,6 +132,9 @@ impl Measured {
             lane_instructions: sum(|core| core.core.lane_instructions),
             active_cycles: sum(|core| core.core.active_cycles),
             lost_cycles: lost(result.counters.iter().map(|core| core.lost)),
+            load: result.load.as_ref().map(|load| {
+                Load::of(load, sum(|core| core.core.line_reads), cycles, parameters.array.packet_ports)
+            }),
         })
     }
 

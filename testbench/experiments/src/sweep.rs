@@ -137,8 +137,11 @@ impl Sweep {
         ensure!(!y.is_empty(), "plot.y: expected at least one of {}", measures());
         for (at, name) in y.iter().enumerate() {
             ensure!(!y[..at].contains(name), "plot.y `{name}`: occurs twice; expected it once");
-            let is_known = MEASURES.iter().any(|measure| measure.name == name);
-            ensure!(is_known, "plot.y `{name}`: not known; expected one of {}", measures());
+            let Some(measure) = MEASURES.iter().find(|measure| measure.name == name) else {
+                bail!("plot.y `{name}`: not known; expected one of {}", measures());
+            };
+            let can_be = cells.iter().any(|cell| measure.is_of(&cell.parameters.array));
+            ensure!(can_be, "plot.y `{name}`: expected an array with {}", measure.needs());
         }
         Ok(Self { title: file.title, axes: file.plot, cells })
     }
@@ -215,6 +218,16 @@ mod tests {
             ("mcw = [1, 2]", "mcw = [1, 1]", "sweep.mcw 1: occurs twice"),
             ("mcw = [1, 2]", "mcw = [1, 2]\npackets = [32]", "sweep.packets: named twice"),
             ("y = [\"mpps\"]", "y = [\"mpps\", \"mpps\"]", "plot.y `mpps`: occurs twice"),
+            (
+                "y = [\"mpps\"]",
+                "y = [\"busy_slots\"]",
+                "plot.y `busy_slots`: expected an array with array.load_counters = true",
+            ),
+            (
+                "packets = 64\narray.l1_lines = 256\n[sweep]\nmcw = [1, 2]\narray.lanes = [4, 8]\n[plot]\nx = \"mcw\"\ny = [\"mpps\"]",
+                "packets = 64\narray.load_counters = true\n[sweep]\nmcw = [1, 2]\n[plot]\nx = \"mcw\"\ny = [\"high_ring\"]",
+                "plot.y `high_ring`: expected an array with array.load_counters = true and array.packet_ports",
+            ),
             ("array.lanes = [4, 8]", "array.preset = [\"fpga\"]", "expected `preset` beside"),
             ("title = \"t\"", "name = \"t\"", "unknown field `name`"),
             ("\"default\"", "\"huge\"", "preset: "),

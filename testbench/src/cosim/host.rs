@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues};
+use hermes_rtl::host::registers::load_counters::LoadCounterValues;
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
 use super::allocator::Allocator;
-use super::counters::{CoreCounters, LostCycles, ReadOut};
+use super::counters::{CoreCounters, LoadCounters, LostCycles, ReadOut};
 use super::device::Device;
 use super::egress::EgressLists;
 use super::error::CosimError;
@@ -96,7 +97,7 @@ pub struct Layout {
     pub local_window: bool,
 }
 
-/// What the array says of itself in the CONFIG register.
+/// What the array says of itself in the CONFIG and QOS registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayInfo {
     /// Lanes of a core: threads of a warp.
@@ -109,6 +110,8 @@ pub struct ArrayInfo {
     pub local_window: bool,
     /// There is a thread spawner.
     pub spawner: bool,
+    /// There are load counters, as the QOS register says.
+    pub load_counters: bool,
 }
 
 /// Tries of a push while the task FIFO is full, and cycles between two of them.
@@ -146,8 +149,9 @@ pub struct Host<D> {
     /// What was allocated: first address, name and bytes.
     pub(super) areas: BTreeMap<u64, (String, u64)>,
     info: ArrayInfo,
-    /// The CONFIG register.
+    /// The CONFIG register, and the QOS register or 0.
     config: u32,
+    qos: u32,
     kernel_registers: u32,
     /// The address behind the kernel.
     pub(super) kernel_end: u64,
@@ -169,12 +173,14 @@ impl<D: Device> Host<D> {
             return Err(CosimError::Identification { found, expected: ID });
         }
         let config = device.read_register(offset("CONFIG"))?;
+        let qos = if config >> 30 & 1 == 1 { device.read_register(offset("QOS"))? } else { 0 };
         let info = ArrayInfo {
             lanes: config & 0xff,
             cores: config >> 8 & 0xff,
             warps: config >> 16 & 0xff,
             local_window: config >> 29 & 1 == 1,
             spawner: config >> 26 & 1 == 1,
+            load_counters: qos & 1 == 1,
         };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
         Ok(Self {
@@ -183,6 +189,7 @@ impl<D: Device> Host<D> {
             areas: BTreeMap::new(),
             info,
             config,
+            qos,
             kernel_registers: 32,
             kernel_end: 0,
             firmware_at: None,
@@ -494,10 +501,27 @@ impl<D: Device> Host<D> {
         })
     }
 
-    /// The registers that the array has, by its CONFIG register.
+    /// The load counters, if the array has them.
+    ///
+    /// # Errors
+    /// The registers do not answer.
+    pub fn load_counters(&mut self) -> Result<Option<LoadCounters>, CosimError> {
+        if !self.info.load_counters {
+            return Ok(None);
+        }
+        let mut line_hits = Vec::new();
+        for core in 0..self.info.cores {
+            self.write("CORE_SELECT", core)?;
+            line_hits.push(self.read("CORE_LINE_HITS")?);
+        }
+        let values = LoadCounterValues::read(|register| self.device.read_register(register.offset))?;
+        Ok(Some(LoadCounters::new(line_hits, values)))
+    }
+
+    /// The registers that the array has, by its CONFIG and QOS registers.
     pub fn registers(&self) -> impl Iterator<Item = &'static RegisterSpec> {
-        let config = self.config;
-        REGISTERS.iter().filter(move |register| register.part.is_announced(config))
+        let (config, qos) = (self.config, self.qos);
+        REGISTERS.iter().filter(move |register| register.part.is_announced(config, qos))
     }
 
     /// Takes every record out of the fault FIFO; also the number of records that it could not hold,
@@ -546,9 +570,10 @@ impl<D: Device> Host<D> {
     /// A register does not answer.
     pub fn read_out(&mut self) -> Result<ReadOut, CosimError> {
         let counters = (0..self.info.cores).map(|core| self.counters(core)).collect::<Result<_, _>>()?;
+        let load = self.load_counters()?;
         let (fault_count, bus_errors) = (self.read("FAULTS")?, self.read("BUS_ERRORS")?);
         self.stop()?;
-        Ok(ReadOut { counters, fault_count, bus_errors })
+        Ok(ReadOut { counters, load, fault_count, bus_errors })
     }
 
     /// What the registers show of an array that does not go on, each behind a semicolon; up to the

@@ -44,7 +44,7 @@ mod tracker;
 
 pub use allocator::Allocator;
 pub use axi_lite::{Access, AxiLiteHost, Completion};
-pub use counters::{CoreCounters, LostCycles, ReadOut};
+pub use counters::{CoreCounters, LoadCounters, LostCycles, ReadOut};
 pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::counters::CoreCounters;
+use super::counters::{CoreCounters, LoadCounters};
 use super::fault_record::FaultRecord;
 use super::memory::MemoryStatistics;
 use super::tracker::PacketTimes;
@@ -83,6 +83,8 @@ pub struct RunResult {
     pub cache_cleanings: u64,
     /// Event counters of every core.
     pub counters: Vec<CoreCounters>,
+    /// The load counters, if the array has them.
+    pub load: Option<LoadCounters>,
     /// The records of the fault FIFO.
     pub faults: Vec<FaultRecord>,
     /// Records that the fault FIFO could not hold, modulo 2^16.

@@ -570,7 +570,7 @@ impl Run<'_> {
 /// for the caller to fill in.
 pub(super) fn read_out(host: &mut Host<Simulation>) -> Result<RunResult, CosimError> {
     let memory = host.device_mut().memory_statistics();
-    let ReadOut { counters, fault_count, bus_errors } = host.read_out()?;
+    let ReadOut { counters, load, fault_count, bus_errors } = host.read_out()?;
     Ok(RunResult {
         packets: Vec::new(),
         cycles: 0,
@@ -578,6 +578,7 @@ pub(super) fn read_out(host: &mut Host<Simulation>) -> Result<RunResult, CosimEr
         deferred_cycles: 0,
         cache_cleanings: 0,
         counters,
+        load,
         faults: Vec::new(),
         lost_faults: 0,
         fault_count,

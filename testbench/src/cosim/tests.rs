@@ -363,7 +363,14 @@ fn packets_go_through_a_small_ring_in_order() {
         let mut host = array(MemoryOptions { latency, stall_percent, seed, failing: Vec::new() });
         assert_eq!(
             host.info(),
-            ArrayInfo { lanes: 4, cores: 2, warps: 1, local_window: false, spawner: false }
+            ArrayInfo {
+                lanes: 4,
+                cores: 2,
+                warps: 1,
+                local_window: false,
+                spawner: false,
+                load_counters: false
+            }
         );
         host.load_kernel(&KERNEL).unwrap();
         let packets = frames(300, |_| 0);

@@ -254,7 +254,8 @@ fn warp_name(slot: WarpSlot, packets: PacketRange) -> String {
 mod tests {
     use super::*;
 
-    const INFO: ArrayInfo = ArrayInfo { lanes: 4, cores: 2, warps: 2, local_window: false, spawner: false };
+    const INFO: ArrayInfo =
+        ArrayInfo { lanes: 4, cores: 2, warps: 2, local_window: false, spawner: false, load_counters: false };
 
     fn slot(core: u8, slot: u8) -> WarpSlot {
         WarpSlot { core, slot }

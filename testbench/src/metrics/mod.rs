@@ -10,6 +10,7 @@ mod clock;
 mod delays;
 mod distribution;
 mod faults;
+mod load;
 mod report;
 mod report_text;
 mod steady_state;
@@ -20,6 +21,7 @@ pub use clock::Clock;
 pub use delays::{Delays, Stages};
 pub use distribution::Distribution;
 pub use faults::FaultCause;
+pub use load::Load;
 pub use report::{
     BoardRun, ChannelWork, CoreWork, Counted, Environment, FrameLines, Loss, Report, RunFacts, Waits,
 };

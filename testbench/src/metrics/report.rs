@@ -4,8 +4,8 @@ use std::fmt;
 use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
-use super::{name_verdicts, BusErrors, Clock, Delays, FaultCause, PacketRecord, SteadyState};
-use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics};
+use super::{name_verdicts, BusErrors, Clock, Delays, FaultCause, Load, PacketRecord, SteadyState};
+use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LoadCounters, LostCycles, MemoryStatistics};
 use crate::races::RaceReport;
 use crate::traffic::ArrivalProcess;
 use crate::verdict::Verdict;
@@ -271,6 +271,9 @@ pub struct Report {
     pub simd_efficiency: f64,
     /// Work of each core.
     pub cores: Vec<CoreWork>,
+    /// What the load counters tell, if the array has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// Traffic of each channel of the memory.
     pub memory: Vec<ChannelWork>,
     /// Whether every packet was compared with the app's golden model (and was right).
@@ -362,6 +365,7 @@ impl Report {
             counted,
             simd_efficiency,
             cores,
+            load: None,
             memory: Vec::new(),
             golden_checked: false,
             golden_differs: false,
@@ -385,6 +389,13 @@ impl Report {
     pub fn spawned_faults(&self) -> u64 {
         let spawned = self.fault_records.iter().filter(|fault| fault.job.is_some());
         spawned.map(|fault| u64::from(fault.threads)).sum::<u64>().min(self.faults)
+    }
+
+    /// Adds what the load counters tell, if the array has them.
+    pub fn set_load(&mut self, counters: Option<&LoadCounters>) {
+        let line_reads = self.cores.iter().map(|core| core.line_reads).sum();
+        let ports = self.run.configuration.packet_ports;
+        self.load = counters.map(|counters| Load::of(counters, line_reads, self.cycles, ports));
     }
 
     /// Adds what the memory did.

@@ -1,7 +1,7 @@
 //! Reports of runs in simulation and on a board, as text and as JSON.
 
 use super::*;
-use crate::cosim::PacketTimes;
+use crate::cosim::{LoadCounters, PacketTimes};
 use crate::verdict::Reason;
 
 fn simulation(memory: Latency) -> Environment {
@@ -117,6 +117,47 @@ fn figures_of_a_small_run() {
     assert!(text.contains("9 row hits, 3 misses, 1 refreshes, data bus used 18.0 %\n  memory 1 "), "{text}");
     assert_eq!((&json["simd_efficiency"], &json["cores"][0]["lost"]["fetch"]), (&0.75.into(), &10.into()));
     assert_eq!((&json["cores"][0]["no_warp"], &json["cores"][1]["no_warp"]), (&100.into(), &200.into()));
+}
+
+/// With load counters the report has their figures, and without them nothing of it.
+#[test]
+fn load_counters_are_told_if_they_are_there() {
+    let work = CoreWork { line_reads: 20, ..CoreWork::default() };
+    let plain = || {
+        let cores = vec![work; 2];
+        let times = PacketTimes { commit: 200, ..PacketTimes::default() };
+        let records = [PacketRecord { packet: 0, verdict: Verdict(0), times: Some(times) }];
+        Report::new(facts(), &records, [64].into_iter(), cores, 0, Counted::default(), true)
+    };
+    let mut report = plain();
+    report.set_load(None);
+    assert!(!report.to_string().contains("busy slots"));
+    assert_eq!(serde_json::to_value(&report).unwrap().get("load"), None);
+    let counters = LoadCounters {
+        line_hits: vec![60, 100],
+        formed_full: 7,
+        formed_timeout: 2,
+        formed_eager: 1,
+        slot_cycles: 1_000,
+        commit_queue_full: 3,
+        high_tasks: 1,
+        high_commit_queue: 5,
+        high_ring: 6,
+    };
+    report.set_load(Some(&counters));
+    let text = report.to_string();
+    let told = "  busy slots   2.50 of 8 slots of a core on average
+  formed       7 warps full, 2 by time-out, 1 eager
+  L1           200 lines asked for by loads, 80.0 % hits
+  most at once 1 count in the task FIFO, 5 warps in the DCQ; DCQ full in 3 cycles
+  L2 ";
+    assert!(text.contains(told), "{text}");
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!((&json["load"]["mean_busy_slots"], &json["load"]["l1_hit_rate"]), (&2.5.into(), &0.8.into()));
+    assert!(json["load"]["high_ring"].is_null());
+    report.run.configuration.packet_ports = true;
+    report.set_load(Some(&counters));
+    assert!(report.to_string().contains("5 warps in the DCQ, 6 slots of the ring;"), "{report}");
 }
 
 /// Another clock changes what is told in seconds, and names itself.

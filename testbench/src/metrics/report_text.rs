@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::report::{ChannelWork, CoreWork, Counted, Environment, FrameLines, Loss, Report, Waits};
-use super::{Clock, Delays, Distribution, Stages, SteadyState};
+use super::{Clock, Delays, Distribution, Load, Stages, SteadyState};
 use crate::cosim::{ChannelStatistics, Latency, LostCycles};
 use crate::races::RaceReport;
 use crate::traffic::ArrivalProcess;
@@ -209,6 +209,34 @@ impl Report {
         )
     }
 
+    /// What the load counters tell.
+    fn fmt_load(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(load) = &self.load else { return Ok(()) };
+        let Load { formed_full, formed_timeout, formed_eager, .. } = load;
+        let slots = number_of(self.run.warps as u64, "slot");
+        writeln!(f, "  busy slots   {:.2} of {slots} of a core on average", load.mean_busy_slots)?;
+        writeln!(
+            f,
+            "  formed       {formed_full} warps full, {formed_timeout} by time-out, {formed_eager} eager"
+        )?;
+        writeln!(
+            f,
+            "  L1           {} lines asked for by loads, {:.1} % hits",
+            load.l1_lines,
+            100.0 * load.l1_hit_rate
+        )?;
+        let ring = load
+            .high_ring
+            .map_or(String::new(), |slots| format!(", {} of the ring", number_of(u64::from(slots), "slot")));
+        writeln!(
+            f,
+            "  most at once {} in the task FIFO, {} in the DCQ{ring}; DCQ full in {}",
+            number_of(u64::from(load.high_tasks), "count"),
+            number_of(u64::from(load.high_commit_queue), "warp"),
+            number_of(load.commit_queue_full_cycles, "cycle")
+        )
+    }
+
     /// A line for each channel of the memory.
     fn fmt_memory(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, channel) in self.memory.iter().enumerate() {
@@ -326,6 +354,7 @@ impl fmt::Display for Report {
         writeln!(f, "  IPC per core {}", ipc.join(" "))?;
         writeln!(f, "  SIMD         {:.1} % of the lanes active", 100.0 * self.simd_efficiency)?;
         self.fmt_lost_cycles(f)?;
+        self.fmt_load(f)?;
         self.fmt_caches(f)?;
         self.fmt_memory(f)?;
         write!(

@@ -13,8 +13,9 @@ use crate::iss::{Protection, Window};
 /// the array itself. Nothing runs behind the registers: counters stay 0.
 pub struct ReferenceDevice {
     image: MemoryImage,
-    /// The CONFIG register.
+    /// The CONFIG and QOS registers.
     config: u32,
+    qos: u32,
     /// What was written, by offset.
     values: BTreeMap<u32, u32>,
 }
@@ -23,7 +24,8 @@ impl ReferenceDevice {
     /// The device of an array of this configuration with `bytes` of shared memory.
     #[must_use]
     pub fn new(config: &Config, bytes: u64) -> Self {
-        Self { image: MemoryImage::new(bytes), config: sizes(config), values: BTreeMap::new() }
+        let (image, values) = (MemoryImage::new(bytes), BTreeMap::new());
+        Self { image, config: sizes(config), qos: config.qos(), values }
     }
 
     /// The shared memory.
@@ -50,7 +52,8 @@ impl ReferenceDevice {
     }
 
     fn spec(&self, offset: u32) -> Result<&'static RegisterSpec, CosimError> {
-        let here = |spec: &&RegisterSpec| spec.offset == offset && spec.part.is_announced(self.config);
+        let here =
+            |spec: &&RegisterSpec| spec.offset == offset && spec.part.is_announced(self.config, self.qos);
         REGISTERS.iter().find(here).ok_or_else(|| CosimError::RegisterResponse {
             register: register_name(offset),
             response: "SLVERR",
@@ -60,7 +63,7 @@ impl ReferenceDevice {
     /// The value of a register that keeps what is written, or that of one that says what the array
     /// is; else 0.
     fn value(&self, at: u32) -> u32 {
-        let fixed = [("ID", ID), ("VERSION", VERSION), ("CONFIG", self.config)];
+        let fixed = [("ID", ID), ("VERSION", VERSION), ("CONFIG", self.config), ("QOS", self.qos)];
         if let Some((_, value)) = fixed.iter().find(|(name, _)| offset(name) == at) {
             return *value;
         }

@@ -32,12 +32,12 @@ pub fn random() -> ChaCha8Rng {
 }
 
 /// Two cores with the smallest L1, an L2 that holds all that these tests touch, two channels,
-/// atomic instructions, packet ports, and the retire trace.
+/// atomic instructions, packet ports, load counters, and the retire trace.
 pub fn config() -> Config {
     let (l2_banks, l2_bank_lines, l2_ways) = L2;
     let default = Config::preset("default").unwrap();
     let caches = Config { l2_banks, l2_bank_lines, l2_ways, l1_lines: L1_LINES, channels: 2, ..default };
-    let units = Config { atomics: true, packet_ports: true, trace: true, ..caches };
+    let units = Config { atomics: true, packet_ports: true, load_counters: true, trace: true, ..caches };
     Config { cores: CORES, lanes: LANES, warps: 4, instruction_cache_lines: 16, ..units }
 }
 

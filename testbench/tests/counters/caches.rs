@@ -50,9 +50,10 @@ struct Caches {
     whole: HashSet<u32>,
     /// Lines of which the L2 has bytes that memory has not.
     changed: HashSet<u32>,
-    /// Of each core: lines read, those of them that the L2 had, lines written, all writes of the
-    /// L2.
+    /// Of each core: lines read, lines that its L1 had, those read that the L2 had, lines written,
+    /// all writes of the L2.
     line_reads: [u32; CORES],
+    line_hits: [u32; CORES],
     hits: [u32; CORES],
     line_writes: [u32; CORES],
     writes: [u32; CORES],
@@ -80,6 +81,7 @@ impl Caches {
         let line = address / 64;
         let place = &mut self.l1[core][fold(line, L1_LINES.ilog2(), 0)];
         if *place == Some(line) {
+            self.line_hits[core] += 1;
             return;
         }
         *place = Some(line);
@@ -212,6 +214,9 @@ fn work_and_caches() {
         assert_eq!(counters.core.divergent, divergent, "CORE_DIVERGENT of core {core}");
         assert_eq!(counters.core.fetch_misses, fetched, "CORE_FETCH_MISSES of core {core}");
         assert_eq!(counters.core.line_reads, caches.line_reads[core], "CORE_LINE_READS of core {core}");
+        let found = result.load.as_ref().unwrap().line_hits[core];
+        assert_eq!(found, caches.line_hits[core], "CORE_LINE_HITS of core {core}");
+        assert!(found > 0 && found != counters.core.line_reads, "core {core}: {found} lines found");
         assert_eq!(counters.core.line_writes, caches.line_writes[core], "CORE_LINE_WRITES of core {core}");
         assert_eq!(counters.l2.writes, caches.writes[core], "CORE_L2_WRITES of core {core}");
         let read = (counters.l2.read_hits, counters.l2.read_misses);

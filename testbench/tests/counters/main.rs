@@ -8,5 +8,6 @@
 mod array;
 mod caches;
 mod cycles;
+mod load;
 mod observed;
 mod ports;

@@ -35,16 +35,33 @@ pub struct Stay {
     pub finished: u64,
 }
 
+/// A delay commit queue as its events fill and empty it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Queue {
+    pub warps: u32,
+    /// Most warps that it had.
+    pub most: u32,
+    /// Cycles at the end of which it had all that it can hold.
+    pub full_cycles: u32,
+}
+
+/// Warps that a delay commit queue can hold.
+pub const QUEUE_ENTRIES: u32 = 1024;
+
 /// All that was seen since [`Observed::attach`].
 #[derive(Debug, Default)]
 pub struct Observed {
     pub retired: Vec<Retired>,
     pub stays: Vec<Stay>,
     pub issued_warps: u32,
+    /// Warps with a packet for each lane.
+    pub full_warps: u32,
+    pub queue: Queue,
     pub committed_warps: u32,
     pub committed_packets: u32,
     /// Of warps on the cores: cycle of issue, first packet, lanes that did not end.
     running: HashMap<WarpSlot, (u64, u32, u32)>,
+    lanes: u32,
 }
 
 impl Observed {
@@ -60,6 +77,7 @@ impl Observed {
             shared.borrow_mut().cycle(cycle, &trace, events);
             Ok(())
         }));
+        observed.borrow_mut().lanes = lanes as u32;
         observed
     }
 
@@ -84,6 +102,8 @@ impl Observed {
             match *event {
                 Event::Issue(slot, packets) => {
                     self.issued_warps += 1;
+                    self.full_warps += u32::from(packets.count == self.lanes);
+                    self.queue.warps += 1;
                     self.running.insert(slot, (cycle, packets.first, (1 << packets.count) - 1));
                 }
                 Event::Finish(slot) => {
@@ -92,11 +112,14 @@ impl Observed {
                 }
                 Event::Commit(_, packets) => {
                     self.committed_warps += 1;
+                    self.queue.warps -= 1;
                     self.committed_packets += packets.count;
                 }
                 Event::Spawn(event) => panic!("cycle {cycle}: {event:?} in an array without thread spawner"),
             }
         }
+        self.queue.most = self.queue.most.max(self.queue.warps);
+        self.queue.full_cycles += u32::from(self.queue.warps == QUEUE_ENTRIES);
     }
 
     /// What retired on a core, boot sequence and EXIT included.

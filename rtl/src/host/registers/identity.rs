@@ -16,9 +16,10 @@ pub struct Identity {
     pub version: Fixed<32>,
     /// Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16; bit 24: the array
     /// has packet ports; bit 25: a command processor; bit 26: a thread spawner; bit 27: user-level
-    /// interrupts; bit 28: a network interface; bit 29: stacks in a local window.
+    /// interrupts; bit 28: a network interface; bit 29: stacks in a local window; bit 30: a QOS
+    /// register.
     #[register("CONFIG", 0x008, value = sizes(config))]
-    #[fields(lanes[7:0], cores[15:8], warps[23:16], packet_ports[24], command_processor[25], thread_spawner[26], user_interrupts[27], network[28], local_window[29])]
+    #[fields(lanes[7:0], cores[15:8], warps[23:16], packet_ports[24], command_processor[25], thread_spawner[26], user_interrupts[27], network[28], local_window[29], qos[30])]
     pub config: Fixed<32>,
 }
 
@@ -35,6 +36,7 @@ pub fn sizes(config: &Config) -> u32 {
         | usize::from(config.spawn_slots > 0) << 2
         | usize::from(config.uli_channels > 0) << 3
         | usize::from(config.network) << 4
-        | usize::from(config.local_window) << 5;
+        | usize::from(config.local_window) << 5
+        | usize::from(config.qos() != 0) << 6;
     (config.lanes | config.cores << 8 | config.warps << 16 | parts << 24) as u32
 }

@@ -18,12 +18,14 @@ pub mod faults;
 mod host_interrupts;
 pub mod host_link;
 pub mod identity;
+pub mod load_counters;
 mod mailbox;
 pub mod memory;
 pub mod network;
 pub mod packet_ports;
 mod packet_watch;
 pub mod progress;
+pub mod qos;
 pub mod spawn;
 mod table;
 pub mod tasks;
@@ -93,6 +95,10 @@ pub struct RegisterFile {
     pub host_link: Optional<host_link::HostLink>,
     /// To and from the network interface, and the L2 about it.
     pub network: Optional<network::NetworkControl>,
+    /// Nothing: the register is a constant.
+    pub qos: Optional<qos::Qos>,
+    /// From the load counters.
+    pub load_counters: Optional<load_counters::LoadCounts>,
 }
 
 impl RegisterFile {

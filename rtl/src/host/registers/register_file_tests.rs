@@ -17,6 +17,7 @@ fn configuration(parts: bool) -> Config {
         spawn_slots,
         atomics,
         network: parts,
+        load_counters: parts,
         ..plain
     }
 }
@@ -264,7 +265,8 @@ fn status_is_read() {
     let mut unit = unit();
     assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
     assert_eq!(get(&mut unit, "VERSION"), VERSION);
-    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x37 << 24);
+    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x77 << 24);
+    assert_eq!(get(&mut unit, "QOS"), configuration(true).qos());
     assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x20 << 24);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();
@@ -301,6 +303,14 @@ fn status_is_read() {
     unit.spawn[0].spawner.overruns.next = 29.into();
     unit.spawn[0].spawner.rejected.next = 30.into();
     unit.spawn[0].fault_job.next = 31.into();
+    unit.load_counters[0].formed_full.next = 32.into();
+    unit.load_counters[0].formed_timeout.next = 33.into();
+    unit.load_counters[0].formed_eager.next = 34.into();
+    unit.load_counters[0].slot_cycles.next = (36u64 << 32 | 35).into();
+    unit.load_counters[0].commit_queue_full.next = 37.into();
+    unit.load_counters[0].high_tasks.next = 38.into();
+    unit.load_counters[0].high_commit_queue.next = 39.into();
+    unit.load_counters[0].high_ring.next = 40.into();
     for (name, value) in [
         ("TASK_LEVEL", 1020),
         ("SPAWN_BUSY", 26),
@@ -333,6 +343,15 @@ fn status_is_read() {
         ("PORTS_NOT_SENT", 23),
         ("PORTS_LENGTH_ERRORS", 24),
         ("PORTS_READ_ERRORS", 25),
+        ("FORMED_FULL", 32),
+        ("FORMED_TIMEOUT", 33),
+        ("FORMED_EAGER", 34),
+        ("SLOT_CYCLES", 35),
+        ("SLOT_CYCLES_HIGH", 36),
+        ("COMMIT_QUEUE_FULL", 37),
+        ("HIGH_TASKS", 38),
+        ("HIGH_COMMIT_QUEUE", 39),
+        ("HIGH_RING", 40),
     ] {
         assert_eq!(get(&mut unit, name), value, "{name}");
     }
@@ -350,7 +369,9 @@ fn core_select_picks_the_counters() {
         LostCycleValues::read(number).unwrap().drive(&mut unit.lost[at]);
         L2CounterValues::read(number).unwrap().drive(&mut unit.l2[at]);
     }
-    let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && r.name != "CORE_SELECT");
+    // Those of the blocks that choose: CORE_LINE_HITS is chosen by the load counters themselves.
+    let others = ["CORE_SELECT", "CORE_LINE_HITS"];
+    let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && !others.contains(&r.name));
     for core in 0..5 {
         set(&mut unit, "CORE_SELECT", core);
         for register in counters.clone() {

@@ -31,6 +31,10 @@ pub enum Part {
     CommandProcessor,
     /// The network interface.
     Network,
+    /// A QoS option, whichever.
+    Qos,
+    /// The load counters.
+    LoadCounters,
 }
 
 impl Part {
@@ -43,18 +47,23 @@ impl Part {
             Self::ThreadSpawner => config.spawn_slots > 0,
             Self::CommandProcessor => config.command_threads > 0,
             Self::Network => config.network,
+            Self::Qos => config.qos() != 0,
+            Self::LoadCounters => config.load_counters,
         }
     }
 
-    /// Whether an array has the part whose CONFIG register has this value.
+    /// Whether an array has the part whose CONFIG and QOS registers have these values; without a
+    /// QOS register `qos` is 0.
     #[must_use]
-    pub const fn is_announced(self, config: u32) -> bool {
+    pub const fn is_announced(self, config: u32, qos: u32) -> bool {
         match self {
             Self::Always => true,
             Self::PacketPorts => config >> 24 & 1 == 1,
             Self::ThreadSpawner => config >> 26 & 1 == 1,
             Self::CommandProcessor => config >> 25 & 1 == 1,
             Self::Network => config >> 28 & 1 == 1,
+            Self::Qos => config >> 30 & 1 == 1,
+            Self::LoadCounters => qos & 1 == 1,
         }
     }
 
@@ -67,6 +76,8 @@ impl Part {
             Self::ThreadSpawner => "thread spawner",
             Self::CommandProcessor => "command processor",
             Self::Network => "network interface",
+            Self::Qos => "a QoS option",
+            Self::LoadCounters => "load counters",
         }
     }
 }
@@ -301,10 +312,19 @@ mod tests {
         let with_command = Config { command_threads: 1, ..plain.clone() };
         let with_spawner = Config { spawn_slots: 8, ..plain.clone() };
         let with_network = Config { network: true, ..plain.clone() };
-        let with_all = Config { command_threads: 1, spawn_slots: 16, network: true, ..with_ports.clone() };
+        let with_loads = Config { load_counters: true, ..plain.clone() };
+        let with_all = Config {
+            command_threads: 1,
+            spawn_slots: 16,
+            network: true,
+            load_counters: true,
+            ..with_ports.clone()
+        };
         assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
-        for config in [&plain, &with_ports, &with_command, &with_spawner, &with_network, &with_all] {
-            let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config)));
+        for config in
+            [&plain, &with_ports, &with_command, &with_spawner, &with_network, &with_loads, &with_all]
+        {
+            let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config), config.qos()));
             assert_eq!(announced.count(), registers_of(config).len());
         }
         let registers = registers_of(&plain);
@@ -314,6 +334,7 @@ mod tests {
         assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
         assert_eq!(more(&with_command), 34, "those of the command processor");
         assert_eq!(more(&with_network), 42, "those of the network interface");
+        assert_eq!(more(&with_loads), 11, "QOS and those of the load counters");
     }
 
     /// To renew the page after a change of a block:

@@ -143,6 +143,34 @@ pub fn dispatch() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64) {
     }
 }
 
+/// Warps start, finish and commit as in an array, so that the queue fills and drains, and the marks
+/// rise step by step after each reset.
+pub fn load_counters() -> impl FnMut(&mut LoadCounters<3, 4>, Random, u64) {
+    let (mut busy, mut queued) = (0, 0);
+    move |unit, random, cycle| {
+        unit.reset.next = cycle < 2 || cycle % 600 == 0;
+        if unit.reset.next {
+            (busy, queued) = (0, 0);
+        }
+        let fills = cycle / 100 % 2 == 0;
+        let spawned = queued == 8 || below(random, 4) == 0;
+        let start = busy < 40 && below(random, if fills { 2 } else { 6 }) == 0;
+        let finish = busy > 0 && below(random, 4) == 0;
+        let commit = queued > 0 && below(random, if fills { 12 } else { 2 }) == 0;
+        unit.start.next = start;
+        unit.start_spawned[0].next = spawned;
+        unit.finish.next = finish;
+        unit.commit.next = commit;
+        if !unit.reset.next {
+            busy = busy + u64::from(start) - u64::from(finish);
+            queued = queued + u64::from(start && !spawned) - u64::from(commit);
+        }
+        unit.tasks.next = below(random, 1 + cycle % 600 / 64).into();
+        unit.ring[0].next = below(random, 1 << (cycle % 600 / 19)).into();
+        unit.core_select.next = below(random, 4).into();
+    }
+}
+
 pub fn task_fifo(unit: &mut TaskFifo<3, 4>, random: Random, _: u64) {
     unit.push_data.next = (random() & 0xffff_ffff).into();
 }

@@ -12,10 +12,12 @@ use hermes_rtl::host::registers::debug::DebugRegisters;
 use hermes_rtl::host::registers::faults::FaultRegisters;
 use hermes_rtl::host::registers::host_link::HostLinkRegisters;
 use hermes_rtl::host::registers::identity::IdentityRegisters;
+use hermes_rtl::host::registers::load_counters::LoadCounterRegisters;
 use hermes_rtl::host::registers::memory::MemoryRegisters;
 use hermes_rtl::host::registers::network::NetRegisters;
 use hermes_rtl::host::registers::packet_ports::{PortControlRegisters, PortCounterRegisters};
 use hermes_rtl::host::registers::progress::ProgressRegisters;
+use hermes_rtl::host::registers::qos::QosRegisters;
 use hermes_rtl::host::registers::spawn::SpawnRegisters;
 use hermes_rtl::host::registers::tasks::TaskRegisters;
 use hermes_rtl::host::registers::time::TimeRegisters;
@@ -77,6 +79,7 @@ addressed! {
         debug_registers: DebugRegisters;
         net_registers: NetRegisters;
         spawn_registers: SpawnRegisters;
+        qos_registers: QosRegisters;
     }
     selected {
         counter_registers: CoreCounterRegisters;
@@ -108,6 +111,10 @@ pub fn register_port(unit: &mut RegisterPort, random: Random, _: u64) {
     if random() % 4 == 0 {
         unit.access.address.next = u64::from(offset("TASK_PUSH")).into();
     }
+}
+
+pub fn load_counter_registers(unit: &mut LoadCounterRegisters, random: Random, _: u64) {
+    unit.request.address.next = near(random, "QOS", 12);
 }
 
 pub fn mailbox(unit: &mut Mailbox, random: Random, _: u64) {

@@ -1,6 +1,7 @@
 //! The figures that a sweep can draw.
 
-use hermes_testbench::metrics::Delays;
+use hermes_rtl::config::Config;
+use hermes_testbench::metrics::{Delays, Load};
 
 use crate::results::ResultFile;
 
@@ -54,7 +55,82 @@ pub const MEASURES: &[Measure] = &[
         title: "cycles without a free slot",
         of: |r| Some(r.measured.deferred_cycles as f64),
     },
+    Measure {
+        name: "busy_slots",
+        title: "busy warp slots of a core, mean",
+        of: |r| load(r, |l| Some(l.mean_busy_slots)),
+    },
+    Measure {
+        name: "formed_full",
+        title: "warps formed full",
+        of: |r| load(r, |l| Some(l.formed_full as f64)),
+    },
+    Measure {
+        name: "formed_timeout",
+        title: "warps formed by time-out",
+        of: |r| load(r, |l| Some(l.formed_timeout as f64)),
+    },
+    Measure {
+        name: "formed_eager",
+        title: "warps formed for an idle slot",
+        of: |r| load(r, |l| Some(l.formed_eager as f64)),
+    },
+    Measure { name: "l1_hit_rate", title: "hit rate of the L1", of: |r| load(r, |l| Some(l.l1_hit_rate)) },
+    Measure {
+        name: "commit_queue_full",
+        title: "cycles with a full delay commit queue",
+        of: |r| load(r, |l| Some(l.commit_queue_full_cycles as f64)),
+    },
+    Measure {
+        name: "high_tasks",
+        title: "most entries of the task FIFO",
+        of: |r| load(r, |l| Some(l.high_tasks.into())),
+    },
+    Measure {
+        name: "high_commit_queue",
+        title: "most warps in the delay commit queue",
+        of: |r| load(r, |l| Some(l.high_commit_queue.into())),
+    },
+    Measure {
+        name: "high_ring",
+        title: "most slots of the ring in use",
+        of: |r| load(r, |l| l.high_ring.map(f64::from)),
+    },
 ];
+
+/// Those that load counters give.
+const OF_LOAD: [&str; 9] = [
+    "busy_slots",
+    "formed_full",
+    "formed_timeout",
+    "formed_eager",
+    "l1_hit_rate",
+    "commit_queue_full",
+    "high_tasks",
+    "high_commit_queue",
+    "high_ring",
+];
+
+impl Measure {
+    /// Whether an array with this configuration can have it.
+    pub(crate) fn is_of(&self, array: &Config) -> bool {
+        (array.load_counters || !OF_LOAD.contains(&self.name))
+            && (array.packet_ports || self.name != "high_ring")
+    }
+
+    /// What such an array has, by the names in a sweep file.
+    pub(crate) fn needs(&self) -> &'static str {
+        match self.name {
+            "high_ring" => "array.load_counters = true and array.packet_ports = true",
+            _ => "array.load_counters = true",
+        }
+    }
+}
+
+/// A figure of the load counters, if the array has them.
+fn load(result: &ResultFile, figure: fn(&Load) -> Option<f64>) -> Option<f64> {
+    result.measured.load.as_ref().and_then(figure)
+}
 
 fn delays(result: &ResultFile, figure: fn(&Delays) -> f64) -> Option<f64> {
     result.measured.delays.as_ref().map(figure)

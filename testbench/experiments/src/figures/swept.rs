@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 
-use super::{figure, path, Results, MEASURES};
+use super::{figure, path, Measure, Results, MEASURES};
 use crate::report::{Plot, Scale, Section, Series};
 use crate::results::ResultFile;
 
@@ -64,7 +64,12 @@ pub(super) fn section(results: &Results) -> anyhow::Result<Section> {
             });
         }
     }
-    let columns: Vec<_> = MEASURES.iter().collect();
+    // Figures that no array of the sweep can have are no columns.
+    let can_be = |measure: &&Measure| {
+        let mut arrays = results.found().map(|(_, result)| &result.job.parameters.array);
+        arrays.any(|array| measure.is_of(array))
+    };
+    let columns: Vec<_> = MEASURES.iter().filter(can_be).collect();
     let row = |(labels, result): (&BTreeMap<String, String>, &ResultFile)| {
         let labels = names.iter().map(|name| labels.get(*name).cloned().unwrap_or_default());
         let figures = columns.iter().map(|m| (m.of)(result).map_or("-".to_string(), figure));
