@@ -4,6 +4,7 @@
 
 mod area;
 mod curve;
+mod depth;
 mod fig4;
 mod fig5;
 mod mcw;
@@ -55,6 +56,7 @@ pub const ALL: &[Experiment] = &[
     mcw::EXPERIMENT,
     overload::EXPERIMENT,
     push::EXPERIMENT,
+    depth::EXPERIMENT,
     sweeps::BY_SIZE,
     sweeps::BY_RULES,
     sweeps::BY_PATTERNS,
