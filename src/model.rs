@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{ensure, Context as _};
 use hermes_experiments::prediction::{
-    candidates, held_out, luts_of_core, most_warps, open_cells, pareto_front, saturated_cells, throughput,
-    Calibration, Candidate, Prediction, Space, Target,
+    candidates, check_known, held_out, luts_of_core, most_warps, open_cells, pareto_front, saturated_cells,
+    throughput, Calibration, Candidate, Model, Prediction, Space, Target,
 };
 use hermes_experiments::{Cell, Folder, Parameters, Plan, Planned, Scale};
 use hermes_rtl::config::Config;
@@ -22,6 +22,8 @@ const EXPERIMENT: &str = "model";
 const FILE: &str = "calibration.json";
 /// Most bytes of a file of figures.
 const MOST_BYTES: u64 = 1 << 20;
+/// Fields in which calibrations of a search may differ: runs, and what has a cost.
+const WITH_COST: [&str; 6] = ["mcw", "packets", "arrivals", "array.preset", "array.cores", "array.lanes"];
 /// Packets of a held-out run.
 const PACKETS: usize = 16_384;
 
@@ -165,12 +167,25 @@ fn calibrate(args: &CalibrateArgs, quiet: bool) -> anyhow::Result<()> {
     let mut base = Parameters::of(&args.app)?;
     if let Some(preset) = &args.preset {
         base.array = Config::preset(preset).context("--preset")?;
-        base.mcw = base.mcw.min(base.array.warps as u32);
     }
-    let base = with(base, &args.set)?;
+    for name in ["app", "mcw", "packets", "arrivals"] {
+        let is_set = args.set.iter().any(|text| text.split('=').next() == Some(name));
+        ensure!(!is_set, "--set {name}: expected another parameter; a calibration has its own runs of --app");
+    }
+    let mut base = with(base, &args.set)?;
+    base.mcw = base.mcw.min(base.array.warps as u32);
     base.validate()?;
+    check_known(&base)?;
     let most = most_warps(&base)?;
     let folder = Folder::new(&args.output);
+    let path = args.output.join(FILE);
+    // What is known of other runs does not stay beside these.
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(error).with_context(|| path.display().to_string());
+        }
+        _ => {}
+    }
     let mut cells = saturated_cells(&base, most, scale);
     // Loads of open runs are told by what the array does at best.
     let plan = write(&folder, scale, &cells)?;
@@ -179,8 +194,8 @@ fn calibrate(args: &CalibrateArgs, quiet: bool) -> anyhow::Result<()> {
     cells.extend(open_cells(&base, most, throughput(found.results.values())?, scale)?);
     let plan = write(&folder, scale, &cells)?;
     run(&folder, &plan, args.jobs, quiet)?;
-    let calibration = calibration_of(&folder, &plan)?;
-    let path = args.output.join(FILE);
+    let model = Model::of(calibration_of(&folder, &plan)?)?;
+    let calibration = model.calibration();
     calibration.write(&path)?;
     let rates: Vec<_> = calibration
         .saturated
@@ -214,13 +229,18 @@ fn calibration_of(folder: &Folder, plan: &Plan) -> anyhow::Result<Calibration> {
     Calibration::of(cells.filter_map(|cell| Some((&cell.labels, found.results.get(&cell.key)?))))
 }
 
+/// The calibration in a folder, with the model fitted to it.
+fn read(folder: &Path) -> anyhow::Result<Model> {
+    let path = folder.join(FILE);
+    Model::of(Calibration::read(&path)?).with_context(|| path.display().to_string())
+}
+
 fn predict(args: &PredictArgs) -> anyhow::Result<()> {
-    let calibration = Calibration::read(&args.folder.join(FILE))?;
-    let base = Parameters { arrivals: args.arrivals.clone(), ..calibration.parameters.clone() };
+    let model = read(&args.folder)?;
+    let base = Parameters { arrivals: args.arrivals.clone(), ..model.calibration().parameters.clone() };
     let parameters = with(base, &args.set)?;
     parameters.validate()?;
-    let service = calibration.service()?;
-    let prediction = calibration.predict(&service, &parameters)?;
+    let prediction = model.predict(&parameters)?;
     if let Some(path) = &args.json {
         let mut file = OutputFile::create(path)?;
         file.write_json(&as_json(&parameters, &prediction))?;
@@ -229,7 +249,13 @@ fn predict(args: &PredictArgs) -> anyhow::Result<()> {
     let Prediction { load, ours, equations } = prediction;
     let equations = equations.map_or("-".to_string(), |cycles| format!("{cycles:.0}"));
     let lines = [
-        format!("{:<34}{:.1} % of {:.1} Mpps", "load", 100.0 * load, calibration.throughput()),
+        format!("{:<34}{}, {}", "MCW, packets", parameters.mcw, parameters.packets),
+        format!("{:<34}{:.1} % of what this MCW can do", "load", 100.0 * load),
+        format!(
+            "{:<34}{:.1} million packets/s",
+            "at the best MCW the array can do",
+            model.calibration().throughput()
+        ),
         format!("{:<34}{:.0}", "mean delay, cycles", ours.mean),
         format!("{:<34}{:.0}", "  until the warp starts", ours.forming_and_issue),
         format!("{:<34}{:.0}", "  on a core", ours.execution),
@@ -257,11 +283,12 @@ fn as_json(parameters: &Parameters, prediction: &Prediction) -> serde_json::Valu
 }
 
 fn check(args: &CheckArgs, quiet: bool) -> anyhow::Result<()> {
-    let calibration = Calibration::read(&args.folder.join(FILE))?;
+    let model = read(&args.folder)?;
+    let calibration = model.calibration();
     let folder = Folder::new(&args.folder);
     let old = folder.plan()?;
     let base = &calibration.parameters;
-    let most = most_warps(base)?;
+    let most = calibration.most_warps();
     let (runs, packets) = (usize::from(args.runs), args.packets as usize);
     // The calibration stays in the plan: the page predicts from its runs.
     let mut cells = Vec::new();
@@ -274,6 +301,15 @@ fn check(args: &CheckArgs, quiet: bool) -> anyhow::Result<()> {
     cells.extend(held_out(base, most, calibration.throughput(), args.seed, runs, packets)?);
     let plan = write(&folder, old.scale, &cells)?;
     run(&folder, &plan, args.jobs, quiet)?;
+    // As it would be read: the last digit of a number may differ.
+    let made = serde_json::to_string(&calibration_of(&folder, &plan)?)?;
+    let made: Calibration = serde_json::from_str(&made)?;
+    let path = args.folder.join(FILE);
+    ensure!(
+        made == *calibration,
+        "{}: differs from the runs beside it; expected that of the same hardware and kernel: calibrate again",
+        path.display()
+    );
     print::line(exp::sentences(&folder, &plan)?.join("\n"))?;
     exp::report(&folder, &[], None)
 }
@@ -292,18 +328,17 @@ fn search(args: &SearchArgs, quiet: bool) -> anyhow::Result<()> {
         arrivals: args.arrivals.clone(),
         packets: PACKETS,
     };
-    let (mut found, mut app) = (Vec::new(), None);
+    let (mut found, mut first) = (Vec::new(), None);
     for path in &args.folders {
-        let path = path.join(FILE);
-        let calibration = Calibration::read(&path)?;
-        let known = &calibration.parameters;
-        let first = app.get_or_insert_with(|| known.app.clone());
         ensure!(
-            *first == known.app,
-            "{}: app {}: expected {first}, as in the first folder",
-            path.display(),
-            known.app
+            args.output.as_ref() != Some(path),
+            "-o {}: is a calibration; expected another folder",
+            path.display()
         );
+        let model = read(path)?;
+        let known = &model.calibration().parameters;
+        let first = first.get_or_insert_with(|| known.clone());
+        same_problem(first, known).with_context(|| path.display().to_string())?;
         let lanes = known.array.lanes;
         let cost = match (&costs, &args.costs) {
             (Some(costs), Some(file)) => {
@@ -311,13 +346,18 @@ fn search(args: &SearchArgs, quiet: bool) -> anyhow::Result<()> {
             }
             _ => lanes as f64,
         };
-        let space = Space { cores: usize::from(args.cores), warps: most_warps(known)? };
-        found.extend(candidates(&calibration, &target, space, cost)?);
+        let space = Space { cores: usize::from(args.cores) };
+        let all = candidates(&model, &target, space, cost).context("--throughput")?;
+        if !quiet && all.is_empty() {
+            let channels = known.array.channels;
+            print::note(format_args!("{}: {channels} channels carry fewer lines than that", path.display()));
+        }
+        found.extend(all);
     }
     let front = pareto_front(&found);
     let unit = if costs.is_some() { "LUTs" } else { "lanes" };
     let text = |one: &Candidate| {
-        let Candidate { parameters, cost, prediction, .. } = one;
+        let Candidate { parameters, cost, prediction, p99: _, is_enough: _ } = one;
         let array = &parameters.array;
         format!(
             "{:>5} cores {:>3} lanes {:>2} channels  MCW {:>2}  {cost:>9.0} {unit}  load {:>5.1} %  mean {:>7.0}  p99 {:>7.0}",
@@ -327,41 +367,70 @@ fn search(args: &SearchArgs, quiet: bool) -> anyhow::Result<()> {
             parameters.mcw,
             100.0 * prediction.load,
             prediction.ours.mean,
-            prediction.ours.p99
+            one.p99
         )
     };
     let enough = found.iter().filter(|one| one.is_enough).count();
-    print::line(format_args!(
-        "{} arrays, {enough} of them meet the target; those that none other beats:",
-        found.len()
-    ))?;
     ensure!(
         !front.is_empty(),
-        "no array meets the target; expected more cores, less throughput or a longer delay"
+        "no array meets the target, of {} with their MCWs; expected more cores or channels, less throughput or a longer delay",
+        found.len()
     );
+    print::line(format_args!(
+        "{} arrays with their MCWs, {enough} of them meet the target; those that none other beats, with the margin of each \
+         calibration in the p99:",
+        found.len()
+    ))?;
     for one in &front {
         print::line(text(one))?;
     }
     match &args.output {
         Some(output) if args.run > 0 => {
-            measure(&front[..args.run.min(front.len())], output, args.jobs, quiet)
+            measure(&front[..args.run.min(front.len())], &target, output, args.jobs, quiet)
         }
         _ => Ok(()),
     }
 }
 
-/// Runs candidates on the hardware; tells what was predicted beside what is measured.
-fn measure(chosen: &[&Candidate], output: &Path, jobs: Option<u16>, quiet: bool) -> anyhow::Result<()> {
-    let folder = Folder::new(output);
-    let cell = |(number, one): (usize, &&Candidate)| Cell {
-        labels: [
-            ("candidate".to_string(), number.to_string()),
-            ("app".to_string(), one.parameters.app.clone()),
-        ]
-        .into(),
-        parameters: one.parameters.clone(),
+/// Makes sure that two calibrations are of one app, its tables, packets and memory: their arrays may
+/// differ in cores and lanes, which have a cost.
+fn same_problem(first: &Parameters, other: &Parameters) -> anyhow::Result<()> {
+    let fields = |parameters: &Parameters| -> anyhow::Result<Vec<(String, serde_json::Value)>> {
+        let mut all = Vec::new();
+        for (name, value) in serde_json::to_value(parameters)?.as_object().into_iter().flatten() {
+            match value.as_object() {
+                Some(inner) => {
+                    all.extend(inner.iter().map(|(field, value)| (format!("{name}.{field}"), value.clone())));
+                }
+                None => all.push((name.clone(), value.clone())),
+            }
+        }
+        all.retain(|(name, _)| !WITH_COST.contains(&name.as_str()));
+        Ok(all)
     };
-    let plan = write(&folder, Scale::Full, &chosen.iter().enumerate().map(cell).collect::<Vec<_>>())?;
+    for ((name, expected), (_, found)) in fields(first)?.iter().zip(&fields(other)?) {
+        ensure!(found == expected, "{name} {found}: expected {expected}, as in the first folder");
+    }
+    Ok(())
+}
+
+/// Runs candidates on the hardware; tells what was predicted beside what is measured.
+fn measure(
+    chosen: &[&Candidate],
+    target: &Target,
+    output: &Path,
+    jobs: Option<u16>,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let folder = Folder::new(output);
+    let cells = chosen.iter().enumerate().map(|(number, one)| Cell {
+        labels: [("candidate".to_string(), number.to_string())].into(),
+        parameters: one.parameters.clone(),
+    });
+    let planned =
+        Planned::of_runs("Candidates", "candidate", &["mpps", "delay_mean", "delay_p99"], cells.collect())?;
+    folder.write(&planned)?;
+    let plan = planned.plan;
     run(&folder, &plan, jobs, quiet)?;
     let found = folder.find(&plan, &[])?;
     let cells = plan.figures.iter().flat_map(|figure| &figure.cells);
@@ -369,19 +438,20 @@ fn measure(chosen: &[&Candidate], output: &Path, jobs: Option<u16>, quiet: bool)
         let result = found.results.get(&cell.key).context("a result of the plan")?;
         let delays = result.measured.delays.as_ref().context("a run with arrivals")?;
         let array = &one.parameters.array;
+        let met = if delays.delay.p99 as f64 <= target.delay_p99 { "met" } else { "missed" };
         print::line(format_args!(
-            "{} cores, {} lanes, MCW {}: mean {:.0} (predicted {:.0}), p99 {} ({:.0}), {:.1} Mpps delivered",
+            "{} cores, {} lanes, MCW {}: target {met}: p99 {} (predicted {:.0}), mean {:.0} ({:.0}), {:.1} Mpps delivered",
             array.cores,
             array.lanes,
             one.parameters.mcw,
+            delays.delay.p99,
+            one.p99,
             delays.delay.mean,
             one.prediction.ours.mean,
-            delays.delay.p99,
-            one.prediction.ours.p99,
             result.measured.whole.mpps()
         ))?;
     }
-    Ok(())
+    exp::report(&folder, &[], None)
 }
 
 fn read_costs(path: &Path) -> anyhow::Result<serde_json::Value> {

@@ -216,6 +216,17 @@ impl Planned {
         Ok(planner.plan(scale, vec![figure]))
     }
 
+    /// Runs of the caller's, drawn as a sweep is: the figures `y` against the label `x`.
+    ///
+    /// # Errors
+    /// A kernel cannot be built, or a run is not possible.
+    pub fn of_runs(title: &str, x: &str, y: &[&str], cells: Vec<Cell>) -> anyhow::Result<Self> {
+        let mut planner = Planner::default();
+        let axes = Axes { x: x.to_string(), y: y.iter().map(|name| (*name).to_string()).collect() };
+        let figure = planner.figure(title, Some(axes), cells)?;
+        Ok(planner.plan(Scale::Full, vec![figure]))
+    }
+
     /// The experiments called `names`; `all` are all of them.
     ///
     /// # Errors

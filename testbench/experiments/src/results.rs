@@ -44,7 +44,7 @@ impl Rate {
 }
 
 /// What a job measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// The whole run: from the first arrival to the last commit, through the ports to the last
@@ -61,7 +61,7 @@ pub struct Measured {
     /// Every delay that occurs, rising, with the number of packets that have it.
     pub histogram: Vec<(u64, u64)>,
     /// Mean arrival, from the first on, and mean delay of each 64th of the packets, in cycles.
-    pub course: Vec<(f64, f64)>,
+    pub delay_over_time: Vec<(f64, f64)>,
     /// Lines that the array read from memory.
     pub lines_read: u64,
     /// Lines that it wrote.
@@ -123,7 +123,7 @@ impl Measured {
             deferred_cycles: result.deferred_cycles,
             delays: scheduled.then(|| Delays::of(&times, scheduled)),
             histogram: if scheduled { histogram(&times) } else { Vec::new() },
-            course: if scheduled { course(&times) } else { Vec::new() },
+            delay_over_time: if scheduled { delay_over_time(&times) } else { Vec::new() },
             lines_read: memory.lines_read,
             lines_written: memory.lines_written,
             frame_lines: packets.iter().map(SlotPacket::lines).sum(),
@@ -148,26 +148,6 @@ impl Measured {
     #[must_use]
     pub fn payload_moved(&self, through: Through) -> bool {
         through == Through::Ports || self.ring_lines_read >= self.frame_lines
-    }
-
-    /// The delays between which that of rank `share` of all packets lies with 95 % confidence, by order
-    /// statistics: of independent packets, the number below it is binomial. None without delays.
-    ///
-    /// Packets that follow each other are alike, so the interval is too narrow rather than too wide.
-    #[must_use]
-    pub fn confidence(&self, share: f64) -> Option<(u64, u64)> {
-        let count: u64 = self.histogram.iter().map(|(_, count)| count).sum();
-        let (mean, deviation) = (count as f64 * share, (count as f64 * share * (1.0 - share)).sqrt());
-        // 1.96 deviations of a normal distribution.
-        let rank = |rank: f64| (rank.round() as u64).clamp(1, count.max(1));
-        let value = |rank: u64| {
-            let mut before = 0;
-            self.histogram.iter().find_map(|(delay, count)| {
-                before += count;
-                (before >= rank).then_some(*delay)
-            })
-        };
-        value(rank(mean - 1.96 * deviation)).zip(value(rank(mean + 1.96 * deviation)))
     }
 
     /// Lines a packet that moved between the array and its memory.
@@ -196,7 +176,7 @@ fn histogram(times: &[PacketTimes]) -> Vec<(u64, u64)> {
 const GROUPS: usize = 64;
 
 /// The mean arrival and the mean delay of groups of packets, in their order.
-fn course(times: &[PacketTimes]) -> Vec<(f64, f64)> {
+fn delay_over_time(times: &[PacketTimes]) -> Vec<(f64, f64)> {
     let first = times.first().map_or(0, |t| t.arrival);
     let mean = |group: &[PacketTimes], figure: fn(&PacketTimes) -> u64| {
         group.iter().map(|t| figure(t) as f64).sum::<f64>() / group.len() as f64
@@ -277,22 +257,12 @@ mod tests {
     }
 
     #[test]
-    fn confidence_by_order_statistics() {
-        // 10,000 packets with delays of 1 to 10,000: the rank of the p99 has a deviation of 9.95.
-        let measured =
-            Measured { histogram: (1..=10_000).map(|delay| (delay, 1)).collect(), ..Measured::default() };
-        assert_eq!(measured.confidence(0.99), Some((9_880, 9_920)));
-        assert_eq!(measured.confidence(0.5), Some((4_902, 5_098)));
-        assert_eq!(Measured::default().confidence(0.99), None);
-    }
-
-    #[test]
-    fn the_course_is_of_groups() {
+    fn the_time_series_is_of_groups() {
         let times =
             |at: u64| PacketTimes { arrival: 100 + at, commit: 110 + 3 * at, ..PacketTimes::default() };
         let times: Vec<_> = (0..128).map(times).collect();
-        let course = course(&times);
-        assert_eq!((course.len(), course[0], course[63]), (64, (0.5, 11.0), (126.5, 263.0)));
+        let series = delay_over_time(&times);
+        assert_eq!((series.len(), series[0], series[63]), (64, (0.5, 11.0), (126.5, 263.0)));
     }
 
     #[test]

@@ -102,11 +102,6 @@ fn section(results: &Results) -> anyhow::Result<Section> {
                     figure(whole.gbps()),
                     delays.delay.p50.to_string(),
                     delays.delay.p99.to_string(),
-                    // Above saturation a longer run has longer delays.
-                    match result.measured.confidence(0.99).filter(|_| load < 100.0) {
-                        Some((low, high)) => format!("{low} to {high}"),
-                        None => "-".to_string(),
-                    },
                     dash(delays.delay.p999),
                     delays.delay.iqr.to_string(),
                     dash(delays.latency.map(|latency| latency.p99)),
@@ -167,7 +162,6 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         "Gbit/s of frames",
         "delay p50, cycles",
         "p99",
-        "p99, 95 % confidence",
         "p99.9",
         "IQR",
         "latency p99",
@@ -183,7 +177,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
             "64-byte frames through the packet ports, MCW {MCW}; delay from the scheduled last bit to the commit, latency to the \
              first beat that leaves. Packets count when they leave; the ring takes half of the L2, so that frames are read from \
              there. 100 % is the throughput with all packets there from the start. Above it a delay tells how \
-             long the run was, not what the machine is. Confidence by order statistics. {}",
+             long the run was, not what the machine is. {}",
             results.steady_state()
         ),
         assumed: "100 filters, 100 rules, 10,000 prefixes; destinations spread evenly over the table.".to_string(),

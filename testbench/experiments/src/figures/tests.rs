@@ -1,7 +1,7 @@
 //! Every figure, with results that are made up, all of them or some.
 
 use hermes_testbench::cosim::PacketTimes;
-use hermes_testbench::metrics::Delays;
+use hermes_testbench::metrics::{Delays, Load};
 
 use super::*;
 use crate::job::{Job, FORMAT};
@@ -36,7 +36,11 @@ fn result(parameters: &Parameters, number: u64) -> ResultFile {
         deferred_cycles: 0,
         delays: scheduled.then(|| Delays::of(&times, true)),
         histogram: Vec::new(),
-        course: if scheduled { (0..64).map(|at| (at as f64, (at % 9) as f64)).collect() } else { Vec::new() },
+        delay_over_time: if scheduled {
+            (0..64).map(|at| (at as f64, (at % 9) as f64)).collect()
+        } else {
+            Vec::new()
+        },
         lines_read: packets,
         lines_written: packets,
         frame_lines: 2 * packets,
@@ -45,7 +49,7 @@ fn result(parameters: &Parameters, number: u64) -> ResultFile {
         lane_instructions: 900 * packets,
         active_cycles: rate.cycles,
         lost_cycles: BTreeMap::new(),
-        load: None,
+        load: parameters.array.load_counters.then(Load::default),
     };
     ResultFile { key: job.key().unwrap(), job, golden_checked: true, measured }
 }

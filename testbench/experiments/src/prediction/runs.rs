@@ -20,8 +20,10 @@ const OPEN_WARPS: u32 = 16;
 const LOADS: [u32; 3] = [30, 60, 90];
 /// The load of the burst.
 const BURST: f64 = 2.0;
-/// Packets of open runs and of the burst.
+/// Packets of open runs and of the burst, at least.
 const PACKETS: usize = 16_384;
+/// How many times as many packets as threads such a run has at least: fewer are no queue.
+const WAVES: usize = 4;
 /// Packets of every run with [`Scale::Quick`].
 const QUICK_PACKETS: usize = 2_048;
 /// Packets of runs with all slots busy, at least.
@@ -87,13 +89,15 @@ pub fn saturated_cells(base: &Parameters, most: u32, scale: Scale) -> Vec<Cell> 
 /// # Errors
 /// The kind of packets is not known.
 pub fn open_cells(base: &Parameters, most: u32, mpps: f64, scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let mcw = most.min(OPEN_WARPS);
+    let threads = base.array.cores * base.array.lanes * mcw as usize;
     let packets = match scale {
         Scale::Quick => QUICK_PACKETS,
-        Scale::Full => PACKETS,
+        Scale::Full => PACKETS.max(WAVES * threads),
     };
+    let base = Parameters { mcw, packets, ..base.clone() };
     let of = |load: f64| -> anyhow::Result<Parameters> {
-        let arrivals = format!("constant:{}", gbps(base, mpps * load)?);
-        Ok(Parameters { mcw: most.min(OPEN_WARPS), packets, arrivals, ..base.clone() })
+        Ok(Parameters { arrivals: format!("constant:{}", gbps(&base, mpps * load)?), ..base.clone() })
     };
     let mut cells = Vec::new();
     for load in LOADS {
@@ -118,7 +122,7 @@ pub fn throughput<'a>(results: impl IntoIterator<Item = &'a ResultFile>) -> anyh
 /// Gbit/s on the wire of so many million packets a second, with four digits, so that what the text
 /// of a job says is what runs.
 pub(super) fn gbps(parameters: &Parameters, mpps: f64) -> anyhow::Result<f64> {
-    let lengths = lengths(&Parameters { packets: 1_200, ..parameters.clone() })?;
+    let lengths = lengths(parameters)?;
     let bytes: u64 = lengths.iter().map(|length| u64::from(*length) + WIRE_OVERHEAD_BYTES).sum();
     let rate = mpps * 8e-3 * bytes as f64 / lengths.len().max(1) as f64;
     let text = format!("{rate:.3e}");

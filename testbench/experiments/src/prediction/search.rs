@@ -3,7 +3,7 @@
 use anyhow::{ensure, Context as _};
 use hermes_rtl::config::Config;
 
-use super::calibration::{Calibration, Prediction};
+use super::model::{Model, Prediction};
 use super::runs::gbps;
 use crate::parameters::Parameters;
 
@@ -25,8 +25,6 @@ pub struct Target {
 pub struct Space {
     /// Most shader cores.
     pub cores: usize,
-    /// Most warps of a core that the kernel allows.
-    pub warps: u32,
 }
 
 /// An array that was looked at.
@@ -38,6 +36,8 @@ pub struct Candidate {
     pub cost: f64,
     /// What is predicted of it.
     pub prediction: Prediction,
+    /// The p99 of the delay in cycles with the margin of the model.
+    pub p99: f64,
     /// Whether it meets the target.
     pub is_enough: bool,
 }
@@ -47,49 +47,43 @@ const WARPS: [u32; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
 /// The load above which packets that are dealt with in the mean wait without an end.
 const MOST_LOAD: f64 = 0.97;
 
-/// Every array of `space` with the cores, memory and channels of a calibration, which does not know
+/// Every array of `space` with the lanes, memory and channels of a calibration, which does not know
 /// what other cores do to the memory: arrays whose lines are more than the channels carry, one line
-/// a cycle each, are left out. `core_cost` is what a core takes.
+/// a cycle each, are left out. `core_cost` is what a core takes. The p99 is longer than predicted by
+/// the [margin](Model::tail_margin) of the model.
 ///
 /// # Errors
-/// The calibration cannot be used, or the arrivals are not known.
+/// The arrivals are not known.
 pub fn candidates(
-    calibration: &Calibration,
+    model: &Model,
     target: &Target,
     space: Space,
     core_cost: f64,
 ) -> anyhow::Result<Vec<Candidate>> {
-    let known = &calibration.parameters;
+    let known = &model.calibration().parameters;
     ensure!(
         matches!(target.arrivals.as_str(), "constant" | "poisson"),
         "arrivals `{}`: expected constant or poisson",
         target.arrivals
     );
-    let arrivals = format!("{}:{}", target.arrivals, gbps(known, target.mpps)?);
-    let service = calibration.service()?;
+    let base = Parameters { packets: target.packets, ..known.clone() };
+    let arrivals = format!("{}:{}", target.arrivals, gbps(&base, target.mpps)?);
     // Lines that move in a cycle of 1 ns.
-    let lines = target.mpps * 1e-3 * calibration.lines;
+    let lines = target.mpps * 1e-3 * model.calibration().lines;
     let mut found = Vec::new();
     for cores in 1..=space.cores {
         let array = Config { cores, ..known.array.clone() };
         if array.validate().is_err() || lines > array.channels as f64 {
             continue;
         }
-        for mcw in WARPS.into_iter().filter(|mcw| *mcw <= space.warps) {
-            let parameters = Parameters {
-                array: array.clone(),
-                mcw,
-                packets: target.packets,
-                arrivals: arrivals.clone(),
-                ..known.clone()
-            };
-            let mut prediction = calibration.predict_with(&service, &parameters, cores)?;
-            // What the cores can do with this MCW; the calibration has all of its own cores.
-            let rate = calibration.rates()?.at(f64::from(mcw));
-            let can = 1e3 * (cores * array.lanes) as f64 / rate;
-            prediction.load = target.mpps / can;
-            let is_enough = prediction.load <= MOST_LOAD && prediction.ours.p99 <= target.delay_p99;
-            found.push(Candidate { parameters, cost: core_cost * cores as f64, prediction, is_enough });
+        let most = model.calibration().most_warps();
+        for mcw in WARPS.into_iter().filter(|mcw| *mcw <= most) {
+            let parameters =
+                Parameters { array: array.clone(), mcw, arrivals: arrivals.clone(), ..base.clone() };
+            let prediction = model.predict_with(&parameters, cores)?;
+            let p99 = prediction.ours.p99 * model.tail_margin();
+            let is_enough = prediction.load <= MOST_LOAD && p99 <= target.delay_p99;
+            found.push(Candidate { parameters, cost: core_cost * cores as f64, prediction, p99, is_enough });
         }
     }
     Ok(found)
@@ -99,7 +93,7 @@ pub fn candidates(
 #[must_use]
 pub fn pareto_front(candidates: &[Candidate]) -> Vec<&Candidate> {
     let mut enough: Vec<_> = candidates.iter().filter(|one| one.is_enough).collect();
-    let delay = |one: &Candidate| one.prediction.ours.p99;
+    let delay = |one: &Candidate| one.p99;
     enough.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(delay(a).total_cmp(&delay(b))));
     let mut best = f64::INFINITY;
     enough.retain(|one| {
@@ -132,7 +126,7 @@ mod tests {
     fn candidate(cost: f64, p99: f64, is_enough: bool) -> Candidate {
         let ours = Predicted { p99, ..Predicted::default() };
         let prediction = Prediction { load: 0.5, ours, equations: None };
-        Candidate { parameters: Parameters::of("dec-ttl").unwrap(), cost, prediction, is_enough }
+        Candidate { parameters: Parameters::of("dec-ttl").unwrap(), cost, prediction, p99, is_enough }
     }
 
     #[test]
@@ -145,14 +139,21 @@ mod tests {
             (4.0, 10.0, false),
         ];
         let all = all.map(|(cost, p99, is_enough)| candidate(cost, p99, is_enough));
-        let seen: Vec<_> = pareto_front(&all).iter().map(|one| (one.cost, one.prediction.ours.p99)).collect();
+        let seen: Vec<_> = pareto_front(&all).iter().map(|one| (one.cost, one.p99)).collect();
         assert_eq!(seen, [(1.0, 300.0), (3.0, 90.0)]);
         // By looking at every pair.
         for one in pareto_front(&all) {
-            assert!(!all.iter().any(|other| other.is_enough
-                && other.cost <= one.cost
-                && other.prediction.ours.p99 < one.prediction.ours.p99));
+            assert!(!all
+                .iter()
+                .any(|other| other.is_enough && other.cost <= one.cost && other.p99 < one.p99));
         }
+        // And nothing that no other beats is missing.
+        let beats = |a: &Candidate, b: &Candidate| {
+            a.cost <= b.cost && a.p99 <= b.p99 && (a.cost, a.p99) != (b.cost, b.p99)
+        };
+        let unbeaten =
+            |one: &&Candidate| one.is_enough && !all.iter().any(|other| other.is_enough && beats(other, one));
+        assert_eq!(all.iter().filter(unbeaten).count(), seen.len());
     }
 
     #[test]

@@ -13,12 +13,15 @@ use crate::report::Section;
 const FACTOR: f64 = 2.0;
 
 /// The systems: what is assumed, from the one of the other figures to one without any overhead.
-fn systems(results: &Results) -> Vec<(&'static str, System)> {
+fn systems(results: &Results) -> Vec<(String, System)> {
     let usual = System::JOURNAL;
     let dpi = APPS.iter().find(|app| app.name == "dpi");
     let calibrated = dpi.and_then(|dpi| baseline::calibrated(results, dpi, &usual));
-    let calibrated = calibrated.map(|system| ("PCIe so that DPI takes 6 times its kernel", system));
-    let mut systems = vec![
+    let calibrated = calibrated.map(|system| {
+        let efficiency = figure(system.efficiency);
+        (format!("efficiency of PCIe {efficiency}, so that DPI takes 6 times its kernel"), system)
+    });
+    let systems = [
         ("as in figures 4(a) to 4(c), serial", usual),
         ("PCIe of 8 GB/s (the first paper)", System { bandwidth: 8.0, ..usual }),
         ("efficiency of PCIe 0.6", System { efficiency: 0.6, ..usual }),
@@ -40,8 +43,7 @@ fn systems(results: &Results) -> Vec<(&'static str, System)> {
         ),
         ("nothing but batches and their kernel", System::NONE),
     ];
-    systems.extend(calibrated);
-    systems
+    systems.map(|(name, system)| (name.to_string(), system)).into_iter().chain(calibrated).collect()
 }
 
 /// What the section says: a row for each system.
@@ -52,7 +54,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
     };
     let mut rows = Vec::new();
     for (name, system) in systems(results) {
-        let mut row = vec![name.to_string()];
+        let mut row = vec![name];
         let mut shares = Vec::new();
         for app in &APPS {
             let offered = rate(app, Through::Host, FACTOR) / WIRE_BITS * 1e3;

@@ -2,19 +2,20 @@
 
 use anyhow::Context as _;
 
-use super::{closed, Errors};
+use super::closed;
 use crate::figures::regime::{nominal, BURST_PACKETS};
 use crate::figures::{figure, label, App, Results, APPS, QUICK_PACKETS};
 use crate::parameters::{Parameters, Through};
-use crate::plan::{self, Cell};
-use crate::prediction::{self, held_out, role, Calibration, Class, Role};
+use crate::plan::{self, Cell, PlannedCell};
+use crate::prediction::{self, held_out, role, Calibration, Class, Errors, Model, Role};
 use crate::report::{Plot, Scale, Section, Series};
+use crate::results::ResultFile;
 
 /// Runs of each app that are held out.
 const RUNS: usize = 12;
 const QUICK_RUNS: usize = 4;
 /// What draws those of the first app; the next number those of the next.
-const SEED: u64 = 101;
+const SEED: u64 = 2_026;
 
 /// The most warps that the kernel of an app allows.
 fn most(app: &App) -> u32 {
@@ -46,49 +47,71 @@ pub fn cells(scale: plan::Scale) -> anyhow::Result<Vec<Cell>> {
     Ok(cells)
 }
 
-/// Errors of a class of runs: of the equations, and of our model.
+/// Errors of a class of runs.
 #[derive(Default)]
-struct Both {
+struct OfClass {
+    /// Mean delay by the equations.
     equations: Errors,
+    /// Mean delay by our model.
     ours: Errors,
+    /// p99 by our model.
+    tail: Errors,
+}
+
+/// What has no prediction, and why.
+fn left_out(app: &str, reason: &anyhow::Error) -> String {
+    format!(" {app} is left out: {reason:#}.")
 }
 
 pub fn section(results: &Results) -> anyhow::Result<Section> {
     let mut rows = Vec::new();
-    let mut classes = Class::ALL.map(|class| (class, Both::default()));
-    let mut tail = Errors::default();
+    let mut classes = Class::ALL.map(|class| (class, OfClass::default()));
     let [mut of_equations, mut of_ours] = [Vec::new(), Vec::new()];
-    let mut apps: Vec<&str> = results.found().map(|(labels, _)| label(labels, "app")).collect();
-    apps.dedup();
+    let (mut notes, mut calibrated) = (String::new(), Vec::new());
+    let mut apps: Vec<&str> = results.cells.iter().map(|(cell, _)| label(&cell.labels, "app")).collect();
     apps.sort_unstable();
     apps.dedup();
     for app in apps {
         let of_app = [("app", app)];
-        // Without the whole calibration there is no prediction.
-        let wanted = results
-            .cells
-            .iter()
-            .filter(|(cell, _)| label(&cell.labels, "app") == app && role(&cell.labels).is_some());
-        if wanted.clone().count() == 0 || wanted.clone().any(|(_, result)| result.is_none()) {
+        // A calibration that lacks runs is none.
+        let lacks = |(cell, result): &(&PlannedCell, Option<&ResultFile>)| {
+            label(&cell.labels, "app") == app && role(&cell.labels).is_some() && result.is_none()
+        };
+        if results.cells.iter().any(lacks) {
+            notes += &format!(" {app} lacks runs of its calibration.");
             continue;
         }
-        let calibration = Calibration::of(results.labelled(&of_app))?;
-        let service = calibration.service()?;
+        let model = match Calibration::of(results.labelled(&of_app)).and_then(Model::of) {
+            Ok(model) => model,
+            Err(error) => {
+                notes += &left_out(app, &error);
+                continue;
+            }
+        };
+        let warps: Vec<_> = model.calibration().saturated.iter().map(|run| run.mcw.to_string()).collect();
+        calibrated.push(format!("{app} MCW {}", warps.join(", ")));
         for (labels, result) in results.labelled(&of_app) {
-            let Some(class) = Class::find(label(labels, prediction::LABEL)) else { continue };
+            let Some(drawn) = Class::find(label(labels, prediction::LABEL)) else { continue };
             let (Some(delays), parameters) = (&result.measured.delays, &result.job.parameters) else {
                 continue;
             };
-            let predicted = calibration.predict(&service, parameters)?;
-            let measured = delays.delay.mean;
-            let (_, both) = classes
-                .iter_mut()
-                .find(|(known, _)| *known == class)
-                .context("every class has its errors")?;
+            let predicted = match model.predict(parameters) {
+                Ok(predicted) => predicted,
+                Err(error) => {
+                    notes += &left_out(app, &error);
+                    continue;
+                }
+            };
+            // Rates were drawn before the throughput was measured.
+            let class = match drawn {
+                Class::Sparse | Class::Busy if predicted.load < 0.8 => Class::Sparse,
+                Class::Sparse | Class::Busy => Class::Busy,
+                other => other,
+            };
+            let known = classes.iter_mut().find(|(known, _)| *known == class);
+            let (_, errors) = known.context("every class has its errors")?;
+            let (measured, p99) = (delays.delay.mean, delays.delay.p99 as f64);
             let equations = predicted.equations;
-            let mut tail_of = Errors::default();
-            let p99 = delays.delay.p99 as f64;
-            tail.add(Some(predicted.ours.p99), p99);
             rows.push(vec![
                 app.to_string(),
                 class.name().to_string(),
@@ -98,33 +121,33 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
                 format!("{} %", figure(100.0 * predicted.load)),
                 figure(measured),
                 equations.map_or("-".to_string(), figure),
-                both.equations.add(equations, measured),
+                errors.equations.add(equations, measured),
                 figure(predicted.ours.mean),
-                both.ours.add(Some(predicted.ours.mean), measured),
+                errors.ours.add(Some(predicted.ours.mean), measured),
                 figure(p99),
                 figure(predicted.ours.p99),
-                tail_of.add(Some(predicted.ours.p99), p99),
+                errors.tail.add(Some(predicted.ours.p99), p99),
             ]);
             of_ours.push((measured, predicted.ours.mean));
             of_equations.extend(equations.map(|equations| (measured, equations)));
         }
     }
-    let told = |(class, both): &(Class, Both)| {
-        let text = |errors: &Errors| {
-            let percent = |value: f64| figure(100.0 * value);
-            errors.mean_and_worst().map_or("-".to_string(), |(mean, worst)| {
-                format!("{} % (worst {} %)", percent(mean), percent(worst))
-            })
-        };
-        format!("{}: {}, by the equations {}", class.name(), text(&both.ours), text(&both.equations))
+    let told = |(class, errors): &(Class, OfClass)| {
+        format!(
+            "{}: our model {}, its p99 {}, the equations {}",
+            class.name(),
+            errors.ours.told(),
+            errors.tail.told(),
+            errors.equations.told()
+        )
     };
-    let sentence = match rows.is_empty() {
-        true => "No app has all runs of its calibration.".to_string(),
-        false => format!(
-            "Mean |error| of our model: {}. Of its p99: {}.",
-            classes.iter().map(told).collect::<Vec<_>>().join("; "),
-            tail.told()
-        ),
+    let sentence = match (rows.is_empty(), calibrated.is_empty()) {
+        (true, true) => "No app has all runs of its calibration.".to_string(),
+        (true, false) => "The calibration alone; no run is held out yet.".to_string(),
+        _ => {
+            let with_runs = classes.iter().filter(|(_, errors)| errors.ours.mean_and_worst().is_some());
+            format!("|error|, {}.", with_runs.map(told).collect::<Vec<_>>().join("; "))
+        }
     };
     let mut exact: Vec<_> = of_ours.iter().map(|(measured, _)| (*measured, *measured)).collect();
     exact.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -162,17 +185,23 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
     ];
     Ok(Section {
         title: "Predictions of runs that were held out".to_string(),
-        sentence,
+        sentence: sentence + &notes,
         plots,
         head: head.map(str::to_string).to_vec(),
         rows,
-        measured: "Rates, arrivals, MCW and the seed of packets are drawn by a seed; none is of the calibration, which has \
-                   runs with all slots busy at MCW 1, 4, 8, 16 and 32, even arrivals at 30, 60 and 90 % of the throughput, and a burst \
-                   of twice the throughput. Even frames of other sizes only for apps that read headers alone."
+        measured: format!(
+            "Rates, kinds of arrivals, packets and MCW are drawn by a seed. A calibration has runs with all slots busy ({}), even \
+             arrivals at about 30, 60 and 90 % of the throughput, and a burst of twice the throughput. Sparse traffic has at least \
+             MCW 12, or the most that a kernel allows; even frames of other sizes only for apps that read headers alone. Tables are \
+             those of the calibration.",
+            calibrated.join("; ")
+        ),
+        assumed: "Loads choose the rates of jobs before anything is measured; the column tells them by what was, with the MCW of the \
+                  run."
             .to_string(),
-        assumed: "Loads choose the rates of jobs before anything is measured; the column tells them by what was.".to_string(),
-        differs: "The paper tests its equations on the traffic that they were made for. Ours is a discrete-event model of the array: \
-                  warps are formed, wait for a slot, share a core and commit in order."
+        differs: "The paper tests its equations on the traffic that they were made for; its 7.8 % is a geometric mean. Here they get \
+                  the computing rates of the calibration, between its MCWs by a power law, none rising with the MCW. Our model \
+                  is a discrete-event one of the array: warps are formed, wait for a slot, share a core and commit in order."
             .to_string(),
     })
 }
