@@ -1,7 +1,7 @@
 //! The packet ports of the array.
 
 use super::{Egress, Ingress, TaskMerge};
-use crate::host::registers::packet_ports::{PortControl, PortCounters};
+use crate::host::registers::packet_ports::{PortControl, PortCounters, PortDrops};
 use crate::ports::{LineRead, LineWrite, PacketRing, StreamIn, StreamOut, TaskCount};
 use hermes_hdl::prelude::*;
 
@@ -15,7 +15,8 @@ use hermes_hdl::prelude::*;
 ///    high, as its packets and the frames would share slots.
 /// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
 ///    frames have left. The registers that place ring and verdicts may change while it is low.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(drops: usize)]
 pub struct PacketPorts {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -25,6 +26,12 @@ pub struct PacketPorts {
     // From the registers and the control path
     /// Switch and state.
     pub control: PortControl,
+    /// Frames that find no slot: only of ports that can drop them.
+    #[count(drops)]
+    pub drops: Vec<PortDrops>,
+    /// One was dropped: the cycle after the one in which its last beat was taken.
+    #[count(drops)]
+    pub drop_ended: Vec<Signal<Out, Bit>>,
     /// What went through.
     pub counters: PortCounters,
     /// Cycles since reset, modulo 2^32.
@@ -55,9 +62,19 @@ pub struct PacketPorts {
     /// To the cores: the data caches invalidate every line.
     pub drop_caches: Signal<Out, Bit>,
 
+    #[init(Ingress::new(drops))]
     ingress: Ingress,
+    #[init(drops)]
+    _drops: usize,
     egress: Egress,
     tasks: TaskMerge,
+}
+
+impl PacketPorts {
+    /// The packet ports; with `drops` 1 instead of 0 they can drop frames that find no slot.
+    pub fn new(drops: usize) -> Self {
+        Self::wired(drops)
+    }
 }
 
 impl Logic for PacketPorts {
@@ -70,6 +87,11 @@ impl Logic for PacketPorts {
         connect!(self.rx, self.ingress.rx);
         connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
+        for i in 0..self._drops {
+            self.ingress.drop[i].next = self.drops[i].drop.val();
+            self.drop_ended[i].next = self.ingress.drop_ended[i].val();
+            self.drops[i].dropped_full.next = self.ingress.dropped_full[i].val();
+        }
         self.drop_caches.next = self.ingress.drop_caches.val();
 
         // Packet counts
