@@ -35,7 +35,7 @@ pub use execute::execute;
 pub use folder::{ErrorFile, Folder, LogFile};
 pub use job::{Estimate, Job, JobFile, Key, FORMAT};
 pub use model_file::{ModelFile, ModelKey};
-pub use parameters::{Parameters, Through};
+pub use parameters::{Parameters, Through, WhenFull};
 pub use plan::{Cell, Experiment, Figure, Plan, Planned, Scale};
 pub use pool::{Pool, Step};
 pub use report::{write_report, Summary};

@@ -54,6 +54,21 @@ pub const MEASURES: &[Measure] = &[
         title: "cycles without a free slot",
         of: |r| Some(r.measured.deferred_cycles as f64),
     },
+    Measure {
+        name: "offered",
+        title: "packets that came to the array",
+        of: |r| Some(r.measured.offered as f64),
+    },
+    Measure {
+        name: "delivered",
+        title: "packets that took a slot",
+        of: |r| Some(r.measured.delivered as f64),
+    },
+    Measure {
+        name: "dropped",
+        title: "packets that found no slot and were dropped",
+        of: |r| Some(r.measured.dropped as f64),
+    },
 ];
 
 fn delays(result: &ResultFile, figure: fn(&Delays) -> f64) -> Option<f64> {
