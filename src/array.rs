@@ -56,6 +56,9 @@ pub struct ArrayArgs {
     /// Give the array packet ports: frames come and go through AXI4-Stream
     #[arg(long)]
     packet_ports: bool,
+    /// Give the packet ports bit 1 of register PORTS, with which they drop frames that find no slot
+    #[arg(long)]
+    drop_when_full: bool,
     /// Give the array a command processor with so many hardware threads: 1, 2, 4 or 8
     #[arg(long)]
     command_threads: Option<usize>,
@@ -174,6 +177,7 @@ impl ArrayArgs {
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
         config.line_words = self.line_words.unwrap_or(config.line_words);
         config.packet_ports |= self.packet_ports;
+        config.drop_when_full |= self.drop_when_full;
         config.command_threads = self.command_threads.unwrap_or(config.command_threads);
         if config.command_threads == 0 {
             // What the preset gives a command processor goes with it.

@@ -29,6 +29,10 @@ const EXAMPLES: [(&str, &[Example]); 45] = [
             ("A table, and where the cycles go", "hermes run --app route-lookup --routes routes.txt --pcap in.pcap --perfetto run.json"),
             ("Data and a golden model of your own", "hermes run --kernel nat.elf --pcap in.pcap --table flows=flows.bin --golden ./nat-model"),
             ("Gbit/s and nanoseconds at the clock of an FPGA", "hermes run --app dec-ttl --pcap in.pcap --clock 50 --line-rate 1"),
+            (
+                "What a line of 400 Gbit/s loses at the packet ports with a buffer of 768 frames",
+                "hermes run --app dec-ttl --pcap in.pcap --through ports --line-rate 400 --ring-slots 1024 --when-full drop",
+            ),
             ("The report for another program", "hermes run --app dec-ttl --pcap - --json -"),
             ("How busy warp slots, queues and L1 are", "hermes run --app dec-ttl --pcap in.pcap --load-counters"),
             ("Firmware alone", "hermes run --firmware fw.elf --command-threads 4"),

@@ -131,7 +131,7 @@ impl PacketArgs {
         let slot_bytes_log2 = self.stack.slot_bytes_log2(&frames, program.growth())?;
         let packets: Vec<_> = frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
         let mut setup = ArraySetup {
-            ring_slots_log2: ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2),
+            ring_slots_log2: ring_slots_log2(None, program.app.as_deref(), &config, slot_bytes_log2)?,
             slot_bytes_log2,
             mcw: program.mcw(None, &config)?,
             stack_bytes_log2,

@@ -1,5 +1,6 @@
 //! `hermes run`
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,15 @@ pub struct Subject {
         help_heading = "Surroundings"
     )]
     through: Through,
+    /// What becomes of a frame that finds no free slot at the packet ports, with --through ports:
+    /// it waits, or it is dropped whole and counted
+    #[arg(long, value_enum, value_name = "wait|drop", default_value = "wait", help_heading = "Surroundings")]
+    when_full: WhenFull,
+    /// Slots of the packet ring, a power of two, 2 to 1048576, instead of 4096, or of eight times
+    /// the threads of a large array: so many packets are buffered, three quarters of it at the
+    /// packet ports
+    #[arg(long, value_name = "NUMBER", help_heading = "Surroundings")]
+    ring_slots: Option<u32>,
     #[command(flatten)]
     arrivals: ArrivalArgs,
     /// Clock of the array that the report is for: throughput in Gbit/s and delays in nanoseconds,
@@ -139,6 +149,15 @@ enum Through {
     Host,
     /// Through the packet ports.
     Ports,
+}
+
+/// What becomes of a frame that finds no free slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum WhenFull {
+    /// It waits for one.
+    Wait,
+    /// It is dropped.
+    Drop,
 }
 
 #[derive(clap::Args)]
@@ -215,7 +234,25 @@ impl Subject {
             || self.timeline.is_wanted()
             || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
+        config.drop_when_full |= self.when_full == WhenFull::Drop;
         Ok(config)
+    }
+
+    /// Whether packets can come and go as the options say.
+    fn check_ports(&self) -> anyhow::Result<()> {
+        if self.when_full == WhenFull::Drop {
+            ensure!(
+                self.through == Through::Ports,
+                "--when-full drop: expected --through ports; the host never pushes a packet without a slot"
+            );
+            let file = self.expect.names_packets();
+            ensure!(
+                file.is_none(),
+                "{}: not possible with --when-full drop; which packets come in is known at the end of the run: expected --app or --golden, which are asked of those",
+                file.unwrap_or_default()
+            );
+        }
+        Ok(())
     }
 
     /// Whether the ports can do what the app needs.
@@ -247,6 +284,7 @@ pub fn run(
     profiler: Option<Profiler>,
     quiet: bool,
 ) -> anyhow::Result<()> {
+    args.check_ports()?;
     let firmware = args.what.firmware.as_deref().map(Firmware::read).transpose()?;
     let config = args.config(firmware.as_ref(), profiler.is_some())?;
     let latency = args.memory.latency(args.mem_latency)?;
@@ -285,7 +323,7 @@ pub fn run(
     };
     let packets: Vec<_> = capture.frames.iter().map(packet).collect();
     let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
-    let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2);
+    let ring_slots_log2 = ring_slots_log2(args.ring_slots, program.app.as_deref(), &config, slot_bytes_log2)?;
     let watchdog = args.limits.watchdog;
     let setup = ArraySetup {
         ring_slots_log2,
@@ -365,10 +403,12 @@ impl Prepared<'_> {
         let Simulated { outcome, ended, memory, races } = self.simulate(&mut data, timeline, quiet)?;
         // They may be why the run differs from its golden model, so they are told first.
         let raced = tell_races(races.as_ref());
-        let mut loss = None;
+        let (mut loss, mut dropped) = (None, Vec::new());
         let mut result = match outcome {
             Outcome::Ports(ports) => {
-                wrong_lengths(ports.wrong_lengths.iter().copied(), self.setup.slot_bytes_log2)?;
+                let wrong = ports.wrong_lengths.iter();
+                let wrong = wrong.map(|(packet, length)| (in_capture(*packet, &ports.dropped), *length));
+                wrong_lengths(wrong, self.setup.slot_bytes_log2)?;
                 let packets = match (expected.golden(), &program.app) {
                     (Some(golden), _) => check_ports_against(golden, packets, &ports)
                         .context("what left differs from the golden model of --golden")?,
@@ -377,11 +417,16 @@ impl Prepared<'_> {
                     })?,
                     (None, None) => ports.run.packets,
                 };
-                loss = Some(Loss::new(packets.len() as u64, ports.counters.dropped_in.into()));
+                let (malformed, full) = (ports.counters.dropped_in.into(), ports.dropped.len() as u64);
+                loss = Some(Loss::new(self.packets.len() as u64, malformed, full));
+                dropped = ports.dropped;
                 RunResult { packets, ..ports.run }
             }
             Outcome::Host(result) => result,
         };
+        // From here on it is about the packets that came in.
+        let packets = &came_in(packets, &dropped)[..];
+        let frames = &came_in(&capture.frames, &dropped)[..];
         let parts = std::mem::take(&mut result.packets).into_iter().map(PacketRecord::into_parts);
         let (results, mut times): (Vec<_>, Vec<_>) = parts.unzip();
         // Traces see them, too; that somebody watches does not change what is told.
@@ -435,7 +480,7 @@ impl Prepared<'_> {
             records: report.fault_records.clone(),
         }));
         let compared = expected.compare(&results, ports, &mut report);
-        outputs.write(&capture.frames, packets, &results, &records, &report)?;
+        outputs.write((frames, packets), &dropped, &results, &records, &report)?;
         data.write()?;
         // That nobody reads the report does not make a run with faults a good one.
         let printed = if tell { print::line(&report) } else { Ok(()) };
@@ -491,7 +536,8 @@ impl Prepared<'_> {
                 cosim::run(&mut host, &setup, &layout, arriving, options, &mut progress).map(Outcome::Host)
             }
             Through::Ports => {
-                let streams = StreamOptions::default();
+                let drop_when_full = args.when_full == WhenFull::Drop;
+                let streams = StreamOptions { drop_when_full, ..StreamOptions::default() };
                 cosim::run_through_ports(&mut host, &setup, arriving, streams, options, &mut progress)
                     .map(Outcome::Ports)
             }
@@ -544,6 +590,22 @@ impl Prepared<'_> {
         );
         Ok(Simulated { outcome, ended, memory: map, races })
     }
+}
+
+/// Number in the capture of the packet with this packetIdx, if those with the numbers `dropped`,
+/// which rise, did not come in.
+fn in_capture(packet: u64, dropped: &[u64]) -> u64 {
+    dropped.iter().fold(packet, |number, dropped| number + u64::from(*dropped <= number))
+}
+
+/// All of `list` but those with the numbers `dropped`, which rise.
+fn came_in<'a, T: Clone>(list: &'a [T], dropped: &[u64]) -> Cow<'a, [T]> {
+    if dropped.is_empty() {
+        return Cow::Borrowed(list);
+    }
+    let mut dropped = dropped.iter().copied().peekable();
+    let came_in = (0..).zip(list).filter(|(number, _)| dropped.next_if_eq(number).is_none());
+    came_in.map(|(_, item)| item.clone()).collect()
 }
 
 /// What came of a simulation.

@@ -132,4 +132,23 @@ fn packet_ports() {
         "run --app dec-ttl --pcap in.pcap --packet-ports --cores 32",
         &["cores: 32 is not possible; expected 1 to 31 with packet ports"],
     );
+    folder.fail(
+        "run --app dec-ttl --pcap in.pcap --when-full drop",
+        &["--when-full drop: expected --through ports"],
+    );
+    folder.fail(
+        "run --app dec-ttl --pcap in.pcap --through ports --when-full drop --expect in.pcap",
+        &["--expect: not possible with --when-full drop"],
+    );
+    folder.fail(
+        "run --app dec-ttl --pcap in.pcap --through ports --when-full never",
+        &["invalid value 'never' for '--when-full <wait|drop>'"],
+    );
+    folder.fail("emit --drop-when-full -o out", &["--drop-when-full: not possible without --packet-ports"]);
+    for slots in ["0", "1", "48", "2097152"] {
+        folder.fail(
+            &format!("run --app dec-ttl --pcap in.pcap --ring-slots {slots}"),
+            &["--ring-slots", "is not possible; expected a power of two, 2 to "],
+        );
+    }
 }

@@ -559,6 +559,41 @@ fn long_and_endless_kernels() {
     assert!(help.contains("--commit-limit <CYCLES>") && help.contains("[default: 20000000]"), "{help}");
 }
 
+/// Frames that find no slot are dropped, counted and told; the others leave in order. With the
+/// switch off the same array lets all of them wait.
+#[test]
+fn frames_without_a_slot_are_dropped_or_wait() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 1500 --seed 3 --bad-share 10 -o in.pcap");
+    let array = "--cores 1 --lanes 4 --warps 4 --packet-ports --drop-when-full --ring-slots 64";
+    let run = |rate: u32, when_full: &str| {
+        let options = format!("--line-rate {rate} --through ports --when-full {when_full} {array}");
+        let text = folder.succeed(&format!(
+            "run --app dec-ttl --pcap in.pcap {options} --out out.pcap --json out.json --verdicts out.csv"
+        ));
+        let report: serde_json::Value = serde_json::from_str(&folder.text("out.json")).expect("JSON");
+        let count = |name: &str| report["loss"][name].as_u64().expect("a number");
+        let csv = folder.text("out.csv");
+        let verdicts: Vec<_> = csv.lines().skip(1).map(|row| row.split(',').nth(1).unwrap()).collect();
+        let dropped = verdicts.iter().filter(|verdict| **verdict == "dropped").count() as u64;
+        assert_eq!((verdicts.len(), dropped), (1500, count("dropped_full")), "{csv}");
+        assert_eq!((count("offered"), count("delivered") + count("dropped")), (1500, 1500));
+        assert_eq!(report["packets"], count("delivered"));
+        let numbers = csv.lines().skip(1).map(|row| row.split(',').next().unwrap().parse::<usize>());
+        assert!(numbers.map(Result::unwrap).eq(0..1500));
+        (text, dropped)
+    };
+    let (text, dropped) = run(400, "drop");
+    assert!((100..1400).contains(&dropped), "{dropped}");
+    let told = format!("{dropped} of 1500 frames (");
+    let rest = format!(": {dropped} found no free slot; {} were delivered", 1500 - dropped);
+    assert!(text.contains(&told) && text.contains(&rest), "{text}");
+    let (text, dropped) = run(400, "wait");
+    assert!(dropped == 0 && !text.contains("no free slot;"), "{text}");
+    // Without overload nothing is dropped.
+    assert_eq!(run(1, "drop").1, 0);
+}
+
 /// Packets of 1,514 bytes, searched byte by byte by all warps that one core of the paper holds:
 /// more than half a million cycles from one commit to the next.
 #[test]

@@ -85,6 +85,10 @@ pub struct Config {
     pub line_words: usize,
     /// The array has packet ports: frames come and go through AXI4-Stream.
     pub packet_ports: bool,
+    /// Register PORTS has bit 1, with which the packet ports drop frames that find no slot; needs
+    /// `packet_ports`.
+    #[serde(default)]
+    pub drop_when_full: bool,
     /// Hardware threads (harts) of the command processor: 0, for none, 1, 2, 4 or 8.
     #[serde(default)]
     pub command_threads: usize,
@@ -281,6 +285,7 @@ impl Config {
             l1_lines,
             line_words: usual_line_words(),
             packet_ports: false,
+            drop_when_full: false,
             command_threads: 0,
             command_cache_lines: 0,
             command_instruction_cache_lines: 0,
@@ -400,8 +405,8 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigError::Range`] for the first field outside its range, [`ConfigError::Needs`] for a
-    /// network interface without atomic operations: the L2 performs those of peers, and kernels
-    /// look with them at what came.
+    /// part without another one that it needs, such as a network interface without atomic
+    /// operations: the L2 performs those of peers, and kernels look with them at what came.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let range = |field, value, ok: bool, expected| {
             if ok {
@@ -429,6 +434,9 @@ impl Config {
         }
         if self.compare_and_swap && !self.atomics {
             return Err(ConfigError::Needs { part: "compare_and_swap", needs: "atomics" });
+        }
+        if self.drop_when_full && !self.packet_ports {
+            return Err(ConfigError::Needs { part: "drop_when_full", needs: "packet_ports" });
         }
         let possible = power(self.net_domains, 1, 8) && (self.network || self.net_domains == 1);
         range("net_domains", self.net_domains, possible, "1, 2, 4 or 8, and 1 without network interface")?;
@@ -555,6 +563,9 @@ mod tests {
         let config = Config { network: true, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "network: not possible without `atomics`");
+        let config = Config { drop_when_full: true, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "drop_when_full: not possible without `packet_ports`");
         for (network, net_domains) in [(true, 3), (true, 16), (false, 2), (false, 0)] {
             let plain = Config::preset("default").unwrap();
             let config = Config { network, atomics: true, net_domains, ..plain };

@@ -70,6 +70,11 @@ pub struct HermesTop<const LANES: usize> {
     /// A warp was committed.
     pub trace_commit: WarpTrace,
 
+    /// A frame at the packet ports found no slot and was dropped: the cycle after the one in which
+    /// its last beat was taken. Only of ports that can drop frames.
+    #[count(usize::from(config.drop_when_full))]
+    pub trace_drop: Vec<Signal<Out, Bit>>,
+
     /// The warp that was issued is one of spawned threads, and the packetIdx the number of its
     /// first one: only with a thread spawner, as the next.
     #[count(spawns)]
@@ -117,7 +122,7 @@ pub struct HermesTop<const LANES: usize> {
     memory: MemorySystem,
     #[init((0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect())]
     core: Vec<ShaderCore<LANES>>,
-    #[init((0..ports).map(|_| PacketPorts::new(usize::from(config.load_counters))).collect())]
+    #[init((0..ports).map(|_| PacketPorts::new(usize::from(config.drop_when_full), usize::from(config.load_counters))).collect())]
     ports: Vec<PacketPorts>,
     #[init((0..spawns).map(|_| ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots, captures)).collect())]
     spawner: Vec<ThreadSpawner>,
@@ -140,6 +145,8 @@ pub struct HermesTop<const LANES: usize> {
     _cores: usize,
     #[init(ports)]
     _ports: usize,
+    #[init(usize::from(config.drop_when_full))]
+    _drops: usize,
     #[init(config.network_requester())]
     _network_requester: usize,
     #[init(config.network_requester() + networks)]
@@ -256,6 +263,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for i in 0..self._ports {
             connect!(self.registers.packet_ports[i], self.ports[i].control);
             connect!(self.registers.port_counters[i], self.ports[i].counters);
+            for k in 0..self._drops {
+                connect!(self.registers.port_drops[k], self.ports[i].drops[k]);
+                self.trace_drop[k].next = self.ports[i].drop_ended[k].val();
+            }
             self.ports[i].cycle.next = self.registers.time.cycle.val().get_bits::<32>(0);
             connect!(self.registers.configuration, self.ports[i].ring);
             self.ports[i].committed.next = self.dispatch.progress.committed_packets.val();

@@ -185,7 +185,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     report.fault_causes = fault_causes(&result.faults, &records, faults, &code, &memory);
     report.bus_errors = BusErrors::counted(result.read_out.bus_errors);
     let compared = expected.compare(&result.packets, false, &mut report);
-    outputs.write(&capture.frames, &packets, &result.packets, &records, &report)?;
+    outputs.write((&capture.frames, &packets), &[], &result.packets, &records, &report)?;
     data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);

@@ -54,6 +54,12 @@ impl ExpectArgs {
         self.golden.is_some()
     }
 
+    /// The option that says what comes out of each packet of the capture, if there is one.
+    pub fn names_packets(&self) -> Option<&'static str> {
+        let verdicts = self.expect_verdicts.as_ref().map(|_| "--expect-verdicts");
+        self.expect.as_ref().map(|_| "--expect").or(verdicts)
+    }
+
     /// Reads what is expected, and asks the golden model what must come out for `packets`, the
     /// frames of a capture in slots with room for `capacity` bytes.
     ///

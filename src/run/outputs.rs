@@ -68,11 +68,12 @@ impl Outputs {
         })
     }
 
-    /// Writes what became of `frames`, which stood in slots as `packets`.
+    /// Writes what became of `frames`, which stood in slots as `packets`; those of the numbers
+    /// `dropped` of the capture found none, and are not among them.
     pub fn write(
         self,
-        frames: &[Frame],
-        packets: &[SlotPacket],
+        (frames, packets): (&[Frame], &[SlotPacket]),
+        dropped: &[u64],
         results: &[PacketResult],
         records: &[PacketRecord],
         report: &Report,
@@ -96,7 +97,7 @@ impl Outputs {
             json.write_json(&origin.with(report))?;
         }
         if let Some(verdicts) = &mut verdicts {
-            metrics::write_verdicts(verdicts, records)?;
+            metrics::write_verdicts(verdicts, records, dropped)?;
         }
         out.map(CaptureWriter::commit).transpose()?;
         json.map(|(json, _)| json.commit()).transpose()?;

@@ -293,15 +293,32 @@ pub fn in_the_ring(packets: &[SlotPacket], arrivals: impl IntoIterator<Item = u6
     packets.iter().zip(arrivals).map(packet).collect()
 }
 
-/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large
-/// array, so that the quarter that the host reads leaves enough for them; or fewer so that ring and
-/// egress lists fit.
-pub fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
+/// Slots of the ring as a power of two: `asked` ones, or as many as usual, or eight times the
+/// threads of a large array, so that the quarter that the host reads leaves enough for them; or
+/// fewer so that ring and egress lists fit.
+///
+/// # Errors
+/// It cannot have the slots that are asked for.
+pub fn ring_slots_log2(
+    asked: Option<u32>,
+    app: Option<&dyn App>,
+    config: &Config,
+    slot_bytes_log2: u32,
+) -> anyhow::Result<u32> {
     let threads = config.cores * config.lanes * config.warps;
     let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
     let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
     let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
-    wanted.min((MEMORY_BYTES / 4).ilog2() - largest)
+    let most = ((MEMORY_BYTES / 4).ilog2() - largest).min(20);
+    if let Some(asked) = asked {
+        ensure!(
+            asked.is_power_of_two() && (1..=most).contains(&asked.ilog2()),
+            "--ring-slots: {asked} is not possible; expected a power of two, 2 to {}",
+            1_u32 << most
+        );
+        return Ok(asked.ilog2());
+    }
+    Ok(wanted.min(most))
 }
 
 /// The frames as they enter the packet ports.

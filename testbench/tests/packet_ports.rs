@@ -84,7 +84,7 @@ fn through(
     let slots: Vec<_> = frames.iter().map(|frame| SlotPacket::new(frame, SLOT_BYTES_LOG2)).collect();
     let packet = |f: &Frame| Packet { frame: f.data.clone(), port: f.port, flags: 0, arrival: 0 };
     let packets: Vec<_> = frames.iter().map(packet).collect();
-    let streams = StreamOptions { stall_percent, seed };
+    let streams = StreamOptions { stall_percent, seed, ..StreamOptions::default() };
     let options = RunOptions::default();
     let result = run_through_ports(&mut host, &setup, &packets, streams, options, &mut |_| {}).unwrap();
     (slots, result)

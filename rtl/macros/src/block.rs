@@ -133,7 +133,8 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
     let docs = input.attrs.iter().filter(|a| a.path().is_ident("doc"));
     let ports = entries.iter().flat_map(ports);
     let specs = entries.iter().map(|e| {
-        let Entry { name, offset, bits, reset, reserved, access, description, named, .. } = e;
+        let Entry { name, offset, bits, reset, access, description, named, .. } = e;
+        let reserved = e.reserved & !e.beside;
         let fields = named.iter().map(|Bits { port, lsb, width }| {
             let name = port.to_string();
             quote!(crate::host::registers::RegisterField { name: #name, lsb: #lsb, width: #width })

@@ -150,8 +150,10 @@ pub struct Entry {
     pub reset_of: Option<Expr>,
     /// Why the register has no value after reset, if it has none.
     pub unset: Option<String>,
-    /// Bits of a `ReadWrite` register that are not kept.
+    /// Bits of a `ReadWrite` register that are not kept here.
     pub reserved: u32,
+    /// Those of them that another block keeps.
+    pub beside: u32,
     /// The state of `Access` that says to users how it is used.
     pub access: Ident,
     /// What a `Fixed` register shows; `config` is the configuration of the array.
@@ -221,8 +223,10 @@ fn check_attributes(field: &Field) -> Result<()> {
     let mut seen: Vec<String> = Vec::new();
     for attribute in field.attrs.iter().filter(|a| !a.path().is_ident("doc")) {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
-        if !["register", "fields", "state", "on_read"].contains(&name.as_str()) || seen.contains(&name) {
-            let message = "a register has `#[register(..)]`, `#[fields(..)]`, `#[state(..)]`, `#[on_read(..)]`, each once";
+        if !["register", "fields", "beside", "state", "on_read"].contains(&name.as_str())
+            || seen.contains(&name)
+        {
+            let message = "a register has `#[register(..)]`, `#[fields(..)]`, `#[beside(..)]`, `#[state(..)]`, `#[on_read(..)]`, each once";
             return Err(Error::new_spanned(attribute, message));
         }
         seen.push(name);
@@ -248,7 +252,15 @@ impl Entry {
         };
         let fields = list(field, "fields")?;
         let state = list(field, "state")?.unwrap_or_default();
-        let named: Vec<_> = fields.iter().flatten().chain(&state).cloned().collect();
+        let beside = list(field, "beside")?.unwrap_or_default();
+        if !beside.is_empty() && (kind != Kind::ReadWrite || fields.is_none()) {
+            return Err(Error::new_spanned(
+                &ident,
+                "`#[beside(..)]` is for a ReadWrite register with fields",
+            ));
+        }
+        let own = fields.iter().flatten().cloned();
+        let named: Vec<_> = beside.iter().cloned().chain(own).chain(state.iter().cloned()).collect();
         // The fields of what is no hardware are names for software.
         let ports = fields.filter(|_| kind != Kind::Fixed).unwrap_or_else(whole);
         if !state.is_empty() && !matches!(kind, Kind::Command | Kind::Strobe) {
@@ -309,6 +321,10 @@ impl Entry {
             let message = "the reset value of a ReadWrite register is a number";
             return Err(Error::new_spanned(&ident, message));
         }
+        let beside = beside
+            .iter()
+            .fold(0, |mask, Bits { lsb, width, .. }| mask | (((1u64 << width) - 1) << lsb) as u32);
+        let reserved: u32 = place.reserved.map(|bits| bits.base10_parse()).transpose()?.unwrap_or(0);
         let on_read = field.attrs.iter().find(|a| a.path().is_ident("on_read"));
         let description = doc(&field.attrs);
         if description.is_empty() {
@@ -323,7 +339,8 @@ impl Entry {
             reset,
             reset_of,
             unset: place.unset.map(|why| why.value()),
-            reserved: place.reserved.map(|bits| bits.base10_parse()).transpose()?.unwrap_or(0),
+            reserved: reserved | beside,
+            beside,
             access,
             value: place.value,
             description: description.strip_suffix('.').unwrap_or(&description).to_string(),

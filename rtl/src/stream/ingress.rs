@@ -1,6 +1,6 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
-use super::{LineBuilder, RingPosition, WriteWindow};
+use super::{DropWhenFull, LineBuilder, RingPosition, WriteWindow};
 use crate::ports::{IngressCounters, LineWrite, RingPlaces, StreamIn, TaskCount};
 use hermes_hdl::prelude::*;
 
@@ -8,7 +8,8 @@ use hermes_hdl::prelude::*;
 ///
 /// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them,
 ///    and which are dropped as malformed: those take no slot. `rx.tready` is low while no slot is
-///    free: no frame is lost.
+///    free: no frame is lost. Of an ingress that drops, such frames pass [`DropWhenFull`] first:
+///    while `drop` is high, those that find no slot take none either, and are counted.
 /// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are
 ///    performed. Frames that complete while a count waits for `task.ready` go together into the
 ///    next count.
@@ -21,7 +22,7 @@ use hermes_hdl::prelude::*;
 ///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
 ///    rises no more.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(loads: usize)]
+#[new(drops: usize, loads: usize)]
 pub struct Ingress {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -35,6 +36,16 @@ pub struct Ingress {
     pub cycle: Signal<In, Bits<32>>,
     /// Where packets stand in memory.
     pub ring: RingPlaces,
+
+    /// Frames that find no slot are dropped. Only of an ingress that drops, as the next.
+    #[count(drops)]
+    pub drop: Vec<Signal<In, Bit>>,
+    /// One was: the cycle after the one in which its last beat was taken.
+    #[count(drops)]
+    pub drop_ended: Vec<Signal<Out, Bit>>,
+    /// So many were since reset, modulo 2^32.
+    #[count(drops)]
+    pub dropped_full: Vec<Signal<Out, Bits<32>>>,
 
     // Frames
     /// Beats of frames.
@@ -69,6 +80,10 @@ pub struct Ingress {
     #[count(loads)]
     pub occupied: Vec<Signal<Out, Bits<32>>>,
 
+    #[count(drops)]
+    gate: Vec<DropWhenFull>,
+    #[init(drops)]
+    _drops: usize,
     builder: LineBuilder,
     window: WriteWindow<6>,
     position: RingPosition,
@@ -87,17 +102,11 @@ pub struct Ingress {
     _loads: usize,
 }
 
-impl Default for Ingress {
-    /// Without load counters.
-    fn default() -> Self {
-        Self::new(0)
-    }
-}
-
 impl Ingress {
-    /// An ingress with `loads` ports for load counters, 0 or 1.
-    pub fn new(loads: usize) -> Self {
-        Self::wired(loads)
+    /// The unit; with `drops` 1 instead of 0 it can drop frames that find no slot, with `loads` 1 it
+    /// has ports for load counters.
+    pub fn new(drops: usize, loads: usize) -> Self {
+        Self::wired(drops, loads)
     }
 }
 
@@ -130,6 +139,24 @@ impl Logic for Ingress {
         }
 
         self.busy.next = in_flight.any() || !self.builder.idle.val();
+
+        // A frame that finds no slot is dropped in front of the builder.
+        for i in 0..self._drops {
+            self.gate[i].enable.next = self.enable.val();
+            self.gate[i].on.next = self.drop[i].val();
+            self.gate[i].in_flight.next = in_flight;
+            self.gate[i].limit.next = limit;
+            self.gate[i].done.next = self.builder.done.val();
+            self.gate[i].malformed.next = self.builder.dropped.val();
+            self.gate[i].rx_valid.next = self.rx.tvalid.val();
+            self.gate[i].rx_last.next = self.rx.tlast.val();
+            self.gate[i].pass_ready.next = self.builder.rx.tready.val();
+            self.builder.rx.tvalid.next = self.gate[i].pass_valid.val();
+            self.rx.tready.next = self.gate[i].rx_ready.val();
+            self.busy.next = in_flight.any() || !self.builder.idle.val() || self.gate[i].dropping.val();
+            self.drop_ended[i].next = self.gate[i].ended.val();
+            self.dropped_full[i].next = self.gate[i].dropped.val();
+        }
 
         // Caches: the lowest bits of packetIdx are zero at the start of a quarter.
         let mut quarter = (bits::<32>(1) << self.ring.ring_slots_log2.val()) >> 2;
@@ -182,3 +209,7 @@ impl Logic for Ingress {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "ingress_drop_tests.rs"]
+mod drop_tests;

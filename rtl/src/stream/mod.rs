@@ -2,6 +2,7 @@
 //!
 //! [`PacketPorts`] composes the units; `docs/packet-ports.md` shows them.
 
+mod drop_when_full;
 mod egress;
 mod frame_sender;
 mod ingress;
@@ -17,6 +18,7 @@ mod testing;
 mod verdict_reader;
 mod write_window;
 
+pub use drop_when_full::DropWhenFull;
 pub use egress::Egress;
 pub use frame_sender::FrameSender;
 pub use ingress::Ingress;

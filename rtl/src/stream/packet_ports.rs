@@ -1,7 +1,7 @@
 //! The packet ports of the array.
 
 use super::{Egress, Ingress, TaskMerge};
-use crate::host::registers::packet_ports::{PortControl, PortCounters};
+use crate::host::registers::packet_ports::{PortControl, PortCounters, PortDrops};
 use crate::ports::{LineRead, LineWrite, PacketRing, StreamIn, StreamOut, TaskCount};
 use hermes_hdl::prelude::*;
 
@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 /// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
 ///    frames have left. The registers that place ring and verdicts may change while it is low.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(loads: usize)]
+#[new(drops: usize, loads: usize)]
 pub struct PacketPorts {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -26,6 +26,12 @@ pub struct PacketPorts {
     // From the registers and the control path
     /// Switch and state.
     pub control: PortControl,
+    /// Frames that find no slot: only of ports that can drop them.
+    #[count(drops)]
+    pub drops: Vec<PortDrops>,
+    /// One was dropped: the cycle after the one in which its last beat was taken.
+    #[count(drops)]
+    pub drop_ended: Vec<Signal<Out, Bit>>,
     /// What went through.
     pub counters: PortCounters,
     /// Cycles since reset, modulo 2^32.
@@ -60,25 +66,21 @@ pub struct PacketPorts {
     #[count(loads)]
     pub occupied: Vec<Signal<Out, Bits<32>>>,
 
-    #[init(Ingress::new(loads))]
+    #[init(Ingress::new(drops, loads))]
     ingress: Ingress,
+    #[init(drops)]
+    _drops: usize,
     egress: Egress,
     tasks: TaskMerge,
     #[init(loads)]
     _loads: usize,
 }
 
-impl Default for PacketPorts {
-    /// Without load counters.
-    fn default() -> Self {
-        Self::new(0)
-    }
-}
-
 impl PacketPorts {
-    /// Packet ports with `loads` ports for load counters, 0 or 1.
-    pub fn new(loads: usize) -> Self {
-        Self::wired(loads)
+    /// The packet ports; with `drops` 1 instead of 0 they can drop frames that find no slot, with
+    /// `loads` 1 they have ports for load counters.
+    pub fn new(drops: usize, loads: usize) -> Self {
+        Self::wired(drops, loads)
     }
 }
 
@@ -92,6 +94,11 @@ impl Logic for PacketPorts {
         connect!(self.rx, self.ingress.rx);
         connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
+        for i in 0..self._drops {
+            self.ingress.drop[i].next = self.drops[i].drop.val();
+            self.drop_ended[i].next = self.ingress.drop_ended[i].val();
+            self.drops[i].dropped_full.next = self.ingress.dropped_full[i].val();
+        }
         self.drop_caches.next = self.ingress.drop_caches.val();
 
         // Packet counts

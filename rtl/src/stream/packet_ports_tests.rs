@@ -88,7 +88,7 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str, traffic: Traffic) -> Self {
-        let mut uut = PacketPorts::new(1);
+        let mut uut = PacketPorts::new(1, 1);
         reset!(uut);
         uut.ring.ring_base.next = bits(RING_BASE.into());
         uut.ring.verdict_base.next = bits(VERDICT_BASE.into());

@@ -261,11 +261,16 @@ units! {
             registers::packet_ports::PortControlRegisters::default(), 4_000, inputs::port_control_registers;
         port_counter_registers:
             registers::packet_ports::PortCounterRegisters::default(), 4_000, inputs::port_counter_registers;
+        port_drop_registers:
+            registers::packet_ports::PortDropRegisters::default(), 4_000, inputs::port_drop_registers;
         progress_registers:
             registers::progress::ProgressRegisters::default(), 4_000, inputs::progress_registers;
         qos_registers: registers::qos::QosRegisters::new(1), 1_000, inputs::qos_registers;
         register_file: RegisterFile::new(&inputs::three_cores()), 5_000, inputs::register_file;
         register_file_unconstrained: RegisterFile::new(&Config::preset("fpga").unwrap());
+        register_file_with_dropping_ports:
+            RegisterFile::new(&Config { packet_ports: true, drop_when_full: true, ..inputs::three_cores() }),
+            5_000, inputs::register_file;
         register_file_with_load_counters:
             RegisterFile::new(&Config { load_counters: true, ..inputs::three_cores() }),
             5_000, inputs::register_file;
@@ -418,15 +423,18 @@ units! {
     }
 
     stream {
+        drop_when_full: DropWhenFull::default(), 6_000, inputs::drop_when_full;
         egress: Egress::default(), 2_000, inputs::egress;
         frame_sender: FrameSender::default(), 2_000, inputs::frame_sender();
-        ingress: Ingress::default(), 2_000, inputs::ingress;
-        ingress_with_load_counters: Ingress::new(1), 2_000, inputs::ingress;
+        ingress: Ingress::new(0, 0), 2_000, inputs::ingress;
+        ingress_that_drops: Ingress::new(1, 0), 6_000, inputs::ingress_that_drops;
+        ingress_with_load_counters: Ingress::new(0, 1), 2_000, inputs::ingress;
         keep_count: KeepCount::default(), 4_000, inputs::keep_count;
         keep_mask: KeepMask::default(), 500;
         line_builder: LineBuilder::default(), 2_000, inputs::line_builder;
-        packet_ports: PacketPorts::default(), 800, inputs::packet_ports;
-        packet_ports_with_load_counters: PacketPorts::new(1), 800, inputs::packet_ports;
+        packet_ports: PacketPorts::new(0, 0), 800, inputs::packet_ports;
+        packet_ports_that_drop: PacketPorts::new(1, 0), 800, inputs::packet_ports_that_drop;
+        packet_ports_with_load_counters: PacketPorts::new(0, 1), 800, inputs::packet_ports;
         ring_position: RingPosition::default();
         slot_reader: SlotReader::default(), 2_000, inputs::slot_reader;
         task_merge: TaskMerge::default();

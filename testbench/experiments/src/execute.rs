@@ -12,7 +12,7 @@ use hermes_testbench::slot::{self, SlotPacket};
 use verilator_sys::ModelLibrary;
 
 use crate::job::{Job, JobFile};
-use crate::parameters::Through;
+use crate::parameters::{Through, WhenFull};
 use crate::results::{Measured, ResultFile};
 use crate::workload::Workload;
 
@@ -38,10 +38,13 @@ pub fn execute(
     same("kernel", &job.kernel, &workload.program.kernel_digest)?;
     same("tables", &job.tables, &workload.program.tables_digest)?;
     let packets = workload.packets();
-    let result = simulate(job, &workload, &packets, library, progress)?;
+    let (result, dropped) = simulate(job, &workload, &packets, library, progress)?;
     let faults = result.fault_count;
     ensure!(faults == 0, "{faults} threads ended with a fault");
-    let measured = Measured::of(job, &packets, &result)?;
+    let mut dropped_ones = dropped.iter().copied().peekable();
+    let came_in = (0..).zip(packets).filter(|(number, _)| dropped_ones.next_if_eq(number).is_none());
+    let came_in: Vec<_> = came_in.map(|(_, packet)| packet).collect();
+    let measured = Measured::of(job, &came_in, dropped.len() as u64, &result)?;
     let file = ResultFile { key: file.key.clone(), job: job.clone(), golden_checked: true, measured };
     Ok((file, result.simulated_cycles))
 }
@@ -55,14 +58,15 @@ fn same(what: &str, planned: &str, made: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the packets; the packets of the result are compared with the golden model.
+/// Runs the packets; the packets of the result, those that came in, are compared with the golden
+/// model. Beside it the numbers of those that found no slot.
 fn simulate(
     job: &Job,
     workload: &Workload,
     packets: &[SlotPacket],
     library: &ModelLibrary,
     progress: &mut dyn FnMut(Progress),
-) -> anyhow::Result<RunResult> {
+) -> anyhow::Result<(RunResult, Vec<u64>)> {
     let parameters = &job.parameters;
     let (app, slot_bytes_log2) = (workload.program.app.as_ref(), workload.slot_bytes_log2);
     let memory = MemoryOptions { latency: parameters.latency()?, ..MemoryOptions::default() };
@@ -97,14 +101,15 @@ fn simulate(
         Through::Host => {
             let result = cosim::run(&mut host, &setup, &layout, &arriving, options, progress)?;
             check_host(app, packets, &result.packets)?;
-            Ok(result)
+            Ok((result, Vec::new()))
         }
         Through::Ports => {
-            let streams = StreamOptions::default();
+            let drop_when_full = parameters.when_full == WhenFull::Drop;
+            let streams = StreamOptions { drop_when_full, ..StreamOptions::default() };
             let ports = cosim::run_through_ports(&mut host, &setup, &arriving, streams, options, progress)?;
             let packets = check_ports(app, packets, &ports)
                 .with_context(|| format!("what left differs from the golden model of {}", parameters.app))?;
-            Ok(RunResult { packets, ..ports.run })
+            Ok((RunResult { packets, ..ports.run }, ports.dropped))
         }
     }
 }

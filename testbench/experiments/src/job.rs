@@ -16,7 +16,7 @@ use crate::parameters::Parameters;
 
 /// Version of the format of jobs and results: another one has other fields, or fields that mean
 /// something else.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Hexadecimal digits of a key.
 const KEY_DIGITS: usize = 16;

@@ -37,7 +37,7 @@ pub use execute::execute;
 pub use folder::{ErrorFile, Folder, Found, LogFile};
 pub use job::{Estimate, Job, JobFile, Key, FORMAT};
 pub use model_file::{ModelFile, ModelKey};
-pub use parameters::{Parameters, Through};
+pub use parameters::{Parameters, Through, WhenFull};
 pub use plan::{Cell, Experiment, Figure, Plan, Planned, Scale};
 pub use pool::{Pool, Step};
 pub use report::{write_report, Section, Summary};

@@ -26,6 +26,16 @@ pub enum Through {
     Ports,
 }
 
+/// What becomes of a frame that finds no free slot at the packet ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WhenFull {
+    /// It waits for one.
+    Wait,
+    /// It is dropped whole.
+    Drop,
+}
+
 /// What a simulation is of: everything that its result depends on, but the code.
 ///
 /// In a [sweep](crate::Sweep) each field has its name here; those of the array are
@@ -65,6 +75,8 @@ pub struct Parameters {
     pub memory: String,
     /// How packets come and go.
     pub through: Through,
+    /// What becomes of a frame that finds no free slot.
+    pub when_full: WhenFull,
 }
 
 impl Parameters {
@@ -91,6 +103,7 @@ impl Parameters {
             push_packets: 1,
             memory: "100".to_string(),
             through: Through::Host,
+            when_full: WhenFull::Wait,
         })
     }
 
@@ -172,6 +185,14 @@ impl Parameters {
             self.through == Through::Host || ports,
             "through `ports`: expected an array with packet ports (array.packet_ports = true)"
         );
+        ensure!(
+            self.when_full == WhenFull::Wait || self.through == Through::Ports,
+            "when_full `drop`: expected through `ports`; the host pushes no packet without a slot"
+        );
+        ensure!(
+            self.when_full == WhenFull::Wait || self.array.drop_when_full,
+            "when_full `drop`: expected an array whose ports drop (array.drop_when_full = true)"
+        );
         Ok(())
     }
 
@@ -225,7 +246,7 @@ mod tests {
     #[test]
     fn wrong_values_are_named() {
         type Change = fn(&mut Parameters);
-        let cases: [(&str, Change); 10] = [
+        let cases: [(&str, Change); 12] = [
             ("app `none`", |p| p.app = "none".to_string()),
             ("array: ", |p| p.array.lanes = 3),
             ("mcw 33: expected 1 to 32", |p| p.mcw = 33),
@@ -236,6 +257,11 @@ mod tests {
             ("arrivals `soon`: expected", |p| p.arrivals = "soon".to_string()),
             ("memory `fast`", |p| p.memory = "fast".to_string()),
             ("through `ports`: expected an array with packet ports", |p| p.through = Through::Ports),
+            ("when_full `drop`: expected through `ports`", |p| p.when_full = WhenFull::Drop),
+            ("when_full `drop`: expected an array whose ports drop", |p| {
+                p.array.packet_ports = true;
+                (p.through, p.when_full) = (Through::Ports, WhenFull::Drop);
+            }),
         ];
         let good = Parameters::of("dec-ttl").unwrap();
         good.validate().unwrap();

@@ -54,6 +54,12 @@ pub struct Measured {
     pub steady: Option<Rate>,
     /// Cycles from the first start to the last finish.
     pub busy_cycles: u64,
+    /// Packets that came to the array.
+    pub offered: u64,
+    /// Of these, those that took a slot: all figures but these three are of them.
+    pub delivered: u64,
+    /// Those that found no slot and were dropped.
+    pub dropped: u64,
     /// Cycles in which a packet waited for a free slot of the ring.
     pub deferred_cycles: u64,
     /// The delays of all packets; none where they are all there from the start.
@@ -85,8 +91,14 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What a run of `job` gave; `result` has all its packets.
-    pub(crate) fn of(job: &Job, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<Self> {
+    /// What a run of `job` gave; `result` has all its packets, which are those that came in:
+    /// `dropped` more were offered.
+    pub(crate) fn of(
+        job: &Job,
+        packets: &[SlotPacket],
+        dropped: u64,
+        result: &RunResult,
+    ) -> anyhow::Result<Self> {
         let parameters = &job.parameters;
         let bytes: u64 = packets.iter().map(|packet| packet.wire_length() as u64).sum();
         let times: Vec<_> = result.packets.iter().map(|packet| packet.times).collect();
@@ -120,6 +132,9 @@ impl Measured {
                 cycles: steady.to - steady.from,
             }),
             busy_cycles: last(|t| t.finish) - first(|t| t.start),
+            offered: packets.len() as u64 + dropped,
+            delivered: packets.len() as u64,
+            dropped,
             deferred_cycles: result.deferred_cycles,
             delays: scheduled.then(|| Delays::of(&times, scheduled)),
             histogram: if scheduled { histogram(&times) } else { Vec::new() },

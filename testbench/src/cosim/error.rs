@@ -106,6 +106,9 @@ pub enum CosimError {
     /// The array has no packet ports.
     #[error("the array has no packet ports (s_axis_rx, m_axis_tx)")]
     NoPacketPorts,
+    /// Frames are to be dropped by an array that cannot.
+    #[error("the packet ports of the array cannot drop frames (drop_when_full)")]
+    NoDrops,
     /// The array has no network interface.
     #[error("the array has no network interface (s_axis_net, m_axis_net)")]
     NoNetwork,

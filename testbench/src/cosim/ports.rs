@@ -187,6 +187,26 @@ impl FormedTracePorts {
 }
 
 bundle! {
+    /// The port of an array whose packet ports can drop frames that find no slot, which tells of
+    /// each, in the cycle after its last beat was taken.
+    DropTracePorts {
+        inputs {}
+        outputs { drop: 1, }
+    }
+}
+
+impl DropTracePorts {
+    /// The port, if the design has it.
+    ///
+    /// # Errors
+    /// As [`DropTracePorts::bind`].
+    pub fn bind_if_present(model: &Model) -> Result<Option<Self>, PortError> {
+        let present = model.ports().iter().any(|port| port.name == "trace_drop");
+        present.then(|| Self::bind(model, "trace")).transpose()
+    }
+}
+
+bundle! {
     /// The event ports of an array with a thread spawner.
     SpawnTracePorts {
         inputs {}

@@ -122,22 +122,29 @@ impl Environment {
     }
 }
 
-/// Frames that did not find room in the array.
+/// Frames that the packet ports took and dropped. Those offered are those delivered and those
+/// dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Loss {
     /// Frames that came to the packet ports.
     pub offered: u64,
-    /// Of these, those that were dropped there.
+    /// Of these, those that took a slot.
+    pub delivered: u64,
+    /// Those that were dropped there.
     pub dropped: u64,
+    /// Of the dropped ones, those that found no slot; the others were malformed.
+    pub dropped_full: u64,
     /// Dropped over offered (RFC 2544, 26.3).
     pub loss: f64,
 }
 
 impl Loss {
-    /// `dropped` of `offered` frames.
+    /// Of `offered` frames `malformed` ones, and `dropped_full` that found no slot.
     #[must_use]
-    pub fn new(offered: u64, dropped: u64) -> Self {
-        Self { offered, dropped, loss: dropped as f64 / offered.max(1) as f64 }
+    pub fn new(offered: u64, malformed: u64, dropped_full: u64) -> Self {
+        let dropped = malformed + dropped_full;
+        let loss = dropped as f64 / offered.max(1) as f64;
+        Self { offered, delivered: offered.saturating_sub(dropped), dropped, dropped_full, loss }
     }
 }
 

@@ -403,7 +403,7 @@ fn long_runs_have_a_steady_state() {
         let cores = vec![CoreWork::default()];
         let mut report = Report::new(facts, &stream(packets), lengths, cores, 0, Counted::default(), true);
         report.waits = Some(Waits { deferred_cycles: 17, cache_cleanings: 2 });
-        report.loss = Some(Loss::new(400, 1));
+        report.loss = Some(Loss::new(400, 0, 1));
         report
     };
     // 2 cores x 8 lanes at MCW 4.
@@ -424,7 +424,7 @@ fn long_runs_have_a_steady_state() {
         "  steady state 137.845 million packets/s, 137.84 Gbit/s of frames at 1 GHz: 11000 packets finished in cycles 29120 to 108919, ",
         "from the first quarter to the last sixteenth; the array paused 2 times while the host cleaned the caches\n",
         "  deferred     17 cycles in which a packet that had arrived found no free slot\n",
-        "  loss         1 of 400 frames (0.2500 %)\n",
+        "  loss         1 of 400 frames (0.2500 %): 1 found no free slot; 399 were delivered\n",
         "iqr    p99.9   jitter  cycles (= ns at 1 GHz)\n    total         51173.6    51120 ",
         "    form+issue ",
         "    DCQ            1000.0     1000 ",
@@ -434,6 +434,9 @@ fn long_runs_have_a_steady_state() {
     assert!(!text.contains("counted from when"), "{text}");
     let json = serde_json::to_value(&long).unwrap();
     assert_eq!((&json["deferred_cycles"], &json["loss"]["loss"]), (&17.into(), &0.0025.into()));
+    assert_eq!((&json["loss"]["delivered"], &json["loss"]["dropped_full"]), (&399.into(), &1.into()));
+    let malformed = Loss::new(400, 3, 1);
+    assert_eq!((malformed.dropped, malformed.delivered, malformed.loss), (4, 396, 0.01));
     assert_eq!(
         (&json["delays_count_from_schedule"], &json["stages"]["egress"]),
         (&true.into(), &serde_json::Value::Null)

@@ -135,8 +135,12 @@ impl Report {
             )?;
         }
         match self.loss {
-            Some(Loss { offered, dropped, loss }) => {
-                writeln!(f, "  loss         {dropped} of {offered} frames ({:.4} %)", 100.0 * loss)
+            Some(Loss { offered, delivered, dropped, dropped_full, loss }) => {
+                write!(f, "  loss         {dropped} of {offered} frames ({:.4} %)", 100.0 * loss)?;
+                match dropped_full {
+                    0 => writeln!(f),
+                    full => writeln!(f, ": {full} found no free slot; {delivered} were delivered"),
+                }
             }
             None => Ok(()),
         }

@@ -11,6 +11,8 @@ use crate::verdict::{Verdict, FAULT};
 /// The columns that are read back.
 const PACKET: &str = "packetIdx";
 const VERDICT: &str = "verdict";
+/// Stands for the verdict of a packet that found no slot.
+const DROPPED: &str = "dropped";
 /// The most bytes of a file with verdicts: those of some 8 million packets with all columns.
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -19,12 +21,22 @@ const MAX_BYTES: u64 = 256 << 20;
 /// empty: `formed` without a retire trace, and `sent` of a packet that did not leave the packet
 /// ports.
 ///
+/// `dropped` are the numbers of the packets of the capture that found no slot at the packet ports,
+/// rising: their rows have the verdict `dropped` and no times, and the others the numbers that are
+/// left.
+///
 /// # Errors
 /// Those of `output`.
-pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::Result<()> {
+pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord], dropped: &[u64]) -> io::Result<()> {
     writeln!(output, "packetIdx,verdict,arrival,start,finish,commit,inSlot,formed,sent")?;
+    let mut lost = dropped.iter().copied().peekable();
+    let mut before = 0;
     for r in records {
-        let (packet, verdict) = (r.packet, r.verdict.0);
+        while let Some(packet) = lost.next_if_eq(&(r.packet + before)) {
+            writeln!(output, "{packet},{DROPPED},,,,,,,")?;
+            before += 1;
+        }
+        let (packet, verdict) = (r.packet + before, r.verdict.0);
         write!(output, "{packet},{verdict:#010x},")?;
         match r.times {
             Some(t) => {
@@ -35,6 +47,9 @@ pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::
             }
             None => writeln!(output, ",,,,,,")?,
         }
+    }
+    for packet in lost {
+        writeln!(output, "{packet},{DROPPED},,,,,,,")?;
     }
     Ok(())
 }
@@ -138,11 +153,33 @@ mod tests {
             PacketRecord { packet: 4, verdict: Verdict(2), times: Some(sent) },
             PacketRecord { packet: 5, verdict: Verdict(0), times: None },
         ];
-        write_verdicts(&mut text, &records).unwrap();
+        write_verdicts(&mut text, &records, &[]).unwrap();
         let expected = "packetIdx,verdict,arrival,start,finish,commit,inSlot,formed,sent\n\
                         3,0x80000008,1,20,300,301,2,,\n4,0x00000002,1,20,300,301,2,11,309\n\
                         5,0x00000000,,,,,,,\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+
+    /// Packets that found no slot stand between the others, in the order of the capture.
+    #[test]
+    fn dropped_packets_have_rows() {
+        let record = |packet| PacketRecord { packet, verdict: Verdict(packet as u32), times: None };
+        let mut text = Vec::new();
+        write_verdicts(&mut text, &[record(0), record(1), record(2)], &[0, 2, 3, 6, 7]).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let rows: Vec<_> = text.lines().skip(1).map(|row| row.trim_end_matches(',')).collect();
+        let expected = [
+            "0,dropped",
+            "1,0x00000000",
+            "2,dropped",
+            "3,dropped",
+            "4,0x00000001",
+            "5,0x00000002",
+            "6,dropped",
+            "7,dropped",
+        ];
+        assert_eq!(rows, expected);
+        assert!(text.lines().all(|row| row.matches(',').count() == 8), "{text}");
     }
 
     #[test]
@@ -151,7 +188,7 @@ mod tests {
             .map(|packet| PacketRecord { packet, verdict: Verdict(0x7fff_fff0 + packet as u32), times: None })
             .collect();
         let mut text = Vec::new();
-        write_verdicts(&mut text, &records).unwrap();
+        write_verdicts(&mut text, &records, &[]).unwrap();
         let verdicts = parse_verdicts(std::str::from_utf8(&text).unwrap()).unwrap();
         assert_eq!(verdicts, records.iter().map(|record| record.verdict).collect::<Vec<_>>());
     }

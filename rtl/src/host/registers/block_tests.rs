@@ -7,7 +7,9 @@ use super::core_counters::{
     LostCycleCounters, LostCycleRegisters, LostCycleValues,
 };
 use super::debug::{DebugControl, DebugRegisters};
-use super::packet_ports::{PortControl, PortControlRegisters, PortCounterRegisters, PortCounterValues};
+use super::packet_ports::{
+    PortControl, PortControlRegisters, PortCounterRegisters, PortCounterValues, PortDropRegisters,
+};
 use super::windows::WindowRegisters;
 use super::*;
 use crate::testing::{random, reset, settle, tick};
@@ -31,6 +33,9 @@ macro_rules! keeps_what_was_written {
             unit.request.data.next = data.into();
             unit.request.mask.next = mask.into();
             settle(&mut unit);
+            // As the block has it: another one may have further bits.
+            let own = <$group>::REGISTERS.iter().find(|r| r.name == register.name);
+            let register = own.unwrap_or(register);
             let ours = of_block.contains(&register.name);
             let kept = ours && register.access == Access::ReadWrite;
             let expected = if kept { model[chosen] } else { 0 };
@@ -154,6 +159,40 @@ fn packet_ports_keep_what_was_written() {
         assert_eq!(u64::from(unit.hardware.enable.val()), of("PORTS"));
     };
     keeps_what_was_written!(PortControlRegisters, PortControl, check);
+}
+
+/// Bit 1 of PORTS is kept here, bit 0 by the block above: an array with both has one register.
+#[test]
+fn bits_of_a_register_of_two_blocks() {
+    let (mut enable, mut drops) = (PortControlRegisters::default(), PortDropRegisters::default());
+    reset!(enable);
+    reset!(drops);
+    let mut random = random();
+    let mut model = 0;
+    for _ in 0..2_000 {
+        let (data, mask, write) = (random.gen_range(0..8u64), random.gen_range(0..8u64), random.gen());
+        for request in [&mut enable.request, &mut drops.request] {
+            request.address.next = u64::from(offset("PORTS")).into();
+            request.write.next = write;
+            request.data.next = data.into();
+            request.mask.next = mask.into();
+        }
+        settle(&mut enable);
+        settle(&mut drops);
+        assert!(enable.answer.known.val() && drops.answer.known.val());
+        assert_eq!(enable.answer.value.val().to_u64() | drops.answer.value.val().to_u64(), model);
+        assert_eq!(drops.answer.value.val().to_u64() & 1, 0);
+        assert_eq!((enable.hardware.enable.val(), drops.hardware.drop.val()), (model & 1 != 0, model > 1));
+        if write {
+            model = (model & !mask | data & mask) & 3;
+        }
+        tick!(enable);
+        tick!(drops);
+    }
+    drops.hardware.dropped_full.next = 0xdead_beef_u64.into();
+    drops.request.address.next = u64::from(offset("PORTS_DROPPED_FULL")).into();
+    settle(&mut drops);
+    assert_eq!(drops.answer.value.val().to_u64(), 0xdead_beef);
 }
 
 #[test]

@@ -83,6 +83,8 @@ pub struct RegisterFile {
     pub l2: PerCore<core_counters::L2Counters>,
     /// To and from the packet ports.
     pub packet_ports: Optional<packet_ports::PortControl>,
+    /// To and from the packet ports.
+    pub port_drops: Optional<packet_ports::PortDrops>,
     /// From the packet ports.
     pub port_counters: Optional<packet_ports::PortCounters>,
     /// To and from the thread spawner.

@@ -17,6 +17,24 @@ pub struct PortControl {
     pub busy: ReadOnly<1>,
 }
 
+/// Dropping of frames that find no slot.
+#[register_block(PortDropRegisters, part = DropWhenFull)]
+pub struct PortDrops {
+    /// Bit 0: the packet ports take and send frames. Set it when the host's packets are committed,
+    /// clear it when PORTS_BUSY is 0; while it is set the host pushes no packets. RING_SLOTS_LOG2
+    /// must be at least 1 and VERDICT_BASE a multiple of 64. Bit 1, only with dropping when full: a
+    /// frame that finds no free slot is dropped whole, and counted in PORTS_DROPPED_FULL, instead
+    /// of made to wait. It may change at any time, and counts for frames of which no beat was taken
+    /// yet.
+    #[register("PORTS", 0x200)]
+    #[fields(drop[1])]
+    #[beside(enable[0])]
+    pub drop: ReadWrite<2>,
+    /// Frames that found no free slot and were dropped, modulo 2^32.
+    #[register("PORTS_DROPPED_FULL", 0xa40)]
+    pub dropped_full: ReadOnly<32>,
+}
+
 /// What went through the packet ports, each modulo 2^32.
 #[register_block(PortCounterRegisters, part = PacketPorts, values = PortCounterValues)]
 pub struct PortCounters {

@@ -13,6 +13,7 @@ fn configuration(parts: bool) -> Config {
     let atomics = parts;
     Config {
         packet_ports: parts,
+        drop_when_full: parts,
         command_threads: usize::from(parts),
         spawn_slots,
         atomics,

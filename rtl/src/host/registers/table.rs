@@ -25,6 +25,8 @@ pub enum Part {
     Always,
     /// The packet ports.
     PacketPorts,
+    /// Packet ports that can drop frames that find no slot.
+    DropWhenFull,
     /// The thread spawner.
     ThreadSpawner,
     /// The command processor.
@@ -44,6 +46,7 @@ impl Part {
         match self {
             Self::Always => true,
             Self::PacketPorts => config.packet_ports,
+            Self::DropWhenFull => config.drop_when_full,
             Self::ThreadSpawner => config.spawn_slots > 0,
             Self::CommandProcessor => config.command_threads > 0,
             Self::Network => config.network,
@@ -64,6 +67,7 @@ impl Part {
             Self::Network => config >> 28 & 1 == 1,
             Self::Qos => config >> 30 & 1 == 1,
             Self::LoadCounters => qos & 1 == 1,
+            Self::DropWhenFull => qos >> 1 & 1 == 1,
         }
     }
 
@@ -73,6 +77,7 @@ impl Part {
         match self {
             Self::Always => "",
             Self::PacketPorts => "packet ports",
+            Self::DropWhenFull => "drop when full",
             Self::ThreadSpawner => "thread spawner",
             Self::CommandProcessor => "command processor",
             Self::Network => "network interface",
@@ -152,16 +157,43 @@ pub trait RegisterBlock: PortGroup {
     fn unit(config: &Config) -> Self::Unit;
 }
 
+/// Offsets of all blocks, each once.
 pub(super) const fn count(blocks: &[&[RegisterSpec]]) -> usize {
-    let (mut sum, mut i) = (0, 0);
-    while i < blocks.len() {
-        sum += blocks[i].len();
-        i += 1;
+    let (mut sum, mut block) = (0, 0);
+    while block < blocks.len() {
+        let mut entry = 0;
+        while entry < blocks[block].len() {
+            sum += !is_in(blocks, block, blocks[block][entry].offset) as usize;
+            entry += 1;
+        }
+        block += 1;
     }
     sum
 }
 
-/// The entries of all blocks in the order of their offsets.
+/// Whether one of the first `end` blocks has a register at the offset.
+const fn is_in(blocks: &[&[RegisterSpec]], end: usize, offset: u32) -> bool {
+    let mut block = 0;
+    while block < end {
+        let mut entry = 0;
+        while entry < blocks[block].len() {
+            if blocks[block][entry].offset == offset {
+                return true;
+            }
+            entry += 1;
+        }
+        block += 1;
+    }
+    false
+}
+
+/// A register with the bits that a later block has beside those of `first`: it is there with the
+/// part of `first`, and else as the later block describes it.
+const fn with_more_bits(first: RegisterSpec, later: RegisterSpec) -> RegisterSpec {
+    RegisterSpec { part: first.part, ..later }
+}
+
+/// The entries of all blocks in the order of their offsets, one for each offset.
 pub(super) const fn merged<const N: usize>(blocks: &[&[RegisterSpec]]) -> [RegisterSpec; N] {
     let mut all = [blocks[0][0]; N];
     let (mut filled, mut block) = (0, 0);
@@ -169,21 +201,30 @@ pub(super) const fn merged<const N: usize>(blocks: &[&[RegisterSpec]]) -> [Regis
         let mut entry = 0;
         while entry < blocks[block].len() {
             let new = blocks[block][entry];
+            entry += 1;
             let mut at = filled;
             while at > 0 && all[at - 1].offset > new.offset {
-                all[at] = all[at - 1];
                 at -= 1;
+            }
+            if at > 0 && all[at - 1].offset == new.offset {
+                all[at - 1] = with_more_bits(all[at - 1], new);
+                continue;
+            }
+            let mut moved = filled;
+            while moved > at {
+                all[moved] = all[moved - 1];
+                moved -= 1;
             }
             all[at] = new;
             filled += 1;
-            entry += 1;
         }
         block += 1;
     }
     all
 }
 
-/// Every register that an array can have, in the order of the offsets.
+/// Every register that an array can have, in the order of the offsets, with all the bits that it
+/// can have.
 pub const REGISTERS: &[RegisterSpec] = &merged::<{ count(RegisterFile::BLOCKS) }>(RegisterFile::BLOCKS);
 
 /// The registers of an array with this configuration, in the order of the offsets.
@@ -193,7 +234,13 @@ pub fn registers_of(config: &Config) -> Vec<RegisterSpec> {
         let reset = r.fixed.or(r.reset_of).map_or(r.reset, |value| value(config));
         RegisterSpec { reset, ..*r }
     };
-    REGISTERS.iter().filter(|r| r.part.is_in(config)).map(known).collect()
+    let here = RegisterFile::BLOCKS.iter().copied().flatten().filter(|r| r.part.is_in(config));
+    let mut registers = std::collections::BTreeMap::new();
+    for register in here.map(known) {
+        let at: Option<RegisterSpec> = registers.get(&register.offset).copied();
+        registers.insert(register.offset, at.map_or(register, |first| with_more_bits(first, register)));
+    }
+    registers.into_values().collect()
 }
 
 /// Address bits of the register file.
@@ -312,18 +359,26 @@ mod tests {
         let with_command = Config { command_threads: 1, ..plain.clone() };
         let with_spawner = Config { spawn_slots: 8, ..plain.clone() };
         let with_network = Config { network: true, ..plain.clone() };
+        let with_drop = Config { drop_when_full: true, ..with_ports.clone() };
         let with_loads = Config { load_counters: true, ..plain.clone() };
         let with_all = Config {
             command_threads: 1,
             spawn_slots: 16,
             network: true,
             load_counters: true,
-            ..with_ports.clone()
+            ..with_drop.clone()
         };
         assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
-        for config in
-            [&plain, &with_ports, &with_command, &with_spawner, &with_network, &with_loads, &with_all]
-        {
+        for config in [
+            &plain,
+            &with_ports,
+            &with_command,
+            &with_spawner,
+            &with_network,
+            &with_drop,
+            &with_loads,
+            &with_all,
+        ] {
             let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config), config.qos()));
             assert_eq!(announced.count(), registers_of(config).len());
         }
@@ -331,10 +386,30 @@ mod tests {
         assert!(registers.iter().all(|r| r.part == Part::Always));
         let more = |config| registers_of(config).len() - registers.len();
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
+        assert_eq!(more(&with_drop), 13, "QOS, and the frames that they dropped");
         assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
         assert_eq!(more(&with_command), 34, "those of the command processor");
         assert_eq!(more(&with_network), 42, "those of the network interface");
         assert_eq!(more(&with_loads), 11, "QOS and those of the load counters");
+    }
+
+    /// PORTS has its second bit with the option only, and is one register with it.
+    #[test]
+    fn a_register_has_the_bits_of_the_parts() {
+        let of = |drop_when_full| {
+            let plain = Config::preset("default").unwrap();
+            let registers = registers_of(&Config { packet_ports: true, drop_when_full, ..plain });
+            let [ports] = registers.iter().filter(|r| r.name == "PORTS").collect::<Vec<_>>()[..] else {
+                panic!("PORTS is not one register")
+            };
+            *ports
+        };
+        let (without, with) = (of(false), of(true));
+        assert_eq!((without.bits, without.fields), (1, &[][..]));
+        let names: Vec<_> = with.fields.iter().map(|field| (field.name, field.mask())).collect();
+        assert_eq!((with.bits, with.reserved, with.part), (2, 0, Part::PacketPorts));
+        assert_eq!(names, [("enable", 1), ("drop", 2)]);
+        assert_eq!(spec("PORTS").bits, 2);
     }
 
     /// To renew the page after a change of a block:

@@ -15,7 +15,9 @@ use hermes_rtl::host::registers::identity::IdentityRegisters;
 use hermes_rtl::host::registers::load_counters::LoadCounterRegisters;
 use hermes_rtl::host::registers::memory::MemoryRegisters;
 use hermes_rtl::host::registers::network::NetRegisters;
-use hermes_rtl::host::registers::packet_ports::{PortControlRegisters, PortCounterRegisters};
+use hermes_rtl::host::registers::packet_ports::{
+    PortControlRegisters, PortCounterRegisters, PortDropRegisters,
+};
 use hermes_rtl::host::registers::progress::ProgressRegisters;
 use hermes_rtl::host::registers::qos::QosRegisters;
 use hermes_rtl::host::registers::spawn::SpawnRegisters;
@@ -69,6 +71,7 @@ addressed! {
         configuration_registers: ConfigurationRegisters;
         port_control_registers: PortControlRegisters;
         port_counter_registers: PortCounterRegisters;
+        port_drop_registers: PortDropRegisters;
         command_registers: CommandRegisters;
         fault_registers: FaultRegisters;
         memory_registers: MemoryRegisters;

@@ -96,6 +96,21 @@ pub const MEASURES: &[Measure] = &[
         title: "most slots of the ring in use",
         of: |r| load(r, |l| l.high_ring.map(f64::from)),
     },
+    Measure {
+        name: "offered",
+        title: "packets that came to the array",
+        of: |r| Some(r.measured.offered as f64),
+    },
+    Measure {
+        name: "delivered",
+        title: "packets that took a slot",
+        of: |r| Some(r.measured.delivered as f64),
+    },
+    Measure {
+        name: "dropped",
+        title: "packets that found no slot and were dropped",
+        of: |r| Some(r.measured.dropped as f64),
+    },
 ];
 
 /// Those that load counters give.

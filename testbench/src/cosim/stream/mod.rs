@@ -7,11 +7,11 @@ mod source;
 
 pub use session::{run_through_ports, PortCounters, PortsResult, StreamOptions};
 pub use sink::{SentFrame, StreamSink};
-pub use source::StreamSource;
+pub use source::{Entered, StreamSource};
 
 use verilator_sys::Model;
 
-use super::ports::{PortError, StreamInPorts, StreamOutPorts};
+use super::ports::{DropTracePorts, PortError, StreamInPorts, StreamOutPorts};
 
 /// Prefixes of the packet ports: of those that take frames, of those that send them.
 pub(crate) const PACKET_PORTS: [&str; 2] = ["s_axis_rx", "m_axis_tx"];
@@ -35,8 +35,12 @@ impl Streams {
         if !model.ports().iter().any(|port| port.name.starts_with(receive)) {
             return Ok(None);
         }
+        let drops = match receive == PACKET_PORTS[0] {
+            true => DropTracePorts::bind_if_present(model)?,
+            false => None,
+        };
         Ok(Some(Self {
-            source: StreamSource::new(StreamInPorts::bind(model, receive)?),
+            source: StreamSource::new(StreamInPorts::bind(model, receive)?, drops),
             sink: StreamSink::new(StreamOutPorts::bind(model, transmit)?),
         }))
     }

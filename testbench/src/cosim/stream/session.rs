@@ -11,7 +11,7 @@ use std::time::Instant;
 use hermes_rtl::host::registers::offset;
 use hermes_rtl::host::registers::packet_ports::PortCounterValues;
 
-use super::SentFrame;
+use super::{Entered, SentFrame};
 use crate::cosim::device::Device as _;
 use crate::cosim::error::CosimError;
 use crate::cosim::host::{option, ArraySetup, Host};
@@ -36,6 +36,8 @@ pub struct StreamOptions {
     pub stall_percent: u8,
     /// Seed of these gaps.
     pub seed: u64,
+    /// The array drops frames that find no slot, instead of letting them wait.
+    pub drop_when_full: bool,
 }
 
 /// What the packet ports counted since reset, each modulo 2^32: all counters of the register table.
@@ -46,14 +48,19 @@ pub type PortCounters = PortCounterValues;
 pub struct PortsResult {
     /// All but the packets, which the ports do not tell apart.
     pub run: RunResult,
-    /// When each packet passed which stage, in the order of arrival. A packet arrives with the last
-    /// beat of its frame; with [`Arrivals::Scheduled`] when that would enter if the array made no
-    /// frame wait.
+    /// When each packet that took a slot passed which stage, in the order of arrival. A packet
+    /// arrives with the last beat of its frame; with [`Arrivals::Scheduled`] when that would enter
+    /// if the array made no frame wait.
     pub times: Vec<PacketTimes>,
     /// The frames that left, in their order; their cycles count from the start of the run.
     pub sent: Vec<SentFrame>,
     /// What the ports counted.
     pub counters: PortCounters,
+    /// Numbers of the packets that found no slot and were dropped, in their order, counted from 0
+    /// among all that were offered.
+    pub dropped: Vec<u64>,
+    /// What the ports counted of them, modulo 2^32.
+    pub dropped_full: u32,
     /// Packets that were to leave with a length of 0 or above what a slot holds, and the length
     /// that the kernel left in the descriptor: of the last packets, as many as the ring has slots.
     pub wrong_lengths: Vec<(u64, u32)>,
@@ -64,9 +71,9 @@ pub struct PortsResult {
 /// hold.
 ///
 /// # Errors
-/// The array has no packet ports, the ring has one slot, a frame is empty, the array breaks a rule
-/// or its order, a register does not answer, or the run is stuck ([`RunOptions::stall_limit`],
-/// [`RunOptions::commit_limit`]).
+/// The array has no packet ports, or cannot drop frames and is to, the ring has one slot, a frame
+/// is empty, the array breaks a rule or its order, a register does not answer, or the run is stuck
+/// ([`RunOptions::stall_limit`], [`RunOptions::commit_limit`]).
 pub fn run_through_ports(
     host: &mut Host<Simulation>,
     setup: &ArraySetup,
@@ -84,7 +91,10 @@ pub fn run_through_ports(
     ends.source.set_stalls(streams.stall_percent, streams.seed);
     ends.sink.set_stalls(streams.stall_percent, streams.seed.wrapping_add(1));
     host.device_mut().take_formed(&mut Vec::new());
-    host.write("PORTS", 1)?;
+    if streams.drop_when_full && !host.device_mut().streams_mut()?.source.sees_drops() {
+        return Err(CosimError::NoDrops);
+    }
+    host.write("PORTS", 1 | u32::from(streams.drop_when_full) << 1)?;
     host.start(setup.eager)?;
     let run = Run {
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
@@ -92,6 +102,8 @@ pub fn run_through_ports(
         reading: 0,
         base: host.device_mut().cycle(),
         skipped: 0,
+        offered: 0,
+        dropped: Vec::new(),
         times: Vec::with_capacity(packets.len()),
         sent: Vec::new(),
         host,
@@ -107,6 +119,9 @@ struct Run<'a> {
     reading: usize,
     base: u64,
     skipped: u64,
+    /// Frames that entered, with those that were dropped, and which these were.
+    offered: u64,
+    dropped: Vec<u64>,
     times: Vec<PacketTimes>,
     sent: Vec<SentFrame>,
 }
@@ -141,7 +156,7 @@ impl Run<'_> {
         // When the last beats of the frames that the source has would enter if the array made none
         // wait.
         let (mut expected, mut line_free) = (VecDeque::new(), 0);
-        while self.tracker.committed() < total {
+        while self.tracker.committed() + (self.dropped.len() as u64) < total {
             let now = self.now();
             let source = &mut self.host.device_mut().streams_mut()?.source;
             while source.waiting() < AHEAD {
@@ -169,9 +184,14 @@ impl Run<'_> {
                 last_event = now;
                 self.watch.moved(now);
             }
-            for cycle in entered.drain(..) {
+            for Entered { cycle, dropped } in entered.drain(..) {
                 let taken = cycle - self.base + self.skipped;
                 let scheduled = expected.pop_front().filter(|_| options.arrivals == Arrivals::Scheduled);
+                self.offered += 1;
+                if dropped {
+                    self.dropped.push(self.offered - 1);
+                    continue;
+                }
                 self.tracker.arrive(scheduled.unwrap_or(taken), taken);
                 self.tracker.push(1);
             }
@@ -245,6 +265,8 @@ impl Run<'_> {
         self.count_from_the_start(seen);
         let left = self.sent.last().map_or(0, |frame| frame.cycle + 1);
         let counters = PortCounters::read(|register| self.host.read(register.name))?;
+        let drops = self.host.device_mut().streams_mut()?.source.sees_drops();
+        let dropped_full = if drops { self.host.read("PORTS_DROPPED_FULL")? } else { 0 };
         let (faults, lost_faults) = self.host.take_faults()?;
         let mut run = read_out(self.host)?;
         self.host.device_mut().write_register(offset("PORTS"), 0)?;
@@ -253,7 +275,8 @@ impl Run<'_> {
         (run.skipped_cycles, run.deferred_cycles) = (self.skipped, deferred);
         (run.faults, run.lost_faults) = (faults, lost_faults);
         run.elapsed = began.elapsed();
-        Ok(PortsResult { run, times: self.times, sent: self.sent, counters, wrong_lengths })
+        let Self { times, sent, dropped, .. } = self;
+        Ok(PortsResult { run, times, sent, counters, dropped, dropped_full, wrong_lengths })
     }
 
     /// The packets whose descriptors the ports could not send by, of those whose slots still have

@@ -7,10 +7,19 @@ use rand_chacha::ChaCha8Rng;
 use verilator_sys::Model;
 
 use crate::cosim::image::LINE;
-use crate::cosim::ports::StreamInPorts;
+use crate::cosim::ports::{DropTracePorts, StreamInPorts};
 
 /// Bit of TUSER that says in the last beat that the frame is damaged.
 const DAMAGED: u32 = 1 << 31;
+
+/// The end of a frame at the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entered {
+    /// Cycle in which the design took its last beat.
+    pub cycle: u64,
+    /// The design dropped it, since it found no slot.
+    pub dropped: bool,
+}
 
 /// Offers frames beat by beat, as fast as the design takes them or with random gaps.
 pub struct StreamSource {
@@ -22,13 +31,18 @@ pub struct StreamSource {
     offered: bool,
     stall_percent: u8,
     random: ChaCha8Rng,
-    entered: Vec<u64>,
+    /// Tells one cycle later of a frame that was dropped: of a design that can drop frames.
+    drops: Option<DropTracePorts>,
+    /// Cycle in which the last beat of a frame was taken that this has not told of.
+    ended: Option<u64>,
+    entered: Vec<Entered>,
 }
 
 impl StreamSource {
-    /// A source without frames.
+    /// A source without frames. `drops` is the port that tells in the cycle after the end of a frame
+    /// that it was dropped, if there is one.
     #[must_use]
-    pub fn new(ports: StreamInPorts) -> Self {
+    pub fn new(ports: StreamInPorts, drops: Option<DropTracePorts>) -> Self {
         Self {
             ports,
             frames: VecDeque::new(),
@@ -36,6 +50,8 @@ impl StreamSource {
             offered: false,
             stall_percent: 0,
             random: ChaCha8Rng::seed_from_u64(0),
+            drops,
+            ended: None,
             entered: Vec::new(),
         }
     }
@@ -63,9 +79,14 @@ impl StreamSource {
         self.frames.len()
     }
 
-    /// Moves the cycles in which the last beats of frames were taken to `into`, in the order of the
-    /// frames.
-    pub fn take_entered(&mut self, into: &mut Vec<u64>) {
+    /// Whether the design can drop frames, and says so.
+    #[must_use]
+    pub fn sees_drops(&self) -> bool {
+        self.drops.is_some()
+    }
+
+    /// Moves the ends of frames to `into`, in the order of the frames.
+    pub fn take_entered(&mut self, into: &mut Vec<Entered>) {
         into.append(&mut self.entered);
     }
 
@@ -73,12 +94,15 @@ impl StreamSource {
     pub fn reset(&mut self, model: &mut Model) {
         self.frames.clear();
         self.entered.clear();
-        (self.taken, self.offered) = (0, false);
+        (self.taken, self.offered, self.ended) = (0, false, None);
         model.set_u64(self.ports.tvalid, 0);
     }
 
     /// Looks whether the design takes the beat in `cycle`.
     pub fn sample(&mut self, model: &Model, cycle: u64) {
+        if let (Some(cycle), Some(drops)) = (self.ended.take(), self.drops) {
+            self.entered.push(Entered { cycle, dropped: model.get_bool(drops.drop) });
+        }
         if !self.offered || !model.get_bool(self.ports.tready) {
             return;
         }
@@ -87,7 +111,10 @@ impl StreamSource {
         if self.frames.front().is_some_and(|(_, frame)| self.taken >= frame.len()) {
             self.frames.pop_front();
             self.taken = 0;
-            self.entered.push(cycle);
+            match self.drops {
+                Some(_) => self.ended = Some(cycle),
+                None => self.entered.push(Entered { cycle, dropped: false }),
+            }
         }
     }
 
