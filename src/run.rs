@@ -43,7 +43,7 @@ use outcome::{
 };
 use outputs::{Outputs, ResultArgs};
 use program::{
-    in_the_ring, on_the_wire, ring_slots_log2, FormingArgs, InputArgs, LimitArgs, Program, StackArgs,
+    in_the_ring, on_the_wire, ring_slots_log2, FormingArgs, InputArgs, LimitArgs, Program, StackArgs, Timeout,
 };
 use wave::Wave;
 
@@ -214,6 +214,7 @@ impl Subject {
             || self.timeline.is_wanted()
             || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
+        config.adaptive_timeout |= self.forming.timeout == Timeout::Adaptive;
         Ok(config)
     }
 
@@ -286,11 +287,13 @@ pub fn run(
     let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
     let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2);
     let watchdog = args.limits.watchdog;
+    let (timeout, adaptive) = args.forming.timeout.setup();
     let setup = ArraySetup {
         ring_slots_log2,
         slot_bytes_log2,
         mcw,
-        timeout: args.forming.timeout,
+        timeout,
+        adaptive,
         eager: args.forming.eager,
         watchdog,
         stack_bytes_log2,

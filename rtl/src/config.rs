@@ -121,6 +121,9 @@ pub struct Config {
     /// under way: 1, 2, 4 or 8. Without network interface as the preset has it.
     #[serde(default = "most_entries")]
     pub net_queue_entries: usize,
+    /// The time-out of warp forming can follow the traffic.
+    #[serde(default)]
+    pub adaptive_timeout: bool,
     /// The top has an output that tells that a thread ended with a fault or memory answered with an
     /// error.
     #[serde(default)]
@@ -285,6 +288,7 @@ impl Config {
             network: false,
             net_domains: 1,
             net_queue_entries: Self::usual_entries(name),
+            adaptive_timeout: false,
             fault_output: false,
             trace_buffer: 0,
             trace: false,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues};
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
+use super::adaptive::AdaptiveTimeout;
 use super::allocator::Allocator;
 use super::counters::{CoreCounters, LostCycles, ReadOut};
 use super::device::Device;
@@ -48,8 +49,11 @@ pub struct ArraySetup {
     pub slot_bytes_log2: u32,
     /// Maximally allowed concurrent warps per core.
     pub mcw: u32,
-    /// Cycles that the oldest waiting packet waits for a full warp.
+    /// Cycles that the oldest waiting packet waits for a full warp; with `adaptive` until the
+    /// array has measured how packets arrive.
     pub timeout: u32,
+    /// How this time follows the traffic, if it does.
+    pub adaptive: Option<AdaptiveTimeout>,
     /// Whether a partial warp is formed at once when a warp slot is idle.
     pub eager: bool,
     /// Stack bytes of a thread, as a power of two; 4 to 16.
@@ -72,6 +76,7 @@ impl Default for ArraySetup {
             slot_bytes_log2: 11,
             mcw: 4,
             timeout: 256,
+            adaptive: None,
             eager: false,
             stack_bytes_log2: 8,
             watchdog: 0,
@@ -410,6 +415,9 @@ impl<D: Device> Host<D> {
         self.write("STACK_BYTES_LOG2", setup.stack_bytes_log2)?;
         self.write("MCW", setup.mcw)?;
         self.write("TIMEOUT", setup.timeout)?;
+        for (name, value) in setup.adaptive.iter().flat_map(AdaptiveTimeout::registers) {
+            self.write(name, value)?;
+        }
         self.write("WATCHDOG", setup.watchdog)?;
         Ok(layout)
     }

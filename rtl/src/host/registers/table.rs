@@ -23,6 +23,8 @@ pub enum Access {
 pub enum Part {
     /// Every array has it.
     Always,
+    /// The adaptive time-out: the register CONFIG does not tell of it.
+    AdaptiveTimeout,
     /// The packet ports.
     PacketPorts,
     /// The thread spawner.
@@ -39,6 +41,7 @@ impl Part {
     pub const fn is_in(self, config: &Config) -> bool {
         match self {
             Self::Always => true,
+            Self::AdaptiveTimeout => config.adaptive_timeout,
             Self::PacketPorts => config.packet_ports,
             Self::ThreadSpawner => config.spawn_slots > 0,
             Self::CommandProcessor => config.command_threads > 0,
@@ -46,11 +49,13 @@ impl Part {
         }
     }
 
-    /// Whether an array has the part whose CONFIG register has this value.
+    /// Whether an array has the part whose CONFIG register has this value; of a part that the
+    /// register does not tell of, no.
     #[must_use]
     pub const fn is_announced(self, config: u32) -> bool {
         match self {
             Self::Always => true,
+            Self::AdaptiveTimeout => false,
             Self::PacketPorts => config >> 24 & 1 == 1,
             Self::ThreadSpawner => config >> 26 & 1 == 1,
             Self::CommandProcessor => config >> 25 & 1 == 1,
@@ -63,6 +68,7 @@ impl Part {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Always => "",
+            Self::AdaptiveTimeout => "adaptive time-out",
             Self::PacketPorts => "packet ports",
             Self::ThreadSpawner => "thread spawner",
             Self::CommandProcessor => "command processor",
@@ -301,15 +307,26 @@ mod tests {
         let with_command = Config { command_threads: 1, ..plain.clone() };
         let with_spawner = Config { spawn_slots: 8, ..plain.clone() };
         let with_network = Config { network: true, ..plain.clone() };
-        let with_all = Config { command_threads: 1, spawn_slots: 16, network: true, ..with_ports.clone() };
+        let with_timeout = Config { adaptive_timeout: true, ..plain.clone() };
+        let with_all = Config {
+            adaptive_timeout: true,
+            command_threads: 1,
+            spawn_slots: 16,
+            network: true,
+            ..with_ports.clone()
+        };
         assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
-        for config in [&plain, &with_ports, &with_command, &with_spawner, &with_network, &with_all] {
-            let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config)));
+        for config in
+            [&plain, &with_timeout, &with_ports, &with_command, &with_spawner, &with_network, &with_all]
+        {
+            let untold = |part| config.adaptive_timeout && part == Part::AdaptiveTimeout;
+            let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config)) || untold(r.part));
             assert_eq!(announced.count(), registers_of(config).len());
         }
         let registers = registers_of(&plain);
         assert!(registers.iter().all(|r| r.part == Part::Always));
         let more = |config| registers_of(config).len() - registers.len();
+        assert_eq!(more(&with_timeout), 6, "those of the adaptive time-out");
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
         assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
         assert_eq!(more(&with_command), 34, "those of the command processor");
