@@ -114,6 +114,9 @@ pub struct ArrayArgs {
     /// under way, instead of the preset's 8 (`paper`: 4): 1, 2, 4 or 8
     #[arg(long, value_name = "ENTRIES")]
     net_queue_entries: Option<usize>,
+    /// Let the time-out of warp forming follow the traffic: registers TIMEOUT_.. of the host
+    #[arg(long)]
+    adaptive_timeout: bool,
     /// Give the top an output that tells that a thread ended with a fault or memory answered with
     /// an error
     #[arg(long)]
@@ -199,6 +202,7 @@ impl ArrayArgs {
         config.compare_and_swap |= self.compare_and_swap;
         config.oldest_first |= self.oldest_first;
         config.local_window = self.local_window.unwrap_or(config.local_window);
+        config.adaptive_timeout |= self.adaptive_timeout;
         config.fault_output |= self.fault_output;
         config.trace_buffer = self.trace_buffer.unwrap_or(config.trace_buffer);
         config.load_counters |= self.load_counters;

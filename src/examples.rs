@@ -28,6 +28,7 @@ const EXAMPLES: [(&str, &[Example]); 45] = [
             ),
             ("A table, and where the cycles go", "hermes run --app route-lookup --routes routes.txt --pcap in.pcap --perfetto run.json"),
             ("Data and a golden model of your own", "hermes run --kernel nat.elf --pcap in.pcap --table flows=flows.bin --golden ./nat-model"),
+            ("Sparse traffic, for which no packet waits long", "hermes run --app dec-ttl --pcap in.pcap --arrivals poisson:1 --timeout adaptive"),
             ("Gbit/s and nanoseconds at the clock of an FPGA", "hermes run --app dec-ttl --pcap in.pcap --clock 50 --line-rate 1"),
             (
                 "What a line of 400 Gbit/s loses at the packet ports with a buffer of 768 frames",

@@ -44,7 +44,7 @@ use outcome::{
 };
 use outputs::{Outputs, ResultArgs};
 use program::{
-    in_the_ring, on_the_wire, ring_slots_log2, FormingArgs, InputArgs, LimitArgs, Program, StackArgs,
+    in_the_ring, on_the_wire, ring_slots_log2, FormingArgs, InputArgs, LimitArgs, Program, StackArgs, Timeout,
 };
 use wave::Wave;
 
@@ -235,6 +235,7 @@ impl Subject {
             || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
         config.drop_when_full |= self.when_full == WhenFull::Drop;
+        config.adaptive_timeout |= self.forming.timeout == Timeout::Adaptive;
         Ok(config)
     }
 
@@ -325,11 +326,13 @@ pub fn run(
     let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
     let ring_slots_log2 = ring_slots_log2(args.ring_slots, program.app.as_deref(), &config, slot_bytes_log2)?;
     let watchdog = args.limits.watchdog;
+    let (timeout, adaptive) = args.forming.timeout.setup();
     let setup = ArraySetup {
         ring_slots_log2,
         slot_bytes_log2,
         mcw,
-        timeout: args.forming.timeout,
+        timeout,
+        adaptive,
         eager: args.forming.eager,
         watchdog,
         stack_bytes_log2,

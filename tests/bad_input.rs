@@ -110,8 +110,9 @@ fn configurations() {
         ("--arrivals onoff:9,peak=3,burst=2", ["'--arrivals <SPEC>'", "peak `3`: expected at least"]),
         ("--arrivals step:1@5,2@5", ["'--arrivals <SPEC>'", "step `2@5`: expected a cycle above 5"]),
         ("--arrivals-seed x", ["'x' for '--arrivals-seed <SEED>'", "invalid digit"]),
-        ("--timeout -1", ["'-1' for '--timeout <CYCLES>'", "0..=4294967295"]),
-        ("--timeout 4294967296", ["'4294967296' for '--timeout <CYCLES>'", "0..=4294967295"]),
+        ("--timeout -1", ["'-1' for '--timeout <CYCLES|adaptive>'", "expected cycles, 0..=4294967295"]),
+        ("--timeout 4294967296", ["'4294967296' for '--timeout", "0..=4294967295, or `adaptive`"]),
+        ("--timeout adapted", ["'adapted' for '--timeout", "0..=4294967295, or `adaptive`"]),
     ] {
         let output = folder.hermes(&format!("{run} {options} --json out.json"));
         let error = String::from_utf8_lossy(&output.stderr);

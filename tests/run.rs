@@ -165,6 +165,12 @@ fn arrivals_and_stages() {
             (waits(&first), run(&format!("{sparse} --timeout 40")), run(&format!("{sparse} --eager")));
         assert!(usual > 256 && waits(&short) < usual - 150 && waits(&eager) < usual - 150);
         assert_eq!((&report["run"]["eager"], &report["run"]["timeout"]), (&true.into(), &256.into()));
+        assert_eq!(report["run"]["adaptive_timeout"], false);
+        // Sparse traffic leaves the core idle: nothing waits.
+        let (text, adaptive, report) = run(&format!("{sparse} --timeout adaptive"));
+        assert!(waits(&adaptive) < usual - 150 && text.contains(", adaptive time-out"), "{text}");
+        assert_eq!(report["run"]["adaptive_timeout"], true);
+        assert_eq!(report["run"]["configuration"]["adaptive_timeout"], true);
     }
     // 128 packets are 8 times those on the core at a time.
     let (text, _, report) = run("--arrivals max --mcw 4");

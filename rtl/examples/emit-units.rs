@@ -21,6 +21,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         // Four words of four bits: two laps of the pointers are eight transfers.
         unit("sync_fifo", &control::SyncFifo::<Bits<4>, 2, 3>::default()),
         unit("warp_former", &control::WarpFormer::new(4)),
+        unit("adaptive_timeout", &control::AdaptiveTimeout::new(3, 4)),
         unit("core_slots", &control::CoreSlots::new(0)),
         unit("core_slots_spawned", &control::CoreSlots::new(1)),
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),

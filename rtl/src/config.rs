@@ -125,6 +125,9 @@ pub struct Config {
     /// under way: 1, 2, 4 or 8. Without network interface as the preset has it.
     #[serde(default = "most_entries")]
     pub net_queue_entries: usize,
+    /// The time-out of warp forming can follow the traffic.
+    #[serde(default)]
+    pub adaptive_timeout: bool,
     /// The top has an output that tells that a thread ended with a fault or memory answered with an
     /// error.
     #[serde(default)]
@@ -297,6 +300,7 @@ impl Config {
             network: false,
             net_domains: 1,
             net_queue_entries: Self::usual_entries(name),
+            adaptive_timeout: false,
             fault_output: false,
             trace_buffer: 0,
             load_counters: false,
@@ -372,7 +376,7 @@ impl Config {
     /// them, 0, there is no such register.
     #[must_use]
     pub const fn qos(&self) -> u32 {
-        self.load_counters as u32
+        self.load_counters as u32 | (self.drop_when_full as u32) << 1 | (self.adaptive_timeout as u32) << 3
     }
 
     /// The array has a requester of the L2 behind the cores: that of the command processor and the

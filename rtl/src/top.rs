@@ -114,7 +114,7 @@ pub struct HermesTop<const LANES: usize> {
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
-    #[init(Dispatch::watched(config.cores, config.lanes, config.warps, spawns, usize::from(config.trace), usize::from(config.load_counters)))]
+    #[init(Dispatch::of(config))]
     dispatch: Dispatch<10, 11>,
     #[init(FaultCollector::new(config.cores, spawns))]
     faults: FaultCollector,
@@ -185,6 +185,8 @@ pub struct HermesTop<const LANES: usize> {
     _traces: usize,
     #[init(usize::from(config.trace))]
     _formed_traces: usize,
+    #[init(usize::from(config.adaptive_timeout))]
+    _adaptive_timeouts: usize,
     #[init(usize::from(config.trace_buffer > 0))]
     _buffers: usize,
     #[init(usize::from(config.load_counters))]
@@ -256,6 +258,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         connect!(self.trace_issue, self.dispatch.trace_issue);
         connect!(self.trace_finish, self.dispatch.trace_finish);
         connect!(self.trace_commit, self.dispatch.trace_commit);
+
+        for k in 0..self._adaptive_timeouts {
+            connect!(self.registers.timeout[k], self.dispatch.timeout[k]);
+        }
 
         // Packet ports: they stand between the host's packet counts and the task FIFO, and are the
         // last requester of memory.

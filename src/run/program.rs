@@ -1,12 +1,14 @@
 //! What a run runs: an app with its inputs, or a kernel.
 
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
-use hermes_testbench::cosim::{ArraySetup, EgressLists, Packet};
+use hermes_testbench::cosim::{AdaptiveTimeout, ArraySetup, EgressLists, Packet};
 use hermes_testbench::input;
 use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
 use hermes_testbench::metrics::{Environment, RunFacts};
@@ -165,13 +167,62 @@ impl StackArgs {
     }
 }
 
+/// How long a packet waits for a full warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeout {
+    /// So many cycles.
+    Cycles(u32),
+    /// As the traffic wants it.
+    Adaptive,
+}
+
+impl Default for Timeout {
+    fn default() -> Self {
+        Self::Cycles(ArraySetup::default().timeout)
+    }
+}
+
+impl Display for Timeout {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cycles(cycles) => cycles.fmt(f),
+            Self::Adaptive => f.write_str("adaptive"),
+        }
+    }
+}
+
+impl FromStr for Timeout {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "adaptive" => Ok(Self::Adaptive),
+            _ => text
+                .parse()
+                .map(Self::Cycles)
+                .map_err(|_| format!("expected cycles, 0..={}, or `adaptive`", u32::MAX)),
+        }
+    }
+}
+
+impl Timeout {
+    /// What the registers are to hold.
+    pub fn setup(self) -> (u32, Option<AdaptiveTimeout>) {
+        match self {
+            Self::Cycles(cycles) => (cycles, None),
+            Self::Adaptive => (ArraySetup::default().timeout, Some(AdaptiveTimeout::default())),
+        }
+    }
+}
+
 /// How packets become warps.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Array")]
 pub struct FormingArgs {
-    /// Cycles that the oldest waiting packet waits for a full warp; then a partial warp is formed
-    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = ArraySetup::default().timeout)]
-    pub timeout: u32,
+    /// Cycles that the oldest waiting packet waits for a full warp, until a partial warp is formed;
+    /// `adaptive`: as the traffic wants it, which gives the array what --adaptive-timeout does
+    #[arg(long, value_name = "CYCLES|adaptive", allow_negative_numbers = true, default_value_t = Timeout::default())]
+    pub timeout: Timeout,
     /// Form a partial warp at once while a warp slot is idle
     #[arg(long)]
     pub eager: bool,
@@ -253,6 +304,7 @@ impl Program {
             warps: config.warps,
             mcw: setup.mcw,
             timeout: setup.timeout,
+            adaptive_timeout: setup.adaptive.is_some(),
             eager: setup.eager,
             environment,
             slot_bytes: 1 << setup.slot_bytes_log2,

@@ -1,7 +1,11 @@
 //! The whole control path between the host's registers and the cores.
 
-use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
+use super::{
+    indices, AdaptiveTimeout, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue,
+};
+use crate::config::Config;
 use crate::host::registers::progress::Progress;
+use crate::host::registers::timeout::TimeoutControl;
 use crate::ports::{
     FormedBy, FormedTrace, IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent,
     WarpFinish, WarpTrace,
@@ -24,7 +28,7 @@ use hermes_hdl::prelude::*;
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish`. No counter here counts them.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -91,9 +95,16 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[count(loads)]
     pub formed_by: Vec<FormedBy>,
 
+    /// From and to the registers: how the time-out follows the traffic (one element with an
+    /// adaptive time-out).
+    #[count(adaptive)]
+    pub timeout: Vec<TimeoutControl>,
+
     tasks: TaskFifo<A, L>,
     #[init(WarpFormer::counted(lanes, loads))]
     former: WarpFormer,
+    #[init((0..adaptive).map(|_| AdaptiveTimeout::new(cores, lanes)).collect())]
+    adaptive: Vec<AdaptiveTimeout>,
     #[init(WarpIssue::new(cores, warps, spawns))]
     issue: WarpIssue,
     #[init(FinishArbiter::new(cores, spawns))]
@@ -115,6 +126,8 @@ pub struct Dispatch<const A: usize, const L: usize> {
     _traces: usize,
     #[init(loads)]
     _loads: usize,
+    #[init(adaptive)]
+    _adaptive: usize,
 }
 
 impl<const A: usize, const L: usize> Dispatch<A, L> {
@@ -142,7 +155,26 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
         loads: usize,
     ) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns, traces, loads)
+        Self::wired(cores, lanes, warps, spawns, traces, loads, 0)
+    }
+
+    /// The control path of an array with this configuration.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn of(config: &Config) -> Self {
+        let &Config { cores, lanes, warps, .. } = config;
+        let spawns = usize::from(config.spawn_slots > 0);
+        assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
+        Self::wired(
+            cores,
+            lanes,
+            warps,
+            spawns,
+            usize::from(config.trace),
+            usize::from(config.load_counters),
+            usize::from(config.adaptive_timeout),
+        )
     }
 }
 
@@ -216,6 +248,18 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
             connect!(self.formed_by[k], self.former.formed_by[k]);
         }
 
+        // The time-out follows the traffic.
+        for k in 0..self._adaptive {
+            connect!(self.timeout[k], self.adaptive[k].registers);
+            self.adaptive[k].fixed.next = self.control.timeout.val();
+            self.adaptive[k].arrive.next = self.task.valid.val() & self.tasks.push_ready.val();
+            self.adaptive[k].packets.next = self.task.count.val();
+            self.adaptive[k].issued.next = allocated;
+            self.adaptive[k].finished.next = self.finishes.event.valid.val();
+            self.former.control.timeout.next = self.adaptive[k].timeout.val();
+            self.former.control.eager.next = self.control.eager.val() | self.adaptive[k].eager.val();
+        }
+
         // Warps of spawned threads: no entry in the delay commit queue, and in no counter.
         for k in 0..self._spawns {
             connect!(self.spawn[k], self.issue.spawn[k]);
@@ -236,6 +280,9 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
                 self.finishes.finish_faulted[i].next = self.finish_faulted[i].val();
             }
             self.commit.done_valid.next = self.finishes.event.valid.val() & !was_spawned;
+            for a in 0..self._adaptive {
+                self.adaptive[a].finished.next = self.finishes.event.valid.val() & !was_spawned;
+            }
             self.spawned_finish[k].valid.next = self.finishes.event.valid.val() & was_spawned;
             self.spawned_finish[k].job.next = bit_cast::<4, A>(done_index);
             self.spawned_finish[k].faulted.next = self.finishes.event_faulted[k].val();
@@ -375,6 +422,70 @@ mod tests {
         assert!(A > 3 || fifo_full > 0, "the FIFO was never full");
         assert!(A > 3 || cores * warps <= 1 << A || queue_full > 0, "the queue was never full");
         assert!(cores * warps == 1 || out_of_order > 100, "{out_of_order}");
+    }
+
+    /// A spawned warp runs, then a packet warp: partial warps are formed at once before, and with
+    /// the packet warp on the core they wait for the time-out.
+    #[test]
+    fn adaptive_time_out_counts_packet_warps_alone() {
+        let preset = Config::preset("default").unwrap();
+        let config = Config { cores: 2, lanes: 4, adaptive_timeout: true, spawn_slots: 8, ..preset };
+        let mut unit = Dispatch::<4, 5>::of(&config);
+        reset!(unit);
+        unit.control.run.next = true;
+        unit.control.mcw.next = 4.into();
+        unit.control.timeout.next = 9_999.into();
+        unit.spawn_mcw[0].next = 4.into();
+        unit.spawn[0].cores.next = 3.into();
+        unit.spawn[0].count.next = 4.into();
+        unit.timeout[0].adaptive.next = true;
+        unit.timeout[0].factor.next = 8.into();
+        unit.timeout[0].max.next = 300.into();
+        // Less than one warp in two cores, but not none.
+        unit.timeout[0].eager.next = 1.into();
+        // Cycles until the warp of one packet starts, and its core.
+        let partial = |unit: &mut Dispatch<4, 5>| {
+            unit.task.valid.next = true;
+            unit.task.count.next = 1.into();
+            settle(unit);
+            tick!(*unit);
+            unit.task.valid.next = false;
+            settle(unit);
+            let mut cycles = 1;
+            while !unit.trace_issue.valid.val() {
+                assert!(cycles < 1_000, "the warp never starts");
+                tick!(*unit);
+                cycles += 1;
+            }
+            (cycles, unit.trace_issue.core.val().index(), unit.trace_issue.slot.val())
+        };
+        let finish = |unit: &mut Dispatch<4, 5>, core: usize, slot| {
+            unit.finish[core].valid.next = true;
+            unit.finish[core].slot.next = slot;
+            settle(unit);
+            assert!(unit.finish[core].ready.val());
+            tick!(*unit);
+            unit.finish[core].valid.next = false;
+            settle(unit);
+            for _ in 0..4 {
+                tick!(*unit);
+            }
+        };
+        unit.spawn[0].valid.next = true;
+        settle(&mut unit);
+        tick!(unit);
+        unit.spawn[0].valid.next = false;
+        settle(&mut unit);
+        let (core, slot) = (unit.trace_issue.core.val().index(), unit.trace_issue.slot.val());
+        assert!(unit.trace_issue.valid.val() && unit.start_spawned[0].val());
+        let (at_once, first_core, first_slot) = partial(&mut unit);
+        assert!(at_once < 8, "{at_once}");
+        finish(&mut unit, core, slot);
+        let (late, second_core, second_slot) = partial(&mut unit);
+        assert!((300..310).contains(&late), "{late}");
+        finish(&mut unit, first_core, first_slot);
+        assert!((300..310).contains(&partial(&mut unit).0), "the second is still there");
+        finish(&mut unit, second_core, second_slot);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! [`Dispatch`] composes the units; `docs/architecture.md` shows where they stand in the array.
 
+mod adaptive_timeout;
 mod binary_encoder;
 mod core_slots;
 mod delay_commit_queue;
@@ -20,6 +21,7 @@ pub(crate) mod testing;
 mod warp_former;
 mod warp_issue;
 
+pub use adaptive_timeout::AdaptiveTimeout;
 pub use binary_encoder::BinaryEncoder;
 pub use core_slots::CoreSlots;
 pub use delay_commit_queue::DelayCommitQueue;

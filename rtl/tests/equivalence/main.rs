@@ -132,11 +132,13 @@ units! {
     }
 
     control {
+        adaptive_timeout: AdaptiveTimeout::new(3, 4), 20_000, inputs::adaptive_timeout();
         binary_encoder: BinaryEncoder::default();
         core_slots: CoreSlots::new(1);
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
         delay_commit_queue_unconstrained: DelayCommitQueue::<4>::default();
         dispatch: Dispatch::<6, 7>::new(2, 4, 32, 0), 10_000, inputs::dispatch();
+        dispatch_adaptive: Dispatch::<6, 7>::of(&inputs::adaptive()), 10_000, inputs::dispatch();
         dispatch_unconstrained: Dispatch::<3, 4>::new(2, 8, 4, 0);
         dispatch_watched: Dispatch::<6, 7>::watched(2, 4, 32, 0, 1, 1), 10_000, inputs::dispatch();
         dispatch_with_spawns: Dispatch::<6, 7>::new(2, 4, 32, 1), 10_000, inputs::dispatch();

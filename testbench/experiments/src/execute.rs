@@ -81,6 +81,7 @@ fn simulate(
         slot_bytes_log2,
         mcw: parameters.mcw,
         timeout: parameters.timeout,
+        adaptive: parameters.adaptive_timeout(),
         eager: parameters.eager,
         stack_bytes_log2: default.stack_bytes_log2.max(app.stack_bytes_log2()),
         ..default

@@ -5,7 +5,7 @@ use std::str::FromStr as _;
 use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::AppEntry;
-use hermes_testbench::cosim::Latency;
+use hermes_testbench::cosim::{AdaptiveTimeout, Latency};
 use hermes_testbench::traffic::{ArrivalProcess, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,8 +65,15 @@ pub struct Parameters {
     pub filters: usize,
     /// Rules whose patterns are searched.
     pub pattern_rules: usize,
-    /// Cycles that the oldest waiting packet waits for a full warp.
+    /// Cycles that the oldest waiting packet waits for a full warp; if that follows the traffic,
+    /// until it is measured.
     pub timeout: u32,
+    /// Quarters of the time in which a warp arrives that the packet waits (register
+    /// TIMEOUT_FACTOR); 0: it waits `timeout` cycles.
+    pub timeout_factor: u32,
+    /// Quarters of a warp for each core: with fewer on the cores no packet waits, if the time-out
+    /// follows the traffic (register TIMEOUT_EAGER).
+    pub timeout_eager: u32,
     /// Whether a partial warp is formed at once when a warp slot is idle.
     pub eager: bool,
     /// Packets that the host gathers before it tells the array of them.
@@ -99,6 +106,8 @@ impl Parameters {
             filters: 100,
             pattern_rules: 100,
             timeout: 256,
+            timeout_factor: 0,
+            timeout_eager: AdaptiveTimeout::default().eager,
             eager: false,
             push_packets: 1,
             memory: "100".to_string(),
@@ -166,6 +175,15 @@ impl Parameters {
         );
         ensure!((1..=MOST_PACKETS).contains(&packets), "packets {packets}: expected 1 to {MOST_PACKETS}");
         ensure!(timeout >= 1, "timeout {timeout}: expected at least 1 cycle");
+        for (name, value) in [("timeout_factor", self.timeout_factor), ("timeout_eager", self.timeout_eager)]
+        {
+            ensure!(value <= 255, "{name} {value}: expected 0 to 255 quarters");
+        }
+        ensure!(
+            self.timeout_factor == 0 || self.array.adaptive_timeout,
+            "timeout_factor {}: expected 0, or an array with array.adaptive_timeout = true",
+            self.timeout_factor
+        );
         for (name, entries) in
             [("prefixes", self.prefixes), ("filters", self.filters), ("pattern_rules", self.pattern_rules)]
         {
@@ -194,6 +212,13 @@ impl Parameters {
             "when_full `drop`: expected an array whose ports drop (array.drop_when_full = true)"
         );
         Ok(())
+    }
+
+    /// How the time-out follows the traffic, if it does.
+    #[must_use]
+    pub fn adaptive_timeout(&self) -> Option<AdaptiveTimeout> {
+        let (factor, eager) = (self.timeout_factor, self.timeout_eager);
+        (factor > 0).then(|| AdaptiveTimeout { factor, eager, ..AdaptiveTimeout::default() })
     }
 
     /// The kind of packets.
@@ -246,12 +271,14 @@ mod tests {
     #[test]
     fn wrong_values_are_named() {
         type Change = fn(&mut Parameters);
-        let cases: [(&str, Change); 12] = [
+        let cases: [(&str, Change); 14] = [
             ("app `none`", |p| p.app = "none".to_string()),
             ("array: ", |p| p.array.lanes = 3),
             ("mcw 33: expected 1 to 32", |p| p.mcw = 33),
             ("packets 0: expected 1 to", |p| p.packets = 0),
             ("push_packets 0: expected at least 1", |p| p.push_packets = 0),
+            ("timeout_factor 8: expected 0, or an array with", |p| p.timeout_factor = 8),
+            ("timeout_eager 256: expected 0 to 255", |p| p.timeout_eager = 256),
             ("filters 0: expected 1 to", |p| p.filters = 0),
             ("frames `fixed:1`: expected", |p| p.frames = "fixed:1".to_string()),
             ("arrivals `soon`: expected", |p| p.arrivals = "soon".to_string()),

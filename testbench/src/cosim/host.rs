@@ -6,6 +6,7 @@ use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterVal
 use hermes_rtl::host::registers::load_counters::LoadCounterValues;
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
+use super::adaptive::AdaptiveTimeout;
 use super::allocator::Allocator;
 use super::counters::{CoreCounters, LoadCounters, LostCycles, ReadOut};
 use super::device::Device;
@@ -49,8 +50,11 @@ pub struct ArraySetup {
     pub slot_bytes_log2: u32,
     /// Maximally allowed concurrent warps per core.
     pub mcw: u32,
-    /// Cycles that the oldest waiting packet waits for a full warp.
+    /// Cycles that the oldest waiting packet waits for a full warp; with `adaptive` until the
+    /// array has measured how packets arrive.
     pub timeout: u32,
+    /// How this time follows the traffic, if it does.
+    pub adaptive: Option<AdaptiveTimeout>,
     /// Whether a partial warp is formed at once when a warp slot is idle.
     pub eager: bool,
     /// Stack bytes of a thread, as a power of two; 4 to 16.
@@ -73,6 +77,7 @@ impl Default for ArraySetup {
             slot_bytes_log2: 11,
             mcw: 4,
             timeout: 256,
+            adaptive: None,
             eager: false,
             stack_bytes_log2: 8,
             watchdog: 0,
@@ -417,6 +422,9 @@ impl<D: Device> Host<D> {
         self.write("STACK_BYTES_LOG2", setup.stack_bytes_log2)?;
         self.write("MCW", setup.mcw)?;
         self.write("TIMEOUT", setup.timeout)?;
+        for (name, value) in setup.adaptive.iter().flat_map(AdaptiveTimeout::registers) {
+            self.write(name, value)?;
+        }
         self.write("WATCHDOG", setup.watchdog)?;
         Ok(layout)
     }

@@ -8,7 +8,7 @@
 //! | `memory` | the AXI4 memory: channels, latency or DRAM timing, back-pressure, protocol checks, statistics |
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
-//! | `allocator`, `host`, `room` | the host library, for every [`Device`] |
+//! | `adaptive`, `allocator`, `host`, `room` | the host library, for every [`Device`] |
 //! | `memory_map` | what lies where, for explanations and for the windows of kernels |
 //! | `link` | the command processor: mailboxes, console, doorbell, interrupt |
 //! | `spawn` | jobs of the thread spawner: descriptors, completion words |
@@ -17,6 +17,7 @@
 //! | `counters` | what registers have counted at the end of a run |
 //! | `tracker`, `progress`, `session`, `results` | runs of packets, with the time of every stage, and when they are given up |
 
+mod adaptive;
 mod allocator;
 mod axi_lite;
 mod counters;
@@ -42,6 +43,7 @@ mod stream;
 mod tests;
 mod tracker;
 
+pub use adaptive::AdaptiveTimeout;
 pub use allocator::Allocator;
 pub use axi_lite::{Access, AxiLiteHost, Completion};
 pub use counters::{CoreCounters, LoadCounters, LostCycles, ReadOut};

@@ -349,6 +349,7 @@ const SMALL: ArraySetup = ArraySetup {
     slot_bytes_log2: 7,
     mcw: 1,
     timeout: 64,
+    adaptive: None,
     eager: false,
     stack_bytes_log2: 8,
     watchdog: 0,

@@ -143,6 +143,7 @@ impl Bench {
             slot_bytes_log2: SLOT_BYTES_LOG2,
             mcw: random.gen_range(1..=host.most_warps()),
             timeout: random.gen_range(16..256),
+            adaptive: None,
             eager: random.gen(),
             stack_bytes_log2: STACK_BYTES_LOG2,
             watchdog: if self.watchdog == 0 { 0 } else { random.gen_range(1..=self.watchdog) },

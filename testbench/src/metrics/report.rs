@@ -177,8 +177,11 @@ pub struct RunFacts {
     pub warps: usize,
     /// Maximally allowed concurrent warps per core.
     pub mcw: u32,
-    /// Cycles that the oldest waiting packet waits for a full warp.
+    /// Cycles that the oldest waiting packet waits for a full warp; with `adaptive_timeout` until
+    /// the array has measured how packets arrive.
     pub timeout: u32,
+    /// Whether this time follows the traffic.
+    pub adaptive_timeout: bool,
     /// Whether a partial warp is formed at once when a warp slot is idle.
     pub eager: bool,
     /// What was around the array.

@@ -305,12 +305,13 @@ impl fmt::Display for Report {
         writeln!(f, "{} on {}", run.kernel, run.capture)?;
         writeln!(
             f,
-            "  array        {}: {} x {}, {}, MCW {}",
+            "  array        {}: {} x {}, {}, MCW {}{}",
             run.preset,
             number_of(run.cores as u64, "core"),
             number_of(run.lanes as u64, "lane"),
             number_of(run.warps as u64, "warp slot"),
-            run.mcw
+            run.mcw,
+            if run.adaptive_timeout { ", adaptive time-out" } else { "" }
         )?;
         self.fmt_environment(f)?;
         for note in &run.inputs {

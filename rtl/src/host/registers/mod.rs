@@ -30,6 +30,7 @@ pub mod spawn;
 mod table;
 pub mod tasks;
 pub mod time;
+pub mod timeout;
 pub mod windows;
 
 use hermes_hdl::prelude::*;
@@ -81,6 +82,8 @@ pub struct RegisterFile {
     pub lost: PerCore<core_counters::LostCycleCounters>,
     /// From the L2, of each core.
     pub l2: PerCore<core_counters::L2Counters>,
+    /// To and from the control path.
+    pub timeout: Optional<timeout::TimeoutControl>,
     /// To and from the packet ports.
     pub packet_ports: Optional<packet_ports::PortControl>,
     /// To and from the packet ports.

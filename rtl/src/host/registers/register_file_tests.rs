@@ -12,6 +12,7 @@ fn configuration(parts: bool) -> Config {
     let spawn_slots = if parts { 16 } else { 0 };
     let atomics = parts;
     Config {
+        adaptive_timeout: parts,
         packet_ports: parts,
         drop_when_full: parts,
         command_threads: usize::from(parts),

@@ -23,6 +23,8 @@ pub enum Access {
 pub enum Part {
     /// Every array has it.
     Always,
+    /// The adaptive time-out.
+    AdaptiveTimeout,
     /// The packet ports.
     PacketPorts,
     /// Packet ports that can drop frames that find no slot.
@@ -45,6 +47,7 @@ impl Part {
     pub const fn is_in(self, config: &Config) -> bool {
         match self {
             Self::Always => true,
+            Self::AdaptiveTimeout => config.adaptive_timeout,
             Self::PacketPorts => config.packet_ports,
             Self::DropWhenFull => config.drop_when_full,
             Self::ThreadSpawner => config.spawn_slots > 0,
@@ -68,6 +71,7 @@ impl Part {
             Self::Qos => config >> 30 & 1 == 1,
             Self::LoadCounters => qos & 1 == 1,
             Self::DropWhenFull => qos >> 1 & 1 == 1,
+            Self::AdaptiveTimeout => qos >> 3 & 1 == 1,
         }
     }
 
@@ -76,6 +80,7 @@ impl Part {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Always => "",
+            Self::AdaptiveTimeout => "adaptive time-out",
             Self::PacketPorts => "packet ports",
             Self::DropWhenFull => "drop when full",
             Self::ThreadSpawner => "thread spawner",
@@ -361,7 +366,9 @@ mod tests {
         let with_network = Config { network: true, ..plain.clone() };
         let with_drop = Config { drop_when_full: true, ..with_ports.clone() };
         let with_loads = Config { load_counters: true, ..plain.clone() };
+        let with_timeout = Config { adaptive_timeout: true, ..plain.clone() };
         let with_all = Config {
+            adaptive_timeout: true,
             command_threads: 1,
             spawn_slots: 16,
             network: true,
@@ -377,6 +384,7 @@ mod tests {
             &with_network,
             &with_drop,
             &with_loads,
+            &with_timeout,
             &with_all,
         ] {
             let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config), config.qos()));
@@ -385,6 +393,7 @@ mod tests {
         let registers = registers_of(&plain);
         assert!(registers.iter().all(|r| r.part == Part::Always));
         let more = |config| registers_of(config).len() - registers.len();
+        assert_eq!(more(&with_timeout), 7, "QOS and those of the adaptive time-out");
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
         assert_eq!(more(&with_drop), 13, "QOS, and the frames that they dropped");
         assert_eq!(more(&with_spawner), 11, "those of the thread spawner");

@@ -1,11 +1,40 @@
 //! Inputs that keep the control units busy and within their contracts.
 
 use super::Random;
+use hermes_rtl::config::Config;
 use hermes_rtl::control::*;
 
 /// A number below `limit` from 64 random bits.
 fn below(random: Random, limit: u64) -> u64 {
     random() % limit
+}
+
+/// Traffic of several densities and pauses, and bounds that the time-out is seldom at.
+pub fn adaptive_timeout() -> impl FnMut(&mut AdaptiveTimeout, Random, u64) {
+    let mut warps = 0;
+    move |unit, random, cycle| {
+        unit.reset.next = cycle < 2 || cycle % 5_000 == 0;
+        unit.arrive.next = below(random, 1 + cycle / 500 % 4 * 8) == 0 && cycle % 800 > 90;
+        let count = if below(random, 200) == 0 { random() & 0xffff_ffff } else { below(random, 6) };
+        unit.packets.next = count.into();
+        unit.registers.adaptive.next = below(random, 16) != 0;
+        unit.registers.factor.next = (cycle / 300 % 20).into();
+        unit.registers.eager.next = (cycle / 200 % 30).into();
+        unit.registers.min.next = below(random, 16).into();
+        unit.registers.max.next = below(random, 1_024).into();
+        unit.finished.next = warps > 0 && below(random, 3) == 0;
+        unit.issued.next = warps < 96 && below(random, 3) == 0;
+        warps += i32::from(unit.issued.next) - i32::from(unit.finished.next);
+        if unit.reset.next {
+            warps = 0;
+        }
+    }
+}
+
+/// Two cores with four lanes whose time-out follows the traffic.
+pub fn adaptive() -> Config {
+    let preset = Config::preset("default").unwrap();
+    Config { cores: 2, lanes: 4, warps: 32, adaptive_timeout: true, ..preset }
 }
 
 /// As many requests are high as there are sets with many and with few bits.
@@ -135,6 +164,12 @@ pub fn dispatch() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64) {
         unit.control.mcw.next = if filling { 63 } else { cycle / 600 % 40 }.into();
         unit.control.kernel_class.next = cycle / 600 % 3 != 0;
         unit.control.timeout.next = below(random, 16).into();
+        for registers in &mut unit.timeout {
+            registers.min.next = (cycle / 700 % 8).into();
+            registers.max.next = (8 + below(random, 8)).into();
+            registers.factor.next = (cycle / 500 % 12).into();
+            registers.eager.next = (cycle / 900 % 12).into();
+        }
         // Few packets now and then, so that time-outs count, and seldom very many, which then last
         // to the next reset.
         unit.task.valid.next &= cycle / 1_000 % 4 != 3 || below(random, 8) == 0;

@@ -140,6 +140,8 @@ impl Model {
 /// The field that the model does not know.
 pub fn check_known(parameters: &Parameters) -> anyhow::Result<()> {
     ensure!(!parameters.eager, "eager true: expected false; the model forms warps by a time-out");
+    let factor = parameters.timeout_factor;
+    ensure!(factor == 0, "timeout_factor {factor}: expected 0; the model forms warps by a fixed time-out");
     let push = parameters.push_packets;
     ensure!(push == 1, "push_packets {push}: expected 1; the model knows no host that gathers packets");
     Ok(())
