@@ -46,6 +46,8 @@ fn configurations() -> Vec<(String, Config)> {
             spawn_slots: 16,
             network: true,
             load_counters: true,
+            drop_when_full: true,
+            adaptive_timeout: true,
             trace: true,
             ..plain.clone()
         };
