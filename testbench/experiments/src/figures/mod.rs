@@ -13,6 +13,7 @@ mod model;
 mod overload;
 mod push;
 mod regime;
+mod rfc2544;
 mod share;
 mod sweeps;
 mod swept;
@@ -53,6 +54,7 @@ pub const ALL: &[Experiment] = &[
     timeout::EXPERIMENT,
     share::EXPERIMENT,
     area::EXPERIMENT,
+    rfc2544::EXPERIMENT,
     mcw::EXPERIMENT,
     overload::EXPERIMENT,
     push::EXPERIMENT,
