@@ -103,7 +103,7 @@ fn what_is_wrong_is_named() {
     assert!(!folder.path("x").exists());
     // A file that is cut, of another version, or without a burst.
     for (from, to, expected) in [
-        ("\"format\": 1", "\"format\": 99", "format 99: expected 1"),
+        ("\"format\": 2", "\"format\": 99", "format 99: expected 2"),
         ("\"burst\"", "\"bursts\"", "unknown field `bursts`"),
         ("\"execution\": ", "\"execution\": -", "expected a number of at least 0"),
         (
