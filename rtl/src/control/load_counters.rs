@@ -15,9 +15,9 @@ use hermes_hdl::prelude::*;
 /// 2. A slot is busy from the cycle after `start` to that of `finish`; so
 ///    `counters.slot_cycles` grows by the time from start to finish of each warp, and by as
 ///    much as there are busy slots in each cycle.
-/// 3. Warps are in the delay commit queue from `start`, unless `start_spawned` is high, to `commit`.
-///    Both follow what they tell of the queue by one cycle, so that the level is that of the queue a
-///    cycle ago, and the cycles in which it is full are as many.
+/// 3. Warps are in the delay commit queue from `start`, unless `start_spawned` is high, to
+///    `commit`. Both follow what they tell of the queue by one cycle, so that the level is that of
+///    the queue a cycle ago, and the cycles in which it is full are as many.
 /// 4. A high-water mark shows a level two cycles after it.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, spawns: usize, ports: usize)]

@@ -1,5 +1,5 @@
-//! The load counters: why warps are formed, busy slots, and how full queues and ring became, against
-//! the events of every warp. Lines found in the L1 are in `caches`.
+//! The load counters: why warps are formed, busy slots, and how full queues and ring became,
+//! against the events of every warp. Lines found in the L1 are in `caches`.
 
 use hermes_testbench::cosim::{
     run_through_ports, ArraySetup, Arrivals, Device as _, Host, Latency, LoadCounters, MemoryOptions, Packet,
@@ -88,8 +88,8 @@ fn warps_by_cause() {
     }
 }
 
-/// The first warp takes so long that the delay commit queue fills behind it, and the task FIFO behind
-/// that.
+/// The first warp takes so long that the delay commit queue fills behind it, and the task FIFO
+/// behind that.
 #[test]
 fn queues_that_fill() {
     let Array { mut host, observed, .. } = array(6_000, 20);

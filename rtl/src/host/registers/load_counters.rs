@@ -33,7 +33,8 @@ pub struct LoadCounts {
 #[register_block(LoadCounterDecoder, part = LoadCounters, values = LoadCounterValues)]
 pub struct LoadCounterAccess {
     /// Data lines that the core in CORE_SELECT found in its L1 data cache, modulo 2^32. With
-    /// CORE_LINE_READS, the lines that it did not find, they are the lines that its loads asked for.
+    /// CORE_LINE_READS, the lines that it did not find, they are the lines that its loads asked
+    /// for.
     #[register("CORE_LINE_HITS", 0xa04)]
     pub line_hits: ReadOnly<32>,
     /// Warps of packets formed because there were packets for all of their threads, modulo 2^32.
