@@ -1,6 +1,5 @@
 //! `hermes run`
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +26,7 @@ pub mod outcome;
 pub mod outputs;
 mod prints;
 pub mod program;
+mod ring;
 mod wave;
 
 use crate::array::{self, ArrayArgs};
@@ -39,13 +39,14 @@ use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
 use memory_timing::MemoryTiming;
 use outcome::{
-    both, check_left_lengths, compare, core_work, counted, fault_causes, places, records, tell_faults,
-    tell_races, wrong_lengths,
+    both, came_in, check_left_lengths, compare, core_work, counted, fault_causes, in_capture, places,
+    records, tell_faults, tell_races, wrong_lengths,
 };
 use outputs::{Outputs, ResultArgs};
 use program::{
     in_the_ring, on_the_wire, ring_slots_log2, FormingArgs, InputArgs, LimitArgs, Program, StackArgs, Timeout,
 };
+use ring::RingArgs;
 use wave::Wave;
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are
@@ -96,15 +97,8 @@ pub struct Subject {
         help_heading = "Surroundings"
     )]
     through: Through,
-    /// What becomes of a frame that finds no free slot at the packet ports, with --through ports:
-    /// it waits, or it is dropped whole and counted
-    #[arg(long, value_enum, value_name = "wait|drop", default_value = "wait", help_heading = "Surroundings")]
-    when_full: WhenFull,
-    /// Slots of the packet ring, a power of two, 2 to 1048576, instead of 4096, or of eight times
-    /// the threads of a large array: so many packets are buffered, three quarters of it at the
-    /// packet ports
-    #[arg(long, value_name = "NUMBER", help_heading = "Surroundings")]
-    ring_slots: Option<u32>,
+    #[command(flatten)]
+    ring: RingArgs,
     #[command(flatten)]
     arrivals: ArrivalArgs,
     /// Clock of the array that the report is for: throughput in Gbit/s and delays in nanoseconds,
@@ -149,15 +143,6 @@ enum Through {
     Host,
     /// Through the packet ports.
     Ports,
-}
-
-/// What becomes of a frame that finds no free slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum WhenFull {
-    /// It waits for one.
-    Wait,
-    /// It is dropped.
-    Drop,
 }
 
 #[derive(clap::Args)]
@@ -234,26 +219,9 @@ impl Subject {
             || self.timeline.is_wanted()
             || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
-        config.drop_when_full |= self.when_full == WhenFull::Drop;
+        config.drop_when_full |= self.ring.drops();
         config.adaptive_timeout |= self.forming.timeout == Timeout::Adaptive;
         Ok(config)
-    }
-
-    /// Whether packets can come and go as the options say.
-    fn check_ports(&self) -> anyhow::Result<()> {
-        if self.when_full == WhenFull::Drop {
-            ensure!(
-                self.through == Through::Ports,
-                "--when-full drop: expected --through ports; the host never pushes a packet without a slot"
-            );
-            let file = self.expect.names_packets();
-            ensure!(
-                file.is_none(),
-                "{}: not possible with --when-full drop; which packets come in is known at the end of the run: expected --app or --golden, which are asked of those",
-                file.unwrap_or_default()
-            );
-        }
-        Ok(())
     }
 
     /// Whether the ports can do what the app needs.
@@ -285,7 +253,7 @@ pub fn run(
     profiler: Option<Profiler>,
     quiet: bool,
 ) -> anyhow::Result<()> {
-    args.check_ports()?;
+    args.ring.check(args.through == Through::Ports, &args.expect)?;
     let firmware = args.what.firmware.as_deref().map(Firmware::read).transpose()?;
     let config = args.config(firmware.as_ref(), profiler.is_some())?;
     let latency = args.memory.latency(args.mem_latency)?;
@@ -324,7 +292,8 @@ pub fn run(
     };
     let packets: Vec<_> = capture.frames.iter().map(packet).collect();
     let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
-    let ring_slots_log2 = ring_slots_log2(args.ring_slots, program.app.as_deref(), &config, slot_bytes_log2)?;
+    let ring_slots_log2 =
+        ring_slots_log2(args.ring.ring_slots, program.app.as_deref(), &config, slot_bytes_log2)?;
     let watchdog = args.limits.watchdog;
     let (timeout, adaptive) = args.forming.timeout.setup();
     let setup = ArraySetup {
@@ -539,7 +508,7 @@ impl Prepared<'_> {
                 cosim::run(&mut host, &setup, &layout, arriving, options, &mut progress).map(Outcome::Host)
             }
             Through::Ports => {
-                let drop_when_full = args.when_full == WhenFull::Drop;
+                let drop_when_full = args.ring.drops();
                 let streams = StreamOptions { drop_when_full, ..StreamOptions::default() };
                 cosim::run_through_ports(&mut host, &setup, arriving, streams, options, &mut progress)
                     .map(Outcome::Ports)
@@ -593,22 +562,6 @@ impl Prepared<'_> {
         );
         Ok(Simulated { outcome, ended, memory: map, races })
     }
-}
-
-/// Number in the capture of the packet with this packetIdx, if those with the numbers `dropped`,
-/// which rise, did not come in.
-fn in_capture(packet: u64, dropped: &[u64]) -> u64 {
-    dropped.iter().fold(packet, |number, dropped| number + u64::from(*dropped <= number))
-}
-
-/// All of `list` but those with the numbers `dropped`, which rise.
-fn came_in<'a, T: Clone>(list: &'a [T], dropped: &[u64]) -> Cow<'a, [T]> {
-    if dropped.is_empty() {
-        return Cow::Borrowed(list);
-    }
-    let mut dropped = dropped.iter().copied().peekable();
-    let came_in = (0..).zip(list).filter(|(number, _)| dropped.next_if_eq(number).is_none());
-    came_in.map(|(_, item)| item.clone()).collect()
 }
 
 /// What came of a simulation.

@@ -141,10 +141,6 @@ fn packet_ports() {
         "run --app dec-ttl --pcap in.pcap --through ports --when-full drop --expect in.pcap",
         &["--expect: not possible with --when-full drop"],
     );
-    folder.fail(
-        "run --app dec-ttl --pcap in.pcap --through ports --when-full never",
-        &["invalid value 'never' for '--when-full <wait|drop>'"],
-    );
     folder.fail("emit --drop-when-full -o out", &["--drop-when-full: not possible without --packet-ports"]);
     for slots in ["0", "1", "48", "2097152"] {
         folder.fail(

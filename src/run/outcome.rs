@@ -1,6 +1,8 @@
 //! What is made of the result of a run: the times of the packets, the comparison with the golden
 //! model, the work of the cores, and what threads faulted of.
 
+use std::borrow::Cow;
+
 use anyhow::{bail, ensure};
 use hermes_testbench::apps::App;
 use hermes_testbench::cosim::{CoreCounters, FaultRecord, MemoryMap, PacketResult, PacketTimes};
@@ -211,6 +213,22 @@ pub fn wrong_lengths(
     )
 }
 
+/// Number in the capture of the packet with this packetIdx, if those with the numbers `dropped`,
+/// which rise, did not come in.
+pub fn in_capture(packet: u64, dropped: &[u64]) -> u64 {
+    dropped.iter().fold(packet, |number, dropped| number + u64::from(*dropped <= number))
+}
+
+/// All of `list` but those with the numbers `dropped`, which rise.
+pub fn came_in<'a, T: Clone>(list: &'a [T], dropped: &[u64]) -> Cow<'a, [T]> {
+    if dropped.is_empty() {
+        return Cow::Borrowed(list);
+    }
+    let mut dropped = dropped.iter().copied().peekable();
+    let came_in = (0..).zip(list).filter(|(number, _)| dropped.next_if_eq(number).is_none());
+    came_in.map(|(_, item)| item.clone()).collect()
+}
+
 /// What each core did, by its counters.
 pub fn core_work(counters: &[CoreCounters]) -> Vec<CoreWork> {
     let work = |c: &CoreCounters| CoreWork {
@@ -293,6 +311,16 @@ mod tests {
             assert_eq!(&told[name], *value, "{name}");
         }
         assert_eq!(of_report.len(), 11, "all but CORE_L2_WRITES; the lost cycles are one");
+    }
+
+    #[test]
+    fn packets_that_came_in_keep_their_numbers() {
+        let list: Vec<u64> = (0..8).collect();
+        for dropped in [vec![], vec![0], vec![0, 1, 5], vec![2, 6, 7]] {
+            let left = came_in(&list, &dropped);
+            assert_eq!(left.len(), 8 - dropped.len());
+            assert!((0..).zip(left.iter()).all(|(packet, number)| in_capture(packet, &dropped) == *number));
+        }
     }
 
     #[test]

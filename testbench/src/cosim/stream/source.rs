@@ -39,8 +39,8 @@ pub struct StreamSource {
 }
 
 impl StreamSource {
-    /// A source without frames. `drops` is the port that tells in the cycle after the end of a frame
-    /// that it was dropped, if there is one.
+    /// A source without frames. `drops` is the port that tells in the cycle after the end of a
+    /// frame that it was dropped, if there is one.
     #[must_use]
     pub fn new(ports: StreamInPorts, drops: Option<DropTracePorts>) -> Self {
         Self {
