@@ -415,13 +415,13 @@ mod tests {
         reset!(unit);
         unit.control.run.next = true;
         unit.control.mcw.next = 4.into();
-        unit.control.timeout.next = 9_999.into();
+        unit.control.timeout.next = 300.into();
         unit.spawn_mcw[0].next = 4.into();
         unit.spawn[0].cores.next = 3.into();
         unit.spawn[0].count.next = 4.into();
         unit.timeout[0].adaptive.next = true;
         unit.timeout[0].factor.next = 8.into();
-        unit.timeout[0].max.next = 300.into();
+        unit.timeout[0].max.next = 9_999.into();
         // Less than one warp in two cores, but not none.
         unit.timeout[0].eager.next = 1.into();
         // Cycles until the warp of one packet starts, and its core.
