@@ -103,12 +103,12 @@ module adaptive_timeout_formal (
         // What the induction needs to know of the state.
         state_warps: assert (\dut.warps == warps && warps <= 96);
         state_long: assert (\dut.long == (timeout >= was_limit));
-        state_few: assert (\dut.few == 3 * was_eager_below);
+        state_few: assert (\dut.few == 3 * was_eager_below
+            && (!was_held || (held && was_adaptive && was_max == bound)));
         state_measure: assert (\dut.count == came && \dut.running == any_packet && came <= 4 * LANES
             && \dut.elapsed == cycles && (any_packet || (came == 0 && cycles == 0)));
         state_average: assert (\dut.known == measured
             && (measured ? {shortest, 3'd0} <= \dut.total && \dut.total <= {longest, 3'd0} : \dut.total == 0));
-        state_held: assert (!was_held || (held && was_adaptive && was_max == bound));
 
         two_measures: cover (measured && shortest == 2 && longest == 5 && \dut.total == 19);
         measured_timeout: cover (adaptive && timeout == 6 && fixed != 6 && min == 0 && max == 9 && factor == 8);

@@ -124,6 +124,10 @@ pub struct Config {
     /// The time-out of warp forming can follow the traffic.
     #[serde(default)]
     pub adaptive_timeout: bool,
+    /// Of the cores that can take a packet warp, one with the fewest busy slots gets it, instead of
+    /// the next one.
+    #[serde(default)]
+    pub least_occupied_issue: bool,
     /// The top has an output that tells that a thread ended with a fault or memory answered with an
     /// error.
     #[serde(default)]
@@ -289,6 +293,7 @@ impl Config {
             net_domains: 1,
             net_queue_entries: Self::usual_entries(name),
             adaptive_timeout: false,
+            least_occupied_issue: false,
             fault_output: false,
             trace_buffer: 0,
             trace: false,

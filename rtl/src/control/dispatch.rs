@@ -28,7 +28,7 @@ use hermes_hdl::prelude::*;
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish`. No counter here counts them.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, adaptive: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, adaptive: usize, least: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -101,7 +101,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     former: WarpFormer,
     #[init((0..adaptive).map(|_| AdaptiveTimeout::new(cores, lanes)).collect())]
     adaptive: Vec<AdaptiveTimeout>,
-    #[init(WarpIssue::new(cores, warps, spawns))]
+    #[init(if least == 0 { WarpIssue::new(cores, warps, spawns) } else { WarpIssue::least_occupied(cores, warps, spawns) })]
     issue: WarpIssue,
     #[init(FinishArbiter::new(cores, spawns))]
     finishes: FinishArbiter,
@@ -141,7 +141,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
     /// As [`Self::new`].
     pub fn traced(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns, traces, 0)
+        Self::wired(cores, lanes, warps, spawns, traces, 0, 0)
     }
 
     /// The control path of an array with this configuration.
@@ -159,6 +159,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
             spawns,
             usize::from(config.trace),
             usize::from(config.adaptive_timeout),
+            usize::from(config.least_occupied_issue),
         )
     }
 }

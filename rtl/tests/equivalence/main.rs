@@ -135,6 +135,7 @@ units! {
         adaptive_timeout: AdaptiveTimeout::new(3, 4), 20_000, inputs::adaptive_timeout();
         binary_encoder: BinaryEncoder::default();
         core_slots: CoreSlots::new(1);
+        core_slots_counted: CoreSlots::counted(1);
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
         delay_commit_queue_unconstrained: DelayCommitQueue::<4>::default();
         dispatch: Dispatch::<6, 7>::new(2, 4, 32, 0), 10_000, inputs::dispatch();
@@ -145,6 +146,7 @@ units! {
         fault_collector: FaultCollector::new(3, 1);
         fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
         finish_arbiter: FinishArbiter::new(4, 1);
+        least_occupied: LeastOccupied::new(5);
         lookup_table: LookupTable::<6>::new(1);
         priority_encoder: PriorityEncoder::default(), 10_000, inputs::priority_encoder;
         round_robin: RoundRobin::default();
@@ -153,6 +155,7 @@ units! {
         warp_former: WarpFormer::new(4), 10_000, inputs::warp_former;
         warp_former_unconstrained: WarpFormer::new(8);
         warp_issue: WarpIssue::new(3, 20, 0), 10_000, inputs::warp_issue();
+        warp_issue_least_occupied: WarpIssue::least_occupied(3, 20, 1), 10_000, inputs::warp_issue();
         warp_issue_unconstrained: WarpIssue::new(3, 8, 1);
         warp_issue_with_spawns: WarpIssue::new(3, 20, 1), 10_000, inputs::warp_issue();
     }

@@ -6,6 +6,7 @@ mod area;
 mod curve;
 mod fig4;
 mod fig5;
+mod issue;
 mod measure;
 mod model;
 mod regime;
@@ -43,6 +44,7 @@ pub const ALL: &[Experiment] = &[
     model::BURST,
     model::SPARSE,
     timeout::EXPERIMENT,
+    issue::EXPERIMENT,
     share::EXPERIMENT,
     area::EXPERIMENT,
 ];
