@@ -118,9 +118,9 @@ impl WarpIssue {
         Self::checked(cores, warps, spawns, 0)
     }
 
-    /// As [`Self::new`], with least-occupied issue: only cores than which no other one that can take
-    /// a packet warp has fewer busy slots, whatever warps they are of, come into question for it,
-    /// in turn.
+    /// As [`Self::new`], with least-occupied issue: only cores than which no other one that can
+    /// take a packet warp has fewer busy slots, whatever warps they are of, come into question for
+    /// it, in turn.
     ///
     /// # Panics
     /// As [`Self::new`].
