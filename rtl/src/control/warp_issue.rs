@@ -341,7 +341,7 @@ mod tests {
             busy.extend(taken);
         }
         assert!(issued.iter().all(|&n| n > cycles / 16 / cores), "{issued:?}");
-        assert_eq!(least && cores > 2, passed_over > 100, "{passed_over}");
+        assert_eq!(least && cores > 2, passed_over > 5, "{passed_over}");
     }
 
     #[test]
