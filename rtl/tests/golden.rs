@@ -39,8 +39,6 @@ fn configurations() -> Vec<(String, Config)> {
             compare_and_swap: true,
             oldest_first: true,
             local_window: true,
-            adaptive_timeout: true,
-            least_occupied_issue: true,
             packet_ports: true,
             command_threads: 1,
             command_cache_lines: 64,
