@@ -33,6 +33,7 @@ module adaptive_timeout_formal (
     (* hierconn *) wire [10:0] \dut.warps ;
     (* hierconn *) wire [12:0] \dut.few ;
     (* hierconn *) wire \dut.known ;
+    (* hierconn *) wire \dut.long ;
     (* hierconn *) wire \dut.running ;
 
     `include "start.vh"
@@ -59,7 +60,7 @@ module adaptive_timeout_formal (
     reg [31:0] waited;
 
     reg        was_adaptive, was_held;
-    reg [31:0] was_fixed;
+    reg [31:0] was_fixed, was_limit;
     reg [23:0] was_min, was_max;
     reg [7:0]  was_eager_below;
     always @(posedge clk) begin
@@ -74,7 +75,7 @@ module adaptive_timeout_formal (
         end
         held <= held || (adaptive && max == bound);
         waited <= !held || !was_held || !pending || full || waited >= timeout ? 0 : waited + 1;
-        {was_adaptive, was_held, was_fixed, was_min, was_max, was_eager_below} <= {adaptive, held, fixed, min, max, eager_below};
+        {was_adaptive, was_held, was_fixed, was_limit, was_min, was_max, was_eager_below} <= {adaptive, held, fixed, fixed, min, max, eager_below};
         if (rst) begin
             warps <= 0;
             any_packet <= 0;
@@ -84,6 +85,7 @@ module adaptive_timeout_formal (
             held <= 0;
             waited <= 0;
             {was_adaptive, was_held, was_fixed, was_eager_below} <= 0;
+            was_limit <= 1;
         end
     end
 
@@ -93,18 +95,20 @@ module adaptive_timeout_formal (
         if (!was_adaptive) fixed_unless_adaptive: assert (timeout == was_fixed);
         no_packet_waits_longer: assert (waited <= bound);
         if (!adaptive) never_eager_when_fixed: assert (!eager);
-        if (adaptive) eager_below_the_limit: assert (eager == (4 * warps < 3 * was_eager_below));
+        if (adaptive) eager_below_the_limit: assert (
+            eager == (4 * warps < 3 * was_eager_below && timeout >= was_limit));
         if (measured) average_of_measures: assert (shortest <= arrival && arrival <= longest);
         if (!measured) nothing_before_a_measure: assert (arrival == 0);
 
         // What the induction needs to know of the state.
         state_warps: assert (\dut.warps == warps && warps <= 96);
-        state_few: assert (\dut.few == 3 * was_eager_below);
+        state_long: assert (\dut.long == (timeout >= was_limit));
+        state_few: assert (\dut.few == 3 * was_eager_below
+            && (!was_held || (held && was_adaptive && was_max == bound)));
         state_measure: assert (\dut.count == came && \dut.running == any_packet && came <= 4 * LANES
             && \dut.elapsed == cycles && (any_packet || (came == 0 && cycles == 0)));
         state_average: assert (\dut.known == measured
             && (measured ? {shortest, 3'd0} <= \dut.total && \dut.total <= {longest, 3'd0} : \dut.total == 0));
-        state_held: assert (!was_held || (held && was_adaptive && was_max == bound));
 
         two_measures: cover (measured && shortest == 2 && longest == 5 && \dut.total == 19);
         measured_timeout: cover (adaptive && timeout == 6 && fixed != 6 && min == 0 && max == 9 && factor == 8);

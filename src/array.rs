@@ -117,6 +117,10 @@ pub struct ArrayArgs {
     /// Let the time-out of warp forming follow the traffic: registers TIMEOUT_.. of the host
     #[arg(long)]
     adaptive_timeout: bool,
+    /// Issue each packet warp to a core with the fewest busy slots, instead of the next one with
+    /// room
+    #[arg(long)]
+    least_occupied_issue: bool,
     /// Give the top an output that tells that a thread ended with a fault or memory answered with
     /// an error
     #[arg(long)]
@@ -203,6 +207,7 @@ impl ArrayArgs {
         config.oldest_first |= self.oldest_first;
         config.local_window = self.local_window.unwrap_or(config.local_window);
         config.adaptive_timeout |= self.adaptive_timeout;
+        config.least_occupied_issue |= self.least_occupied_issue;
         config.fault_output |= self.fault_output;
         config.trace_buffer = self.trace_buffer.unwrap_or(config.trace_buffer);
         config.load_counters |= self.load_counters;

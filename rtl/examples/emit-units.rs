@@ -26,6 +26,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("core_slots_spawned", &control::CoreSlots::new(1)),
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),
         unit("warp_issue_spawned", &control::WarpIssue::new(3, 17, 1)),
+        unit("warp_issue_least", &control::WarpIssue::least_occupied(3, 17, 0)),
         unit("round_robin", &control::RoundRobin::default()),
         unit("finish_arbiter", &control::FinishArbiter::new(3, 0)),
         unit("fault_collector", &control::FaultCollector::new(3, 0)),

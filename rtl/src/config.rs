@@ -128,6 +128,10 @@ pub struct Config {
     /// The time-out of warp forming can follow the traffic.
     #[serde(default)]
     pub adaptive_timeout: bool,
+    /// Of the cores that can take a packet warp, one with the fewest busy slots gets it, instead of
+    /// the next one.
+    #[serde(default)]
+    pub least_occupied_issue: bool,
     /// The top has an output that tells that a thread ended with a fault or memory answered with an
     /// error.
     #[serde(default)]
@@ -301,6 +305,7 @@ impl Config {
             net_domains: 1,
             net_queue_entries: Self::usual_entries(name),
             adaptive_timeout: false,
+            least_occupied_issue: false,
             fault_output: false,
             trace_buffer: 0,
             load_counters: false,
@@ -376,7 +381,10 @@ impl Config {
     /// them, 0, there is no such register.
     #[must_use]
     pub const fn qos(&self) -> u32 {
-        self.load_counters as u32 | (self.drop_when_full as u32) << 1 | (self.adaptive_timeout as u32) << 3
+        self.load_counters as u32
+            | (self.drop_when_full as u32) << 1
+            | (self.least_occupied_issue as u32) << 2
+            | (self.adaptive_timeout as u32) << 3
     }
 
     /// The array has a requester of the L2 behind the cores: that of the command processor and the

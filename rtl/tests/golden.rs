@@ -48,6 +48,7 @@ fn configurations() -> Vec<(String, Config)> {
             load_counters: true,
             drop_when_full: true,
             adaptive_timeout: true,
+            least_occupied_issue: true,
             trace: true,
             ..plain.clone()
         };

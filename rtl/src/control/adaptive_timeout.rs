@@ -18,9 +18,9 @@ use hermes_hdl::prelude::*;
 ///    `registers.min` and `registers.max`, before the first measure `fixed` within the same bounds,
 ///    if `min` is above `max` always `max`; otherwise it is `fixed`. It follows its registers by
 ///    one cycle and the average by 19 at most.
-/// 4. `eager` is high with `registers.adaptive` while fewer warps than `registers.eager` / 4 for
-///    each core are between `issued` and `finished`. An event counts in the next cycle, a change of
-///    the register two cycles later.
+/// 4. `eager` is high with `registers.adaptive` while `timeout` is `fixed` or more and fewer warps
+///    than `registers.eager` / 4 for each core are between `issued` and `finished`. An event counts
+///    in the next cycle, a change of the register two cycles later.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: u64, lanes: u64)]
 pub struct AdaptiveTimeout {
@@ -60,6 +60,8 @@ pub struct AdaptiveTimeout {
     /// The product is one of a measured average.
     measured: Register<Bit>,
     chosen: Register<Bits<32>>,
+    /// It is not below the fixed one.
+    long: Register<Bit>,
     warps: Register<Bits<11>>,
     few: Register<Bits<13>>,
     #[init(Constant::new(lanes.into()))]
@@ -166,6 +168,7 @@ impl Logic for AdaptiveTimeout {
             }
         }
         self.chosen.d.next = wanted;
+        self.long.d.next = wanted >= self.fixed.val();
         self.timeout.next = self.chosen.q.val();
 
         // Warps on the cores, in quarters as in the register.
@@ -183,6 +186,7 @@ impl Logic for AdaptiveTimeout {
         }
         self.few.d.next = enough;
         self.eager.next = self.registers.adaptive.val()
+            & self.long.q.val()
             & ((bit_cast::<13, 11>(self.warps.q.val()) << 2) < self.few.q.val());
     }
 }
@@ -405,6 +409,13 @@ mod tests {
             }
             (unit.issued.next, unit.finished.next) = (false, false);
             settle(&mut unit);
+        }
+        // A time-out that is shorter than the fixed one is waited for.
+        for (fixed, eager) in [(1_024, true), (1_025, false), (0, true)] {
+            unit.fixed.next = fixed.into();
+            unit.registers.min.next = 1_024.into();
+            assert_eq!(timeout(&mut unit), 1_024);
+            assert_eq!(unit.eager.val(), eager, "{fixed}");
         }
     }
 

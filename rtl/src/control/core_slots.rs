@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 /// 5. With a thread spawner warps of spawned threads count apart: packet warps may be on the core
 ///    up to `limit`, spawned warps up to `spawn_limit`, each while an allowed slot is idle.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(spawns: usize)]
+#[new(spawns: usize, counts: usize)]
 pub struct CoreSlots {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -44,6 +44,9 @@ pub struct CoreSlots {
     /// The core can take a warp of spawned threads.
     #[count(spawns)]
     pub spawn_available: Vec<Signal<Out, Bit>>,
+    /// Busy slots, 0 to 32 (one element with a count).
+    #[count(counts)]
+    pub busy_slots: Vec<Signal<Out, Bits<6>>>,
     busy: Register<Bits<32>>,
     warps: Register<Bits<6>>,
     encoder: PriorityEncoder,
@@ -56,6 +59,8 @@ pub struct CoreSlots {
     _packets_alone: usize,
     #[init(spawns)]
     _spawns: usize,
+    #[init(counts)]
+    _counts: usize,
 }
 
 impl CoreSlots {
@@ -65,7 +70,16 @@ impl CoreSlots {
     /// If `spawns` is more than 1.
     pub fn new(spawns: usize) -> Self {
         assert!(spawns <= 1, "CoreSlots: {spawns} thread spawners, expected 0 or 1");
-        Self::wired(spawns)
+        Self::wired(spawns, 0)
+    }
+
+    /// As [`Self::new`], with a count of the busy slots, which depends on the state alone.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn counted(spawns: usize) -> Self {
+        assert!(spawns <= 1, "CoreSlots: {spawns} thread spawners, expected 0 or 1");
+        Self::wired(spawns, 1)
     }
 }
 
@@ -93,6 +107,13 @@ impl Logic for CoreSlots {
             }
             if self.free.val() & !self.take.val() {
                 self.warps.d.next = self.warps.q.val() - 1;
+            }
+        }
+
+        for k in 0..self._counts {
+            self.busy_slots[k].next = self.warps.q.val();
+            for s in 0..self._spawns {
+                self.busy_slots[k].next = self.warps.q.val() + self.spawned_warps[s].q.val();
             }
         }
 

@@ -28,7 +28,7 @@ use hermes_hdl::prelude::*;
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish`. No counter here counts them.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize, least: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -105,7 +105,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     former: WarpFormer,
     #[init((0..adaptive).map(|_| AdaptiveTimeout::new(cores, lanes)).collect())]
     adaptive: Vec<AdaptiveTimeout>,
-    #[init(WarpIssue::new(cores, warps, spawns))]
+    #[init(if least == 0 { WarpIssue::new(cores, warps, spawns) } else { WarpIssue::least_occupied(cores, warps, spawns) })]
     issue: WarpIssue,
     #[init(FinishArbiter::new(cores, spawns))]
     finishes: FinishArbiter,
@@ -155,7 +155,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
         loads: usize,
     ) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns, traces, loads, 0)
+        Self::wired(cores, lanes, warps, spawns, traces, loads, 0, 0)
     }
 
     /// The control path of an array with this configuration.
@@ -174,6 +174,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
             usize::from(config.trace),
             usize::from(config.load_counters),
             usize::from(config.adaptive_timeout),
+            usize::from(config.least_occupied_issue),
         )
     }
 }
@@ -434,13 +435,13 @@ mod tests {
         reset!(unit);
         unit.control.run.next = true;
         unit.control.mcw.next = 4.into();
-        unit.control.timeout.next = 9_999.into();
+        unit.control.timeout.next = 300.into();
         unit.spawn_mcw[0].next = 4.into();
         unit.spawn[0].cores.next = 3.into();
         unit.spawn[0].count.next = 4.into();
         unit.timeout[0].adaptive.next = true;
         unit.timeout[0].factor.next = 8.into();
-        unit.timeout[0].max.next = 300.into();
+        unit.timeout[0].max.next = 9_999.into();
         // Less than one warp in two cores, but not none.
         unit.timeout[0].eager.next = 1.into();
         // Cycles until the warp of one packet starts, and its core.

@@ -1,6 +1,6 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
-use super::{indices, slot_mask, CoreSlots, RoundRobin};
+use super::{indices, slot_mask, CoreSlots, LeastOccupied, RoundRobin};
 use crate::ports::{CommitEntry, FormedWarp, SlotControl, SpawnedWarp, StartingWarp, WarpEvent};
 use crate::types::JobSlot;
 use hermes_hdl::prelude::*;
@@ -21,7 +21,7 @@ use hermes_hdl::prelude::*;
 ///    delay commit queue matters. It goes before a packet warp, but never in two cycles in a row:
 ///    when both wait they alternate.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, warps: usize, spawns: usize)]
+#[new(cores: usize, warps: usize, spawns: usize, least: usize)]
 pub struct WarpIssue {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -69,8 +69,10 @@ pub struct WarpIssue {
     /// Slot of its job.
     #[count(spawns)]
     pub start_job: Vec<Signal<Out, JobSlot>>,
-    #[init((0..cores).map(|_| CoreSlots::new(spawns)).collect())]
+    #[init((0..cores).map(|_| if least == 0 { CoreSlots::new(spawns) } else { CoreSlots::counted(spawns) }).collect())]
     slots: Vec<CoreSlots>,
+    #[init((0..least).map(|_| LeastOccupied::new(cores)).collect())]
+    least: Vec<LeastOccupied>,
     arbiter: RoundRobin,
     issued: Register<Bit>,
     issued_core: Register<Bits<5>>,
@@ -97,6 +99,8 @@ pub struct WarpIssue {
     _cores: usize,
     #[init(spawns)]
     _spawns: usize,
+    #[init(least)]
+    _least: usize,
 }
 
 /// `count` warp slots.
@@ -111,10 +115,24 @@ impl WarpIssue {
     /// # Panics
     /// If `cores` or `warps` is not 1 to 32, or `spawns` more than 1.
     pub fn new(cores: usize, warps: usize, spawns: usize) -> Self {
+        Self::checked(cores, warps, spawns, 0)
+    }
+
+    /// As [`Self::new`], with least-occupied issue: only cores than which no other one that can
+    /// take a packet warp has fewer busy slots, whatever warps they are of, come into question for
+    /// it, in turn.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn least_occupied(cores: usize, warps: usize, spawns: usize) -> Self {
+        Self::checked(cores, warps, spawns, 1)
+    }
+
+    fn checked(cores: usize, warps: usize, spawns: usize, least: usize) -> Self {
         assert!(spawns <= 1, "WarpIssue: {spawns} thread spawners, expected 0 or 1");
         assert!((1..=32).contains(&cores), "WarpIssue: {cores} cores, expected 1 to 32");
         assert!((1..=32).contains(&warps), "WarpIssue: {warps} warp slots, expected 1 to 32");
-        Self::wired(cores, warps, spawns)
+        Self::wired(cores, warps, spawns, least)
     }
 }
 
@@ -140,6 +158,13 @@ impl Logic for WarpIssue {
             request = request.replace_bit(i, self.slots[i].available.val());
         }
         self.arbiter.request.next = request;
+        for k in 0..self._least {
+            self.least[k].request.next = request;
+            for i in 0..self._cores {
+                self.least[k].busy[i].next = self.slots[i].busy_slots[k].val();
+            }
+            self.arbiter.request.next = self.least[k].least.val();
+        }
         let mut slot = bits::<5>(0);
         for i in 0..self._cores {
             if self.arbiter.grant.val().get_bit(i) {
@@ -235,9 +260,9 @@ mod tests {
     use rand::Rng;
     use std::collections::BTreeSet;
 
-    fn random_run(cores: usize, warps: usize, cycles: usize) {
+    fn random_run(mut unit: WarpIssue, cores: usize, warps: usize, cycles: usize) {
         let mut random = random();
-        let mut unit = WarpIssue::new(cores, warps, 0);
+        let least = !unit.least.is_empty();
         reset!(unit);
         // The busy (core, slot) pairs, and the warp that must start next.
         let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -245,7 +270,7 @@ mod tests {
         let mut last = cores - 1;
         let mut issued = vec![0; cores];
         let mut limit = 0;
-        let mut packet = 0u64;
+        let (mut packet, mut passed_over) = (0u64, 0);
         for cycle in 0..cycles {
             if cycle % 64 == 0 {
                 unit.control.mcw.next = random.gen_range(0..64).into();
@@ -256,7 +281,13 @@ mod tests {
             limit =
                 if cycle % 64 == 0 { class.min(warps).min(unit.control.mcw.val().index()) } else { limit };
             let on = |core: usize| busy.iter().filter(|w| w.0 == core).count();
-            let next = (1..=cores).map(|d| (last + d) % cores).find(|&c| on(c) < limit);
+            // With least-occupied issue only those with the fewest warps come into question.
+            let fewest = (0..cores).map(on).filter(|&on| on < limit).min();
+            let next = (1..=cores)
+                .map(|d| (last + d) % cores)
+                .find(|&c| on(c) < limit && (!least || Some(on(c)) == fewest));
+            passed_over +=
+                usize::from(next != (1..=cores).map(|d| (last + d) % cores).find(|&c| on(c) < limit));
             unit.control.run.next = random.gen_bool(0.95);
             unit.warp.valid.next = random.gen_bool(0.8);
             unit.warp.packet.next = packet.into();
@@ -310,12 +341,49 @@ mod tests {
             busy.extend(taken);
         }
         assert!(issued.iter().all(|&n| n > cycles / 16 / cores), "{issued:?}");
+        assert_eq!(least && cores > 2, passed_over > 5, "{passed_over}");
     }
 
     #[test]
     fn issues_in_turn_within_the_limits() {
         for (cores, warps) in [(1, 1), (2, 4), (3, 32), (8, 16), (32, 2)] {
-            random_run(cores, warps, 6_000);
+            random_run(WarpIssue::new(cores, warps, 0), cores, warps, 6_000);
+        }
+    }
+
+    #[test]
+    fn issues_to_the_least_occupied_core_and_in_turn_where_several_are() {
+        for (cores, warps) in [(1, 1), (3, 32), (8, 16), (32, 8)] {
+            random_run(WarpIssue::least_occupied(cores, warps, 0), cores, warps, 6_000);
+        }
+    }
+
+    /// Warps of spawned threads are in the slots too: a packet warp goes where fewer of both are.
+    #[test]
+    fn spawned_warps_count_as_busy() {
+        let mut unit = WarpIssue::least_occupied(3, 8, 1);
+        reset!(unit);
+        unit.control.run.next = true;
+        unit.control.mcw.next = 8.into();
+        unit.control.kernel_class.next = true;
+        unit.spawn_mcw[0].next = 8.into();
+        unit.allocate.ready.next = true;
+        unit.spawn[0].valid.next = true;
+        // Two on core 0, one on core 1.
+        for cores in [1, 1, 2] {
+            unit.spawn[0].cores.next = cores.into();
+            settle(&mut unit);
+            while !unit.spawn_take[0].val() {
+                tick!(unit);
+            }
+            tick!(unit);
+        }
+        unit.spawn[0].valid.next = false;
+        unit.warp.valid.next = true;
+        settle(&mut unit);
+        for expected in [2, 1, 2, 0, 1, 2] {
+            assert_eq!(unit.allocate.core.val().index(), expected);
+            tick!(unit);
         }
     }
 

@@ -135,6 +135,7 @@ units! {
         adaptive_timeout: AdaptiveTimeout::new(3, 4), 20_000, inputs::adaptive_timeout();
         binary_encoder: BinaryEncoder::default();
         core_slots: CoreSlots::new(1);
+        core_slots_counted: CoreSlots::counted(1);
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
         delay_commit_queue_unconstrained: DelayCommitQueue::<4>::default();
         dispatch: Dispatch::<6, 7>::new(2, 4, 32, 0), 10_000, inputs::dispatch();
@@ -145,6 +146,7 @@ units! {
         fault_collector: FaultCollector::new(3, 1);
         fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
         finish_arbiter: FinishArbiter::new(4, 1);
+        least_occupied: LeastOccupied::new(5);
         load_counters: LoadCounters::<3, 4>::new(3, 1, 1), 10_000, inputs::load_counters();
         load_counters_unconstrained: LoadCounters::<4, 5>::new(2, 0, 0);
         lookup_table: LookupTable::<6>::new(1);
@@ -156,6 +158,7 @@ units! {
         warp_former_counted: WarpFormer::counted(4, 1), 10_000, inputs::warp_former;
         warp_former_unconstrained: WarpFormer::new(8);
         warp_issue: WarpIssue::new(3, 20, 0), 10_000, inputs::warp_issue();
+        warp_issue_least_occupied: WarpIssue::least_occupied(3, 20, 1), 10_000, inputs::warp_issue();
         warp_issue_unconstrained: WarpIssue::new(3, 8, 1);
         warp_issue_with_spawns: WarpIssue::new(3, 20, 1), 10_000, inputs::warp_issue();
     }

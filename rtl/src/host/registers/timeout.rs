@@ -26,7 +26,8 @@ pub struct TimeoutControl {
     #[register("ARRIVAL_CYCLES", 0xa90)]
     pub arrival: ReadOnly<24>,
     /// Quarters of a warp: while fewer packet warps than that for each core of the array are on all
-    /// cores together, an adaptive time-out is not waited for. 0: it always is.
-    #[register("TIMEOUT_EAGER", 0xa94, reset = 6)]
+    /// cores together, an adaptive time-out of TIMEOUT cycles or more is not waited for. 0: every
+    /// time-out is.
+    #[register("TIMEOUT_EAGER", 0xa94, reset = 8)]
     pub eager: ReadWrite<8>,
 }

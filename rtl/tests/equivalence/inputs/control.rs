@@ -22,6 +22,7 @@ pub fn adaptive_timeout() -> impl FnMut(&mut AdaptiveTimeout, Random, u64) {
         unit.registers.eager.next = (cycle / 200 % 30).into();
         unit.registers.min.next = below(random, 16).into();
         unit.registers.max.next = below(random, 1_024).into();
+        unit.fixed.next = (random() >> (54 + cycle / 100 % 10)).into();
         unit.finished.next = warps > 0 && below(random, 3) == 0;
         unit.issued.next = warps < 96 && below(random, 3) == 0;
         warps += i32::from(unit.issued.next) - i32::from(unit.finished.next);

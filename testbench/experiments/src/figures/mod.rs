@@ -7,6 +7,7 @@ mod curve;
 mod depth;
 mod fig4;
 mod fig5;
+mod issue;
 mod mcw;
 mod measure;
 mod model;
@@ -52,6 +53,7 @@ pub const ALL: &[Experiment] = &[
     model::SPARSE,
     model::HELD_OUT,
     timeout::EXPERIMENT,
+    issue::EXPERIMENT,
     share::EXPERIMENT,
     area::EXPERIMENT,
     rfc2544::EXPERIMENT,
