@@ -129,13 +129,11 @@ fn the_search_finds_what_every_run_finds() {
     folder.succeed("model calibrate --app dec-ttl --preset default -o known");
     for (mpps, p99) in [(100, 1_500), (200, 1_500), (300, 3_000)] {
         let gbps = f64::from(mpps) * 0.672;
-        folder.write(
-            "all.toml",
-            &format!(
-                "title = \"All\"\npreset = \"default\"\n[set]\napp = \"dec-ttl\"\narrivals = \"poisson:{gbps}\"\n[sweep]\n\
-                 array.cores = [1, 2, 3, 4]\nmcw = [1, 2, 4, 8]\n[plot]\nx = \"mcw\"\ny = [\"delay_p99\"]\n"
-            ),
+        let sweep = format!(
+            "title = \"All\"\npreset = \"default\"\n[set]\napp = \"dec-ttl\"\narrivals = \"poisson:{gbps}\"\n[sweep]\n\
+             array.cores = [1, 2, 3, 4]\nmcw = [1, 2, 4, 8]\n[plot]\nx = \"mcw\"\ny = [\"delay_p99\"]\n"
         );
+        folder.write("all.toml", &sweep);
         folder.succeed("sweep all.toml -o all");
         folder.succeed("exp run all");
         let mut fewest = None;
