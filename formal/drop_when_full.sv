@@ -34,8 +34,8 @@ module drop_when_full_formal (
     // The frame of which beats were taken, and whether it passes.
     reg         in_frame, passes;
     wire        first = !in_frame;
-    // Frames that passed and are neither in their slots nor malformed; frames that ended, passed ones
-    // and dropped ones; slots that are taken or will be.
+    // Frames that passed and are neither in their slots nor malformed; frames that ended, passed
+    // ones and dropped ones; slots that are taken or will be.
     reg [1:0]   under_way;
     reg [31:0]  whole, passed, lost;
     wire [32:0] taken = {1'b0, in_flight} + under_way;

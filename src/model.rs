@@ -392,8 +392,8 @@ fn search(args: &SearchArgs, quiet: bool) -> anyhow::Result<()> {
     }
 }
 
-/// Makes sure that two calibrations are of one app, its tables, packets and memory: their arrays may
-/// differ in cores and lanes, which have a cost.
+/// Makes sure that two calibrations are of one app, its tables, packets and memory: their arrays
+/// may differ in cores and lanes, which have a cost.
 fn same_problem(first: &Parameters, other: &Parameters) -> anyhow::Result<()> {
     let fields = |parameters: &Parameters| -> anyhow::Result<Vec<(String, serde_json::Value)>> {
         let mut all = Vec::new();

@@ -128,7 +128,7 @@ fn what_is_wrong_is_named() {
     let (good, at) = (fs::read_to_string(&job).unwrap(), format!("plan/jobs/{name}"));
     let run = format!("exp job {at} -o plan/results/{name}");
     let cases = [
-        (good.replace("\"format\": 1", "\"format\": 2"), "format 2: expected 1"),
+        (good.replace("\"format\": 2", "\"format\": 3"), "format 3: expected 2"),
         (good.replace("\"mcw\": ", "\"mcw\": 1"), "expected "),
         (good.replace("\"mcw\": ", "\"mwc\": "), "unknown field `mwc`"),
         (good[..good.len() / 2].to_string(), "expected a job: EOF"),
@@ -151,7 +151,7 @@ fn what_is_wrong_is_named() {
     let result = folder.path("plan/results").join(&name);
     let good = fs::read_to_string(&result).unwrap();
     let cases = [
-        (good.replace("\"format\": 1", "\"format\": 7"), "format 7: expected 1"),
+        (good.replace("\"format\": 2", "\"format\": 7"), "format 7: expected 2"),
         (good[..good.len() / 3].to_string(), "expected a result: EOF"),
         (good.replace("\"seed\": 1", "\"seed\": 2"), "expected "),
         (good.replace("\"golden_checked\": true", "\"golden_checked\": false"), "expected true"),

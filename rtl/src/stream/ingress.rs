@@ -103,8 +103,8 @@ pub struct Ingress {
 }
 
 impl Ingress {
-    /// The unit; with `drops` 1 instead of 0 it can drop frames that find no slot, with `loads` 1 it
-    /// has ports for load counters.
+    /// The unit; with `drops` 1 instead of 0 it can drop frames that find no slot, with `loads` 1
+    /// it has ports for load counters.
     pub fn new(drops: usize, loads: usize) -> Self {
         Self::wired(drops, loads)
     }

@@ -249,8 +249,8 @@ fn schedule(array: &Array, service: &Service, warps: &[FormedWarp]) -> Vec<(f64,
 /// throughput.
 const OVERLOAD: f64 = 0.6;
 
-/// How much faster warps came lately than the cores can finish them: 0 if they did not, 1 from twice
-/// as fast on. It rises at once, as the slots fill at once.
+/// How much faster warps came lately than the cores can finish them: 0 if they did not, 1 from
+/// twice as fast on. It rises at once, as the slots fill at once.
 fn overload(warps: &[FormedWarp], number: usize, cores: usize, mcw: usize, rate: f64) -> f64 {
     let back = number.min(cores * mcw);
     if back == 0 {

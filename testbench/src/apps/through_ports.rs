@@ -15,8 +15,8 @@ pub const NOT_SENT: Verdict = Verdict(DROP);
 /// Finds the packet of every frame that left and checks that of the packets that took a slot
 /// exactly those that the golden model forwards left, in the order of arrival, to the right port,
 /// with the right bytes; that each of the others was dropped, since it found no slot; and that the
-/// counters of the ports agree. Gives the packets that took a slot, with the numbers that the array gave
-/// them: those that did not leave have the verdict [`NOT_SENT`] and no bytes.
+/// counters of the ports agree. Gives the packets that took a slot, with the numbers that the array
+/// gave them: those that did not leave have the verdict [`NOT_SENT`] and no bytes.
 ///
 /// # Errors
 /// The first difference.

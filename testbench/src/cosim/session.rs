@@ -81,8 +81,8 @@ pub struct RunOptions {
     /// Whether to leave out cycles in which the array rests and waits for the next packet. Times of
     /// the run count them, the counters of the array do not.
     pub skip_idle: bool,
-    /// Packets that the host gathers before it tells the array of them; fewer where no more come, or
-    /// the ring is full. 1: of each as soon as the last push is done.
+    /// Packets that the host gathers before it tells the array of them; fewer where no more come,
+    /// or the ring is full. 1: of each as soon as the last push is done.
     pub push_packets: u64,
 }
 

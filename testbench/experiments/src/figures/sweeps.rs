@@ -5,8 +5,8 @@ use crate::parameters::Parameters;
 use crate::plan::{Cell, Experiment, Scale};
 use crate::report::{self, Plot, Section, Series};
 
-/// MCW of the runs: near the best for every app, with half of the packets that 16 needs for a steady
-/// state.
+/// MCW of the runs: near the best for every app, with half of the packets that 16 needs for a
+/// steady state.
 const MCW: u32 = 8;
 /// Packets of a run: a steady state on the array of the paper.
 const PACKETS: usize = 16_384;

@@ -65,7 +65,8 @@ pub(crate) const LABEL: &str = "held out";
 
 /// `runs` runs of the app and array of `base`, whose kernel allows `most` warps and which does
 /// `mpps` million packets a second at best, with other MCWs, rates, arrivals and packets than
-/// the calibration has. Tables are those of the calibration: others are other work. The same seed draws the same runs.
+/// the calibration has. Tables are those of the calibration: others are other work. The same seed
+/// draws the same runs.
 ///
 /// # Errors
 /// The kind of packets is not known.

@@ -77,8 +77,8 @@ impl Model {
         &self.calibration
     }
 
-    /// How many times as long as predicted the p99 of the open runs of the calibration is at most: 1
-    /// or more. The model tells short tails, since it knows nothing of caches and channels.
+    /// How many times as long as predicted the p99 of the open runs of the calibration is at most:
+    /// 1 or more. The model tells short tails, since it knows nothing of caches and channels.
     #[must_use]
     pub const fn tail_margin(&self) -> f64 {
         self.tail_margin

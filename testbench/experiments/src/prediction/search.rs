@@ -49,8 +49,8 @@ const MOST_LOAD: f64 = 0.97;
 
 /// Every array of `space` with the lanes, memory and channels of a calibration, which does not know
 /// what other cores do to the memory: arrays whose lines are more than the channels carry, one line
-/// a cycle each, are left out. `core_cost` is what a core takes. The p99 is longer than predicted by
-/// the [margin](Model::tail_margin) of the model.
+/// a cycle each, are left out. `core_cost` is what a core takes. The p99 is longer than predicted
+/// by the [margin](Model::tail_margin) of the model.
 ///
 /// # Errors
 /// The arrivals are not known.

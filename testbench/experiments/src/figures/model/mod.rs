@@ -1,5 +1,5 @@
-//! Figures 6 and 7 of the Hermes paper: what its equations predict beside what was measured; and what
-//! our model does.
+//! Figures 6 and 7 of the Hermes paper: what its equations predict beside what was measured; and
+//! what our model does.
 
 mod burst;
 mod held_out;
