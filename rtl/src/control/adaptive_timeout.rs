@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 ///    a quarter, is left out: a pause is not traffic. A second one in a row on the same side is a
 ///    step of the load, and is taken as it is.
 /// 3. With `registers.adaptive` `timeout` is `registers.factor` / 4 times the average within
-///    `registers.min` and `registers.max`, before the first measure `fixed` within the same bounds,
+///    `registers.min` and `registers.max`, before the first measure `registers.min`,
 ///    if `min` is above `max` always `max`; otherwise it is `fixed`. It follows its registers by
 ///    one cycle and the average by 19 at most.
 /// 4. `eager` is high with `registers.adaptive` while `timeout` is `fixed` or more and fewer warps
@@ -157,6 +157,8 @@ impl Logic for AdaptiveTimeout {
         // Within the bounds.
         let mut wanted = self.fixed.val();
         if self.registers.adaptive.val() {
+            // Before the first measure: the least.
+            wanted = bits::<32>(0);
             if self.measured.q.val() {
                 wanted = self.product.q.val() >> 2;
             }
@@ -240,7 +242,7 @@ mod tests {
     #[test]
     fn follows_constant_traffic() {
         let mut unit = unit(1);
-        assert_eq!((arrival(&unit), timeout(&mut unit)), (0, 256), "nothing is known");
+        assert_eq!((arrival(&unit), timeout(&mut unit)), (0, 16), "nothing is known");
         for (gap, wanted) in [(1, 16), (5, 40), (30, 240), (400, 1_024)] {
             for _ in 0..12 * LANES {
                 arrive(&mut unit, 1, gap);
@@ -317,7 +319,7 @@ mod tests {
         for _ in 0..100 {
             arrive(&mut unit, 0, 1);
         }
-        assert_eq!((arrival(&unit), timeout(&mut unit)), (0, 256));
+        assert_eq!((arrival(&unit), timeout(&mut unit)), (0, 16));
     }
 
     #[test]
@@ -376,6 +378,8 @@ mod tests {
     #[test]
     fn eager_while_few_warps_are_on_the_cores() {
         let mut unit = unit(3);
+        // The time-out, the least before a measure, is not below this.
+        unit.fixed.next = 16.into();
         // A quarter of a warp for each of three cores: less than one warp.
         for (eager, warps) in [(0, 0), (1, 1), (4, 3), (6, 5), (255, 192)] {
             unit.registers.eager.next = eager.into();
