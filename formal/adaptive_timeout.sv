@@ -33,7 +33,7 @@ module adaptive_timeout_formal (
     (* hierconn *) wire [10:0] \dut.warps ;
     (* hierconn *) wire [12:0] \dut.few ;
     (* hierconn *) wire \dut.known ;
-    (* hierconn *) wire \dut.long ;
+    (* hierconn *) wire \dut.long_ ;
     (* hierconn *) wire \dut.running ;
 
     `include "start.vh"
@@ -102,7 +102,7 @@ module adaptive_timeout_formal (
 
         // What the induction needs to know of the state.
         state_warps: assert (\dut.warps == warps && warps <= 96);
-        state_long: assert (\dut.long == (timeout >= was_limit));
+        state_long: assert (\dut.long_ == (timeout >= was_limit));
         state_few: assert (\dut.few == 3 * was_eager_below
             && (!was_held || (held && was_adaptive && was_max == bound)));
         state_measure: assert (\dut.count == came && \dut.running == any_packet && came <= 4 * LANES

@@ -276,7 +276,7 @@ fn keys_of_the_json() {
         "slot_bytes",
         "configuration",
     ];
-    assert_eq!(keys(&json, 4)[..18], of_run);
+    assert_eq!(keys(&json, 4)[..19], of_run);
     let of_report = [
         "run",
         "packets",
