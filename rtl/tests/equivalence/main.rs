@@ -290,6 +290,7 @@ units! {
         task_push: TaskPush::default(), 6_000, inputs::task_push;
         task_registers: registers::tasks::TaskRegisters::default(), 4_000, inputs::task_registers;
         time_registers: registers::time::TimeRegisters::default(), 4_000, inputs::time_registers;
+        timeout_registers: registers::timeout::TimeoutRegisters::default(), 4_000, inputs::timeout_registers;
         window_registers: registers::windows::WindowRegisters::default();
     }
 

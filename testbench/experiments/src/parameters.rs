@@ -65,8 +65,8 @@ pub struct Parameters {
     pub filters: usize,
     /// Rules whose patterns are searched.
     pub pattern_rules: usize,
-    /// Cycles that the oldest waiting packet waits for a full warp; if that follows the traffic, those
-    /// from which on a packet need not wait.
+    /// Cycles that the oldest waiting packet waits for a full warp; if that follows the traffic,
+    /// those from which on a packet need not wait.
     pub timeout: u32,
     /// Quarters of the time in which a warp arrives that the packet waits (register
     /// TIMEOUT_FACTOR); 0: it waits `timeout` cycles.

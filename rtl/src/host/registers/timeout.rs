@@ -7,7 +7,8 @@ use hermes_rtl_macros::register_block;
 #[register_block(TimeoutRegisters, part = AdaptiveTimeout)]
 pub struct TimeoutControl {
     /// Bit 0: the time-out is TIMEOUT_FACTOR / 4 times ARRIVAL_CYCLES, within TIMEOUT_MIN and
-    /// TIMEOUT_MAX, TIMEOUT_MIN until something is measured; and TIMEOUT_EAGER holds. 0: it is TIMEOUT. An array that does not have this register has no such time-out.
+    /// TIMEOUT_MAX, TIMEOUT_MIN until something is measured; and TIMEOUT_EAGER holds. 0: it is
+    /// TIMEOUT. An array that does not have this register has no such time-out.
     #[register("TIMEOUT_MODE", 0xa80)]
     #[fields(adaptive[0])]
     pub adaptive: ReadWrite<1>,

@@ -23,6 +23,7 @@ use hermes_rtl::host::registers::qos::QosRegisters;
 use hermes_rtl::host::registers::spawn::SpawnRegisters;
 use hermes_rtl::host::registers::tasks::TaskRegisters;
 use hermes_rtl::host::registers::time::TimeRegisters;
+use hermes_rtl::host::registers::timeout::TimeoutRegisters;
 use hermes_rtl::host::registers::{
     offset, CommandInterrupts, Console, HostInterrupts, Mailbox, PacketWatch, REGISTERS,
 };
@@ -76,6 +77,7 @@ addressed! {
         fault_registers: FaultRegisters;
         memory_registers: MemoryRegisters;
         time_registers: TimeRegisters;
+        timeout_registers: TimeoutRegisters;
         host_link_registers: HostLinkRegisters;
         identity_registers: IdentityRegisters;
         progress_registers: ProgressRegisters;
