@@ -338,7 +338,9 @@ fn search(args: &SearchArgs, quiet: bool) -> anyhow::Result<()> {
         let model = read(path)?;
         let known = &model.calibration().parameters;
         let first = first.get_or_insert_with(|| known.clone());
-        same_problem(first, known).with_context(|| path.display().to_string())?;
+        first
+            .same_but_for(known, &WITH_COST, "as in the first folder")
+            .with_context(|| path.display().to_string())?;
         let lanes = known.array.lanes;
         let cost = match (&costs, &args.costs) {
             (Some(costs), Some(file)) => {
@@ -390,28 +392,6 @@ fn search(args: &SearchArgs, quiet: bool) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Makes sure that two calibrations are of one app, its tables, packets and memory: their arrays
-/// may differ in cores and lanes, which have a cost.
-fn same_problem(first: &Parameters, other: &Parameters) -> anyhow::Result<()> {
-    let fields = |parameters: &Parameters| -> anyhow::Result<Vec<(String, serde_json::Value)>> {
-        let mut all = Vec::new();
-        for (name, value) in serde_json::to_value(parameters)?.as_object().into_iter().flatten() {
-            match value.as_object() {
-                Some(inner) => {
-                    all.extend(inner.iter().map(|(field, value)| (format!("{name}.{field}"), value.clone())));
-                }
-                None => all.push((name.clone(), value.clone())),
-            }
-        }
-        all.retain(|(name, _)| !WITH_COST.contains(&name.as_str()));
-        Ok(all)
-    };
-    for ((name, expected), (_, found)) in fields(first)?.iter().zip(&fields(other)?) {
-        ensure!(found == expected, "{name} {found}: expected {expected}, as in the first folder");
-    }
-    Ok(())
 }
 
 /// Runs candidates on the hardware; tells what was predicted beside what is measured.

@@ -132,15 +132,41 @@ impl Parameters {
         serde_json::from_value(fields).context("expected another kind of value")
     }
 
+    /// All fields with their values, those of the array last and as `array.NAME`.
+    ///
+    /// # Errors
+    /// They cannot be written as JSON, which is an error of this program.
+    pub fn fields(&self) -> anyhow::Result<Vec<(String, Value)>> {
+        let (mut outer, mut inner) = (Vec::new(), Vec::new());
+        for (name, value) in serde_json::to_value(self)?.as_object().into_iter().flatten() {
+            match value.as_object() {
+                Some(array) => {
+                    inner.extend(
+                        array.iter().map(|(field, value)| (format!("{name}.{field}"), value.clone())),
+                    );
+                }
+                None => outer.push((name.clone(), value.clone())),
+            }
+        }
+        outer.extend(inner);
+        Ok(outer)
+    }
+
     /// The names of all fields.
     fn names(&self) -> anyhow::Result<String> {
-        let fields = serde_json::to_value(self)?;
-        let names = |value: &Value| -> Vec<String> {
-            value.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
-        };
-        let array = names(&fields["array"]).into_iter().map(|name| format!("array.{name}"));
-        let outer = names(&fields).into_iter().filter(|name| name != "array");
-        Ok(outer.chain(array).collect::<Vec<_>>().join(", "))
+        Ok(self.fields()?.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", "))
+    }
+
+    /// Makes sure that the fields of `other` are these, but for those called `free`.
+    ///
+    /// # Errors
+    /// The first that differs, with its values; `whose` says whose are expected.
+    pub fn same_but_for(&self, other: &Self, free: &[&str], whose: &str) -> anyhow::Result<()> {
+        for ((name, expected), (_, found)) in self.fields()?.iter().zip(&other.fields()?) {
+            let is_same = found == expected || free.contains(&name.as_str());
+            ensure!(is_same, "{name} {found}: expected {expected}, {whose}");
+        }
+        Ok(())
     }
 
     /// These with what `text`, `NAME=VALUE`, says.

@@ -211,20 +211,28 @@ impl Planned {
     /// # Errors
     /// A kernel cannot be built, or a run is not possible.
     pub fn of_cells(name: &str, scale: Scale, cells: Vec<Cell>) -> anyhow::Result<Self> {
-        let mut planner = Planner::default();
-        let figure = planner.figure(name, None, cells)?;
-        Ok(planner.plan(scale, vec![figure]))
+        Self::of_figure(name, None, scale, cells)
     }
 
     /// Runs of the caller's, drawn as a sweep is: the figures `y` against the label `x`.
     ///
     /// # Errors
-    /// A kernel cannot be built, or a run is not possible.
+    /// As [`Self::of_cells`].
     pub fn of_runs(title: &str, x: &str, y: &[&str], cells: Vec<Cell>) -> anyhow::Result<Self> {
-        let mut planner = Planner::default();
         let axes = Axes { x: x.to_string(), y: y.iter().map(|name| (*name).to_string()).collect() };
-        let figure = planner.figure(title, Some(axes), cells)?;
-        Ok(planner.plan(Scale::Full, vec![figure]))
+        Self::of_figure(title, Some(axes), Scale::Full, cells)
+    }
+
+    /// A plan of one figure.
+    pub(crate) fn of_figure(
+        name: &str,
+        axes: Option<Axes>,
+        scale: Scale,
+        cells: Vec<Cell>,
+    ) -> anyhow::Result<Self> {
+        let mut planner = Planner::default();
+        let figure = planner.figure(name, axes, cells)?;
+        Ok(planner.plan(scale, vec![figure]))
     }
 
     /// The experiments called `names`; `all` are all of them.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::figures::MEASURES;
 use crate::parameters::Parameters;
-use crate::plan::{Cell, Planned, Planner, Scale, MOST_JOBS};
+use crate::plan::{Cell, Planned, Scale, MOST_JOBS};
 
 /// Most bytes of a sweep file.
 const MOST_BYTES: u64 = 1 << 20;
@@ -151,9 +151,7 @@ impl Sweep {
     /// # Errors
     /// A kernel cannot be built, or no combination is possible.
     pub fn plan(self) -> anyhow::Result<Planned> {
-        let mut planner = Planner::default();
-        let figure = planner.figure(&self.title, Some(self.axes), self.cells)?;
-        Ok(planner.plan(Scale::Full, vec![figure]))
+        Planned::of_figure(&self.title, Some(self.axes), Scale::Full, self.cells)
     }
 }
 

@@ -64,13 +64,7 @@ impl ComputingRates {
     /// the nearest.
     #[must_use]
     pub fn at(&self, mcw: f64) -> f64 {
-        let after = self.points.partition_point(|point| point.0 < mcw);
-        match (after.checked_sub(1).map(|before| self.points[before]), self.points.get(after)) {
-            (Some(low), Some(high)) => low.1 + (high.1 - low.1) * (mcw - low.0) / (high.0 - low.0),
-            (Some(point), None) => point.1,
-            (None, Some(point)) => point.1,
-            (None, None) => f64::NAN,
-        }
+        between(&self.points, mcw).unwrap_or(f64::NAN)
     }
 
     /// As [`Self::at`], but between two points on the power law through them, as rates fall while
@@ -108,6 +102,16 @@ impl ComputingRates {
             before = Some((mcw, rate));
         }
         None
+    }
+}
+
+/// The value at `x` on the line through the two of `points` around it, which rise, and that of the
+/// nearest beyond them; none without points.
+pub(crate) fn between(points: &[(f64, f64)], x: f64) -> Option<f64> {
+    let after = points.partition_point(|point| point.0 < x);
+    match (after.checked_sub(1).map(|before| points[before]), points.get(after)) {
+        (Some(low), Some(high)) => Some(low.1 + (high.1 - low.1) * (x - low.0) / (high.0 - low.0)),
+        (low, high) => low.as_ref().or(high).map(|point| point.1),
     }
 }
 

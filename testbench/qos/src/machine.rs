@@ -7,7 +7,7 @@
 //! A core with k warps finishes one every `CR(k)` cycles, and its warps share it evenly. Their work
 //! differs, or they would finish in order and never wait to commit.
 
-use crate::computing_rate::ComputingRates;
+use crate::computing_rate::{between, ComputingRates};
 
 /// What of the array a delay depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Service {
     /// The work of warp `number`, with `packets`, that starts as one of `active` warps; 1 is the
     /// mean of a full one.
     fn work(&self, number: usize, packets: usize, lanes: usize, active: f64) -> f64 {
-        let shape = at(&self.spread, active);
+        let shape = between(&self.spread, active).unwrap_or(0.0);
         let part = 1.0 - self.idle_lane * (lanes - packets) as f64;
         // Numbers that are even over the interval, and far from those before: the same each time.
         let golden = 0.618_033_988_749_894_9;
@@ -69,17 +69,6 @@ impl Service {
 fn quantile(unit: f64, shape: f64) -> f64 {
     let angle = std::f64::consts::PI * shape;
     libm::pow(unit / (1.0 - unit), shape) * libm::sin(angle) / angle
-}
-
-/// The value at `x` between points, and that of the nearest beyond them; 0 without points.
-fn at(points: &[(f64, f64)], x: f64) -> f64 {
-    let after = points.partition_point(|point| point.0 < x);
-    match (after.checked_sub(1).map(|before| points[before]), points.get(after)) {
-        (Some(low), Some(high)) => low.1 + (high.1 - low.1) * (x - low.0) / (high.0 - low.0),
-        (Some(point), None) => point.1,
-        (None, Some(point)) => point.1,
-        (None, None) => 0.0,
-    }
 }
 
 /// Delays that are to be expected, in cycles; those of [`Array`] count from the arrival of a packet

@@ -16,4 +16,4 @@ pub use runs::{most_warps, open_cells, saturated_cells, throughput};
 pub use search::{candidates, luts_of_core, pareto_front, Candidate, Space, Target};
 
 pub(crate) use held_out::LABEL;
-pub(crate) use runs::{cell, role, Role};
+pub(crate) use runs::{cell, role, Role, SATURATED};

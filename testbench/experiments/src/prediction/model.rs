@@ -91,12 +91,7 @@ impl Model {
     /// The first field that the model cannot tell: its name and what was expected.
     pub fn predict(&self, parameters: &Parameters) -> anyhow::Result<Prediction> {
         let known = &self.calibration.parameters;
-        let fields = |parameters: &Parameters| serde_json::to_value(parameters);
-        let (asked, expected) = (fields(parameters)?, fields(known)?);
-        for (name, value) in asked.as_object().into_iter().flatten() {
-            let is_same = value == &expected[name] || FREE.contains(&name.as_str());
-            ensure!(is_same, "{name} {value}: expected {}, that of the calibration", expected[name]);
-        }
+        known.same_but_for(parameters, &FREE, "that of the calibration")?;
         let other_bytes = parameters.frames != known.frames;
         ensure!(
             !other_bytes || parameters.work_is_of_headers(),

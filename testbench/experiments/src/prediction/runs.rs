@@ -13,7 +13,7 @@ use crate::results::ResultFile;
 use crate::workload::Program;
 
 /// Values of the MCW of runs with all slots busy, of which a kernel may not allow all.
-const SATURATED: [u32; 5] = [1, 4, 8, 16, 32];
+pub(crate) const SATURATED: [u32; 5] = [1, 4, 8, 16, 32];
 /// Most warps of a core in open runs.
 const OPEN_WARPS: u32 = 16;
 /// Loads of open runs, in percent.

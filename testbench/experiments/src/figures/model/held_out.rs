@@ -31,7 +31,7 @@ pub fn cells(scale: plan::Scale) -> anyhow::Result<Vec<Cell>> {
     // Runs of figure 5.
     for cell in closed(scale)? {
         let parameters = cell.parameters;
-        if matches!(parameters.mcw, 1 | 4 | 8 | 16 | 32) {
+        if prediction::SATURATED.contains(&parameters.mcw) {
             cells.push(prediction::cell(Role::Saturated, parameters));
         }
     }
