@@ -441,6 +441,8 @@ mod tests {
         unit.spawn[0].count.next = 4.into();
         unit.timeout[0].adaptive.next = true;
         unit.timeout[0].factor.next = 8.into();
+        // What it is before anything is measured.
+        unit.timeout[0].min.next = 300.into();
         unit.timeout[0].max.next = 9_999.into();
         // Less than one warp in two cores, but not none.
         unit.timeout[0].eager.next = 1.into();
