@@ -36,6 +36,8 @@ pub fn execute(
     let job = &file.job;
     let workload = Workload::create(&job.parameters)?;
     same("kernel", &job.kernel, &workload.program.kernel_digest)?;
+    let firmware = workload.program.firmware.as_ref().map_or("", |(_, digest)| digest);
+    same("firmware", job.firmware.as_deref().unwrap_or_default(), firmware)?;
     same("tables", &job.tables, &workload.program.tables_digest)?;
     let packets = workload.packets();
     let (result, dropped) = simulate(job, &workload, &packets, library, progress)?;
@@ -72,6 +74,8 @@ fn simulate(
     let memory = MemoryOptions { latency: parameters.latency()?, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(library.instantiate()?, MEMORY_BYTES, memory)?)?;
     host.load_kernel(&KernelImage::from(&workload.program.kernel))?;
+    let firmware = workload.program.firmware.as_ref().map(|(firmware, _)| firmware);
+    firmware.map_or(Ok(()), |firmware| host.reserve_firmware(firmware))?;
     let default = ArraySetup::default();
     let mut setup = ArraySetup {
         ring_slots_log2: match parameters.through {
@@ -88,10 +92,21 @@ fn simulate(
     };
     host.load_app(app, &mut setup)?;
     let layout = host.configure(&setup)?;
+    if let Some(firmware) = firmware {
+        host.keep_kernels_out(firmware)?;
+        host.start_firmware(firmware)?;
+    }
     let process = parameters.arrival_process()?;
     let arrivals = if process.is_scheduled() { Arrivals::Scheduled } else { Arrivals::Taken };
     let push_packets = u64::from(parameters.push_packets);
-    let options = RunOptions { commit_limit: COMMIT_LIMIT, arrivals, push_packets, ..RunOptions::default() };
+    let options = RunOptions {
+        commit_limit: COMMIT_LIMIT,
+        arrivals,
+        push_packets,
+        // Firmware works while no packet comes.
+        skip_idle: firmware.is_none(),
+        ..RunOptions::default()
+    };
     let arriving: Vec<_> = workload
         .frames
         .iter()

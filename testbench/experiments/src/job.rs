@@ -16,7 +16,7 @@ use crate::parameters::Parameters;
 
 /// Version of the format of jobs and results: another one has other fields, or fields that mean
 /// something else.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Hexadecimal digits of a key.
 const KEY_DIGITS: usize = 16;
@@ -77,6 +77,8 @@ pub struct Job {
     pub verilog: String,
     /// SHA-256 of the kernel's ELF file.
     pub kernel: String,
+    /// SHA-256 of entry and segments of the firmware, if one runs.
+    pub firmware: Option<String>,
     /// SHA-256 of the app's tables.
     pub tables: String,
     /// What it simulates.

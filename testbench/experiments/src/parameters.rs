@@ -1,5 +1,6 @@
 //! What a simulation is of.
 
+use std::ops::RangeInclusive;
 use std::str::FromStr as _;
 
 use anyhow::{bail, ensure, Context};
@@ -14,6 +15,10 @@ use serde_json::Value;
 const MOST_PACKETS: usize = 1 << 20;
 /// Most entries of a table that is made from the seed.
 const MOST_ENTRIES: usize = 1_000_000;
+
+/// Cycles that firmware can aim at: shorter ones end before it has looked, and in longer ones the
+/// product with the warps that commit would not fit 32 bits.
+const DELAY_TARGETS: RangeInclusive<u32> = 200..=1_000_000;
 
 /// How packets come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +81,9 @@ pub struct Parameters {
     pub timeout_eager: u32,
     /// Whether a partial warp is formed at once when a warp slot is idle.
     pub eager: bool,
+    /// Cycles that firmware aims at for the time of a warp on the cores, by the MCW
+    /// (`delay-governor.c`); 0: no firmware runs.
+    pub delay_target: u32,
     /// Packets that the host gathers before it tells the array of them.
     pub push_packets: u32,
     /// Timing of the memory: cycles of a fixed latency, or `dram:NAME=N,...`.
@@ -109,6 +117,7 @@ impl Parameters {
             timeout_factor: 0,
             timeout_eager: AdaptiveTimeout::default().eager,
             eager: false,
+            delay_target: 0,
             push_packets: 1,
             memory: "100".to_string(),
             through: Through::Host,
@@ -215,6 +224,17 @@ impl Parameters {
         {
             ensure!((1..=MOST_ENTRIES).contains(&entries), "{name} {entries}: expected 1 to {MOST_ENTRIES}");
         }
+        let target = self.delay_target;
+        ensure!(
+            target == 0 || DELAY_TARGETS.contains(&target),
+            "delay_target {target}: expected {} to {}, or 0",
+            DELAY_TARGETS.start(),
+            DELAY_TARGETS.end()
+        );
+        ensure!(
+            target == 0 || self.array.command_threads > 0,
+            "delay_target {target}: expected 0, or an array with a command processor (array.command_threads)"
+        );
         self.kind()?;
         self.arrival_process()?;
         self.latency()?;
@@ -297,12 +317,14 @@ mod tests {
     #[test]
     fn wrong_values_are_named() {
         type Change = fn(&mut Parameters);
-        let cases: [(&str, Change); 14] = [
+        let cases: [(&str, Change); 16] = [
             ("app `none`", |p| p.app = "none".to_string()),
             ("array: ", |p| p.array.lanes = 3),
             ("mcw 33: expected 1 to 32", |p| p.mcw = 33),
             ("packets 0: expected 1 to", |p| p.packets = 0),
             ("push_packets 0: expected at least 1", |p| p.push_packets = 0),
+            ("delay_target 100: expected 200 to 1000000, or 0", |p| p.delay_target = 100),
+            ("delay_target 200: expected 0, or an array with a command", |p| p.delay_target = 200),
             ("timeout_factor 8: expected 0, or an array with", |p| p.timeout_factor = 8),
             ("timeout_eager 256: expected 0 to 255", |p| p.timeout_eager = 256),
             ("filters 0: expected 1 to", |p| p.filters = 0),

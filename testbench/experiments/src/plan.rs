@@ -99,13 +99,22 @@ pub struct Plan {
     pub models: Vec<ModelKey>,
 }
 
+/// Digests of what a job runs, and the most warps of a core.
+#[derive(Clone)]
+struct PlannedProgram {
+    kernel: String,
+    firmware: Option<String>,
+    tables: String,
+    most_warps: u32,
+}
+
 /// Makes jobs of parameters; what many jobs have in common is made once.
 #[derive(Default)]
 pub(crate) struct Planner {
     /// Models by the configuration of their array in JSON.
     models: HashMap<String, ModelFile>,
-    /// Digests of kernel and tables, and the most warps, by what they depend on.
-    programs: HashMap<String, (String, String, u32)>,
+    /// Programs by what they depend on.
+    programs: HashMap<String, PlannedProgram>,
     /// Jobs by key.
     jobs: BTreeMap<Key, JobFile>,
 }
@@ -119,15 +128,18 @@ impl Planner {
         self.models.get(&name).context("a model that was just made")
     }
 
-    fn program(&mut self, parameters: &Parameters) -> anyhow::Result<(String, String, u32)> {
-        let Parameters { app, array, seed, prefixes, filters, pattern_rules, .. } = parameters;
-        let name = format!("{app} {} {} {seed} {prefixes} {filters} {pattern_rules}", array.aes, array.warps);
+    fn program(&mut self, parameters: &Parameters) -> anyhow::Result<PlannedProgram> {
+        let Parameters { app, array, seed, prefixes, filters, pattern_rules, delay_target, .. } = parameters;
+        let Config { aes, warps, .. } = array;
+        let name = format!("{app} {aes} {warps} {seed} {prefixes} {filters} {pattern_rules} {delay_target}");
         if let Some(known) = self.programs.get(&name) {
             return Ok(known.clone());
         }
         let program = Program::create(parameters)?;
         let most = program.most_warps(array.warps);
-        let made = (program.kernel_digest, program.tables_digest, most);
+        let firmware = program.firmware.map(|(_, digest)| digest);
+        let (kernel, tables) = (program.kernel_digest, program.tables_digest);
+        let made = PlannedProgram { kernel, firmware, tables, most_warps: most };
         self.programs.insert(name, made.clone());
         Ok(made)
     }
@@ -135,8 +147,8 @@ impl Planner {
     /// The job of `parameters`; none if the registers of the kernel do not allow so many warps.
     fn job(&mut self, parameters: &Parameters) -> anyhow::Result<Option<Key>> {
         parameters.validate()?;
-        let (kernel, tables, most) = self.program(parameters)?;
-        if parameters.mcw > most {
+        let PlannedProgram { kernel, firmware, tables, most_warps } = self.program(parameters)?;
+        if parameters.mcw > most_warps {
             return Ok(None);
         }
         let model = self.model(&parameters.array)?;
@@ -144,6 +156,7 @@ impl Planner {
             format: FORMAT,
             verilog: model.verilog.clone(),
             kernel,
+            firmware,
             tables,
             parameters: parameters.clone(),
         };

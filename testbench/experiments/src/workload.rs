@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use hermes_rtl::config::most_warps;
 use hermes_testbench::apps::{App, AppEntry, Input, Inputs};
+use hermes_testbench::firmware::{build_firmware_with, Firmware, FirmwareOptions};
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::temporary_folder;
@@ -17,6 +18,8 @@ use hermes_testbench::traffic::{Aim, Frame, Generator, Kind, Traffic};
 use crate::digest::digest;
 use crate::parameters::Parameters;
 
+/// Firmware that holds a time on the cores by the MCW.
+const GOVERNOR: &str = include_str!("../../../kernels-asm/firmware/examples/delay-governor.c");
 /// Output ports of the routing table.
 const PORTS: u16 = 16;
 /// Percent of the filters that drop their packets.
@@ -91,6 +94,26 @@ impl Tables {
     }
 }
 
+/// The firmware that aims at a time on the cores of `target` cycles, with the SHA-256 of what is
+/// loaded; none for 0.
+fn governor(target: u32, folder: &Path) -> anyhow::Result<Option<(Firmware, String)>> {
+    if target == 0 {
+        return Ok(None);
+    }
+    let (source, elf) = (folder.join("delay-governor.c"), folder.join("delay-governor.elf"));
+    fs::write(&source, GOVERNOR)?;
+    let options = FirmwareOptions { defines: vec![format!("TARGET={target}")], ..FirmwareOptions::default() };
+    build_firmware_with(&[source], &options, &elf)?;
+    let firmware = Firmware::read(&elf)?;
+    // What is loaded: the file names the folder, too.
+    let mut loaded = firmware.executable.entry.to_le_bytes().to_vec();
+    for segment in &firmware.executable.segments {
+        loaded.extend(segment.address.to_le_bytes());
+        loaded.extend(&segment.bytes);
+    }
+    Ok(Some((firmware, digest(&loaded))))
+}
+
 /// Kernel and tables of a job.
 #[derive(Debug)]
 pub struct Program {
@@ -100,6 +123,8 @@ pub struct Program {
     pub kernel: Kernel,
     /// SHA-256 of the kernel's ELF file.
     pub kernel_digest: String,
+    /// Firmware of the command processor, with the SHA-256 of what is loaded.
+    pub firmware: Option<(Firmware, String)>,
     /// SHA-256 of the tables.
     pub tables_digest: String,
     /// What packets are aimed at.
@@ -122,6 +147,7 @@ impl Program {
             app: entry.load(&tables.inputs)?,
             kernel: Kernel::read(&elf)?,
             kernel_digest: digest(&fs::read(&elf)?),
+            firmware: governor(parameters.delay_target, folder.path())?,
             aim: tables.aim(entry)?,
             tables_digest: tables.digest,
         })

@@ -1,5 +1,6 @@
 //! Firmware in an ELF file.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -23,6 +24,15 @@ pub struct Firmware {
     /// Whether a channel of user-level interrupts is armed with a handler that only a run can tell.
     pub has_unknown_handlers: bool,
     source: Rc<SourceMap>,
+}
+
+impl fmt::Debug for Firmware {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Firmware")
+            .field("path", &self.path)
+            .field("harts", &self.harts)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Firmware {

@@ -290,6 +290,37 @@ fn example_governor() {
     assert!(output.ends_with("MCW 8 at the end\n"), "{output}");
 }
 
+/// The MCW becomes what commits in the time that is aimed at, and one more: up while packets wait,
+/// down while warps stay for longer.
+#[test]
+fn example_delay_governor() {
+    let firmware = build(&examples().join("delay-governor.c"));
+    let mut system = system(&firmware, 1);
+    let offset = hermes_rtl::host::registers::offset;
+    system.shared.registers.set(offset("CONFIG"), 2 << 8);
+    system.shared.registers.set(offset("MCW"), 16);
+    let mut committed = 0;
+    // Warps that commit in 500 cycles, those on the cores, packets that wait, and the MCW, on two
+    // cores with 2,000 cycles to aim at.
+    let cases =
+        [(0, 10, 5, 4..=4), (5, 8, 5, 10..=12), (5, 40, 0, 10..=12), (1, 40, 9, 2..=3), (5, 4, 0, 2..=3)];
+    for (commits, on_cores, waiting, expected) in cases {
+        system.shared.registers.set(offset("BACKLOG"), waiting);
+        for step in 0..100 {
+            committed += u32::from(step % 5 < commits);
+            system.shared.registers.set(offset("COMMITTED_WARPS"), committed);
+            system.shared.registers.set(offset("ISSUED_WARPS"), committed + on_cores);
+            system.run(100, |_, _| {});
+        }
+        let mcw = system.shared.registers.get(offset("MCW"));
+        assert!(expected.contains(&mcw), "{mcw}; {commits} {on_cores} {waiting}");
+    }
+    assert!(system.shared.registers.send([0, 1, 0, 0]));
+    let (end, output) = run(&mut system);
+    assert!(matches!(end, FirmwareEnd::Value(2..)), "{output}");
+    assert!(output.contains(" changes, MCW "), "{output}");
+}
+
 /// Every example builds without a warning, and says where its lines are.
 #[test]
 fn every_example_builds() {
@@ -301,7 +332,7 @@ fn every_example_builds() {
         assert!(place.line.is_some(), "{place}");
         count += 1;
     }
-    assert_eq!(count, 6);
+    assert_eq!(count, 7);
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn result(parameters: &Parameters, number: u64) -> ResultFile {
         format: FORMAT,
         verilog: digest("verilog"),
         kernel: digest("kernel"),
+        firmware: (parameters.delay_target > 0).then(|| digest("firmware")),
         tables: digest("tables"),
         parameters: parameters.clone(),
     };
