@@ -48,8 +48,8 @@ static void look(void)
 int main(void)
 {
     uint32_t words[4];
-    /* The host has set the most. Few at first: what is too few is made up for in the next look, what
-     * is too many has to leave the cores. */
+    /* The host has set the most. Few at first: what is too few is made up for in the next look,
+     * what is too many has to leave the cores. */
     most = REGISTER(MCW);
     REGISTER(MCW) = most < FIRST ? most : FIRST;
     cores = REGISTER(CONFIG) >> 8 & 0xff;
