@@ -1,6 +1,7 @@
 //! `hermes cluster`
 
 mod report;
+mod service;
 
 use std::fs;
 use std::net::SocketAddr;
@@ -30,6 +31,7 @@ use crate::run::firmware::check as check_firmware;
 use crate::run::outcome::places;
 use crate::run::program::{self, StackArgs};
 use report::{Facts, Report};
+use service::{create_heaps, heap_path, write_heaps, ServiceArgs, ServiceFacts};
 
 /// Bytes of the shared memory of a node. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 28;
@@ -94,7 +96,12 @@ pub struct Args {
     #[command(flatten)]
     links: LinkArgs,
     #[command(flatten)]
+    service: ServiceArgs,
+    #[command(flatten)]
     outside: OutsideArgs,
+    /// Cycles that the memory of a node takes to answer
+    #[arg(long, visible_alias = "memory-latency", value_name = "CYCLES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Array")]
+    mem_latency: u32,
     /// Seed of faults and packet sequence numbers
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits")]
     seed: u64,
@@ -109,6 +116,10 @@ pub struct Args {
     /// Folder for a capture of each port, port-0.pcapng and so on; it is made if it is not there
     #[arg(long, value_name = "DIR", help_heading = "Outputs")]
     net_pcap: Option<PathBuf>,
+    /// Folder for the symmetric heap of each node at the end, heap-0.bin and so on; it must be
+    /// there
+    #[arg(long, value_name = "DIR", help_heading = "Outputs")]
+    dump: Option<PathBuf>,
     /// Report as JSON
     #[arg(short = 'o', visible_alias = "output", long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
@@ -296,7 +307,9 @@ impl Args {
         let ports = 0..self.nodes.min(MOST_NODES);
         let captures =
             self.net_pcap.iter().flat_map(|folder| ports.clone().map(|port| capture_path(folder, port)));
-        captures.fold(files, |files, path| files.output("--net-pcap", Some(&path)))
+        let files = captures.fold(files, |files, path| files.output("--net-pcap", Some(&path)));
+        let heaps = self.dump.iter().flat_map(|folder| ports.clone().map(|node| heap_path(folder, node)));
+        heaps.fold(files.and(self.service.files()), |files, path| files.output("--dump", Some(&path)))
     }
 
     fn options(&self) -> anyhow::Result<ClusterOptions> {
@@ -304,9 +317,11 @@ impl Args {
         let options = ClusterOptions {
             nodes: self.nodes,
             memory_bytes: MEMORY_BYTES,
-            memory: MemoryOptions { latency: Latency::Fixed(60), ..MemoryOptions::default() },
+            memory: MemoryOptions { latency: Latency::Fixed(self.mem_latency), ..MemoryOptions::default() },
             link: self.links.common(),
             links: self.links.single()?,
+            // Which needs the kernel's warps.
+            service: None,
             seed: self.seed,
             threads: self.threads.unwrap_or(cores),
             captures: self.net_pcap.clone(),
@@ -411,7 +426,7 @@ fn explain(error: ClusterError, code: &Code<'_>) -> anyhow::Error {
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
-    let options = args.options()?;
+    let mut options = args.options()?;
     let mut config = args.array.config_or("node")?;
     config.network = true;
     config.atomics = true;
@@ -437,6 +452,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         eager: true,
         ..ArraySetup::default()
     };
+    let warps = packets.len().div_ceil(config.lanes).min(config.cores * mcw as usize);
+    let service = args.service.facts(warps as u32)?;
+    options.service = service.as_ref().map(ServiceFacts::options);
+    options.check().map_err(|error| explain(error, &Code::default()))?;
     let packets = vec![packets; args.nodes];
     let with_queues = args.queues.zip(args.firmware.clone()).map(|(ModeName(mode), firmware)| QueueProgram {
         kernel: KernelImage::from(kernel),
@@ -462,6 +481,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     let library = array::library(&config, false, quiet, |_| {})?;
     let json = args.json.as_deref().map(OutputFile::create).transpose()?;
+    let heaps = args.dump.as_deref().map(|folder| create_heaps(folder, args.nodes)).transpose()?;
     let folder = CaptureFolder::make(args.net_pcap.as_deref())?;
     let tells = options.outside.is_some() && !quiet;
     let up = |up| {
@@ -488,8 +508,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         link: options.link.clone(),
         links: options.links.clone(),
         seed: args.seed,
+        service,
         configuration: config.clone(),
     };
+    heaps.map_or(Ok(()), |heaps| write_heaps(heaps, &result.nodes))?;
     let report = Report::new(facts, result, &subject.kernel, slot_bytes_log2);
     if let Some(mut json) = json {
         json.write_json(&Origin::of(&args.files()).with(&report))?;

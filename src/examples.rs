@@ -50,6 +50,10 @@ const EXAMPLES: [(&str, &[Example]); 45] = [
         "cluster",
         &[
             ("A kernel that needs more stack", "hermes cluster --nodes 2 --kernel mine.elf --stack-bytes 1024"),
+            (
+                "What threads of a host behind PCIe would make of it",
+                "hermes cluster --nodes 2 --kernel mine.elf --queues queues --firmware net.elf --service dgpu:low",
+            ),
             ("Eight nodes, of whose frames one in a hundred is lost", "hermes cluster --nodes 8 --kernel mine.elf --loss 1"),
             (
                 "Command queues, and a capture of each port",

@@ -214,6 +214,7 @@ fn commands_that_fail_fail_the_run() {
 fn bad_input() {
     let folder = folder();
     folder.write("empty.pcap", "");
+    folder.write("costs.toml", "visible = 1\npoll = -1\nservice = 1\ndoorbell = 1\ncompletion = 1\n");
     let run = "cluster --kernel k.elf --json r.json --net-pcap caps";
     for (options, error) in [
         ("--nodes 0", "nodes: 0 is not possible; expected 2 to 8"),
@@ -237,6 +238,10 @@ fn bad_input() {
             "--nodes 2 --net-socket 127.0.0.1:0 --peer mac=52:54:00:00:00:09,ip=10.0.0.9,qp=1,psn=1,node=2",
             "node of the peer: 2 is not possible; expected 0 to 1",
         ),
+        ("--nodes 2 --service fast", "--service fast: "),
+        ("--nodes 2 --service dgpu:fast", "--service level `fast`: expected low, middle or high"),
+        ("--nodes 2 --service costs.toml", "--service costs.toml: poll = -1: expected 0 to 1000000 ns"),
+        ("--nodes 2 --dump absent", "absent"),
         ("--nodes 2 --heap 1", "--heap 1: expected 64 to 67108864 bytes"),
         ("--nodes 2 --packets 0", "--packets 0: expected 1 to 1048576"),
         ("--nodes 2 --commands 0", "--commands 0: expected 1 to 1048576"),
@@ -274,7 +279,7 @@ fn bad_input() {
         "cluster --nodes 2 --kernel k.elf --net-pcap caps --pcap caps/port-1.pcapng",
         &["--net-pcap caps/port-1.pcapng: would overwrite --pcap caps/port-1.pcapng"],
     );
-    assert_eq!(folder.files(), ["caps", "empty.pcap", "k.S", "k.elf"], "nothing was written");
+    assert_eq!(folder.files(), ["caps", "costs.toml", "empty.pcap", "k.S", "k.elf"], "nothing was written");
 }
 
 /// A kernel that uses the queues of its warps, with the firmware that serves them; what it needs is
@@ -301,6 +306,43 @@ fn a_kernel_with_queues_plays_ping_pong() {
     // Both got the last number.
     assert_eq!(nodes[0]["heap_crc"], nodes[1]["heap_crc"]);
     folder.fail(&format!("{run} --firmware absent.elf"), &["absent.elf"]);
+}
+
+/// Delays of zero change nothing; others come on top of what a get takes, but for the step in which
+/// the kernel looks.
+#[test]
+fn threads_that_serve_a_node() {
+    let folder = Folder::new();
+    folder.write("get.c", include_str!("../kernels-asm/bench/get-latency.c"));
+    folder.succeed("kernel build get.c -o get.elf");
+    let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm/firmware/net.c");
+    folder.succeed(&format!("firmware build {} -o net.elf", firmware.display()));
+    let zero = "visible = 0\npoll = 0\nservice = 0\ndoorbell = 0\ncompletion = 0\n";
+    folder.write("zero.toml", zero);
+    let run = |service: &str, name: &str| {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+        let run = "cluster --nodes 2 --kernel get.elf --packets 8 --own 8 --queues queues --firmware net.elf";
+        let text = folder.succeed(&format!("{run} {service} --dump {name} --json {name}.json"));
+        let heap = folder.read(&format!("{name}/heap-0.bin"));
+        assert_eq!(folder.read(&format!("{name}/heap-1.bin")).len(), heap.len());
+        let least = u32::from_le_bytes(heap[132..136].try_into().expect("a word"));
+        (least, folder.report(&format!("{name}.json")), text)
+    };
+    let (ours, report, _) = run("", "ours");
+    let (none, of_none, _) = run("--service zero.toml", "none");
+    assert_eq!((none, &of_none["cycles"]), (ours, &report["cycles"]));
+    let (low, of_low, text) = run("--service dgpu:low --service-threads 2", "low");
+    let sum = 300 + 20 + 50 + 300 + 600 - 46;
+    assert!((low - ours).abs_diff(sum) < 60, "{low} {ours}");
+    for part in ["service      dgpu:low: visible 300, poll 20", "threads of node 0  9 messages, "] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert_eq!((&of_low["service"]["threads"], &of_low["service"]["completion"]), (&2.into(), &600.into()));
+    let node = |number: usize| of_low["nodes"][number]["service"]["messages"].clone();
+    assert_eq!((node(0), node(1)), (9.into(), 0.into()));
+    // A slow memory is slower.
+    let (_, slow, _) = run("--mem-latency 500", "slow");
+    assert!(slow["cycles"].as_u64() > report["cycles"].as_u64());
 }
 
 /// Dropped packets and faults are told as `hermes run` tells them.

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 
 use anyhow::{bail, Context as _};
 use hermes_rtl::config::Config;
-use hermes_testbench::cluster::{ClusterResult, LinkOptions, NodeReport, PortCounts};
+use hermes_testbench::cluster::{ClusterResult, LinkOptions, NodeReport, PortCounts, ServiceCounts};
 use hermes_testbench::firmware::Code;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{name_verdicts, FaultCause, PacketRecord};
@@ -13,6 +13,7 @@ use hermes_testbench::verdict::Verdict;
 use hermes_testbench::words::number_of;
 use serde::{Serialize, Serializer};
 
+use super::service::ServiceFacts;
 use crate::print;
 use crate::run::outcome::{fault_causes, wrong_lengths};
 
@@ -37,6 +38,9 @@ pub struct Facts {
     pub links: Vec<(usize, LinkOptions)>,
     /// Seed of faults and packet sequence numbers.
     pub seed: u64,
+    /// Who serves the commands of a node; itself, if it is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceFacts>,
     /// The whole configuration of a node.
     pub configuration: Config,
 }
@@ -152,6 +156,9 @@ impl Report {
         for (node, link) in &facts.links {
             writeln!(f, "    of node {node}  {}", link_text(link))?;
         }
+        if let Some(service) = &facts.service {
+            writeln!(f, "  service      {}", service.text())?;
+        }
         writeln!(f, "  cycles       {} from the start of the kernel to the last completion", self.cycles)?;
         let sum = |what: fn(&PortCounts) -> u64| self.ports.iter().map(what).sum::<u64>();
         writeln!(
@@ -191,6 +198,15 @@ impl Report {
                 port.received,
                 node.heap_crc
             )?;
+        }
+        for (number, node) in self.nodes.iter().enumerate() {
+            if let Some(ServiceCounts { messages, busy_cycles, waiting_cycles }) = node.report.service {
+                let mean = waiting_cycles / messages.max(1);
+                writeln!(
+                    f,
+                    "  threads of node {number}  {messages} messages, {mean} cycles each in the mean, busy for {busy_cycles} cycles"
+                )?;
+            }
         }
         for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.dropped > 0) {
             let drops = node.verdicts.iter().filter(|(name, _)| name.starts_with("drop"));

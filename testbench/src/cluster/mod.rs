@@ -8,6 +8,7 @@
 //! | `serve` | commands that a kernel wrote to memory, and the host posts |
 //! | `program` | a kernel on every node, from its start to its last completion |
 //! | `queues` | the same with command queues, which firmware serves while the kernel runs |
+//! | `service` | who serves the commands of a kernel in baselines, as delays in front of the link |
 //! | `heap` | pieces of the symmetric heap |
 //! | `status` | queue pairs and counters, as a user reads them |
 //! | `outside` | a port that is a socket: frames to and from another program |
@@ -40,6 +41,7 @@ mod pcapng;
 mod program;
 mod queues;
 mod serve;
+mod service;
 mod status;
 mod switch;
 
@@ -59,6 +61,7 @@ pub use pcapng::{Direction, PcapngWriter};
 pub use program::{KernelOutcome, NodeReport, NodeUp, Program};
 pub use queues::{QueueArea, QueueMode, QueueProgram, QueueReport, QueueService, QUEUE_ENTRIES};
 pub use serve::{post, wait_completed, CommandList, Served, ENTRY_BYTES};
+pub use service::{CostsError, ServiceCosts, ServiceCounts, ServiceDelays, ServiceOptions};
 pub use status::{counter_name, NetStatus, PairStatus};
 pub use switch::{Delivery, PortCounts, Switch};
 
@@ -66,7 +69,10 @@ use crate::cosim::{CosimError, MemoryOptions, Simulation};
 use lockstep::Lockstep;
 use node::LinkEnd;
 use outside::Outside;
+use service::Service;
 
+/// Bytes of a packet, unless a node takes others.
+const DEFAULT_MTU: u32 = 1_024;
 /// Most nodes of a cluster.
 pub const MOST_NODES: usize = 8;
 
@@ -83,6 +89,8 @@ pub struct ClusterOptions {
     pub link: LinkOptions,
     /// Links of single nodes that are different.
     pub links: Vec<(usize, LinkOptions)>,
+    /// Who serves the commands of a node; itself, if nobody.
+    pub service: Option<ServiceOptions>,
     /// Seed of faults and of the first packet sequence numbers.
     pub seed: u64,
     /// Threads that work at a time; the result does not depend on it.
@@ -102,6 +110,7 @@ impl Default for ClusterOptions {
             memory: MemoryOptions::default(),
             link: LinkOptions::default(),
             links: Vec::new(),
+            service: None,
             seed: 1,
             threads: 1,
             captures: None,
@@ -121,6 +130,7 @@ impl ClusterOptions {
         ClusterError::unless(nodes, "nodes", self.nodes, &format!("{least} to {MOST_NODES}{with}"))?;
         ClusterError::unless(self.threads > 0, "threads", self.threads, "1 or more")?;
         self.link.check()?;
+        self.service.as_ref().map_or(Ok(()), ServiceOptions::check)?;
         let there = format!("0 to {}", self.nodes - 1);
         if let Some(peer) = self.outside.as_ref().and_then(|outside| outside.peer) {
             ClusterError::unless(peer.node < self.nodes, "node of the peer", peer.node, &there)?;
@@ -200,7 +210,8 @@ pub fn run<T: Send>(
         let threads: Vec<_> = nodes
             .map(|(number, ((model, capture), link))| {
                 scope.spawn(move || {
-                    let end = LinkEnd::new(number, link, Arc::clone(lockstep_of_nodes), capture);
+                    let service = options.service.map(|service| Service::new(service, DEFAULT_MTU));
+                    let end = LinkEnd::new(number, link, Arc::clone(lockstep_of_nodes), capture, service);
                     run_node(model, number, options, lockstep_of_nodes, end, program)
                 })
             })

@@ -14,6 +14,7 @@ use super::link::{LinkOptions, CYCLE};
 use super::lockstep::{Lockstep, Outgoing};
 use super::outside::OutsidePeer;
 use super::pcapng::{Direction, PcapngWriter};
+use super::service::{Service, ServiceCounts};
 use super::switch::Delivery;
 use crate::cosim::{
     CosimError, Device as _, Host, NetAddress, QueuePair, Region, SentFrame, Simulation, Streams,
@@ -39,6 +40,7 @@ pub(super) struct LinkEnd {
     met: u64,
     quiet: Duration,
     capture: Option<PcapngWriter>,
+    service: Option<Service>,
 }
 
 impl LinkEnd {
@@ -47,10 +49,24 @@ impl LinkEnd {
         options: LinkOptions,
         lockstep: Arc<Lockstep>,
         capture: Option<PcapngWriter>,
+        service: Option<Service>,
     ) -> Self {
         let (fresh, sent, coming) = (Vec::new(), Vec::new(), VecDeque::new());
         let quiet = Duration::ZERO;
-        Self { port, options, lockstep, free: 0, fresh, sent, coming, arrived: 0, met: 0, quiet, capture }
+        Self {
+            port,
+            options,
+            lockstep,
+            free: 0,
+            fresh,
+            sent,
+            coming,
+            arrived: 0,
+            met: 0,
+            quiet,
+            capture,
+            service,
+        }
     }
 
     fn record(&mut self, time: u64, direction: Direction, bytes: &[u8]) -> Result<(), String> {
@@ -63,11 +79,20 @@ impl LinkEnd {
     /// A cycle of the node.
     fn cycle(&mut self, now: u64, network: &mut Streams) -> Result<(), String> {
         network.sink.take_frames(&mut self.fresh);
-        for frame in std::mem::take(&mut self.fresh) {
-            let begin = self.free.max(frame.cycle * CYCLE);
-            self.free = begin + self.options.time(frame.bytes.len());
-            self.record(frame.cycle, Direction::Outbound, &frame.bytes)?;
-            self.sent.push(Outgoing { begin, bytes: frame.bytes });
+        let mut answers = Vec::new();
+        let fresh = std::mem::take(&mut self.fresh);
+        match &mut self.service {
+            Some(service) => {
+                fresh.into_iter().for_each(|frame| service.send(frame.cycle, frame.bytes));
+                for (leave, bytes) in service.cycle(now, &mut answers) {
+                    self.put_on_line(leave, bytes)?;
+                }
+            }
+            None => {
+                for frame in fresh {
+                    self.put_on_line(frame.cycle, frame.bytes)?;
+                }
+            }
         }
         network.sink.hold(self.free > now * CYCLE + self.options.time(FIFO_BYTES));
         if now % self.lockstep.step == 0 {
@@ -78,9 +103,25 @@ impl LinkEnd {
         }
         while self.coming.front().is_some_and(|frame| frame.cycle <= now) {
             let Some(frame) = self.coming.pop_front() else { break };
-            self.record(now, Direction::Inbound, &frame.bytes)?;
-            network.source.submit(0, frame.bytes);
+            let held = match &mut self.service {
+                Some(service) => service.receive(now, frame.bytes),
+                None => Some(frame.bytes),
+            };
+            answers.extend(held);
         }
+        for bytes in answers {
+            self.record(now, Direction::Inbound, &bytes)?;
+            network.source.submit(0, bytes);
+        }
+        Ok(())
+    }
+
+    /// A frame is at the line in cycle `cycle`.
+    fn put_on_line(&mut self, cycle: u64, bytes: Vec<u8>) -> Result<(), String> {
+        let begin = self.free.max(cycle * CYCLE);
+        self.free = begin + self.options.time(bytes.len());
+        self.record(cycle, Direction::Outbound, &bytes)?;
+        self.sent.push(Outgoing { begin, bytes });
         Ok(())
     }
 
@@ -143,7 +184,7 @@ impl Node {
     ) -> Result<Self, CosimError> {
         let shared = Rc::clone(&end);
         simulation.set_wire(Box::new(move |now, network| shared.borrow_mut().cycle(now, network)))?;
-        Ok(Self { number, nodes, host: Host::new(simulation)?, outside, mtu: 1_024, seed, end })
+        Ok(Self { number, nodes, host: Host::new(simulation)?, outside, mtu: super::DEFAULT_MTU, seed, end })
     }
 
     /// Takes up a queue pair for each node, its own too: queue pair `n` is for node `n`, whose
@@ -153,6 +194,9 @@ impl Node {
     /// # Errors
     /// As [`Host::enable_network`] and [`Host::connect_queue_pair`].
     pub fn connect_mesh(&mut self, window: u32, window_bytes: u32) -> Result<(), CosimError> {
+        if let Some(service) = &mut self.end.borrow_mut().service {
+            service.set_mtu(self.mtu);
+        }
         self.host.enable_network(address(self.number), 0)?;
         let region = Region {
             address: window,
@@ -193,6 +237,12 @@ impl Node {
             self.host.connect_queue_pair(OUTSIDE_PAIR, &pair)?;
         }
         self.meet()
+    }
+
+    /// What the threads that serve its commands did; none if the node serves them itself.
+    #[must_use]
+    pub fn service_counts(&self) -> Option<ServiceCounts> {
+        self.end.borrow().service.as_ref().map(Service::counts)
     }
 
     /// Key of the symmetric window of this node, which its peers know.

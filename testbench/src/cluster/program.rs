@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::node::Node;
 use super::serve::{CommandList, Served};
+use super::service::ServiceCounts;
 use super::status::NetStatus;
 use crate::cosim::{
     self, ArraySetup, CosimError, FaultRecord, Host, KernelImage, MemoryMap, Packet, RunOptions, RunResult,
@@ -68,6 +69,9 @@ pub struct NodeReport {
     /// Its commands.
     #[serde(flatten)]
     pub served: Served,
+    /// What the threads that serve its commands did; none if the node serves them itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceCounts>,
     /// CRC-32 of its symmetric heap when all commands of all nodes were complete.
     pub heap_crc: u32,
     /// Its network interface then.
@@ -161,6 +165,7 @@ impl Program {
             packets: result.packets.len(),
             outcome: KernelOutcome::of(&node.host, &setup, &result),
             served,
+            service: node.service_counts(),
             heap_crc: crc32fast::hash(&heap),
             status,
             heap,

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::node::{Node, WINDOW_REGION};
 use super::program::{KernelOutcome, NodeReport};
 use super::serve::Served;
+use super::service::ServiceCounts;
 use super::status::NetStatus;
 use crate::cosim::{
     self, option, ArraySetup, CosimError, Device, Host, KernelImage, Packet, QueueAreas, RunOptions,
@@ -276,6 +277,8 @@ pub struct QueueReport {
     pub memory: Vec<u8>,
     /// Its network interface then.
     pub status: NetStatus,
+    /// What the threads that serve its commands in place of the node did, if there are any.
+    pub service_counts: Option<ServiceCounts>,
 }
 
 impl QueueReport {
@@ -314,6 +317,7 @@ impl From<QueueReport> for NodeReport {
             packets: report.verdicts.len(),
             outcome: report.outcome,
             served: Served { commands: taken, posted: taken, completed: taken, failed, code },
+            service: report.service_counts,
             heap_crc: crc32fast::hash(&heap),
             status: report.status,
             heap,
@@ -361,6 +365,7 @@ impl QueueProgram {
         let verdicts = verdicts.into_iter().map(|(_, verdict)| verdict).collect();
         let (cycles, faults) = ((began, ended), result.fault_count);
         let outcome = KernelOutcome::of(&node.host, &setup, &result);
-        Ok(QueueReport { cycles, verdicts, faults, outcome, service, area, memory, status })
+        let service_counts = node.service_counts();
+        Ok(QueueReport { cycles, verdicts, faults, outcome, service, area, memory, status, service_counts })
     }
 }

@@ -1,0 +1,138 @@
+//! What a frame of RoCEv2 is to those who serve commands.
+
+use crate::golden::roce::{opcode, Extended, RoceFrame};
+
+/// Packet sequence numbers have 24 bits.
+const SEQUENCE_BITS: u32 = 24;
+/// Syndromes of an acknowledge, not of a refusal, are below this (IBA, section 9.7.5.2.1).
+const REFUSED: u8 = 0x20;
+/// Packets of a READ that belongs to a longer get: the network interface asks for so many at a
+/// time.
+pub const READ_PACKETS: u32 = 8;
+/// Longest WRITE that may be the signal of a put, in bytes.
+const SIGNAL_BYTES: u32 = 8;
+/// Shortest put, in bytes, that may have a signal behind it is one more.
+const INLINE_BYTES: u32 = 16;
+
+/// Whether packet `first` was sent before `second`.
+pub const fn before(first: u32, second: u32) -> bool {
+    let ahead = second.wrapping_sub(first) & ((1 << SEQUENCE_BITS) - 1);
+    ahead != 0 && ahead < 1 << (SEQUENCE_BITS - 1)
+}
+
+/// The packet `count` behind `sequence`.
+pub const fn behind(sequence: u32, count: u32) -> u32 {
+    (sequence + count) & ((1 << SEQUENCE_BITS) - 1)
+}
+
+/// A frame that a node sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// An answer, or no RoCEv2: nobody serves it.
+    Other,
+    /// A request of this node.
+    Request(Request),
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Its peer, which is its queue pair.
+    pub peer: [u8; 4],
+    /// Packet sequence number.
+    pub sequence: u32,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Begins a put.
+    Put {
+        /// It is the whole message.
+        whole: bool,
+        /// It has more bytes than a signal's packet.
+        long: bool,
+        /// It may be a signal.
+        short: bool,
+    },
+    /// A further packet of a put.
+    Further {
+        /// The last one.
+        last: bool,
+    },
+    /// A get, or a part of it.
+    Read {
+        /// Packets of its response.
+        packets: u32,
+        /// It asks for eight whole packets.
+        whole: bool,
+    },
+    /// An atomic operation.
+    Atomic,
+}
+
+impl Sent {
+    /// A frame of a node whose packets have `mtu` bytes.
+    pub fn of(bytes: &[u8], mtu: u32) -> Self {
+        let Ok(frame) = RoceFrame::parse(bytes) else { return Self::Other };
+        let length = match frame.extended {
+            Extended::Rdma { length, .. } => length,
+            _ => 0,
+        };
+        let put = |whole: bool| Kind::Put {
+            whole,
+            long: length > INLINE_BYTES,
+            short: whole && length == SIGNAL_BYTES,
+        };
+        let kind = match frame.opcode {
+            opcode::WRITE_FIRST => put(false),
+            opcode::WRITE_ONLY => put(true),
+            opcode::WRITE_MIDDLE => Kind::Further { last: false },
+            opcode::WRITE_LAST => Kind::Further { last: true },
+            opcode::READ_REQUEST => {
+                Kind::Read { packets: length.div_ceil(mtu).max(1), whole: length == READ_PACKETS * mtu }
+            }
+            opcode::COMPARE_SWAP | opcode::FETCH_ADD => Kind::Atomic,
+            _ => return Self::Other,
+        };
+        Self::Request(Request { peer: frame.to_ip, sequence: frame.sequence, kind })
+    }
+}
+
+/// A frame that comes to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Come {
+    /// A request of a peer, or no RoCEv2.
+    Other,
+    /// An answer to this node.
+    Answer {
+        /// Who sent it, which is the queue pair.
+        peer: [u8; 4],
+        /// Messages up to this packet are complete; nothing is, if there is none.
+        completes: Option<u32>,
+    },
+}
+
+impl Come {
+    /// A frame.
+    pub fn of(bytes: &[u8]) -> Self {
+        let Ok(frame) = RoceFrame::parse(bytes) else { return Self::Other };
+        let is_acknowledge = match frame.extended {
+            Extended::Acknowledge { syndrome, .. } | Extended::AtomicAcknowledge { syndrome, .. } => {
+                syndrome < REFUSED
+            }
+            _ => false,
+        };
+        let completes = match frame.opcode {
+            opcode::ACKNOWLEDGE
+            | opcode::ATOMIC_ACKNOWLEDGE
+            | opcode::RESPONSE_LAST
+            | opcode::RESPONSE_ONLY => is_acknowledge.then_some(frame.sequence),
+            opcode::RESPONSE_FIRST | opcode::RESPONSE_MIDDLE => None,
+            _ => return Self::Other,
+        };
+        Self::Answer { peer: frame.from_ip, completes }
+    }
+}

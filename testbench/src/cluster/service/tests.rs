@@ -1,0 +1,269 @@
+//! Frames through the threads, against hand-made lists.
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use super::frames::{before, behind};
+use super::{Service, ServiceDelays, ServiceOptions, OWN_PATH};
+use crate::golden::roce::{opcode, Extended, RoceFrame};
+
+const MTU: u32 = 1_024;
+const HERE: [u8; 4] = [10, 0, 0, 1];
+const PEER: [u8; 4] = [10, 0, 0, 2];
+
+fn frame(from: [u8; 4], to: [u8; 4], opcode: u8, sequence: u32, extended: Extended) -> Vec<u8> {
+    let frame = RoceFrame {
+        to_mac: [2; 6],
+        from_mac: [4; 6],
+        type_of_service: 0,
+        to_ip: to,
+        from_ip: from,
+        source_port: 0xc000,
+        opcode,
+        acknowledge: true,
+        queue_pair: 0,
+        sequence,
+        extended,
+        payload: Vec::new(),
+    };
+    frame.bytes()
+}
+
+fn rdma(length: u32) -> Extended {
+    Extended::Rdma { address: 0, key: 0, length }
+}
+
+fn put(peer: [u8; 4], sequence: u32, length: u32) -> Vec<u8> {
+    frame(HERE, peer, opcode::WRITE_ONLY, sequence, rdma(length))
+}
+
+fn part(opcode: u8, sequence: u32, length: u32) -> Vec<u8> {
+    let extended = if opcode == opcode::WRITE_FIRST { rdma(length) } else { Extended::None };
+    frame(HERE, PEER, opcode, sequence, extended)
+}
+
+fn get(sequence: u32, length: u32) -> Vec<u8> {
+    frame(HERE, PEER, opcode::READ_REQUEST, sequence, rdma(length))
+}
+
+fn answer(opcode: u8, sequence: u32) -> Vec<u8> {
+    frame(PEER, HERE, opcode, sequence, Extended::Acknowledge { syndrome: 0, message: 0 })
+}
+
+const DELAYS: ServiceDelays =
+    ServiceDelays { visible: 300, poll: 20, service: 50, doorbell: 200, completion: 600 };
+
+fn service(delays: ServiceDelays, threads: u32, queues: u32) -> Service {
+    Service::new(ServiceOptions { delays, threads, queues }, MTU)
+}
+
+/// Sends frames in the cycles of their last beats; gives the cycles in which they leave, by their
+/// places in the list.
+fn leave(service: &mut Service, frames: &[(u64, Vec<u8>)]) -> Vec<u64> {
+    let mut left = vec![None; frames.len()];
+    let mut waiting = frames.iter().peekable();
+    for now in 0..20_000 {
+        while let Some((sent, bytes)) = waiting.next_if(|(sent, _)| *sent == now) {
+            service.send(*sent, bytes.clone());
+        }
+        for (cycle, bytes) in service.cycle(now, &mut Vec::new()) {
+            assert!(cycle <= now, "not in the future");
+            let mut same =
+                frames.iter().zip(&mut left).filter(|((_, of), left)| *of == bytes && left.is_none());
+            *same.next().expect("a frame that was sent, once").1 = Some(cycle);
+        }
+    }
+    left.into_iter().map(|cycle| cycle.expect("every frame leaves")).collect()
+}
+
+/// When a message that is alone leaves, with a look at half of eight queues.
+const ALONE: u64 = 300 - OWN_PATH + 20 * 9 / 2 + 50 + 200;
+
+#[test]
+fn a_message_alone_is_late_by_the_sum() {
+    let mut one = service(DELAYS, 1, 8);
+    assert_eq!(leave(&mut one, &[(1_000, put(PEER, 0, 8))]), [1_000 + ALONE]);
+    let counts = one.counts();
+    assert_eq!((counts.messages, counts.busy_cycles), (1, 90 + 50));
+    assert_eq!(leave(&mut service(DELAYS, 2, 8), &[(1_000, put(PEER, 0, 8))]), [1_000 + ALONE - 40]);
+}
+
+/// Three that come at once: one thread takes them one by one, the first two without a search; two
+/// threads take two at once.
+#[test]
+fn threads_take_the_oldest() {
+    let list = [(1_000, put(PEER, 0, 8)), (1_000, put(PEER, 1, 8)), (1_000, put(PEER, 2, 8))];
+    let first = 1_000 + 300 - OWN_PATH + 20 + 50 + 200;
+    assert_eq!(leave(&mut service(DELAYS, 1, 8), &list), [first, first + 70, first + 70 + 90 + 50]);
+    // Two of them look at half the queues each: (4 + 1) / 2 looks.
+    assert_eq!(leave(&mut service(DELAYS, 2, 8), &list), [first, first, first + 50 + 50]);
+}
+
+#[test]
+fn frames_of_a_message_follow_the_first() {
+    let list = [
+        (1_000, part(opcode::WRITE_FIRST, 7, 3_000)),
+        (1_040, part(opcode::WRITE_MIDDLE, 8, 0)),
+        (3_000, part(opcode::WRITE_LAST, 9, 0)),
+        (3_001, put(PEER, 10, 100)),
+    ];
+    let expected = [1_000 + ALONE, 1_000 + ALONE, 3_000, 3_001 + ALONE];
+    assert_eq!(leave(&mut service(DELAYS, 1, 8), &list), expected);
+}
+
+/// A signal, parts of a long get, and what is sent again are no messages; puts of 8 bytes side by
+/// side are.
+#[test]
+fn what_nobody_serves() {
+    let atomic = Extended::Atomic { address: 0, key: 0, operand: 1, compare: 0 };
+    let list = [
+        (1_000, put(PEER, 0, 64)),
+        (1_001, put(PEER, 1, 8)),
+        (3_000, put(PEER, 2, 8)),
+        (5_000, put(PEER, 3, 64)),
+        (5_001, frame(HERE, PEER, opcode::FETCH_ADD, 4, atomic)),
+        (7_000, get(5, 8 * MTU)),
+        (7_001, get(13, 8 * MTU)),
+        (7_002, get(21, 100)),
+        (9_000, get(22, 100)),
+        (11_000, get(22, 100)),
+    ];
+    let mut one = service(DELAYS, 1, 8);
+    let left = leave(&mut one, &list);
+    let late = |place: usize, sent: u64| assert_eq!(left[place], sent + ALONE, "{place}: {left:?}");
+    let sent = [1_000, 1_000, 3_000, 5_000, 5_000, 7_000, 7_000, 7_000, 9_000];
+    sent.iter().enumerate().for_each(|(place, sent)| late(place, *sent));
+    assert_eq!((left[9], one.counts().messages), (11_000, 5));
+}
+
+/// Answers of this node to others, and frames of others, pass.
+#[test]
+fn what_others_ask_passes() {
+    let list = [
+        (1_000, put(PEER, 0, 8)),
+        (1_001, frame(HERE, PEER, opcode::ACKNOWLEDGE, 5, Extended::Acknowledge { syndrome: 0, message: 0 })),
+        (1_002, vec![0; 60]),
+    ];
+    let mut one = service(DELAYS, 1, 8);
+    assert_eq!(leave(&mut one, &list), [1_000 + ALONE, 1_001, 1_002]);
+    let request = frame(PEER, HERE, opcode::WRITE_ONLY, 3, rdma(8));
+    assert_eq!(one.receive(5_000, request.clone()), Some(request));
+}
+
+/// The cycle in which the node is given each answer of a list of cycles and answers.
+fn given(service: &mut Service, answers: &[(u64, Vec<u8>)]) -> Vec<u64> {
+    let mut given = Vec::new();
+    let mut waiting = answers.iter().peekable();
+    for now in 0..40_000 {
+        let mut come = Vec::new();
+        service.cycle(now, &mut come);
+        while let Some((_, bytes)) = waiting.next_if(|(cycle, _)| *cycle == now) {
+            come.extend(service.receive(now, bytes.clone()));
+        }
+        for bytes in come {
+            assert_eq!(bytes, answers[given.len()].1, "in order");
+            given.push(now);
+        }
+    }
+    given
+}
+
+#[test]
+fn what_completes_is_held_and_answers_stay_in_order() {
+    let mut one = service(DELAYS, 1, 8);
+    let requests = [
+        (0, put(PEER, 0, 8)),
+        (10, part(opcode::WRITE_FIRST, 1, 2_000)),
+        (20, part(opcode::WRITE_LAST, 2, 0)),
+        (30, get(3, 8 * MTU)),
+        (31, get(11, 2 * MTU)),
+    ];
+    leave(&mut one, &requests);
+    let answers = [
+        (20_000, answer(opcode::ACKNOWLEDGE, 0)),
+        (20_010, answer(opcode::ACKNOWLEDGE, 1)),
+        (21_000, answer(opcode::ACKNOWLEDGE, 2)),
+        (22_000, answer(opcode::RESPONSE_FIRST, 3)),
+        // The end of the first part of a get.
+        (22_100, answer(opcode::RESPONSE_LAST, 10)),
+        (22_200, answer(opcode::RESPONSE_FIRST, 11)),
+        (22_300, answer(opcode::RESPONSE_LAST, 12)),
+        // Once more, which completes nothing.
+        (24_000, answer(opcode::ACKNOWLEDGE, 12)),
+    ];
+    let expected = [20_600, 20_600, 21_600, 22_000, 22_100, 22_200, 22_900, 24_000];
+    assert_eq!(given(&mut one, &answers), expected);
+}
+
+/// With delays of zero every frame leaves when it is sent, and every answer comes when it comes.
+#[test]
+fn no_delays_change_nothing() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let mut one = service(ServiceDelays::default(), 1, 8);
+    let (mut sent, mut sequence, mut frames) = (0, 0xff_fff0, Vec::new());
+    for _ in 0..300 {
+        sent += random.gen_range(0..30);
+        let peer = [10, 0, 0, random.gen_range(2..4)];
+        frames.push((sent, put(peer, sequence, random.gen_range(1..100))));
+        sequence = behind(sequence, 1);
+    }
+    let cycles: Vec<_> = frames.iter().map(|(sent, _)| *sent).collect();
+    assert_eq!(leave(&mut one, &frames), cycles);
+    let bytes = answer(opcode::ACKNOWLEDGE, sequence);
+    assert_eq!(one.receive(30_000, bytes.clone()), Some(bytes));
+}
+
+/// Frames of a queue pair leave in the order in which they were sent, whatever they are.
+#[test]
+fn order_in_each_queue_pair() {
+    for seed in 0..20 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut one = service(DELAYS, random.gen_range(1..4), random.gen_range(1..33));
+        let mut next = [0u32, 1 << 23];
+        let (mut now, mut sent, mut left) = (0, [Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        let mut step = |one: &mut Service, now: u64| {
+            for (_, bytes) in one.cycle(now, &mut Vec::new()) {
+                let frame = RoceFrame::parse(&bytes).unwrap();
+                left[usize::from(frame.to_ip[3] - 2)].push(frame.sequence);
+            }
+        };
+        for _ in 0..200 {
+            now += random.gen_range(0..100);
+            let pair = random.gen_range(0..2);
+            let peer = [10, 0, 0, pair as u8 + 2];
+            let sequence = next[pair];
+            let again = random.gen_bool(0.05) && sequence > 3;
+            let sequence = if again { sequence - random.gen_range(1..3) } else { sequence };
+            let length = *[8, 16, 64].get(random.gen_range(0..3)).unwrap();
+            next[pair] += u32::from(!again);
+            sent[pair].push(sequence);
+            one.send(now, put(peer, sequence, length));
+            step(&mut one, now);
+        }
+        (now..now + 40_000).for_each(|now| step(&mut one, now));
+        assert_eq!(sent, left, "seed {seed}");
+    }
+}
+
+#[test]
+fn sequence_numbers_wrap() {
+    assert!(before(0xff_ffff, 0) && !before(0, 0xff_ffff) && !before(5, 5) && before(5, 6));
+    assert_eq!(behind(0xff_ffff, 2), 1);
+}
+
+#[test]
+fn values_are_checked() {
+    let good = ServiceOptions { delays: DELAYS, threads: 1, queues: 1 };
+    good.check().unwrap();
+    let long = ServiceDelays { poll: 1_000_001, ..DELAYS };
+    for (options, expected) in [
+        (
+            ServiceOptions { delays: long, ..good },
+            "poll: 1000001 is not possible; expected 0 to 1000000 cycles",
+        ),
+        (ServiceOptions { threads: 0, ..good }, "service threads: 0 is not possible; expected 1 to 64"),
+        (ServiceOptions { queues: 0, ..good }, "service queues: 0 is not possible; expected 1 to 1024"),
+    ] {
+        assert_eq!(options.check().unwrap_err().to_string(), expected);
+    }
+}
