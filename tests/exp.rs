@@ -46,6 +46,31 @@ fn fails(folder: &Folder, arguments: &str) -> String {
     error
 }
 
+/// Gets between two nodes, served by queues, by firmware, and by a thread that is not there.
+#[test]
+fn several_nodes() {
+    let folder = Folder::new();
+    let said = folder.succeed("exp plan compnet-fig8a --quick -o plan");
+    assert!(said.starts_with("plan: 3 jobs on 1 models"), "{said}");
+    folder.succeed("exp run plan -j 1");
+    let mut least = Vec::new();
+    for (_, bytes) in results(&folder.path("plan/results")) {
+        let result: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let nodes = &result["measured"]["nodes"];
+        let sizes = nodes["sizes"].as_array().unwrap();
+        assert_eq!((sizes.len(), &sizes[7]["bytes"]), (8, &(1 << 14).into()));
+        let column = result["job"]["parameters"]["nodes"]["column"].as_str().unwrap().to_string();
+        assert_eq!(nodes["service"].is_object(), column == "dgpu:low", "{column}");
+        least.push((column, sizes[0]["least"].as_u64().unwrap()));
+    }
+    let of = |name: &str| least.iter().find(|(column, _)| column == name).unwrap().1;
+    let late = of("dgpu:low") - of("queues");
+    assert!(late.abs_diff(300 + 20 + 50 + 300 + 600 - 46) < 100, "{least:?}");
+    assert!(of("paper") > of("queues"), "{least:?}");
+    let page = folder.text("plan/report/index.html");
+    assert!(page.contains("A get of 4 bytes takes "), "the ratio");
+}
+
 /// A second call runs nothing; results that are missing are made again; a run that was ended goes
 /// on; results of two folders are put together: the same bytes each time.
 #[test]
@@ -172,7 +197,7 @@ fn what_is_wrong_is_named() {
     assert!(error.contains(&format!("more/{name}: differs from plan/results/{name}")), "{error}");
 
     for (arguments, expected) in [
-        ("exp plan fig5 -o other", "experiment `fig5`: not known; expected all or one of curve"),
+        ("exp plan fig5 -o other", "experiment `fig5`: not known; expected all, compnet or one of curve"),
         ("exp report none", "none/plan.json"),
         ("exp run none", "none/plan.json"),
         ("sweep none.toml -o other", "none.toml"),

@@ -34,6 +34,9 @@ pub fn execute(
     progress: &mut dyn FnMut(Progress),
 ) -> anyhow::Result<(ResultFile, u64)> {
     let job = &file.job;
+    if let Some(nodes) = &job.parameters.nodes {
+        return crate::nodes::execute(file, nodes, library);
+    }
     let workload = Workload::create(&job.parameters)?;
     same("kernel", &job.kernel, &workload.program.kernel_digest)?;
     let firmware = workload.program.firmware.as_ref().map_or("", |(_, digest)| digest);
@@ -51,7 +54,7 @@ pub fn execute(
     Ok((file, result.simulated_cycles))
 }
 
-fn same(what: &str, planned: &str, made: &str) -> anyhow::Result<()> {
+pub(crate) fn same(what: &str, planned: &str, made: &str) -> anyhow::Result<()> {
     ensure!(
         planned == made,
         "{what} {planned}: this machine makes {made} of the same source; \

@@ -11,6 +11,8 @@ use hermes_testbench::traffic::{ArrivalProcess, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::nodes::Nodes;
+
 /// Most packets of a job: one that takes longer cannot be spread over machines.
 const MOST_PACKETS: usize = 1 << 20;
 /// Most entries of a table that is made from the seed.
@@ -92,6 +94,10 @@ pub struct Parameters {
     pub through: Through,
     /// What becomes of a frame that finds no free slot.
     pub when_full: WhenFull,
+    /// A workload of several nodes instead of packets: of the rest only `array`, `seed` (of the
+    /// first packet sequence numbers) and `memory` mean something then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Nodes>,
 }
 
 impl Parameters {
@@ -122,7 +128,19 @@ impl Parameters {
             memory: "100".to_string(),
             through: Through::Host,
             when_full: WhenFull::Wait,
+            nodes: None,
         })
+    }
+
+    /// A workload of several nodes, each the preset `node` with so many cores and harts, whose
+    /// memory answers after 60 cycles.
+    ///
+    /// # Errors
+    /// There is no preset `node`, which is an error of this program.
+    pub fn of_nodes(nodes: Nodes, cores: usize, harts: usize) -> anyhow::Result<Self> {
+        let array = Config { cores, command_threads: harts, ..Config::preset("node")? };
+        let mcw = array.warps as u32;
+        Ok(Self { mcw, array, memory: "60".to_string(), nodes: Some(nodes), ..Self::of("dec-ttl")? })
     }
 
     /// These with another value in the field called `name`, of the array if it is `array.NAME`.
@@ -201,6 +219,11 @@ impl Parameters {
     /// The first that cannot be used: its field, and what was expected.
     pub fn validate(&self) -> anyhow::Result<()> {
         let Self { packets, mcw, timeout, .. } = *self;
+        if let Some(nodes) = &self.nodes {
+            self.array.validate().context("array")?;
+            self.latency()?;
+            return nodes.validate(&self.array);
+        }
         AppEntry::find(&self.app).with_context(|| format!("app `{}`", self.app))?;
         self.array.validate().context("array")?;
         let slots = self.array.warps;

@@ -3,6 +3,7 @@
 //! A figure says which runs it wants, and what came of them. Its file has both.
 
 mod area;
+mod compnet;
 mod curve;
 mod depth;
 mod fig4;
@@ -69,6 +70,14 @@ pub const ALL: &[Experiment] = &[
     sweeps::BY_LANES,
     sweeps::BY_CHANNELS,
 ];
+
+/// The experiments of the ComP-Net paper, which are no part of `all`: `compnet` are all of them.
+pub const COMPNET: &[Experiment] = &[compnet::fig8a::EXPERIMENT, compnet::fig8b::EXPERIMENT];
+
+/// All experiments, those of [`ALL`] first.
+pub fn every() -> impl Iterator<Item = &'static Experiment> {
+    ALL.iter().chain(COMPNET)
+}
 
 /// The apps of the papers' figures: name here, name there, packets of a run with a steady state.
 /// `dec-ttl` stands for the three that are alike (Hermes, section 4.2).
@@ -182,7 +191,7 @@ pub fn section(name: &str, results: &Results) -> anyhow::Result<Section> {
     let mut section = if results.axes.is_some() {
         swept::section(results)?
     } else {
-        let experiment = ALL.iter().find(|one| one.name == name);
+        let experiment = every().find(|one| one.name == name);
         let experiment = experiment.with_context(|| format!("experiment `{name}`: this version has none"))?;
         (experiment.section)(results)?
     };

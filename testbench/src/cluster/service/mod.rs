@@ -89,7 +89,8 @@ impl ServiceOptions {
 }
 
 /// What the threads did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServiceCounts {
     /// Messages that they served.
     pub messages: u64,

@@ -1,0 +1,170 @@
+//! Figure 8(b) of the ComP-Net paper: commands a second by warps and by threads that serve them.
+
+use super::{measured, BASELINES, COLUMNS};
+use crate::figures::{figure, labels, Results};
+use crate::nodes::{Benchmark, Nodes, NodesMeasured};
+use crate::parameters::Parameters;
+use crate::plan::{Cell, Experiment, Scale};
+use crate::report::{self, Plot, Section, Series};
+
+/// The experiment.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "compnet-fig8b",
+    summary: "commands a second by warps and by threads or harts that serve them (ComP-Net, figure 8b)",
+    cells,
+    section,
+};
+
+/// Of [`COLUMNS`] those of this figure.
+const RATES: [&str; 5] = ["queues", "paper", "apu:middle", "dgpu:low", "dgpu:middle"];
+const QUICK_RATES: [&str; 3] = ["queues", "paper", "dgpu:low"];
+const WARPS: [u32; 4] = [1, 4, 8, 32];
+const QUICK_WARPS: [u32; 2] = [1, 8];
+const THREADS: [u32; 2] = [1, 4];
+/// Name, gets, each waits for its end.
+const KINDS: [(&str, bool, bool); 2] = [("puts", false, false), ("gets that wait", true, true)];
+/// Commands of a run, of all warps.
+const COMMANDS: u32 = 1_280;
+const QUICK_COMMANDS: u32 = 320;
+/// Share of the time in which threads that were idle though commands waited say that the window of
+/// our network interface was the limit.
+const IDLE: f64 = 0.02;
+
+fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let (columns, warps, threads, kinds, nodes, cores, commands) = match scale {
+        Scale::Quick => {
+            (&QUICK_RATES[..], &QUICK_WARPS[..], &THREADS[..1], &KINDS[..1], 3, 1, QUICK_COMMANDS)
+        }
+        Scale::Full => (&RATES[..], &WARPS[..], &THREADS[..], &KINDS[..], 8, 4, COMMANDS),
+    };
+    let mut cells = Vec::new();
+    for &(kind, gets, waits) in kinds {
+        for &column in columns {
+            for &threads in threads {
+                for &warps in warps {
+                    let benchmark = Benchmark::Rate { warps, commands: commands / warps, gets, waits };
+                    let work = Nodes { benchmark, nodes, column: column.to_string(), threads };
+                    let labels = labels(&[
+                        ("kind", kind),
+                        ("column", column),
+                        ("threads", &threads.to_string()),
+                        ("warps", &warps.to_string()),
+                    ]);
+                    // Threads of a host leave the harts as they are.
+                    let harts = if matches!(column, "queues" | "paper") { threads as usize } else { 4 };
+                    cells.push(Cell { labels, parameters: Parameters::of_nodes(work, cores, harts)? });
+                }
+            }
+        }
+    }
+    Ok(cells)
+}
+
+/// Million commands a second.
+fn rate(nodes: &NodesMeasured) -> Option<f64> {
+    let rate = nodes.rate?;
+    Some(rate.commands as f64 / f64::from(rate.cycles.max(1)) * 1e3)
+}
+
+/// The share of the time in which the threads were idle.
+fn idle(nodes: &NodesMeasured, threads: u32) -> Option<f64> {
+    let (rate, service) = (nodes.rate?, nodes.service?);
+    Some(1.0 - service.busy_cycles as f64 / (f64::from(rate.cycles.max(1)) * f64::from(threads)))
+}
+
+fn section(results: &Results) -> anyhow::Result<Section> {
+    let (mut rows, mut plots) = (Vec::new(), Vec::new());
+    let mut best: Vec<(&str, f64)> = Vec::new();
+    for (kind, _, waits) in KINDS {
+        for threads in THREADS {
+            let mut series = Vec::new();
+            for column in RATES {
+                let name = COLUMNS.iter().find(|(one, _)| *one == column).map_or(column, |(_, name)| name);
+                let mut points = Vec::new();
+                for warps in WARPS {
+                    let labels = [
+                        ("kind", kind),
+                        ("column", column),
+                        ("threads", &threads.to_string()),
+                        ("warps", &warps.to_string()),
+                    ];
+                    let Some(nodes) = results.with(&labels).and_then(measured) else { continue };
+                    let Some(mega) = rate(nodes) else { continue };
+                    points.push((f64::from(warps), mega));
+                    // One warp that waits for each command leaves threads idle, as it does itself.
+                    let idle = idle(nodes, threads).filter(|_| !column.contains("queues"));
+                    let window = !waits && idle.is_some_and(|idle| idle > IDLE);
+                    rows.push(vec![
+                        kind.to_string(),
+                        (*name).to_string(),
+                        threads.to_string(),
+                        warps.to_string(),
+                        figure(mega),
+                        nodes.rate.map_or("-".to_string(), |rate| figure(rate.call_mean)),
+                        nodes.hart_cycles.to_string(),
+                        if window { "window of our network interface" } else { "-" }.to_string(),
+                    ]);
+                    if kind == KINDS[0].0 && threads == THREADS[0] && !window {
+                        match best.iter_mut().find(|(one, _)| *one == column) {
+                            Some((_, most)) => *most = most.max(mega),
+                            None => best.push((column, mega)),
+                        }
+                    }
+                }
+                if !points.is_empty() {
+                    series.push(Series { name: (*name).to_string(), points, published: false });
+                }
+            }
+            if !series.is_empty() {
+                plots.push(Plot {
+                    title: format!("{kind}, {threads} threads or harts"),
+                    x: "warps".to_string(),
+                    x_scale: report::Scale::Logarithmic,
+                    y: "million commands a second".to_string(),
+                    y_scale: report::Scale::Linear,
+                    series,
+                });
+            }
+        }
+    }
+    let of = |column: &str| best.iter().find(|(one, _)| *one == column).map(|(_, rate)| *rate);
+    let ratio = |column: &str| Some(of("queues")? / of(column)?);
+    let ratios: Vec<_> = ["paper", "dgpu:low", "dgpu:middle", "apu:middle"]
+        .into_iter()
+        .filter_map(|column| Some(format!("{} times those of {column}", figure(ratio(column)?))))
+        .collect();
+    let sentence = match (of("queues"), ratios.is_empty()) {
+        (Some(rate), false) => format!(
+            "Queues in hardware with one hart take {} million puts a second, {}.",
+            figure(rate),
+            ratios.join(", ")
+        ),
+        _ => "Not all columns were measured.".to_string(),
+    };
+    let head = [
+        "commands",
+        "served by",
+        "threads or harts",
+        "warps",
+        "M/s",
+        "call, cycles",
+        "hart-cycles awake",
+        "in no ratio",
+    ];
+    Ok(Section {
+        title: "ComP-Net, figure 8(b): commands a second".to_string(),
+        sentence,
+        plots,
+        head: head.map(str::to_string).to_vec(),
+        rows,
+        measured: "Commands of eight bytes by the warps of one node to all others in turn, from the first call to behind the last quiet. What puts \
+                   wrote is compared. Calls that do not wait are as long as their queue is full. Hart-cycles are those of the whole run, its \
+                   start too."
+            .to_string(),
+        assumed: BASELINES.to_string(),
+        differs: "The paper polls in firmware; its own way is the column of firmware alone. Where threads of a baseline are idle though commands \
+                  wait, the 32 packets of a queue pair and 8 commands of a queue of our network interface are the limit, in which a host's has \
+                  the wire alone: such a point is in no ratio. Latencies of the 99th percentile are not measured."
+            .to_string(),
+    })
+}
