@@ -67,6 +67,19 @@ uint32_t hermes_reduce32(hermes_ctx_t ctx, struct hermes_collectives *work, uint
 #define hermes_or32_reduce(...) hermes_reduce32(__VA_ARGS__, HERMES_REDUCE_OR)
 #define hermes_xor32_reduce(...) hermes_reduce32(__VA_ARGS__, HERMES_REDUCE_XOR)
 
+/* The sum of one word of all nodes, modulo 2^32, by the same rounds: a message of a round is one
+ * put of 8 bytes, and nothing is waited for but the messages of the others. The sum of all nodes
+ * takes the place of `*value`, which is the same of all running lanes. 0, or a code, and then
+ * `*value` is of no use. Work space as above, of its own. Calls are counted in 32 bits: a kernel
+ * makes fewer than 2^32. */
+struct hermes_sum_word {
+    /* Count of the call and value of each round, of even and of odd calls: other nodes put them. */
+    uint64_t here[2][4];
+    uint32_t calls;
+    uint32_t zero[15];
+};
+uint32_t hermes_sum32_word(hermes_ctx_t ctx, struct hermes_sum_word *work, uint32_t *value);
+
 /* Not collective: each running lane gets the 64 bits at its own `source`, a multiple of 8, of its
  * own node `pe` into `*value`. All hand over the same `landing`, one double in the heap for each
  * lane of the warp. 0, or the code of an error: then no value counts. In both modes. */

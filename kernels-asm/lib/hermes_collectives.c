@@ -233,3 +233,46 @@ uint32_t hermes_reduce32(hermes_ctx_t ctx, struct hermes_collectives *work, uint
     fence_lanes();
     return code;
 }
+
+/* The place of the nodes beyond a power of two, behind the rounds. */
+#define BEYOND 3u
+
+/* The value of another node. Count and value are written together, so the value is there with its
+ * count. The place is written again two calls later, and no node begins that one before this one
+ * has ended the call between. */
+static inline uint32_t take_word(const volatile uint64_t *place, uint32_t call)
+{
+    const volatile uint32_t *words = (const volatile uint32_t *)place;
+    hermes_wait_until32(words + 1, HERMES_EQ, call);
+    return words[0];
+}
+
+/* Recursive doubling, as reduce_piece. The count of calls stays in a register: a load behind its
+ * store would wait for the memory. */
+uint32_t hermes_sum32_word(hermes_ctx_t ctx, struct hermes_sum_word *work, uint32_t *value)
+{
+    uint32_t me = hermes_my_pe(), nodes = hermes_n_pes(), sum = *value, code = 0;
+    if (nodes > HERMES_COLLECTIVES_NODES)
+        return HERMES_ERROR_COLLECTIVE;
+    uint32_t power = nodes >= 4 ? nodes & 8 ? 8 : 4 : nodes >= 2 ? 2 : 1;
+    uint32_t call = work->calls + 1;
+    uint64_t *here = work->here[call & 1], count = (uint64_t)call << 32;
+    if (me >= power) {
+        code = hermes_p64(ctx, here + BEYOND, count | sum, me - power);
+        if (!code)
+            sum = take_word(here + BEYOND, call);
+    } else {
+        if (me + power < nodes)
+            sum += take_word(here + BEYOND, call);
+        for (uint32_t step = 1; step < power && !code; step *= 2) {
+            code = hermes_p64(ctx, here + step / 2, count | sum, me ^ step);
+            if (!code)
+                sum += take_word(here + step / 2, call);
+        }
+        if (!code && me + power < nodes)
+            code = hermes_p64(ctx, here + BEYOND, count | sum, me + power);
+    }
+    work->calls = call;
+    *value = sum;
+    return code;
+}

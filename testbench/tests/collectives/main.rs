@@ -4,6 +4,7 @@
 mod calls;
 mod firewall;
 mod ring;
+mod sum_word;
 #[path = "../small_node/mod.rs"]
 mod small_node;
 
