@@ -33,7 +33,8 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct PlanArgs {
-    /// Experiments, as `hermes exp list` has them, or `all`
+    /// Experiments, as `hermes exp list` has them; `all` but those of the Pangaea paper, or
+    /// `pangaea`: these
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Runs of 2,048 packets and few points, to see that all works
@@ -131,7 +132,7 @@ impl SweepArgs {
 pub fn execute(command: &Command, quiet: bool) -> anyhow::Result<()> {
     match command {
         Command::List => {
-            let rows = figures::ALL.iter().map(|one| format!("{:<16}{}", one.name, one.summary));
+            let rows = figures::every().map(|one| format!("{:<16}{}", one.name, one.summary));
             print::line(rows.collect::<Vec<_>>().join("\n"))
         }
         Command::Plan(args) => {

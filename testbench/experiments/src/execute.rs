@@ -34,6 +34,9 @@ pub fn execute(
     progress: &mut dyn FnMut(Progress),
 ) -> anyhow::Result<(ResultFile, u64)> {
     let job = &file.job;
+    if let Some(media) = job.parameters.media {
+        return crate::media::execute(file, media, library);
+    }
     let workload = Workload::create(&job.parameters)?;
     same("kernel", &job.kernel, &workload.program.kernel_digest)?;
     same("tables", &job.tables, &workload.program.tables_digest)?;
@@ -49,7 +52,7 @@ pub fn execute(
     Ok((file, result.simulated_cycles))
 }
 
-fn same(what: &str, planned: &str, made: &str) -> anyhow::Result<()> {
+pub(crate) fn same(what: &str, planned: &str, made: &str) -> anyhow::Result<()> {
     ensure!(
         planned == made,
         "{what} {planned}: this machine makes {made} of the same source; \

@@ -10,6 +10,8 @@ use hermes_testbench::traffic::{ArrivalProcess, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::media::Media;
+
 /// Most packets of a job: one that takes longer cannot be spread over machines.
 const MOST_PACKETS: usize = 1 << 20;
 /// Most entries of a table that is made from the seed.
@@ -84,6 +86,10 @@ pub struct Parameters {
     pub through: Through,
     /// What becomes of a frame that finds no free slot.
     pub when_full: WhenFull,
+    /// A workload of the Pangaea paper instead of packets: `app` is its name then, and of the rest
+    /// only `array`, `seed` and `memory` mean something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<Media>,
 }
 
 impl Parameters {
@@ -113,6 +119,23 @@ impl Parameters {
             memory: "100".to_string(),
             through: Through::Host,
             when_full: WhenFull::Wait,
+            media: None,
+        })
+    }
+
+    /// A workload of the Pangaea paper on the preset `pangaea`, with memory that answers after 60
+    /// cycles.
+    ///
+    /// # Errors
+    /// There is no preset `pangaea`, which is an error of this program.
+    pub fn of_media(media: Media) -> anyhow::Result<Self> {
+        let array = Config::preset("pangaea")?;
+        Ok(Self {
+            mcw: array.warps as u32,
+            array,
+            memory: "60".to_string(),
+            media: Some(media),
+            ..Self::of(media.kernel.name())?
         })
     }
 
@@ -192,6 +215,13 @@ impl Parameters {
     /// The first that cannot be used: its field, and what was expected.
     pub fn validate(&self) -> anyhow::Result<()> {
         let Self { packets, mcw, timeout, .. } = *self;
+        if let Some(media) = self.media {
+            let name = media.kernel.name();
+            ensure!(self.app == name, "app `{}`: expected {name}, the workload", self.app);
+            self.array.validate().context("array")?;
+            self.latency()?;
+            return media.validate(&self.array);
+        }
         AppEntry::find(&self.app).with_context(|| format!("app `{}`", self.app))?;
         self.array.validate().context("array")?;
         let slots = self.array.warps;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::figures;
 use crate::job::{Estimate, Job, JobFile, Key, FORMAT};
+use crate::media::MediaRun;
 use crate::model_file::{ModelFile, ModelKey};
 use crate::parameters::Parameters;
 use crate::sweep::Axes;
@@ -120,10 +121,19 @@ impl Planner {
     }
 
     fn program(&mut self, parameters: &Parameters) -> anyhow::Result<(String, String, u32)> {
-        let Parameters { app, array, seed, prefixes, filters, pattern_rules, .. } = parameters;
-        let name = format!("{app} {} {} {seed} {prefixes} {filters} {pattern_rules}", array.aes, array.warps);
+        let Parameters { app, array, seed, prefixes, filters, pattern_rules, media, .. } = parameters;
+        let name = format!(
+            "{app} {} {} {seed} {prefixes} {filters} {pattern_rules} {media:?}",
+            array.aes, array.warps
+        );
         if let Some(known) = self.programs.get(&name) {
             return Ok(known.clone());
+        }
+        if let Some(media) = media {
+            let [program, data] = MediaRun::create(*media, *seed)?.digests;
+            let made = (program, data, u32::MAX);
+            self.programs.insert(name, made.clone());
+            return Ok(made);
         }
         let program = Program::create(parameters)?;
         let most = program.most_warps(array.warps);
@@ -235,17 +245,22 @@ impl Planned {
         Ok(planner.plan(scale, vec![figure]))
     }
 
-    /// The experiments called `names`; `all` are all of them.
+    /// The experiments called `names`; `all` are all but those of the Pangaea paper, which `pangaea`
+    /// are.
     ///
     /// # Errors
     /// A name is not known, or a kernel cannot be built.
     pub fn of(names: &[String], scale: Scale) -> anyhow::Result<Self> {
         let mut chosen: Vec<&Experiment> = Vec::new();
         for name in names {
-            let found: Vec<_> = figures::ALL.iter().filter(|one| name == "all" || name == one.name).collect();
+            let found: Vec<_> = match name.as_str() {
+                "all" => figures::ALL.iter().collect(),
+                "pangaea" => figures::PANGAEA.iter().collect(),
+                _ => figures::every().filter(|one| name == one.name).collect(),
+            };
             if found.is_empty() {
-                let known: Vec<_> = figures::ALL.iter().map(|one| one.name).collect();
-                bail!("experiment `{name}`: not known; expected all or one of {}", known.join(", "));
+                let known: Vec<_> = figures::every().map(|one| one.name).collect();
+                bail!("experiment `{name}`: not known; expected all, pangaea or one of {}", known.join(", "));
             }
             chosen.extend(found);
         }
@@ -253,7 +268,7 @@ impl Planned {
         let is_chosen = |one: &&Experiment| chosen.iter().any(|chosen| chosen.name == one.name);
         let mut planner = Planner::default();
         let mut planned = Vec::new();
-        for experiment in figures::ALL.iter().filter(is_chosen) {
+        for experiment in figures::every().filter(is_chosen) {
             planned.push(planner.figure(experiment.name, None, (experiment.cells)(scale)?)?);
         }
         Ok(planner.plan(scale, planned))

@@ -10,6 +10,7 @@ use hermes_testbench::slot::SlotPacket;
 use serde::{Deserialize, Serialize};
 
 use crate::job::{read_json, write_json, Job, Key};
+use crate::media::MediaMeasured;
 use crate::parameters::Through;
 
 /// Packets over a time.
@@ -44,7 +45,7 @@ impl Rate {
 }
 
 /// What a job measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// The whole run: from the first arrival to the last commit, through the ports to the last
@@ -88,6 +89,9 @@ pub struct Measured {
     /// (`array.load_counters`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
+    /// What a workload of the Pangaea paper measured: all else is 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<MediaMeasured>,
 }
 
 impl Measured {
@@ -150,6 +154,7 @@ impl Measured {
             load: result.load.as_ref().map(|load| {
                 Load::of(load, sum(|core| core.core.line_reads), cycles, parameters.array.packet_ports)
             }),
+            media: None,
         })
     }
 

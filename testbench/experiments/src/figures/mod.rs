@@ -12,6 +12,7 @@ mod mcw;
 mod measure;
 mod model;
 mod overload;
+mod pangaea;
 mod push;
 mod regime;
 mod rfc2544;
@@ -69,6 +70,19 @@ pub const ALL: &[Experiment] = &[
     sweeps::BY_LANES,
     sweeps::BY_CHANNELS,
 ];
+
+/// The experiments of the Pangaea paper, which are no part of `all`: `pangaea` are all of them.
+pub const PANGAEA: &[Experiment] = &[
+    pangaea::fig5::EXPERIMENT,
+    pangaea::cores::EXPERIMENT,
+    pangaea::kmeans::EXPERIMENT,
+    pangaea::fig6::EXPERIMENT,
+];
+
+/// All experiments, those of [`ALL`] first.
+pub fn every() -> impl Iterator<Item = &'static Experiment> {
+    ALL.iter().chain(PANGAEA)
+}
 
 /// The apps of the papers' figures: name here, name there, packets of a run with a steady state.
 /// `dec-ttl` stands for the three that are alike (Hermes, section 4.2).
@@ -182,7 +196,7 @@ pub fn section(name: &str, results: &Results) -> anyhow::Result<Section> {
     let mut section = if results.axes.is_some() {
         swept::section(results)?
     } else {
-        let experiment = ALL.iter().find(|one| one.name == name);
+        let experiment = every().find(|one| one.name == name);
         let experiment = experiment.with_context(|| format!("experiment `{name}`: this version has none"))?;
         (experiment.section)(results)?
     };
