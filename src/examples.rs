@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 45] = [
+const EXAMPLES: [(&str, &[Example]); 46] = [
     (
         "emit",
         &[
@@ -37,6 +37,10 @@ const EXAMPLES: [(&str, &[Example]); 45] = [
             ("The report for another program", "hermes run --app dec-ttl --pcap - --json -"),
             ("How busy warp slots, queues and L1 are", "hermes run --app dec-ttl --pcap in.pcap --load-counters"),
             ("Firmware alone", "hermes run --firmware fw.elf --command-threads 4"),
+            (
+                "Firmware with data, and what it must make of them",
+                "hermes run --firmware linear.elf --preset pangaea --table input=input.bin --table output=blank.bin --expect-dump output=want.bin",
+            ),
         ],
     ),
     (
@@ -150,6 +154,13 @@ const EXAMPLES: [(&str, &[Example]); 45] = [
             ("One packet in ten has a bad header", "hermes gen-trace --kind imix --packets 10000 --bad-share 10 -o in.pcap"),
             ("Packets that match rules and have routes", "hermes gen-trace --kind fixed:64 --packets 1000 --rules rules.txt --routes routes.txt -o in.pcap"),
         ],
+    ),
+    (
+        "gen-media",
+        &[(
+            "An image for the linear filter, zeros for its output, and what it must become",
+            "hermes gen-media linear --size quick -o input.bin --blank blank.bin --expect want.bin",
+        )],
     ),
     (
         "cache",

@@ -33,8 +33,8 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct PlanArgs {
-    /// Experiments, as `hermes exp list` has them; `all` but those of the ComP-Net paper, or
-    /// `compnet`: these
+    /// Experiments, as `hermes exp list` has them; `all` but those of the other papers, which
+    /// `pangaea` and `compnet` are
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Runs of 2,048 packets and few points, to see that all works

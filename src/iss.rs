@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(
         value_name = "FILE.elf",
         required_unless_present = "pcap",
-        conflicts_with_all = ["pcap", "packet", "app", "kernel", "step", "replay", "out", "tables", "argument", "dumps", "print"]
+        conflicts_with_all = ["pcap", "packet", "app", "kernel", "step", "replay", "out", "tables", "argument", "dumps", "expected_dumps", "print"]
     )]
     file: Option<PathBuf>,
     #[command(flatten)]

@@ -17,6 +17,7 @@ mod firmware;
 mod fpga;
 mod fuzz;
 mod gdb;
+mod gen_media;
 mod gen_routes;
 mod gen_rules;
 mod gen_trace;
@@ -88,6 +89,8 @@ enum Command {
     GenRules(gen_rules::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
+    /// Make data for a workload of the Pangaea paper, and what must come out
+    GenMedia(gen_media::Args),
     /// Show the models of arrays that were built, or remove them
     #[command(subcommand)]
     Cache(cache::Command),
@@ -125,6 +128,7 @@ impl Command {
             Self::GenRoutes(args) => args.files(),
             Self::GenRules(args) => args.files(),
             Self::GenTrace(args) => args.files(),
+            Self::GenMedia(args) => args.files(),
             Self::Compare(args) => args.files(),
             Self::Bench(args) => args.files(),
             Self::Exp(command) => command.files(),
@@ -154,6 +158,7 @@ impl Command {
             Self::GenRoutes(args) => gen_routes::execute(&args),
             Self::GenRules(args) => gen_rules::execute(&args),
             Self::GenTrace(args) => gen_trace::execute(&args, quiet),
+            Self::GenMedia(args) => gen_media::execute(&args),
             Self::Cache(command) => cache::execute(&command),
             Self::Compare(args) => compare::execute(&args),
             Self::Bench(args) => bench::execute(&args, quiet),

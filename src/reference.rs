@@ -277,6 +277,7 @@ impl Rest {
             out.write(&left(&result, &packet.frame, &packet.packet))?;
             out.commit()?;
         }
+        let compared = both(compared, data.compare());
         data.write()?;
         let threads = run.faults().iter().map(|fault| u64::from(fault.threads)).sum();
         let code = Code::new(Some(&program.kernel), None);

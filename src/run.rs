@@ -453,6 +453,7 @@ impl Prepared<'_> {
         }));
         let compared = expected.compare(&results, ports, &mut report);
         outputs.write((frames, packets), &dropped, &results, &records, &report)?;
+        let compared = both(compared, data.compare());
         data.write()?;
         // That nobody reads the report does not make a run with faults a good one.
         let printed = if tell { print::line(&report) } else { Ok(()) };

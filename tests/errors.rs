@@ -88,6 +88,7 @@ fn a_file_that_cannot_be_written_is_named_with_its_option() {
         ("gen-trace --kind imix --packets 1", "-o none/x"),
         ("gen-routes", "-o none/x"),
         ("gen-rules --kind fw", "-o none/x"),
+        ("gen-media linear", "-o none/x"),
         ("fuzz --seeds 1", "--coverage none/x"),
         ("bench emit", "--json none/x"),
         ("kernel build k.S", "-o none/x"),

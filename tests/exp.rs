@@ -197,7 +197,10 @@ fn what_is_wrong_is_named() {
     assert!(error.contains(&format!("more/{name}: differs from plan/results/{name}")), "{error}");
 
     for (arguments, expected) in [
-        ("exp plan fig5 -o other", "experiment `fig5`: not known; expected all, compnet or one of curve"),
+        (
+            "exp plan fig5 -o other",
+            "experiment `fig5`: not known; expected all, pangaea, compnet or one of curve",
+        ),
         ("exp report none", "none/plan.json"),
         ("exp run none", "none/plan.json"),
         ("sweep none.toml -o other", "none.toml"),

@@ -69,6 +69,7 @@ const DATA: &[(&str, &str)] = &[
     ("--pcap", "in.pcap"),
     ("--table name=", "table.bin"),
     ("--argument", "argument.bin"),
+    ("--expect-dump name=", "table.bin"),
     ("--expect", "expected.pcap"),
     ("--expect-verdicts", "verdicts.csv"),
 ];
@@ -79,6 +80,7 @@ const PACKET: &[(&str, &str)] = &[
     ("--pcap", "in.pcap"),
     ("--table name=", "table.bin"),
     ("--argument", "argument.bin"),
+    ("--expect-dump name=", "table.bin"),
 ];
 
 /// What apps take.
@@ -89,7 +91,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 26] = [
+const COMMANDS: [Subject; 28] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -135,6 +137,12 @@ const COMMANDS: [Subject; 26] = [
     ),
     ("gen-routes", &[], &["-o"]),
     ("gen-rules --kind fw", &[], &["-o"]),
+    ("gen-media linear", &[], &["-o", "--expect", "--blank"]),
+    (
+        "run --preset fpga",
+        &[("--firmware", "f.elf"), ("--table name=", "table.bin"), ("--expect-dump name=", "table.bin")],
+        &["--dump name=", "--dump 0x1000:4="],
+    ),
     ("fuzz --seeds 0", &[], &["--coverage"]),
     ("bench emit", &[], &["--json"]),
     ("fpga report", &[("--run", "run.json")], &["--json", "--svg"]),
@@ -302,6 +310,7 @@ fn every_output_option_is_declared() {
         ("gen-trace", "gen-trace"),
         ("gen-routes", "gen-routes"),
         ("gen-rules", "gen-rules"),
+        ("gen-media linear", "gen-media"),
         ("fuzz", "fuzz"),
         ("bench emit", "bench"),
         ("fpga report", "fpga report"),

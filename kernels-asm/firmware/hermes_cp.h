@@ -20,6 +20,10 @@
  * and host. At most 8 KB in all. */
 #define LOCAL __attribute__((section(".local")))
 
+/* Before the declaration of a variable that `hermes run --table` sets: it lies where the start-up
+ * code does not clear it, as in `TABLE const uint8_t *pixels; TABLE uint32_t pixels_bytes;`. */
+#define TABLE __attribute__((section(".data.table")))
+
 /* CSRs, as in `csr_read(mhartid)`; names of user-level interrupts are below. */
 #define CSR_TEXT_(x) #x
 #define CSR_TEXT(x) CSR_TEXT_(x)

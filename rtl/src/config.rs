@@ -321,6 +321,7 @@ impl Config {
                 command_instruction_cache_ways: 2,
                 uli_channels: 2,
                 instruction_cache_ways: 4,
+                local_window: true,
                 spawn_slots: 16,
                 ..plain
             },

@@ -186,6 +186,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     report.bus_errors = BusErrors::counted(result.read_out.bus_errors);
     let compared = expected.compare(&result.packets, false, &mut report);
     outputs.write((&capture.frames, &packets), &[], &result.packets, &records, &report)?;
+    let compared = both(compared, data.compare());
     data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);

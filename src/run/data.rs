@@ -7,8 +7,9 @@ use std::str::FromStr;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_testbench::cosim::{ArraySetup, Device, Host};
+use hermes_testbench::firmware::Firmware;
 use hermes_testbench::input::{self, number};
-use hermes_testbench::kernel::{Binding, Kernel, Symbol, SymbolError};
+use hermes_testbench::kernel::{Binding, Executable, Kernel, Segment, Symbol, SymbolError};
 use hermes_testbench::output::OutputFile;
 
 use super::prints::{PrintArgs, Prints, VARIABLE};
@@ -33,16 +34,23 @@ const WORDS: &str = "words below 2^32, decimal or 0x..., with commas between the
 pub struct DataArgs {
     /// Table of your own, which may be given several times: the bytes of FILE are placed in memory,
     /// at a multiple of 64. The pointer variable NAME of the kernel (4 bytes, not static, not
-    /// const) gets their address, and the variable NAME_bytes their number, if there is one
-    #[arg(long = "table", value_name = "NAME=FILE", requires = "pcap")]
+    /// const) gets their address, and the variable NAME_bytes their number, if there is one.
+    /// Without packets the variables are those of the firmware (`TABLE` of hermes_cp.h)
+    #[arg(long = "table", value_name = "NAME=FILE")]
     tables: Vec<TableArg>,
     /// The kernel's argument block (a2): the bytes of a file, or 32-bit words, such as `1,0x20,3`
     #[arg(long, value_name = "FILE|WORDS", requires = "pcap")]
     argument: Option<ArgumentArg>,
     /// Part of the memory to write after the run, which may be given several times: the bytes of a
-    /// symbol of the kernel, those of a --table by its NAME, or LENGTH bytes from ADDRESS on
-    #[arg(long = "dump", value_name = "SYMBOL=FILE|ADDRESS:LENGTH=FILE", requires = "pcap")]
+    /// symbol of the kernel, or without packets of the firmware, those of a --table by its NAME, or
+    /// LENGTH bytes from ADDRESS on
+    #[arg(long = "dump", value_name = "SYMBOL=FILE|ADDRESS:LENGTH=FILE")]
     dumps: Vec<DumpArg>,
+    /// What a part of the memory must be after the run, which may be given several times: every
+    /// byte of a part as --dump names it is compared with the file, and the run fails if one
+    /// differs
+    #[arg(long = "expect-dump", value_name = "SYMBOL=FILE|ADDRESS:LENGTH=FILE")]
+    expected_dumps: Vec<DumpArg>,
     #[command(flatten)]
     prints: PrintArgs,
 }
@@ -126,6 +134,9 @@ impl DataArgs {
         for DumpArg { what, path, .. } in &self.dumps {
             files = files.output(format!("--dump {what}="), Some(path));
         }
+        for DumpArg { what, path, .. } in &self.expected_dumps {
+            files = files.input(format!("--expect-dump {what}="), Some(path));
+        }
         files.and(self.prints.files())
     }
 
@@ -135,17 +146,6 @@ impl DataArgs {
     /// A file cannot be read or written, or a symbol is none that the option can use.
     pub fn load(&self, program: &Program) -> anyhow::Result<Data> {
         let (kernel, name) = (&program.kernel, &program.name);
-        let mut tables: Vec<Table> = Vec::new();
-        for TableArg { name: table, path } in &self.tables {
-            let option = format!("--table {table}={}", path.display());
-            ensure!(tables.iter().all(|other| other.name != *table), "{option}: {table} is given twice");
-            let symbol = symbol(kernel, table).with_context(|| format!("{option}: {name}"))?;
-            let pointer =
-                variable(kernel, symbol, "a pointer").with_context(|| format!("{option}: {name}"))?;
-            let length = length(kernel, symbol).with_context(|| format!("{option}: {name}"))?;
-            let bytes = read(path, MAX_TABLE_BYTES)?;
-            tables.push(Table { name: table.clone(), bytes, pointer, length, address: 0 });
-        }
         let argument = match &self.argument {
             None => None,
             Some(_) if program.app.is_some() => {
@@ -162,40 +162,148 @@ impl DataArgs {
                 })?)
             }
         };
-        let mut dumps = Vec::new();
-        for DumpArg { what, range, path } in &self.dumps {
-            let place = match (range, tables.iter().position(|table| table.name == *what)) {
-                (Some((address, length)), _) => Place::Range { address: *address, length: *length },
-                (None, Some(table)) => Place::Table(table),
-                (None, None) => {
-                    let option = || format!("--dump {what}={}: {name}", path.display());
-                    let symbol = symbol(kernel, what).with_context(option)?;
-                    ensure!(
-                        symbol.size > 0,
-                        "{}: does not tell the size of `{what}`; expected `.size` in its source, or ADDRESS:LENGTH=FILE (it is at {:#010x})",
-                        option(),
-                        symbol.address
-                    );
-                    Place::Range { address: symbol.address, length: symbol.size }
-                }
-            };
-            let file = OutputFile::create(path)?;
-            dumps.push(Dump { what: what.clone(), place, bytes: Vec::new(), file });
-        }
+        let data = self.load_parts(kernel, name)?;
         let pointer = || variable(kernel, symbol(kernel, VARIABLE)?, "a pointer");
         let prints = self.prints.load(kernel, pointer).with_context(|| name.clone())?;
-        Ok(Data { tables, argument, dumps, prints })
+        Ok(Data { argument, prints, ..data })
+    }
+
+    /// As [`Self::load`], with the symbols of firmware.
+    ///
+    /// # Errors
+    /// As [`Self::load`]; or the start-up code clears a variable that a table sets.
+    pub fn load_firmware(&self, firmware: &Firmware) -> anyhow::Result<Data> {
+        let name = firmware.path.display().to_string();
+        let data = self.load_parts(&firmware.executable, &name)?;
+        for table in &data.tables {
+            let set = [Some((table.name.clone(), table.pointer))].into_iter();
+            let set = set.chain([table.length.map(|at| (format!("{}_bytes", table.name), at))]);
+            for (variable, address) in set.flatten() {
+                ensure!(
+                    !firmware.clears(address),
+                    "--table {}=: {name}: `{variable}` is in .bss, which the start-up code clears; expected `TABLE` (hermes_cp.h) before its declaration",
+                    table.name
+                );
+            }
+        }
+        Ok(data)
+    }
+
+    /// Tables and dumps.
+    fn load_parts(&self, code: &dyn Code, name: &str) -> anyhow::Result<Data> {
+        let mut tables: Vec<Table> = Vec::new();
+        for TableArg { name: table, path } in &self.tables {
+            let option = format!("--table {table}={}", path.display());
+            ensure!(tables.iter().all(|other| other.name != *table), "{option}: {table} is given twice");
+            let symbol = symbol(code, table).with_context(|| format!("{option}: {name}"))?;
+            let pointer = variable(code, symbol, "a pointer").with_context(|| format!("{option}: {name}"))?;
+            let length = length(code, symbol).with_context(|| format!("{option}: {name}"))?;
+            let bytes = read(path, MAX_TABLE_BYTES)?;
+            tables.push(Table { name: table.clone(), bytes, pointer, length, address: 0 });
+        }
+        let mut dumps = Vec::new();
+        for dump in &self.dumps {
+            let place = dump.place(code, &tables).with_context(|| dump.option("--dump", name))?;
+            let file = OutputFile::create(&dump.path)?;
+            dumps.push(Dump { what: dump.what.clone(), place, bytes: Vec::new(), file });
+        }
+        let mut expected = Vec::new();
+        for dump in &self.expected_dumps {
+            let option = || dump.option("--expect-dump", name);
+            let place = dump.place(code, &tables).with_context(option)?;
+            let bytes = read(&dump.path, MAX_TABLE_BYTES)?;
+            let length = match place {
+                Place::Range { length, .. } => length as usize,
+                Place::Table(table) => tables[table].bytes.len(),
+            };
+            ensure!(
+                bytes.len() == length,
+                "{}: the file has {} bytes; expected {length}, as many as `{}` has",
+                option(),
+                bytes.len(),
+                dump.what
+            );
+            let option = format!("--expect-dump {}={}", dump.what, dump.path.display());
+            expected.push(ExpectedDump { option, place, bytes, first: 0, found: Vec::new() });
+        }
+        Ok(Data { tables, argument: None, dumps, expected, prints: None })
     }
 }
 
-/// A symbol of the kernel.
-pub fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> {
-    match kernel.symbol(name) {
+impl DumpArg {
+    /// The option, and the program that it is about.
+    fn option(&self, option: &str, program: &str) -> String {
+        format!("{option} {}={}: {program}", self.what, self.path.display())
+    }
+
+    /// What it names.
+    fn place(&self, code: &dyn Code, tables: &[Table]) -> anyhow::Result<Place> {
+        let what = &self.what;
+        match (self.range, tables.iter().position(|table| table.name == *what)) {
+            (Some((address, length)), _) => Ok(Place::Range { address, length }),
+            (None, Some(table)) => Ok(Place::Table(table)),
+            (None, None) => {
+                let symbol = symbol(code, what)?;
+                ensure!(
+                    symbol.size > 0,
+                    "does not tell the size of `{what}`; expected `.size` in its source, or ADDRESS:LENGTH=FILE (it is at {:#010x})",
+                    symbol.address
+                );
+                Ok(Place::Range { address: symbol.address, length: symbol.size })
+            }
+        }
+    }
+}
+
+/// A program with symbols: a kernel, or firmware.
+pub trait Code {
+    /// The symbol called `name`.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    fn find(&self, name: &str) -> Result<&Symbol, SymbolError>;
+    /// All of them.
+    fn symbols(&self) -> &[Symbol];
+    /// What goes to memory.
+    fn segments(&self) -> &[Segment];
+}
+
+impl Code for Kernel {
+    fn find(&self, name: &str) -> Result<&Symbol, SymbolError> {
+        self.symbol(name)
+    }
+
+    fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+}
+
+impl Code for Executable {
+    fn find(&self, name: &str) -> Result<&Symbol, SymbolError> {
+        self.symbol(name)
+    }
+
+    fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+}
+
+/// A symbol of a program.
+pub fn symbol<'a>(code: &'a dyn Code, name: &str) -> anyhow::Result<&'a Symbol> {
+    match code.find(name) {
         Err(SymbolError::Missing { .. }) => {}
         found => return Ok(found?),
     }
     let likeness = |symbol: &&'a Symbol| strsim::jaro_winkler(name, &symbol.name);
-    let mut near: Vec<_> = kernel.symbols.iter().filter(|symbol| likeness(symbol) >= NEAR).collect();
+    let mut near: Vec<_> = code.symbols().iter().filter(|symbol| likeness(symbol) >= NEAR).collect();
     near.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.name.cmp(&b.name)));
     near.dedup_by_key(|symbol| &symbol.name);
     let near: Vec<_> = near.iter().take(MOST_NEAR).map(|symbol| format!("`{}`", symbol.name)).collect();
@@ -207,8 +315,8 @@ pub fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> 
 
 /// The address of the variable for the bytes of the table to which `pointer` points, if there is
 /// one.
-fn length(kernel: &Kernel, pointer: &Symbol) -> anyhow::Result<Option<u32>> {
-    let symbol = match kernel.symbol(&format!("{}_bytes", pointer.name)) {
+fn length(code: &dyn Code, pointer: &Symbol) -> anyhow::Result<Option<u32>> {
+    let symbol = match code.find(&format!("{}_bytes", pointer.name)) {
         Err(SymbolError::Missing { .. }) => return Ok(None),
         found => found?,
     };
@@ -219,16 +327,23 @@ fn length(kernel: &Kernel, pointer: &Symbol) -> anyhow::Result<Option<u32>> {
         symbol.name,
         pointer.name
     );
-    variable(kernel, symbol, "a number").map(Some)
+    variable(code, symbol, "a number").map(Some)
 }
 
 /// The address of the word that `symbol` is.
-fn variable(kernel: &Kernel, symbol: &Symbol, what: &str) -> anyhow::Result<u32> {
+fn variable(code: &dyn Code, symbol: &Symbol, what: &str) -> anyhow::Result<u32> {
     let Symbol { name, address, size, is_function, .. } = symbol;
     ensure!(!is_function, "`{name}` is a function; expected a variable, {what} of 4 bytes");
     ensure!(matches!(size, 0 | 4), "`{name}` has {size} bytes; expected {what} of 4 bytes");
     ensure!(address % 4 == 0, "`{name}` is at {address:#010x}; expected a multiple of 4");
-    ensure!(kernel.holds(*address, 4), "`{name}` is at {address:#010x}, outside every loaded segment");
+    let inside = |segment: &Segment| {
+        let offset = address.checked_sub(segment.address);
+        offset.is_some_and(|offset| u64::from(offset) + 4 <= segment.bytes.len() as u64)
+    };
+    ensure!(
+        code.segments().iter().any(inside),
+        "`{name}` is at {address:#010x}, outside every loaded segment"
+    );
     Ok(*address)
 }
 
@@ -244,6 +359,7 @@ pub struct Data {
     tables: Vec<Table>,
     argument: Option<Vec<u8>>,
     dumps: Vec<Dump>,
+    expected: Vec<ExpectedDump>,
     prints: Option<Prints>,
 }
 
@@ -267,6 +383,34 @@ enum Place {
     Table(usize),
 }
 
+/// What a part of the memory must be.
+struct ExpectedDump {
+    /// The option, as it was given.
+    option: String,
+    place: Place,
+    bytes: Vec<u8>,
+    /// Address of the first byte, and what was there.
+    first: u32,
+    found: Vec<u8>,
+}
+
+impl ExpectedDump {
+    /// # Errors
+    /// Bytes differ: how many, and the first.
+    fn check(&self) -> anyhow::Result<()> {
+        let differ = |(_, (found, expected)): &(usize, (&u8, &u8))| found != expected;
+        let mut wrong = self.found.iter().zip(&self.bytes).enumerate().filter(differ);
+        let Some((at, (found, expected))) = wrong.next() else { return Ok(()) };
+        bail!(
+            "{}: {} of {} bytes differ; the first, byte {at} at {:#010x}, is {found:#04x}; expected {expected:#04x}",
+            self.option,
+            1 + wrong.count(),
+            self.bytes.len(),
+            self.first as usize + at
+        )
+    }
+}
+
 struct Dump {
     what: String,
     place: Place,
@@ -281,26 +425,9 @@ impl Data {
     /// # Errors
     /// There is no room, or what is to be dumped is outside the memory.
     pub fn place<D: Device>(&mut self, host: &mut Host<D>, setup: &mut ArraySetup) -> anyhow::Result<()> {
-        for table in &mut self.tables {
-            let option = || format!("--table {}=", table.name);
-            table.address =
-                host.rmalloc(&format!("the table {}", table.name), table.bytes.len()).with_context(option)?;
-            let device = host.device_mut();
-            device.write_memory(table.address, &table.bytes)?;
-            device.write_memory(table.pointer, &table.address.to_le_bytes())?;
-            if let Some(length) = table.length {
-                device.write_memory(length, &(table.bytes.len() as u32).to_le_bytes())?;
-            }
-        }
-        for dump in &self.dumps {
-            if let Place::Range { address, length } = dump.place {
-                let (end, size) = (u64::from(address) + u64::from(length), host.memory_size());
-                ensure!(
-                    end <= size,
-                    "--dump {}=: {length} bytes from {address:#010x} on end beyond the memory of {size} bytes",
-                    dump.what
-                );
-            }
+        self.allocate(host)?;
+        for (address, value) in self.variables() {
+            host.device_mut().write_memory(address, &value.to_le_bytes())?;
         }
         if let Some(prints) = &mut self.prints {
             prints.place(host)?;
@@ -311,27 +438,77 @@ impl Data {
         Ok(())
     }
 
+    /// Writes the tables to memory.
+    ///
+    /// # Errors
+    /// As [`Self::place`].
+    pub fn allocate<D: Device>(&mut self, host: &mut Host<D>) -> anyhow::Result<()> {
+        for table in &mut self.tables {
+            let option = || format!("--table {}=", table.name);
+            table.address =
+                host.rmalloc(&format!("the table {}", table.name), table.bytes.len()).with_context(option)?;
+            host.device_mut().write_memory(table.address, &table.bytes)?;
+        }
+        let dumps = self.dumps.iter().map(|dump| (format!("--dump {}=", dump.what), &dump.place));
+        let expected = self.expected.iter().map(|dump| (dump.option.clone(), &dump.place));
+        for (option, place) in dumps.chain(expected) {
+            if let Place::Range { address, length } = *place {
+                let (end, size) = (u64::from(address) + u64::from(length), host.memory_size());
+                ensure!(
+                    end <= size,
+                    "{option}: {length} bytes from {address:#010x} on end beyond the memory of {size} bytes"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The variables of the tables, which are placed: addresses and values.
+    pub fn variables(&self) -> Vec<(u32, u32)> {
+        let of = |table: &Table| {
+            let length = table.length.map(|length| (length, table.bytes.len() as u32));
+            std::iter::once((table.pointer, table.address)).chain(length)
+        };
+        self.tables.iter().flat_map(of).collect()
+    }
+
     /// Reads what is to be dumped, and what kernels printed, at the end of a run.
     ///
     /// # Errors
     /// A register does not answer.
     pub fn read<D: Device>(&mut self, host: &mut Host<D>) -> anyhow::Result<()> {
-        if self.dumps.is_empty() && self.prints.is_none() {
+        if self.dumps.is_empty() && self.expected.is_empty() && self.prints.is_none() {
             return Ok(());
         }
         host.clean_caches()?;
         if let Some(prints) = &mut self.prints {
             prints.read(host)?;
         }
-        for dump in &mut self.dumps {
-            let (address, length) = match dump.place {
+        let tables = &self.tables;
+        let mut read = |place: &Place| -> anyhow::Result<(u32, Vec<u8>)> {
+            let (address, length) = match *place {
                 Place::Range { address, length } => (address, length as usize),
-                Place::Table(table) => (self.tables[table].address, self.tables[table].bytes.len()),
+                Place::Table(table) => (tables[table].address, tables[table].bytes.len()),
             };
-            dump.bytes = vec![0; length];
-            host.device_mut().read_memory(address, &mut dump.bytes)?;
+            let mut bytes = vec![0; length];
+            host.device_mut().read_memory(address, &mut bytes)?;
+            Ok((address, bytes))
+        };
+        for dump in &mut self.dumps {
+            dump.bytes = read(&dump.place)?.1;
+        }
+        for dump in &mut self.expected {
+            (dump.first, dump.found) = read(&dump.place)?;
         }
         Ok(())
+    }
+
+    /// Compares what was read with what is expected.
+    ///
+    /// # Errors
+    /// A byte differs.
+    pub fn compare(&self) -> anyhow::Result<()> {
+        self.expected.iter().try_for_each(ExpectedDump::check)
     }
 
     /// Writes the files with what was read.

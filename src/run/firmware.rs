@@ -8,7 +8,7 @@ use std::rc::Rc;
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandPorts, CycleProfile};
-use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryMap, MemoryOptions, Simulation};
+use hermes_testbench::cosim::{ArraySetup, Device as _, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Code, Debugger, Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
 use hermes_testbench::kernel::Arch;
@@ -290,6 +290,7 @@ pub fn run_alone(
         bail!("{option}: expected --pcap with it");
     }
     check(firmware, config, None)?;
+    let mut data = args.data.load_firmware(firmware)?;
     let mut timeline = args.timeline.create(config, None, Some(firmware), None)?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let wave = Wave::create(args.wave.as_deref(), args.timeline.limit())?;
@@ -303,14 +304,20 @@ pub fn run_alone(
         .map(|timeline| timeline.look_for_races(Places::default()));
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     host.reserve_firmware(firmware)?;
+    data.allocate(&mut host)?;
+    let stack_bytes_log2 = args.stack.bytes_log2_of_firmware();
+    if host.info().spawner {
+        host.reserve_stacks(&ArraySetup { stack_bytes_log2, ..ArraySetup::default() })?;
+    }
     let profiles = match args.firmware_args.firmware_profile {
         true => Some(count_cycles(&mut host, config.command_threads)?),
         false => None,
     };
+    let variables = data.variables();
     if listener.is_some() {
-        host.start_firmware_stopped(firmware)?;
+        host.start_firmware_stopped(firmware, &variables)?;
     } else {
-        host.start_firmware(firmware)?;
+        host.start_firmware_with(firmware, &variables)?;
     }
     type_in(args, &mut host)?;
     let ended = match listener {
@@ -319,6 +326,10 @@ pub fn run_alone(
     };
     tell_spawn_errors(&mut host)?;
     let faults = host.take_faults().and_then(|(faults, _)| Ok((faults, host.read("FAULTS")?)));
+    // Firmware that did not end may still write.
+    let is_over = ended.as_ref().is_ok_and(|ended| ended.end.is_some());
+    let read = if is_over { data.read(&mut host) } else { Ok(()) };
+    let memory = host.named_areas(stack_bytes_log2);
     let cycle = host.device_mut().cycle();
     let wave_ended = host.device_mut().model_mut().trace_ended();
     drop(host);
@@ -335,7 +346,7 @@ pub fn run_alone(
         print::bytes(lines.collect::<String>().as_bytes())?;
     }
     let (faults, threads) = faults?;
-    let (code, memory) = (Code::new(None, Some(firmware)), MemoryMap::default());
+    let code = Code::new(None, Some(firmware));
     let causes = fault_causes(&faults, &[], threads.into(), &code, &memory);
     causes.iter().for_each(print::error);
     let faulted = match threads {
@@ -349,8 +360,16 @@ pub fn run_alone(
     let races =
         races.map(|races| RaceReport::of(races.borrow().findings(), &Explain { code, memory: &memory }));
     let raced = tell_races(races.as_ref());
-    tell(firmware, ended)?;
-    both(faulted, raced)
+    read?;
+    let compared = if is_over { data.compare() } else { Ok(()) };
+    if is_over {
+        data.write()?;
+    }
+    if let Err(end) = tell(firmware, ended) {
+        compared.unwrap_or_else(|error| print::error(format_args!("{error:#}")));
+        return Err(end);
+    }
+    both(compared, both(faulted, raced))
 }
 
 /// Says how the firmware ended; an error if not by its `main`, which gives the exit code. Otherwise

@@ -142,6 +142,11 @@ impl StackArgs {
         Ok(log2)
     }
 
+    /// Stack bytes of a thread that firmware starts, as a power of two.
+    pub fn bytes_log2_of_firmware(&self) -> u32 {
+        self.stack_bytes.unwrap_or(ArraySetup::default().stack_bytes_log2)
+    }
+
     /// Stack bytes of a thread, as a power of two.
     ///
     /// # Errors

@@ -37,6 +37,9 @@ pub fn execute(
     if let Some(nodes) = &job.parameters.nodes {
         return crate::nodes::execute(file, nodes, library);
     }
+    if let Some(media) = job.parameters.media {
+        return crate::media::execute(file, media, library);
+    }
     let workload = Workload::create(&job.parameters)?;
     same("kernel", &job.kernel, &workload.program.kernel_digest)?;
     let firmware = workload.program.firmware.as_ref().map_or("", |(_, digest)| digest);

@@ -131,6 +131,9 @@ impl Estimate {
         if let Some(nodes) = &parameters.nodes {
             return Ok(nodes.estimate());
         }
+        if let Some(media) = parameters.media {
+            return Ok(media.estimate(&parameters.array));
+        }
         // The mean of a frame, and what its slot takes.
         let (frame_bytes, slot_bytes) = match parameters.kind()? {
             Kind::Fixed(bytes) => (bytes, (bytes + 64).next_power_of_two()),

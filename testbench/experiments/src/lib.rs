@@ -10,6 +10,7 @@
 //! | `parameters`, `job` | what a simulation is of; its file and its key |
 //! | `workload`, `execute` | tables and packets from a seed; the simulation, compared with its golden model |
 //! | `nodes` | jobs on several nodes, of the workloads of the ComP-Net paper |
+//! | `media` | jobs of the workloads of the Pangaea paper |
 //! | `results` | what a job measured, and its file |
 //! | `plan`, `folder`, `snakefile`, `model_file` | a folder with jobs, and what runs them |
 //! | `pool` | a plain pool of processes, for users without an engine |
@@ -23,6 +24,7 @@ mod execute;
 pub mod figures;
 mod folder;
 mod job;
+mod media;
 mod model_file;
 mod nodes;
 mod parameters;
@@ -38,6 +40,7 @@ mod workload;
 pub use execute::execute;
 pub use folder::{ErrorFile, Folder, Found, LogFile};
 pub use job::{Estimate, Job, JobFile, Key, FORMAT};
+pub use media::{Media, MediaMeasured, MediaProgram, Pass};
 pub use model_file::{ModelFile, ModelKey};
 pub use nodes::{Benchmark, Nodes, NodesMeasured, RateTimes, SizeTimes};
 pub use parameters::{Parameters, Through, WhenFull};

@@ -11,6 +11,7 @@ use hermes_testbench::traffic::{ArrivalProcess, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::media::Media;
 use crate::nodes::Nodes;
 
 /// Most packets of a job: one that takes longer cannot be spread over machines.
@@ -94,6 +95,10 @@ pub struct Parameters {
     pub through: Through,
     /// What becomes of a frame that finds no free slot.
     pub when_full: WhenFull,
+    /// A workload of the Pangaea paper instead of packets: `app` is its name then, and of the rest
+    /// only `array`, `seed` and `memory` mean something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<Media>,
     /// A workload of several nodes instead of packets: of the rest only `array`, `seed` (of the
     /// first packet sequence numbers) and `memory` mean something then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,6 +134,23 @@ impl Parameters {
             through: Through::Host,
             when_full: WhenFull::Wait,
             nodes: None,
+            media: None,
+        })
+    }
+
+    /// A workload of the Pangaea paper on the preset `pangaea`, with memory that answers after 60
+    /// cycles.
+    ///
+    /// # Errors
+    /// There is no preset `pangaea`, which is an error of this program.
+    pub fn of_media(media: Media) -> anyhow::Result<Self> {
+        let array = Config::preset("pangaea")?;
+        Ok(Self {
+            mcw: array.warps as u32,
+            array,
+            memory: "60".to_string(),
+            media: Some(media),
+            ..Self::of(media.kernel.name())?
         })
     }
 
@@ -223,6 +245,13 @@ impl Parameters {
             self.array.validate().context("array")?;
             self.latency()?;
             return nodes.validate(&self.array);
+        }
+        if let Some(media) = self.media {
+            let name = media.kernel.name();
+            ensure!(self.app == name, "app `{}`: expected {name}, the workload", self.app);
+            self.array.validate().context("array")?;
+            self.latency()?;
+            return media.validate(&self.array);
         }
         AppEntry::find(&self.app).with_context(|| format!("app `{}`", self.app))?;
         self.array.validate().context("array")?;

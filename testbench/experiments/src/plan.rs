@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::figures;
 use crate::job::{Estimate, Job, JobFile, Key, FORMAT};
+use crate::media::MediaRun;
 use crate::model_file::{ModelFile, ModelKey};
 use crate::nodes::NodesRun;
 use crate::parameters::Parameters;
@@ -130,17 +131,21 @@ impl Planner {
     }
 
     fn program(&mut self, parameters: &Parameters) -> anyhow::Result<PlannedProgram> {
-        let Parameters { app, array, seed, prefixes, filters, pattern_rules, delay_target, nodes, .. } =
-            parameters;
+        let Parameters { app, array, seed, prefixes, filters, pattern_rules, .. } = parameters;
+        let Parameters { delay_target, media, nodes, .. } = parameters;
         let Config { aes, warps, .. } = array;
         let name = format!(
-            "{app} {aes} {warps} {seed} {prefixes} {filters} {pattern_rules} {delay_target} {nodes:?}"
+            "{app} {aes} {warps} {seed} {prefixes} {filters} {pattern_rules} {delay_target} {media:?} {nodes:?}"
         );
         if let Some(known) = self.programs.get(&name) {
             return Ok(known.clone());
         }
-        if let Some(nodes) = nodes {
-            let [kernel, tables] = NodesRun::create(nodes)?.digests;
+        let of_workload = match (media, nodes) {
+            (Some(media), _) => Some(MediaRun::create(*media, *seed)?.digests),
+            (None, Some(nodes)) => Some(NodesRun::create(nodes)?.digests),
+            (None, None) => None,
+        };
+        if let Some([kernel, tables]) = of_workload {
             let made = PlannedProgram { kernel, firmware: None, tables, most_warps: u32::MAX };
             self.programs.insert(name, made.clone());
             return Ok(made);
@@ -258,8 +263,8 @@ impl Planned {
         Ok(planner.plan(scale, vec![figure]))
     }
 
-    /// The experiments called `names`; `all` are all but those of the ComP-Net paper, which
-    /// `compnet` are.
+    /// The experiments called `names`; `all` are all but those of the other papers, which `pangaea`
+    /// and `compnet` are.
     ///
     /// # Errors
     /// A name is not known, or a kernel cannot be built.
@@ -269,11 +274,15 @@ impl Planned {
             let found: Vec<_> = match name.as_str() {
                 "all" => figures::ALL.iter().collect(),
                 "compnet" => figures::COMPNET.iter().collect(),
+                "pangaea" => figures::PANGAEA.iter().collect(),
                 _ => figures::every().filter(|one| name == one.name).collect(),
             };
             if found.is_empty() {
                 let known: Vec<_> = figures::every().map(|one| one.name).collect();
-                bail!("experiment `{name}`: not known; expected all, compnet or one of {}", known.join(", "));
+                bail!(
+                    "experiment `{name}`: not known; expected all, pangaea, compnet or one of {}",
+                    known.join(", ")
+                );
             }
             chosen.extend(found);
         }

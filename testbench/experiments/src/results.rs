@@ -10,6 +10,7 @@ use hermes_testbench::slot::SlotPacket;
 use serde::{Deserialize, Serialize};
 
 use crate::job::{read_json, write_json, Job, Key};
+use crate::media::MediaMeasured;
 use crate::nodes::NodesMeasured;
 use crate::parameters::Through;
 
@@ -92,6 +93,9 @@ pub struct Measured {
     /// What a workload of several nodes measured: all else is 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodesMeasured>,
+    /// What a workload of the Pangaea paper measured: all else is 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<MediaMeasured>,
 }
 
 impl Measured {
@@ -155,6 +159,7 @@ impl Measured {
                 Load::of(load, sum(|core| core.core.line_reads), cycles, parameters.array.packet_ports)
             }),
             nodes: None,
+            media: None,
         })
     }
 

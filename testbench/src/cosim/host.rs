@@ -294,18 +294,35 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// As [`FirmwareLink::load`].
     pub fn start_firmware(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
-        let link = FirmwareLink::load(self, firmware)?;
+        self.start_firmware_with(firmware, &[])
+    }
+
+    /// As [`Self::start_firmware`], with words that are stored behind the firmware's own: addresses
+    /// and values.
+    ///
+    /// # Errors
+    /// As [`FirmwareLink::load`].
+    pub fn start_firmware_with(
+        &mut self,
+        firmware: &Firmware,
+        words: &[(u32, u32)],
+    ) -> Result<(), CosimError> {
+        let link = FirmwareLink::load_with(self, firmware, words)?;
         self.firmware = Some(link);
         Ok(())
     }
 
-    /// As [`Self::start_firmware`], but all harts stop before their first instruction, for a
+    /// As [`Self::start_firmware_with`], but all harts stop before their first instruction, for a
     /// [`Debugger`](crate::firmware::Debugger).
     ///
     /// # Errors
     /// As [`FirmwareLink::load`].
-    pub fn start_firmware_stopped(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
-        let link = FirmwareLink::load_stopped(self, firmware)?;
+    pub fn start_firmware_stopped(
+        &mut self,
+        firmware: &Firmware,
+        words: &[(u32, u32)],
+    ) -> Result<(), CosimError> {
+        let link = FirmwareLink::load_stopped(self, firmware, words)?;
         self.firmware = Some(link);
         Ok(())
     }

@@ -4,6 +4,7 @@ use hermes_rtl::config::MAX_WARPS;
 
 use super::device::Device;
 use super::egress::EgressLists;
+use super::error::CosimError;
 use super::host::{ArrayInfo, ArraySetup, Host};
 use super::image::LINE;
 use super::session::frame_capacity;
@@ -65,6 +66,18 @@ impl ArraySetup {
 }
 
 impl<D: Device> Host<D> {
+    /// Allocates the stacks of threads that firmware starts, where there are no packets: those of
+    /// `setup`, and sets the registers for them.
+    ///
+    /// # Errors
+    /// [`CosimError::OutOfMemory`], or a register does not answer.
+    pub fn reserve_stacks(&mut self, setup: &ArraySetup) -> Result<(), CosimError> {
+        let info = self.info();
+        let base = self.rmalloc_aligned(STACKS, setup.stack_bytes(info), setup.stack_alignment(info))?;
+        self.write("STACK_BASE", base)?;
+        self.write("STACK_BYTES_LOG2", setup.stack_bytes_log2)
+    }
+
     /// What [`Host::load_app`] and [`Host::configure`] allocate with `setup`, in this order.
     #[must_use]
     pub fn areas(&self, app: Option<&dyn App>, setup: &ArraySetup) -> Vec<Area> {

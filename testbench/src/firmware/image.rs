@@ -89,6 +89,14 @@ impl Firmware {
         Some(format!("{what}; expected {expected}"))
     }
 
+    /// Whether the start-up code clears what is at `address`: a variable in `.bss`.
+    #[must_use]
+    pub fn clears(&self, address: u32) -> bool {
+        let place = |name| self.executable.symbol(name).map(|symbol| symbol.address);
+        let bss = place("__bss_start").and_then(|start| Ok(start..place("__bss_end")?));
+        bss.is_ok_and(|bss| bss.contains(&address))
+    }
+
     /// First address, and the one behind the last, of all segments and what is between them, in
     /// whole lines of 64 bytes.
     #[must_use]

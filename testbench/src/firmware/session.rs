@@ -150,18 +150,35 @@ impl FirmwareLink {
     /// A hart does not become quiet (memory does not answer), threads that other firmware started
     /// do not end, or a register does not answer.
     pub fn load<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
-        let all = Self::prepare(host, firmware)?;
+        Self::load_with(host, firmware, &[])
+    }
+
+    /// As [`Self::load`], with words that are stored behind the firmware's own: addresses and
+    /// values.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_with<D: Device>(
+        host: &mut Host<D>,
+        firmware: &Firmware,
+        words: &[(u32, u32)],
+    ) -> Result<Self, CosimError> {
+        let all = Self::prepare(host, firmware, words)?;
         host.write("CP_CONTROL", all)?;
         Ok(Self::default())
     }
 
-    /// As [`Self::load`], but all harts stop before their first instruction, for a
+    /// As [`Self::load_with`], but all harts stop before their first instruction, for a
     /// [`Debugger`](super::Debugger). A hart that stops is then no end of the firmware.
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub fn load_stopped<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
-        let all = Self::prepare(host, firmware)?;
+    pub fn load_stopped<D: Device>(
+        host: &mut Host<D>,
+        firmware: &Firmware,
+        words: &[(u32, u32)],
+    ) -> Result<Self, CosimError> {
+        let all = Self::prepare(host, firmware, words)?;
         // A hart that is held when it is told to stop does so when it starts.
         host.write("CP_STEP", all << 16)?;
         host.write("CP_CONTROL", all)?;
@@ -174,8 +191,12 @@ impl FirmwareLink {
         self.debugged = false;
     }
 
-    /// Loads `firmware`, all harts held; a bit for each.
-    fn prepare<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<u32, CosimError> {
+    /// Loads `firmware` and then `words`, all harts held; a bit for each.
+    fn prepare<D: Device>(
+        host: &mut Host<D>,
+        firmware: &Firmware,
+        words: &[(u32, u32)],
+    ) -> Result<u32, CosimError> {
         let all = Self::hold(host)?;
         // Threads that it started may still run.
         if host.registers().any(|register| register.name == "SPAWN_BUSY") {
@@ -185,6 +206,9 @@ impl FirmwareLink {
         host.clean_caches()?;
         for segment in &firmware.executable.segments {
             host.device_mut().write_memory(segment.address, &segment.bytes)?;
+        }
+        for (address, value) in words {
+            host.device_mut().write_memory(*address, &value.to_le_bytes())?;
         }
         host.write("INVALIDATE", INVALIDATE)?;
         // What is left of other firmware: its events, messages, bytes.

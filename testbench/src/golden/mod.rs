@@ -8,6 +8,7 @@ mod difference;
 mod external;
 mod fragment;
 mod ipsec;
+pub mod media;
 mod patterns;
 pub mod roce;
 mod route_lookup;

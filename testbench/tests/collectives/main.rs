@@ -4,9 +4,9 @@
 mod calls;
 mod firewall;
 mod ring;
-mod sum_word;
 #[path = "../small_node/mod.rs"]
 mod small_node;
+mod sum_word;
 
 use std::path::{Path, PathBuf};
 

@@ -33,7 +33,7 @@ fn start(firmware: &Firmware) -> (Host<Simulation>, Debugger) {
     let model = array().instantiate().unwrap();
     let mut host = Host::new(Simulation::new(model, 1 << 24, MemoryOptions::default()).unwrap()).unwrap();
     host.reserve_firmware(firmware).unwrap();
-    host.start_firmware_stopped(firmware).unwrap();
+    host.start_firmware_stopped(firmware, &[]).unwrap();
     let debugger = Debugger::new(&mut host).unwrap();
     (host, debugger)
 }

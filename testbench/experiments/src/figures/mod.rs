@@ -13,6 +13,7 @@ mod mcw;
 mod measure;
 mod model;
 mod overload;
+mod pangaea;
 mod push;
 mod regime;
 mod rfc2544;
@@ -71,12 +72,20 @@ pub const ALL: &[Experiment] = &[
     sweeps::BY_CHANNELS,
 ];
 
+/// The experiments of the Pangaea paper, which are no part of `all`: `pangaea` are all of them.
+pub const PANGAEA: &[Experiment] = &[
+    pangaea::fig5::EXPERIMENT,
+    pangaea::cores::EXPERIMENT,
+    pangaea::kmeans::EXPERIMENT,
+    pangaea::fig6::EXPERIMENT,
+];
+
 /// The experiments of the ComP-Net paper, which are no part of `all`: `compnet` are all of them.
 pub const COMPNET: &[Experiment] = &[compnet::fig8a::EXPERIMENT, compnet::fig8b::EXPERIMENT];
 
 /// All experiments, those of [`ALL`] first.
 pub fn every() -> impl Iterator<Item = &'static Experiment> {
-    ALL.iter().chain(COMPNET)
+    ALL.iter().chain(PANGAEA).chain(COMPNET)
 }
 
 /// The apps of the papers' figures: name here, name there, packets of a run with a steady state.

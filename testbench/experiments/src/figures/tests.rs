@@ -6,6 +6,7 @@ use hermes_testbench::metrics::{Delays, Load};
 
 use super::*;
 use crate::job::{Job, FORMAT};
+use crate::media::{MediaMeasured, Pass};
 use crate::nodes::{Benchmark, Nodes, NodesMeasured, RateTimes, SizeTimes};
 use crate::results::{Measured, Rate};
 
@@ -57,6 +58,7 @@ fn result(parameters: &Parameters, number: u64) -> ResultFile {
         lost_cycles: BTreeMap::new(),
         load: parameters.array.load_counters.then(Load::default),
         nodes: parameters.nodes.as_ref().map(|nodes| of_nodes(nodes, number as u32)),
+        media: parameters.media.map(|_| media(number as u32)),
     };
     ResultFile { key: job.key().unwrap(), job, golden_checked: true, measured }
 }
@@ -79,6 +81,14 @@ fn of_nodes(nodes: &Nodes, number: u32) -> NodesMeasured {
     }
 }
 
+/// What a workload of the Pangaea paper might have measured.
+fn media(number: u32) -> MediaMeasured {
+    let cycles = 1_000 + 70 * (number % 5);
+    let pass = Pass { cycles, instructions: 1_500, active_cycles: 1_900, threads: 640, ..Pass::default() };
+    let times = (0..8).map(|part| [10 * part, 30 + 10 * part, 45 + 10 * part]).collect();
+    MediaMeasured { passes: vec![pass; 2], code_bytes: 400, code_accesses: 20, times }
+}
+
 /// What is no number, or a sentence with a hole.
 const HOLES: [&str; 7] = ["inf", "NaN", "()", ": .", " .", ", .", "  "];
 
@@ -98,6 +108,7 @@ fn figures_with_and_without_some_results() {
             // All results; then without each of a good number of them; without all of an app.
             let step = planned.len().div_ceil(12).max(1);
             let apps: Vec<_> = planned.iter().map(|(cell, _)| label(&cell.labels, "app")).collect();
+            let workloads: Vec<_> = planned.iter().map(|(cell, _)| label(&cell.labels, "kernel")).collect();
             let mut lacking: Vec<Box<dyn Fn(usize) -> bool + '_>> = vec![Box::new(|_| false)];
             lacking.extend(
                 (0..planned.len())
@@ -108,6 +119,8 @@ fn figures_with_and_without_some_results() {
                 let apps = &apps;
                 lacking.push(Box::new(move |number| apps[number] == app.name));
             }
+            let workloads = &workloads;
+            lacking.push(Box::new(move |number| workloads[number] == "linear"));
             for (case, lacks) in lacking.iter().enumerate() {
                 let results = Results {
                     scale,
