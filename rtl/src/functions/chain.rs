@@ -78,6 +78,10 @@ pub struct Chain<const A: usize, const L: usize> {
     in_flight: Register<Bits<L>>,
     #[init((1..functions as u64).map(|i| Constant::new(i.into())).collect())]
     index: Vec<Constant<FunctionIndex>>,
+    #[init((0..functions as u64).map(|i| Constant::new(i.into())).collect())]
+    number: Vec<Constant<FunctionIndex>>,
+    #[init(functions)]
+    _functions: usize,
     #[init(functions - 1)]
     _later: usize,
     #[init(lane_bytes)]
@@ -117,11 +121,10 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
 
         // A warp that finished
         let survives = self.finished.survivors.val().any();
-        let mut onward = false;
+        let onward = self.control.goes_on.val().get_bit(self.finish_function.val().index());
         let mut target = bits::<3>(0);
-        for i in 0..8 {
-            if self.finish_function.val().index() == i {
-                onward = self.control.goes_on.val().get_bit(i);
+        for i in 0..self._functions {
+            if self.finish_function.val() == self.number[i].val() {
                 target = self.control.targets.val().get_bits::<3>(3 * i);
             }
         }

@@ -75,7 +75,7 @@ fn random_run<const A: usize, const L: usize>(functions: usize, lanes: usize, cy
         unit.finish_index.next = finishing.unwrap_or(0).into();
         unit.finish_function.next = (warp.map_or(0, |warp| warp.function) as u64).into();
         unit.finished.survivors.next = survivors.into();
-        unit.finished.ended.next = random.gen::<u32>().into();
+        unit.finished.ended.next = u64::from(random.gen::<u32>()).into();
         // A warp that starts.
         let shown = |f: &usize| waiting[*f].front().is_some_and(|front| front.2 <= cycle);
         let function = (1..functions).filter(shown).choose(&mut random);
@@ -126,7 +126,7 @@ fn random_run<const A: usize, const L: usize>(functions: usize, lanes: usize, cy
         }
         tick!(unit);
     }
-    assert!(visits[1..functions].iter().all(|&visits| visits > 100), "{visits:?}");
+    assert!(visits[1..functions].iter().all(|&visits| visits > 40), "{visits:?}");
     assert!(held > 100 && ended > 1_000, "{held} {ended}");
 }
 
