@@ -139,8 +139,8 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
         // The FIFOs
         let mut waiting = bits::<8>(0);
         let mut taken = self.fifo[0].pop_data.val();
-        let mut queued = bits::<L>(0);
-        let mut peak = bits::<L>(0);
+        let mut entries = bits::<L>(0);
+        let mut highest = bits::<L>(0);
         for i in 0..self._later {
             self.fifo[i].push_valid.next = hops & (target == self.index[i].val());
             self.fifo[i].push_data.next = self.finish_index.val();
@@ -154,27 +154,27 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
                 self.most[i].d.next = self.fifo[i].level.val();
             }
             if self.select.val() == self.index[i].val() {
-                queued = self.fifo[i].level.val();
-                peak = self.most[i].q.val();
+                entries = self.fifo[i].level.val();
+                highest = self.most[i].q.val();
             }
         }
         self.waits.waiting.next = waiting;
         self.taken_index.next = taken;
-        self.queued.next = bit_cast::<11, L>(queued);
-        self.peak.next = bit_cast::<11, L>(peak);
+        self.queued.next = bit_cast::<11, L>(entries);
+        self.peak.next = bit_cast::<11, L>(highest);
 
         // What it starts with
         self.packets.read_enable.next = self.waits.take.val();
         self.packets.read_address.next = taken;
         self.waits.packet.next = self.packets.read_data.val().get_bits::<32>(0);
         self.waits.count.next = self.packets.read_data.val().get_bits::<6>(32);
-        let mut lanes = bits::<32>(0);
+        let mut left = bits::<32>(0);
         for i in 0..self._lane_bytes {
             self.lanes[i].read_enable.next = self.waits.take.val();
             self.lanes[i].read_address.next = taken;
-            lanes = lanes | (bit_cast::<32, 8>(self.lanes[i].read_data.val()) << (8 * i as u64));
+            left = left | (bit_cast::<32, 8>(self.lanes[i].read_data.val()) << (8 * i as u64));
         }
-        self.waits.lanes.next = lanes;
+        self.waits.lanes.next = left;
     }
 }
 

@@ -136,13 +136,13 @@ impl Logic for CoreOwner {
         }
 
         // Its context is copied.
-        let mut copy_function = bits::<3>(0);
+        let mut copied_function = bits::<3>(0);
         for i in 0..self._cores {
             if self.copied_core.q.val() == self.index[i].val() {
-                copy_function = self.owner[i].q.val().get_bits::<3>(0);
+                copied_function = self.owner[i].q.val().get_bits::<3>(0);
             }
         }
-        self.copy_function.next = copy_function;
+        self.copy_function.next = copied_function;
         self.copy_word.next = self.next_word.q.val();
         self.word.next = self.next_word.q.val();
         self.data.next = self.copy_data.val();

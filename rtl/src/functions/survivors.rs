@@ -51,15 +51,15 @@ impl<const LANES: usize> Logic for Survivors<LANES> {
         self.started.write_data.next = self.start_lanes.val();
         self.started.read_address.next = self.finish_slot.val();
 
-        let forwarded = (self.forwarded.read_data.val() & !self.exit_lanes.val())
+        let updated = (self.forwarded.read_data.val() & !self.exit_lanes.val())
             | (self.exit_lanes.val() & !self.drops.val());
         self.forwarded.read_address.next = self.exit_slot.val();
         self.forwarded.write_enable.next = self.exit.val();
         self.forwarded.write_address.next = self.exit_slot.val();
-        self.forwarded.write_data.next = forwarded;
+        self.forwarded.write_data.next = updated;
         self.offered.write_enable.next = self.exit.val();
         self.offered.write_address.next = self.exit_slot.val();
-        self.offered.write_data.next = forwarded;
+        self.offered.write_data.next = updated;
         self.offered.read_address.next = self.finish_slot.val();
 
         self.started_q.d.next = self.started.read_data.val();

@@ -294,7 +294,7 @@ impl Logic for FunctionRegisters {
         let written = self.request.data.val() & self.request.mask.val();
         let written_target = written.get_bits::<3>(0);
         let allowed = written.get_bit(3) & (written_target > select) & (written_target <= self.last.val());
-        let mut goes_on = bits::<8>(0);
+        let mut links = bits::<8>(0);
         let mut targets = bits::<24>(0);
         let mut shown = bits::<4>(0);
         for i in 0..self._functions {
@@ -305,7 +305,7 @@ impl Logic for FunctionRegisters {
                     self.target[i].d.next = written_target;
                 }
             }
-            goes_on = goes_on.replace_bit(i, self.goes_on[i].q.val());
+            links = links.replace_bit(i, self.goes_on[i].q.val());
             targets = targets
                 .replace_bit(3 * i, self.target[i].q.val().get_bit(0))
                 .replace_bit(3 * i + 1, self.target[i].q.val().get_bit(1))
@@ -314,7 +314,7 @@ impl Logic for FunctionRegisters {
                 shown = bit_cast::<4, 3>(self.target[i].q.val()).replace_bit(3, self.goes_on[i].q.val());
             }
         }
-        self.hardware.chain.goes_on.next = goes_on;
+        self.hardware.chain.goes_on.next = links;
         self.hardware.chain.targets.next = targets;
         self.decoder.hardware.next_value.next = shown;
 
