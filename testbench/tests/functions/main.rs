@@ -60,7 +60,8 @@ fn cores_change_hands_under_load() {
             array.give([(); 3].map(|()| random.gen_range(0..FUNCTIONS + 1)));
             moves += 1;
             // Once more in any step of a change, and a word in any cycle of it.
-            let cycles = random.gen_range(1..if random.gen() { 30 } else { 600 });
+            let most = if random.gen() { 30 } else { 600 };
+            let cycles = random.gen_range(1..most);
             array.run(cycles);
             let function = random.gen_range(0..FUNCTIONS);
             let mut context = array.contexts[function];
