@@ -84,6 +84,7 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
             .map(|distance| (last + distance) % cores)
             .find(|&core| able(core) && (!least || Some(on(core)) == fewest));
         let forms = next.filter(|&core| !waits(core));
+        let able: Vec<usize> = (0..cores).filter(|&core| able(core)).collect();
         assert_eq!(unit.warp.ready.val(), forms.is_some(), "cycle {cycle}");
         assert_eq!(unit.allocate.valid.val(), forms.is_some(), "cycle {cycle}");
         assert_eq!(unit.waits[0].take.val(), next.is_some() && forms.is_none(), "cycle {cycle}");
@@ -121,7 +122,7 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
             }
             let function = function(core);
             starting = Some(Start { core, slot, hop, function, packet, count: 1 + packet % 32 });
-            for other in (0..cores).filter(|&other| able(other)) {
+            for &other in &able {
                 waited[other] += 1;
                 passed = passed.max(waited[other]);
             }
@@ -133,7 +134,7 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
             busy.insert((core, slot));
         }
         for core in 0..cores {
-            if !able(core) {
+            if !able.contains(&core) {
                 waited[core] = 0;
             }
         }
