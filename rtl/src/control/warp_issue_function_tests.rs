@@ -126,7 +126,12 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
                 passed = passed.max(waited[other]);
             }
             waited[core] = 0;
-            if hop { &mut hops } else { &mut formed }[core] += 1;
+            if hop {
+                &mut hops
+            } else {
+                &mut formed
+            }
+            [core] += 1;
             packet += u64::from(!hop);
             last = core;
             busy.insert((core, slot));
