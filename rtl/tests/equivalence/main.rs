@@ -264,6 +264,9 @@ units! {
         counter_registers_unconstrained: registers::core_counters::CoreCounterRegisters::new(3);
         debug_registers: registers::debug::DebugRegisters::default(), 4_000, inputs::debug_registers;
         fault_registers: registers::faults::FaultRegisters::default(), 4_000, inputs::fault_registers;
+        function_registers:
+            registers::functions::FunctionRegisters::new(&inputs::with_functions()), 6_000,
+            inputs::function_registers;
         host_interrupts: registers::HostInterrupts::default(), 10_000, inputs::host_interrupts;
         host_link_registers:
             registers::host_link::HostLinkRegisters::new(2), 10_000, inputs::host_link_registers;
@@ -271,9 +274,6 @@ units! {
             registers::identity::IdentityRegisters::new(0x4845_524d, 0x0001_0002, 0x0804_0201), 4_000, inputs::identity_registers;
         l2_counter_registers:
             registers::core_counters::L2CounterRegisters::new(3), 4_000, inputs::l2_counter_registers;
-        function_registers:
-            registers::functions::FunctionRegisters::new(&inputs::with_functions()), 6_000,
-            inputs::function_registers;
         load_counter_registers:
             registers::load_counters::LoadCounterRegisters::default(), 4_000, inputs::load_counter_registers;
         lost_cycle_registers:
