@@ -91,7 +91,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 26] = [
+const COMMANDS: [Subject; 28] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
