@@ -245,8 +245,7 @@ impl Planned {
         Ok(planner.plan(scale, vec![figure]))
     }
 
-    /// The experiments called `names`; `all` are all but those of the Pangaea paper, which `pangaea`
-    /// are.
+    /// The experiments called `names`; `pangaea` are those of the Pangaea paper, `all` all others.
     ///
     /// # Errors
     /// A name is not known, or a kernel cannot be built.
