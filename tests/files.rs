@@ -91,7 +91,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 28] = [
+const COMMANDS: [Subject; 29] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -137,7 +137,8 @@ const COMMANDS: [Subject; 28] = [
     ),
     ("gen-routes", &[], &["-o"]),
     ("gen-rules --kind fw", &[], &["-o"]),
-    ("gen-media linear", &[], &["-o", "--expect", "--blank"]),
+    ("gen-media linear", &[], &["-o"]),
+    ("gen-media linear -o other", &[], &["--expect", "--blank"]),
     (
         "run --preset fpga",
         &[("--firmware", "f.elf"), ("--table name=", "table.bin"), ("--expect-dump name=", "table.bin")],
