@@ -31,6 +31,7 @@ fn folder() -> Folder {
     folder.write("verdicts.csv", "packetIdx,verdict\n");
     folder.write("run.json", "{}");
     folder.write("table.bin", "bytes");
+    folder.write("want.bin", "bytes");
     folder.write("argument.bin", "word");
     folder.write("second.S", "");
     fs::create_dir(folder.path("sub")).unwrap();
@@ -43,7 +44,7 @@ fn folder() -> Folder {
     folder
 }
 
-const INPUTS: [&str; 17] = [
+const INPUTS: [&str; 18] = [
     "in.pcap",
     "routes",
     "rules",
@@ -58,6 +59,7 @@ const INPUTS: [&str; 17] = [
     "expected.pcap",
     "verdicts.csv",
     "table.bin",
+    "want.bin",
     "argument.bin",
     "second.S",
     "run.json",
@@ -69,7 +71,7 @@ const DATA: &[(&str, &str)] = &[
     ("--pcap", "in.pcap"),
     ("--table name=", "table.bin"),
     ("--argument", "argument.bin"),
-    ("--expect-dump name=", "table.bin"),
+    ("--expect-dump name=", "want.bin"),
     ("--expect", "expected.pcap"),
     ("--expect-verdicts", "verdicts.csv"),
 ];
@@ -80,7 +82,7 @@ const PACKET: &[(&str, &str)] = &[
     ("--pcap", "in.pcap"),
     ("--table name=", "table.bin"),
     ("--argument", "argument.bin"),
-    ("--expect-dump name=", "table.bin"),
+    ("--expect-dump name=", "want.bin"),
 ];
 
 /// What apps take.
@@ -91,7 +93,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 28] = [
+const COMMANDS: [Subject; 29] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -137,10 +139,11 @@ const COMMANDS: [Subject; 28] = [
     ),
     ("gen-routes", &[], &["-o"]),
     ("gen-rules --kind fw", &[], &["-o"]),
-    ("gen-media linear", &[], &["-o", "--expect", "--blank"]),
+    ("gen-media linear", &[], &["-o"]),
+    ("gen-media linear -o other", &[], &["--expect", "--blank"]),
     (
         "run --preset fpga",
-        &[("--firmware", "f.elf"), ("--table name=", "table.bin"), ("--expect-dump name=", "table.bin")],
+        &[("--firmware", "f.elf"), ("--table name=", "table.bin"), ("--expect-dump name=", "want.bin")],
         &["--dump name=", "--dump 0x1000:4="],
     ),
     ("fuzz --seeds 0", &[], &["--coverage"]),
