@@ -31,6 +31,7 @@ fn folder() -> Folder {
     folder.write("verdicts.csv", "packetIdx,verdict\n");
     folder.write("run.json", "{}");
     folder.write("table.bin", "bytes");
+    folder.write("chain.toml", "limit = 0\n");
     folder.write("argument.bin", "word");
     folder.write("second.S", "");
     fs::create_dir(folder.path("sub")).unwrap();
@@ -43,7 +44,7 @@ fn folder() -> Folder {
     folder
 }
 
-const INPUTS: [&str; 17] = [
+const INPUTS: [&str; 18] = [
     "in.pcap",
     "routes",
     "rules",
@@ -61,6 +62,7 @@ const INPUTS: [&str; 17] = [
     "argument.bin",
     "second.S",
     "run.json",
+    "chain.toml",
 ];
 
 /// What a user gives of data and expectations.
@@ -89,7 +91,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 26] = [
+const COMMANDS: [Subject; 27] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -126,6 +128,7 @@ const COMMANDS: [Subject; 26] = [
     ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("kernel build", &[("", "k.S"), ("", "second.S")], &["-o"]),
+    ("chain test", &[("", "chain.toml"), ("--pcap", "in.pcap")], &["--out", "--json"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
     (

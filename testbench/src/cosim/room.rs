@@ -14,10 +14,10 @@ pub(super) const STACKS: &str = "the stacks";
 /// What the verdicts are called.
 pub(super) const VERDICTS: &str = "the verdicts";
 
-/// Slots of a ring as a power of two, unless something else is asked for: as many as usual, or eight
-/// times the threads of a large array, so that the quarter that the host reads leaves enough for
-/// them; or fewer so that the ring fits into a quarter of the memory. `largest_log2` is the larger
-/// one of the bytes of a slot and of an egress list, as a power of two.
+/// Slots of a ring as a power of two, unless something else is asked for: as many as usual, or
+/// eight times the threads of a large array, so that the quarter that the host reads leaves enough
+/// for them; or fewer so that the ring fits into a quarter of the memory. `largest_log2` is the
+/// larger one of the bytes of a slot and of an egress list, as a power of two.
 #[must_use]
 pub fn usual_ring_slots_log2(config: &Config, largest_log2: u32, memory_bytes: u64) -> u32 {
     let threads = config.cores * config.lanes * config.warps;
