@@ -133,6 +133,9 @@ pub struct ArrayArgs {
     /// full queues and ring became
     #[arg(long)]
     load_counters: bool,
+    /// Let so many network functions share the cores: 2, 4 or 8; 0: one kernel runs on all of them
+    #[arg(long, value_name = "NUMBER")]
+    network_functions: Option<usize>,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -211,6 +214,7 @@ impl ArrayArgs {
         config.fault_output |= self.fault_output;
         config.trace_buffer = self.trace_buffer.unwrap_or(config.trace_buffer);
         config.load_counters |= self.load_counters;
+        config.network_functions = self.network_functions.unwrap_or(config.network_functions);
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;
@@ -264,6 +268,9 @@ fn by_option(error: ConfigError) -> anyhow::Error {
         }
         ConfigError::Needs { part, needs } => {
             anyhow!("{}: not possible without {}", option(part), option(needs))
+        }
+        ConfigError::Excludes { part, other } => {
+            anyhow!("{}: not possible together with {}", option(part), option(other))
         }
     }
 }

@@ -144,6 +144,11 @@ pub struct Config {
     /// full queues and ring became.
     #[serde(default)]
     pub load_counters: bool,
+    /// Network functions (NFs) that share the array, each on cores of its own, and pass packets on
+    /// to each other: 2, 4 or 8; 0: one kernel runs on all cores. Needs `local_window`; not with
+    /// `spawn_slots`, `network`, `trace_buffer`, `adaptive_timeout` and `load_counters`.
+    #[serde(default)]
+    pub network_functions: usize,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -199,6 +204,8 @@ pub struct CoreOptions {
     pub trace_buffer: bool,
     /// What the load counters count of it.
     pub load_counters: bool,
+    /// Starts of some lanes, and which lanes forward their packets.
+    pub functions: bool,
 }
 
 impl Default for CoreOptions {
@@ -221,6 +228,7 @@ impl Default for CoreOptions {
             trace: false,
             trace_buffer: false,
             load_counters: false,
+            functions: false,
         }
     }
 }
@@ -248,6 +256,14 @@ pub enum ConfigError {
         part: &'static str,
         /// That of the part that it needs.
         needs: &'static str,
+    },
+    /// Two parts that no array has together.
+    #[error("{part}: not possible together with `{other}`")]
+    Excludes {
+        /// The field of [`Config`] that asks for the part.
+        part: &'static str,
+        /// That of the part that it excludes.
+        other: &'static str,
     },
 }
 
@@ -309,6 +325,7 @@ impl Config {
             fault_output: false,
             trace_buffer: 0,
             load_counters: false,
+            network_functions: 0,
             trace: false,
         };
         Ok(match name {
@@ -374,6 +391,7 @@ impl Config {
             trace: self.trace,
             trace_buffer: self.trace_buffer > 0,
             load_counters: self.load_counters,
+            functions: self.network_functions > 0,
         }
     }
 
@@ -418,7 +436,8 @@ impl Config {
     /// # Errors
     /// [`ConfigError::Range`] for the first field outside its range, [`ConfigError::Needs`] for a
     /// part without another one that it needs, such as a network interface without atomic
-    /// operations: the L2 performs those of peers, and kernels look with them at what came.
+    /// operations: the L2 performs those of peers, and kernels look with them at what came;
+    /// [`ConfigError::Excludes`] for two parts that no array has together.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let range = |field, value, ok: bool, expected| {
             if ok {
@@ -461,6 +480,24 @@ impl Config {
         let possible = entries == 0 || (power(entries, 16, 16384) && self.spawn_slots == 0);
         let expected = "0 or a power of two, 16 to 16384, and 0 with a thread spawner";
         range("trace_buffer", entries, possible, expected)?;
+        let functions = matches!(self.network_functions, 0 | 2 | 4 | 8);
+        range("network_functions", self.network_functions, functions, "0, 2, 4 or 8")?;
+        if self.network_functions > 0 {
+            let part = "network_functions";
+            if !self.local_window {
+                return Err(ConfigError::Needs { part, needs: "local_window" });
+            }
+            let others = [
+                ("spawn_slots", self.spawn_slots > 0),
+                ("network", self.network),
+                ("trace_buffer", self.trace_buffer > 0),
+                ("adaptive_timeout", self.adaptive_timeout),
+                ("load_counters", self.load_counters),
+            ];
+            if let Some((other, _)) = others.into_iter().find(|(_, is_there)| *is_there) {
+                return Err(ConfigError::Excludes { part, other });
+            }
+        }
         let queues = (self.cores * self.warps).next_power_of_two() * self.net_domains;
         let possible = !self.network || self.command_threads == 0 || queues <= MOST_QUEUES;
         let most = "at most 256 / (cores x warps, rounded up to a power of two) with a command processor";
@@ -608,6 +645,23 @@ mod tests {
             let error = config.validate().unwrap_err().to_string();
             let expected = "0 or a power of two, 16 to 16384, and 0 with a thread spawner";
             assert_eq!(error, format!("trace_buffer: {trace_buffer} is not possible; expected {expected}"));
+        }
+        let config = Config { network_functions: 3, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "network_functions: 3 is not possible; expected 0, 2, 4 or 8");
+        let config = Config { network_functions: 2, ..Config::preset("default").unwrap() };
+        config.validate().unwrap();
+        let error = Config { local_window: false, ..config.clone() }.validate().unwrap_err().to_string();
+        assert_eq!(error, "network_functions: not possible without `local_window`");
+        for (other, config) in [
+            ("spawn_slots", Config { spawn_slots: 8, ..config.clone() }),
+            ("network", Config { network: true, atomics: true, ..config.clone() }),
+            ("trace_buffer", Config { trace_buffer: 64, ..config.clone() }),
+            ("adaptive_timeout", Config { adaptive_timeout: true, ..config.clone() }),
+            ("load_counters", Config { load_counters: true, ..config }),
+        ] {
+            let error = config.validate().unwrap_err().to_string();
+            assert_eq!(error, format!("network_functions: not possible together with `{other}`"));
         }
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
         let error = config.validate().unwrap_err().to_string();

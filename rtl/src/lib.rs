@@ -25,6 +25,7 @@ pub mod command;
 pub mod config;
 pub mod control;
 pub mod core;
+pub mod functions;
 pub mod host;
 pub mod l2;
 pub mod memory;

@@ -4,10 +4,13 @@ use crate::command::{CommandProcessor, CommandTrace};
 use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector, LoadCounters};
 use crate::core::ShaderCore;
+use crate::functions::{ContextTable, CoreContext, CoreOwner, FunctionCounters};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
 use crate::net::{InterfaceSizes, NetInterface, NetWindow};
-use crate::ports::{AxiLite, FormedTrace, MemoryByte, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace};
+use crate::ports::{
+    AxiLite, FormedTrace, HopTrace, MemoryByte, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace,
+};
 use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
 use crate::trace::TraceBuffer;
@@ -23,7 +26,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
-#[new(config: &Config, traced: usize, ports: usize, spawns: usize, captures: usize, commands: usize, ulis: usize, command_traces: usize, networks: usize, windows: usize)]
+#[new(config: &Config, traced: usize, ports: usize, spawns: usize, captures: usize, commands: usize, ulis: usize, command_traces: usize, networks: usize, windows: usize, functions: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -98,6 +101,9 @@ pub struct HermesTop<const LANES: usize> {
     #[count(spawns)]
     pub trace_spawn_complete_slot: Vec<Signal<Out, Bits<4>>>,
 
+    /// A warp starts at a network function that is not its first: only with network functions.
+    #[count(functions)]
+    pub trace_hop: Vec<HopTrace>,
     /// The trace buffer, for the host (see [`TraceBuffer`]): only if the configuration has one.
     #[count(usize::from(config.trace_buffer > 0))]
     pub trace_buffer: Vec<MemoryByte>,
@@ -116,7 +122,7 @@ pub struct HermesTop<const LANES: usize> {
     registers: RegisterFile,
     #[init(Dispatch::of(config))]
     dispatch: Dispatch<10, 11>,
-    #[init(FaultCollector::new(config.cores, spawns))]
+    #[init(if functions == 0 { FaultCollector::new(config.cores, spawns) } else { FaultCollector::with_functions(config.cores) })]
     faults: FaultCollector,
     #[init(MemorySystem::watched(MemorySizes::of(config), Watchers::of(config)))]
     memory: MemorySystem,
@@ -136,6 +142,14 @@ pub struct HermesTop<const LANES: usize> {
     window: Vec<NetWindow>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
+    #[count(functions)]
+    context_table: Vec<ContextTable>,
+    #[init((0..functions).map(|_| CoreOwner::new(config.cores, config.network_functions)).collect())]
+    core_owner: Vec<CoreOwner>,
+    #[count(functions * config.cores)]
+    core_context: Vec<CoreContext>,
+    #[count(functions)]
+    function_counters: Vec<FunctionCounters>,
     bus_errors: Register<Bits<32>>,
     #[init(trace_buffer(config))]
     buffer: Vec<TraceBuffer<LANES>>,
@@ -179,6 +193,8 @@ pub struct HermesTop<const LANES: usize> {
     /// Banks whose writes end waits of warps.
     #[init(networks * config.l2_banks)]
     _folded_banks: usize,
+    #[init(functions)]
+    _functions: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
@@ -230,6 +246,7 @@ impl<const LANES: usize> HermesTop<LANES> {
         let command_traces = if config.trace { commands } else { 0 };
         let networks = usize::from(config.network);
         let windows = commands * networks;
+        let functions = usize::from(config.network_functions > 0);
         Self::wired(
             config,
             traced,
@@ -241,6 +258,7 @@ impl<const LANES: usize> HermesTop<LANES> {
             command_traces,
             networks,
             windows,
+            functions,
         )
     }
 }
@@ -496,6 +514,68 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             connect!(self.registers.counters[i], self.core[i].counters);
             connect!(self.registers.lost[i], self.core[i].lost);
             connect!(self.registers.l2[i], self.memory.counters[i]);
+        }
+
+        // Network functions: each core runs with a context of its own.
+        for k in 0..self._functions {
+            connect!(self.registers.functions[k].context, self.context_table[k].access);
+            connect!(self.registers.functions[k].cores, self.core_owner[k].assignment);
+            connect!(self.registers.functions[k].chain, self.dispatch.chain_control[k]);
+            connect!(self.context_table[k].written, self.core_owner[k].written);
+            self.context_table[k].copy_function.next = self.core_owner[k].copy_function.val();
+            self.context_table[k].copy_word.next = self.core_owner[k].copy_word.val();
+            self.core_owner[k].copy_data.next = self.context_table[k].copy_data.val();
+            connect!(self.dispatch.trace_hop[k], self.trace_hop[k]);
+            for i in 0..self._cores {
+                self.core_context[i].registers.entry.next = self.registers.configuration.kernel_entry.val();
+                self.core_context[i].registers.argument.next = self.registers.configuration.argument.val();
+                self.core_context[i].registers.class.next = self.registers.configuration.kernel_class.val();
+                self.core_context[i].registers.stack_base.next =
+                    self.registers.configuration.stack_base.val();
+                self.core_context[i].registers.read_base.next = self.registers.windows.read_1_base.val();
+                self.core_context[i].registers.read_size.next = self.registers.windows.read_1_size.val();
+                self.core_context[i].registers.write_base.next = self.registers.windows.write_1_base.val();
+                self.core_context[i].registers.write_size.next = self.registers.windows.write_1_size.val();
+                self.core_context[i].registers.watchdog.next = self.registers.configuration.watchdog.val();
+                self.core_context[i].registers.mcw.next = self.registers.configuration.mcw.val();
+                self.core_context[i].first.next = self.core_owner[k].first[i].val();
+                self.core_context[i].take.next = self.core_owner[k].take[i].val();
+                self.core_context[i].word.next = self.core_owner[k].word.val();
+                self.core_context[i].data.next = self.core_owner[k].data.val();
+                self.core[i].setup.kernel_entry.next = self.core_context[i].context.entry.val();
+                self.core[i].setup.argument.next = self.core_context[i].context.argument.val();
+                self.core[i].setup.kernel_class.next = self.core_context[i].context.class.val();
+                self.core[i].setup.stack_base.next = self.core_context[i].context.stack_base.val();
+                self.core[i].windows.read_1_base.next = self.core_context[i].context.read_base.val();
+                self.core[i].windows.read_1_size.next = self.core_context[i].context.read_size.val();
+                self.core[i].windows.write_1_base.next = self.core_context[i].context.write_base.val();
+                self.core[i].windows.write_1_size.next = self.core_context[i].context.write_size.val();
+                self.core[i].watchdog_limit.next = self.core_context[i].context.watchdog.val();
+                self.core[i].invalidate.next =
+                    self.registers.memory.instructions.val() | self.core_owner[k].drop[i].val();
+                self.core[i].invalidate_data.next = drop_lines | self.core_owner[k].drop[i].val();
+                self.core[i].start_lanes[k].next = self.dispatch.start_lanes[k].val();
+                connect!(self.core[i].finished[k], self.dispatch.finished[i]);
+                self.dispatch.function_core[i].open.next = self.core_owner[k].open[i].val();
+                self.dispatch.function_core[i].function.next = self.core_owner[k].function[i].val();
+                self.dispatch.function_core[i].mcw.next = self.core_context[i].context.mcw.val();
+                self.dispatch.function_core[i].class.next = self.core_context[i].context.class.val();
+                self.core_owner[k].idle[i].next =
+                    self.dispatch.function_core[i].idle.val() & !self.core[i].fault.valid.val();
+                self.faults.core_function[i].next = self.core_owner[k].function[i].val();
+            }
+            connect!(self.dispatch.function_events[k], self.function_counters[k].events);
+            connect!(self.faults.taken_fault[k], self.function_counters[k].fault);
+            self.dispatch.function_select[k].next = self.registers.functions[k].counts.select.val();
+            self.function_counters[k].select.next = self.registers.functions[k].counts.select.val();
+            self.registers.functions[k].counts.queued.next = self.dispatch.function_queued[k].val();
+            self.registers.functions[k].counts.peak.next = self.dispatch.function_peak[k].val();
+            self.registers.functions[k].counts.visits.next = self.function_counters[k].visits.val();
+            self.registers.functions[k].counts.lanes.next = self.function_counters[k].lanes.val();
+            self.registers.functions[k].counts.forwarded.next = self.function_counters[k].forwarded.val();
+            self.registers.functions[k].counts.dropped.next = self.function_counters[k].dropped.val();
+            self.registers.functions[k].counts.faulted.next = self.function_counters[k].faulted.val();
+            self.registers.functions[k].fault_function.next = self.faults.oldest_function[k].val();
         }
         for i in 0..self._atomic_cores {
             connect!(self.core[i].atomic_answer[0], self.memory.atomic_answer[i]);

@@ -39,5 +39,8 @@ pub type JobSlot = Bits<4>;
 /// Job of a warp: the slot of the job in bits 3:0; bit 4: the warp is one of spawned threads.
 pub type WarpJob = Bits<5>;
 
+/// Network function.
+pub type FunctionIndex = Bits<3>;
+
 /// Number of a line of 64 bytes: bits 31:6 of its address.
 pub type LineAddress = Bits<26>;

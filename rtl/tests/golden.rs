@@ -68,6 +68,10 @@ fn configurations() -> Vec<(String, Config)> {
             trace_buffer: 64,
             ..plain.clone()
         };
+        if preset == "default" {
+            let functions = Config { network_functions: 4, packet_ports: true, trace: true, ..plain.clone() };
+            list.push((format!("{preset}-network-functions"), functions));
+        }
         list.push((preset.to_string(), plain));
         list.push((format!("{preset}-all-options"), all));
         list.push((format!("{preset}-other-options"), rest));

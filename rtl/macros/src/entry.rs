@@ -253,10 +253,10 @@ impl Entry {
         let fields = list(field, "fields")?;
         let state = list(field, "state")?.unwrap_or_default();
         let beside = list(field, "beside")?.unwrap_or_default();
-        if !beside.is_empty() && (kind != Kind::ReadWrite || fields.is_none()) {
+        if !beside.is_empty() && (!matches!(kind, Kind::ReadWrite | Kind::ReadOnly) || fields.is_none()) {
             return Err(Error::new_spanned(
                 &ident,
-                "`#[beside(..)]` is for a ReadWrite register with fields",
+                "`#[beside(..)]` is for a ReadWrite or ReadOnly register with fields",
             ));
         }
         let own = fields.iter().flatten().cloned();

@@ -41,8 +41,8 @@ use proc_macro::TokenStream;
 /// is an event in the next cycle; reads show 0, or the ports named in `#[state(busy[0])]`),
 /// `Strobe` (a write is an event in the cycle of the access). `#[fields(run[0], cause[5:1])]` makes
 /// several ports of a register; `#[on_read(name)]` adds one that is high while the host reads it.
-/// `#[beside(run[0])]` names the bits of a `ReadWrite` register that the block of another part
-/// keeps, at the same offset: an array with both has one register, described here.
+/// `#[beside(run[0])]` names the bits of a `ReadWrite` or `ReadOnly` register that the block of
+/// another part has, at the same offset: an array with both has one register, described here.
 ///
 /// It makes
 /// - the struct a port group with a port for each register, as the hardware has it: what it shows

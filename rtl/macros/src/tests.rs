@@ -23,7 +23,7 @@ fn file(arguments: &str, fields: &str) -> Option<String> {
 fn registers_that_cannot_be_are_refused() {
     const UNKNOWN: &str =
         "a register has `#[register(..)]`, `#[fields(..)]`, `#[beside(..)]`, `#[state(..)]`, `#[on_read(..)]`, each once";
-    const BESIDE: &str = "`#[beside(..)]` is for a ReadWrite register with fields";
+    const BESIDE: &str = "`#[beside(..)]` is for a ReadWrite or ReadOnly register with fields";
     const KINDS: &str = "expected ReadWrite<N>, ReadOnly<N>, Fixed<N>, WriteOnly<N>, Strobe<N> or Command<N>";
     const BITS: &str = "bits of a register are `[high:low]`, 31 to 0";
     const TWICE: &str = "these bits are those of another field too";
@@ -65,7 +65,7 @@ fn registers_that_cannot_be_are_refused() {
         ("#[register(\"X\", 0, reset = 1, unset = \"why\")]", "ReadOnly<4>", ONE),
         ("#[register(\"X\", 0, unset = \"why\")]", "ReadWrite<4>", ONE),
         ("#[register(\"X\", 0)] #[beside(a[0])]", "ReadWrite<4>", BESIDE),
-        ("#[register(\"X\", 0)] #[fields(a[1])] #[beside(b[0])]", "ReadOnly<4>", BESIDE),
+        ("#[register(\"X\", 0)] #[fields(a[1])] #[beside(b[0])]", "Command<4>", BESIDE),
         (
             "#[register(\"X\", 0, reset = config.cores)]",
             "ReadWrite<4>",
@@ -85,6 +85,7 @@ fn registers_of_every_kind_are_taken() {
     let taken = [
         ("#[register(\"X\", 0, reset = 4, reserved = 2)] #[fields(a[0], b[3:2])]", "ReadWrite<4>"),
         ("#[register(\"X\", 0)] #[fields(a[1])] #[beside(b[0])]", "ReadWrite<2>"),
+        ("#[register(\"X\", 0)] #[fields(a[1])] #[beside(b[0])]", "ReadOnly<2>"),
         ("#[register(\"X\", 0, unset = \"it counts on\")] #[on_read(looked)]", "ReadOnly<32>"),
         ("#[register(\"X\", 0, reset = config.cores)]", "ReadOnly<4>"),
         ("#[register(\"X\", 0, value = config.cores)] #[fields(a[3:0])]", "Fixed<32>"),

@@ -4,13 +4,15 @@ use super::{
     indices, AdaptiveTimeout, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue,
 };
 use crate::config::Config;
+use crate::functions::Chain;
+use crate::host::registers::functions::ChainControl;
 use crate::host::registers::progress::Progress;
 use crate::host::registers::timeout::TimeoutControl;
 use crate::ports::{
-    FormedBy, FormedTrace, IssueControl, SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent,
-    WarpFinish, WarpTrace,
+    FinishedLanes, FormedBy, FormedTrace, FunctionCore, FunctionEvents, HopTrace, IssueControl,
+    SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent, WarpFinish, WarpTrace,
 };
-use crate::types::JobSlot;
+use crate::types::{FunctionIndex, JobSlot};
 use hermes_hdl::prelude::*;
 
 /// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue,
@@ -27,8 +29,13 @@ use hermes_hdl::prelude::*;
 /// 4. With a thread spawner warps of spawned threads pass by the delay commit queue: they start as
 ///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish`. No counter here counts them.
+/// 5. With network functions a warp has a start and a finish at each function that its packets
+///    visit, and one entry in the delay commit queue, which is done with the last finish.
+///    `trace_issue` and the counter of issued warps report the first start, `trace_hop` the others:
+///    4 cycles after the transfer of the finish before at the earliest. `finished` of a core answers
+///    the slot that it offered in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize, least: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize, least: usize, functions: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -100,26 +107,58 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[count(adaptive)]
     pub timeout: Vec<TimeoutControl>,
 
+    /// From the registers: where packets go (only with network functions, as the next).
+    #[count(functions.min(1))]
+    pub chain_control: Vec<ChainControl>,
+    /// From and to the owner of the cores, and from their contexts.
+    #[count(cores * functions.min(1))]
+    pub function_core: Vec<FunctionCore>,
+    /// From each core: lanes of the warp that it offered as finished in the cycle before.
+    #[count(cores * functions.min(1))]
+    pub finished: Vec<Flipped<FinishedLanes>>,
+    /// To the cores: lanes with which the warp starts.
+    #[count(functions.min(1))]
+    pub start_lanes: Vec<Signal<Out, Bits<32>>>,
+    /// A warp starts at a function that is not its first.
+    #[count(functions.min(1))]
+    pub trace_hop: Vec<HopTrace>,
+    /// To the counters of the functions.
+    #[count(functions.min(1))]
+    pub function_events: Vec<Flipped<FunctionEvents>>,
+    /// NF_SELECT register: function whose FIFO the next ones show.
+    #[count(functions.min(1))]
+    pub function_select: Vec<Signal<In, FunctionIndex>>,
+    /// Warps that wait for this function.
+    #[count(functions.min(1))]
+    pub function_queued: Vec<Signal<Out, Bits<11>>>,
+    /// Most warps that waited for it at a time, since reset.
+    #[count(functions.min(1))]
+    pub function_peak: Vec<Signal<Out, Bits<11>>>,
+
     tasks: TaskFifo<A, L>,
     #[init(WarpFormer::counted(lanes, loads))]
     former: WarpFormer,
     #[init((0..adaptive).map(|_| AdaptiveTimeout::new(cores, lanes)).collect())]
     adaptive: Vec<AdaptiveTimeout>,
-    #[init(if least == 0 { WarpIssue::new(cores, warps, spawns) } else { WarpIssue::least_occupied(cores, warps, spawns) })]
+    #[init(warp_issue(cores, warps, spawns, least > 0, functions > 0))]
     issue: WarpIssue,
     #[init(FinishArbiter::new(cores, spawns))]
     finishes: FinishArbiter,
     #[init((0..cores).map(|_| LookupTable::new(spawns)).collect())]
     tables: Vec<LookupTable<A>>,
     commit: DelayCommitQueue<A>,
+    #[init((0..functions.min(1)).map(|_| Chain::new(functions, lanes)).collect())]
+    chain: Vec<Chain<A, L>>,
     issued: Register<Bits<32>>,
     committed: Register<Bits<32>>,
     #[init(indices(cores))]
     index: Vec<Constant<Bits<5>>>,
     #[init(cores)]
     _cores: usize,
-    #[init(1 - spawns)]
+    #[init(1 - spawns - functions.min(1))]
     _packets_alone: usize,
+    #[init(functions.min(1))]
+    _functions: usize,
     #[init(spawns)]
     _spawns: usize,
     #[init(traces)]
@@ -128,6 +167,15 @@ pub struct Dispatch<const A: usize, const L: usize> {
     _loads: usize,
     #[init(adaptive)]
     _adaptive: usize,
+}
+
+/// The warp issue of an array with or without thread spawner or network functions.
+fn warp_issue(cores: usize, warps: usize, spawns: usize, least: bool, functions: bool) -> WarpIssue {
+    match (functions, least) {
+        (true, _) => WarpIssue::with_functions(cores, warps, least),
+        (false, true) => WarpIssue::least_occupied(cores, warps, spawns),
+        (false, false) => WarpIssue::new(cores, warps, spawns),
+    }
 }
 
 impl<const A: usize, const L: usize> Dispatch<A, L> {
@@ -155,7 +203,16 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
         loads: usize,
     ) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns, traces, loads, 0, 0)
+        Self::wired(cores, lanes, warps, spawns, traces, loads, 0, 0, 0)
+    }
+
+    /// As [`Self::new`], of packets alone, with so many network functions.
+    ///
+    /// # Panics
+    /// As [`Self::new`], and if `functions` is not 2 to 8.
+    pub fn with_functions(cores: usize, lanes: usize, warps: usize, functions: usize) -> Self {
+        assert!((2..=8).contains(&functions), "Dispatch: {functions} functions, expected 2 to 8");
+        Self::wired(cores, lanes, warps, 0, 0, 0, 0, 0, functions)
     }
 
     /// The control path of an array with this configuration.
@@ -175,6 +232,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
             usize::from(config.load_counters),
             usize::from(config.adaptive_timeout),
             usize::from(config.least_occupied_issue),
+            config.network_functions,
         )
     }
 }
@@ -259,6 +317,62 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
             self.adaptive[k].finished.next = self.finishes.event.valid.val();
             self.former.control.timeout.next = self.adaptive[k].timeout.val();
             self.former.control.eager.next = self.control.eager.val() | self.adaptive[k].eager.val();
+        }
+
+        // Network functions: a warp that waits starts with the entry that it has, and a finish ends
+        // the entry only where no packet goes on.
+        for k in 0..self._functions {
+            connect!(self.chain_control[k], self.chain[k].control);
+            connect!(self.issue.waits[k], self.chain[k].waits);
+            self.chain[k].enter.next = allocated;
+            self.chain[k].enter_index.next = self.commit.allocate_index.val();
+            self.chain[k].enter_packet.next = self.former.warp.packet.val();
+            self.chain[k].enter_count.next = self.former.warp.count.val();
+            self.chain[k].leave.next = self.commit.commit.valid.val();
+            let mut function = bits::<3>(0);
+            let mut survivors = bits::<32>(0);
+            let mut ended = bits::<32>(0);
+            for i in 0..self._cores {
+                connect!(self.function_core[i], self.issue.function_core[i]);
+                if self.issue.waits[k].take.val() {
+                    self.tables[i].write.next = self.issue.waits[k].core.val() == self.index[i].val();
+                    self.tables[i].write_slot.next = self.issue.waits[k].slot.val();
+                    self.tables[i].write_index.next = self.chain[k].taken_index.val();
+                }
+                if self.finishes.event.core.val() == self.index[i].val() {
+                    function = self.function_core[i].function.val();
+                    survivors = self.finished[i].survivors.val();
+                    ended = self.finished[i].ended.val();
+                }
+            }
+            self.chain[k].finish.next = self.finishes.event.valid.val();
+            self.chain[k].finish_index.next = done_index;
+            self.chain[k].finish_function.next = function;
+            self.chain[k].finished.survivors.next = survivors;
+            self.chain[k].finished.ended.next = ended;
+            self.commit.done_valid.next = self.finishes.event.valid.val() & self.chain[k].done.val();
+
+            let hops = self.issue.start_any.val() & self.issue.start_hop[k].val();
+            self.start_lanes[k].next = self.issue.start_lanes[k].val();
+            self.trace_issue.valid.next = self.issue.start_any.val() & !self.issue.start_hop[k].val();
+            if self.issue.start_any.val() & !self.issue.start_hop[k].val() {
+                self.issued.d.next = self.issued.q.val() + 1;
+            }
+            connect!(self.trace_hop[k], self.issue.start);
+            self.trace_hop[k].valid.next = hops;
+            self.trace_hop[k].core.next = self.issue.start_core.val();
+            self.trace_hop[k].lanes.next = self.issue.start_lanes[k].val();
+            self.trace_hop[k].function.next = self.issue.start_function[k].val();
+            self.function_events[k].start.next = self.issue.start_any.val();
+            self.function_events[k].start_function.next = self.issue.start_function[k].val();
+            self.function_events[k].start_lanes.next = self.issue.start_lanes[k].val();
+            self.function_events[k].finish.next = self.finishes.event.valid.val();
+            self.function_events[k].finish_function.next = function;
+            self.function_events[k].survivors.next = survivors;
+            self.function_events[k].ended.next = ended;
+            self.chain[k].select.next = self.function_select[k].val();
+            self.function_queued[k].next = self.chain[k].queued.val();
+            self.function_peak[k].next = self.chain[k].peak.val();
         }
 
         // Warps of spawned threads: no entry in the delay commit queue, and in no counter.

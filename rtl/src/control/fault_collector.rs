@@ -2,8 +2,8 @@
 
 use super::{RoundRobin, SyncFifo};
 use crate::host::registers::faults::FaultRecords;
-use crate::ports::WarpFault;
-use crate::types::WarpJob;
+use crate::ports::{TakenFault, WarpFault};
+use crate::types::{FunctionIndex, WarpJob};
 use hermes_hdl::prelude::*;
 
 /// What the host learns about one fault of a warp.
@@ -33,8 +33,10 @@ pub struct FaultRecord {
 ///    `faults` like those of any record, two cycles after the record was taken.
 /// 3. `registers` shows the oldest record, zero if there is none; `pop` removes it. A
 ///    record shows at the earliest four cycles after it was taken.
+/// 4. With network functions `taken` reports each record in the cycle after it was taken, with the
+///    function that its core had then.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, jobs: usize)]
+#[new(cores: usize, jobs: usize, functions: usize)]
 pub struct FaultCollector {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -53,6 +55,16 @@ pub struct FaultCollector {
     /// Of the oldest record: the same.
     #[count(jobs.min(1))]
     pub oldest_job: Vec<Signal<Out, WarpJob>>,
+    /// From the owner of the cores: function of each core (only with network functions, as the
+    /// next).
+    #[count(functions)]
+    pub core_function: Vec<Signal<In, FunctionIndex>>,
+    /// Function of the oldest record, 0 if there is none.
+    #[count(functions.min(1))]
+    pub oldest_function: Vec<Signal<Out, FunctionIndex>>,
+    /// To the counters of the functions.
+    #[count(functions.min(1))]
+    pub taken_fault: Vec<TakenFault>,
     arbiter: RoundRobin,
     fifo: SyncFifo<FaultRecord, 5, 6>,
     taken: Register<Bit>,
@@ -64,6 +76,13 @@ pub struct FaultCollector {
     /// Beside `fifo`, and as full.
     #[count(jobs.min(1))]
     job_fifo: Vec<SyncFifo<WarpJob, 5, 6>>,
+    #[count(functions.min(1))]
+    function: Vec<Register<FunctionIndex>>,
+    /// Beside `fifo`, and as full.
+    #[count(functions.min(1))]
+    function_fifo: Vec<SyncFifo<FunctionIndex, 5, 6>>,
+    #[init(functions.min(1))]
+    _functions: usize,
     #[init(cores)]
     _cores: usize,
     #[init(jobs.min(1))]
@@ -79,7 +98,16 @@ impl FaultCollector {
     pub fn new(cores: usize, spawns: usize) -> Self {
         assert!(spawns <= 1, "FaultCollector: {spawns} thread spawners, expected 0 or 1");
         assert!((1..=32).contains(&cores), "FaultCollector: {cores} cores, expected 1 to 32");
-        Self::wired(cores, cores * spawns)
+        Self::wired(cores, cores * spawns, 0)
+    }
+
+    /// A collector for `cores` cores that run packets of network functions.
+    ///
+    /// # Panics
+    /// If `cores` is not 1 to 32.
+    pub fn with_functions(cores: usize) -> Self {
+        assert!((1..=32).contains(&cores), "FaultCollector: {cores} cores, expected 1 to 32");
+        Self::wired(cores, 0, cores)
     }
 }
 
@@ -137,6 +165,24 @@ impl Logic for FaultCollector {
             self.registers.pc.next = self.fifo.pop_data.val().pc;
             self.registers.address.next = self.fifo.pop_data.val().address;
             self.registers.packet.next = self.fifo.pop_data.val().packet;
+        }
+
+        for k in 0..self._functions {
+            for i in 0..self._cores {
+                if self.arbiter.grant.val().get_bit(i) {
+                    self.function[k].d.next = self.core_function[i].val();
+                }
+            }
+            self.function_fifo[k].push_valid.next = self.taken.q.val();
+            self.function_fifo[k].push_data.next = self.function[k].q.val();
+            self.function_fifo[k].pop_ready.next = self.registers.pop.val();
+            self.oldest_function[k].next = bits::<3>(0);
+            if self.function_fifo[k].pop_valid.val() {
+                self.oldest_function[k].next = self.function_fifo[k].pop_data.val();
+            }
+            self.taken_fault[k].valid.next = self.taken.q.val();
+            self.taken_fault[k].function.next = self.function[k].q.val();
+            self.taken_fault[k].threads.next = self.record.q.val().threads;
         }
 
         for k in 0..self._spawns {

@@ -1,8 +1,10 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
 use super::{indices, slot_mask, CoreSlots, LeastOccupied, RoundRobin};
-use crate::ports::{CommitEntry, FormedWarp, SlotControl, SpawnedWarp, StartingWarp, WarpEvent};
-use crate::types::JobSlot;
+use crate::ports::{
+    CommitEntry, FormedWarp, FunctionCore, SlotControl, SpawnedWarp, StartingWarp, WaitingWarps, WarpEvent,
+};
+use crate::types::{FunctionIndex, JobSlot};
 use hermes_hdl::prelude::*;
 
 /// Issues each formed warp to the next core, round-robin, that can take one.
@@ -20,8 +22,15 @@ use hermes_hdl::prelude::*;
 ///    `spawn_mcw` such warps and an idle slot of the register class; neither `control.run` nor the
 ///    delay commit queue matters. It goes before a packet warp, but never in two cycles in a row:
 ///    when both wait they alternate.
+/// 7. With network functions a core belongs to one of them, which has its MCW and register class
+///    (`function_core`; `control.mcw` and `control.kernel_class` do not count), and takes a warp
+///    only while it is open. It takes the oldest warp that waits for its function; if there is
+///    none, and its function is that of new packets (`waits.entry`), the formed one, under the
+///    conditions of 2 and while `waits.room` is high. A core comes into question if there is a
+///    warp for it, in turn: no core with such a warp starves. `warp.ready` depends on `warp.valid`.
+///    `idle_slot` is high while a core could take a formed warp.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, warps: usize, spawns: usize, least: usize)]
+#[new(cores: usize, warps: usize, spawns: usize, least: usize, functions: usize)]
 pub struct WarpIssue {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -69,7 +78,22 @@ pub struct WarpIssue {
     /// Slot of its job.
     #[count(spawns)]
     pub start_job: Vec<Signal<Out, JobSlot>>,
-    #[init((0..cores).map(|_| if least == 0 { CoreSlots::new(spawns) } else { CoreSlots::counted(spawns) }).collect())]
+    /// The cores and their network functions (only with network functions, as the next).
+    #[count(cores * functions)]
+    pub function_core: Vec<FunctionCore>,
+    /// To and from the chain: warps that wait for their next function.
+    #[count(functions)]
+    pub waits: Vec<Flipped<WaitingWarps>>,
+    /// The warp that starts is one that waited: it is not at its first function.
+    #[count(functions)]
+    pub start_hop: Vec<Signal<Out, Bit>>,
+    /// Lanes with which the warp starts.
+    #[count(functions)]
+    pub start_lanes: Vec<Signal<Out, Bits<32>>>,
+    /// Function of the warp that starts.
+    #[count(functions)]
+    pub start_function: Vec<Signal<Out, FunctionIndex>>,
+    #[init((0..cores).map(|_| if least + functions == 0 { CoreSlots::new(spawns) } else { CoreSlots::counted(spawns) }).collect())]
     slots: Vec<CoreSlots>,
     #[init((0..least).map(|_| LeastOccupied::new(cores)).collect())]
     least: Vec<LeastOccupied>,
@@ -95,12 +119,18 @@ pub struct WarpIssue {
     issued_spawned: Vec<Register<Bit>>,
     #[count(spawns)]
     issued_job: Vec<Register<JobSlot>>,
+    #[count(functions)]
+    issued_hop: Vec<Register<Bit>>,
+    #[count(functions)]
+    issued_function: Vec<Register<FunctionIndex>>,
     #[init(cores)]
     _cores: usize,
     #[init(spawns)]
     _spawns: usize,
     #[init(least)]
     _least: usize,
+    #[init(functions)]
+    _functions: usize,
 }
 
 /// `count` warp slots.
@@ -115,7 +145,7 @@ impl WarpIssue {
     /// # Panics
     /// If `cores` or `warps` is not 1 to 32, or `spawns` more than 1.
     pub fn new(cores: usize, warps: usize, spawns: usize) -> Self {
-        Self::checked(cores, warps, spawns, 0)
+        Self::checked(cores, warps, spawns, 0, 0)
     }
 
     /// As [`Self::new`], with least-occupied issue: only cores than which no other one that can
@@ -125,14 +155,23 @@ impl WarpIssue {
     /// # Panics
     /// As [`Self::new`].
     pub fn least_occupied(cores: usize, warps: usize, spawns: usize) -> Self {
-        Self::checked(cores, warps, spawns, 1)
+        Self::checked(cores, warps, spawns, 1, 0)
     }
 
-    fn checked(cores: usize, warps: usize, spawns: usize, least: usize) -> Self {
+    /// As [`Self::new`], of packet warps alone, with network functions; `least`: with least-occupied
+    /// issue among the cores for which there is a warp.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with_functions(cores: usize, warps: usize, least: bool) -> Self {
+        Self::checked(cores, warps, 0, usize::from(least), 1)
+    }
+
+    fn checked(cores: usize, warps: usize, spawns: usize, least: usize, functions: usize) -> Self {
         assert!(spawns <= 1, "WarpIssue: {spawns} thread spawners, expected 0 or 1");
         assert!((1..=32).contains(&cores), "WarpIssue: {cores} cores, expected 1 to 32");
         assert!((1..=32).contains(&warps), "WarpIssue: {warps} warp slots, expected 1 to 32");
-        Self::wired(cores, warps, spawns, least)
+        Self::wired(cores, warps, spawns, least, functions)
     }
 }
 
@@ -206,6 +245,80 @@ impl Logic for WarpIssue {
         self.start.slot.next = self.issued_slot.q.val();
         self.start.packet.next = self.issued_packet.q.val();
         self.start.count.next = self.issued_count.q.val();
+
+        // Network functions: a core takes the oldest warp that waits for its function, else a
+        // formed one if that is the function of new packets.
+        for k in 0..self._functions {
+            let enters = self.control.run.val()
+                & self.warp.valid.val()
+                & self.allocate.ready.val()
+                & self.waits[k].room.val();
+            let mut has_warp = bits::<32>(0);
+            let mut could_enter = false;
+            for i in 0..self._cores {
+                let mut core_limit = self.class_0_slots.val();
+                let mut core_allowed = self.class_0_allowed.val();
+                if self.function_core[i].class.val() {
+                    core_limit = self.class_1_slots.val();
+                    core_allowed = self.class_1_allowed.val();
+                }
+                if self.function_core[i].mcw.val() < core_limit {
+                    core_limit = self.function_core[i].mcw.val();
+                }
+                self.slots[i].limit.next = core_limit;
+                self.slots[i].allowed.next = core_allowed;
+                let is_free = self.slots[i].available.val() & self.function_core[i].open.val();
+                let waited =
+                    self.waits[k].waiting.val().get_bit(self.function_core[i].function.val().index());
+                let is_entry = self.function_core[i].function.val() == self.waits[k].entry.val();
+                has_warp = has_warp.replace_bit(i, is_free & (waited | (is_entry & enters)));
+                could_enter = could_enter | (is_free & is_entry & !waited);
+                self.function_core[i].idle.next = !self.slots[i].busy_slots[k].val().any();
+            }
+            self.arbiter.request.next = has_warp;
+            for j in 0..self._least {
+                self.least[j].request.next = has_warp;
+                self.arbiter.request.next = self.least[j].least.val();
+            }
+            self.idle_slot.next = could_enter & self.waits[k].room.val();
+
+            let mut function = bits::<3>(0);
+            for i in 0..self._cores {
+                if self.arbiter.grant.val().get_bit(i) {
+                    function = self.function_core[i].function.val();
+                }
+            }
+            let hops = self.arbiter.any.val() & self.waits[k].waiting.val().get_bit(function.index());
+            let forms = self.arbiter.any.val() & !self.waits[k].waiting.val().get_bit(function.index());
+            self.warp.ready.next = forms;
+            self.allocate.valid.next = forms;
+            self.waits[k].take.next = hops;
+            self.waits[k].function.next = function;
+            self.waits[k].core.next = self.arbiter.index.val();
+            self.waits[k].slot.next = slot;
+            self.arbiter.advance.next = self.arbiter.any.val();
+            for i in 0..self._cores {
+                self.slots[i].take.next = self.arbiter.grant.val().get_bit(i);
+            }
+            self.issued.d.next = self.arbiter.any.val();
+            self.issued_hop[k].d.next = hops;
+            self.issued_function[k].d.next = function;
+            if self.arbiter.any.val() {
+                self.issued_core.d.next = self.arbiter.index.val();
+                self.issued_slot.d.next = slot;
+            }
+
+            // What the chain knows of a warp that waited comes with its start.
+            self.start_hop[k].next = self.issued_hop[k].q.val();
+            self.start_function[k].next = self.issued_function[k].q.val();
+            self.start_lanes[k].next =
+                bits::<32>(0xffff_ffffu64) >> (bits::<6>(32) - self.issued_count.q.val());
+            if self.issued_hop[k].q.val() {
+                self.start.packet.next = self.waits[k].packet.val();
+                self.start.count.next = self.waits[k].count.val();
+                self.start_lanes[k].next = self.waits[k].lanes.val();
+            }
+        }
 
         // A warp of spawned threads takes the cycle from a packet warp.
         for k in 0..self._spawns {

@@ -21,7 +21,7 @@ use hermes_hdl::prelude::*;
 /// warp follows from its start alone. The ports of [`WarpScheduler`] that have the same names here
 /// are passed through.
 #[derive(LogicBlock)]
-#[new(warps: usize, oldest_first: bool, spawns: usize, networks: usize)]
+#[new(warps: usize, oldest_first: bool, spawns: usize, networks: usize, functions: usize)]
 pub struct FrontEnd<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -88,12 +88,18 @@ pub struct FrontEnd<const LANES: usize> {
     /// Slots whose warp need not wait for one.
     #[count(networks)]
     pub wake: Vec<Signal<In, Bits<32>>>,
+    /// From warp issue: lanes with which the warp starts, whatever its count (one element with
+    /// network functions).
+    #[count(functions)]
+    pub start_lanes: Vec<Signal<In, Bits<LANES>>>,
     #[init(WarpScheduler::new(warps, oldest_first, spawns, networks))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
     starts: RamSync<Bits<38>, 5>,
     #[count(spawns)]
     entry: Vec<RamSync<Bits<31>, 5>>,
+    #[count(functions)]
+    first_lanes: Vec<RamSync<Bits<LANES>, 5>>,
     depth: RamSync<Bits<6>, 5>,
     active: RamSync<Bits<LANES>, 5>,
     alive: RamSync<Bits<LANES>, 5>,
@@ -132,6 +138,8 @@ pub struct FrontEnd<const LANES: usize> {
     _spawns: usize,
     #[init(networks)]
     _networks: usize,
+    #[init(functions)]
+    _functions: usize,
 }
 
 impl<const LANES: usize> FrontEnd<LANES> {
@@ -139,7 +147,13 @@ impl<const LANES: usize> FrontEnd<LANES> {
     /// packets and spawned threads (1), without (`networks` 0) or with a network interface (1); see
     /// [`WarpScheduler::new`].
     pub fn new(warps: usize, oldest_first: bool, spawns: usize, networks: usize) -> Self {
-        Self::wired(warps, oldest_first, spawns, networks)
+        Self::wired(warps, oldest_first, spawns, networks, 0)
+    }
+
+    /// The front end of a core that runs packets alone, and warps that start with some of their
+    /// lanes.
+    pub fn with_functions(warps: usize, oldest_first: bool) -> Self {
+        Self::wired(warps, oldest_first, 0, 0, 1)
     }
 }
 
@@ -282,8 +296,18 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             call_depth = bits::<6>(0);
             running =
                 self.all_lanes.val() >> (self.lanes.val() - self.starts.read_data.val().get_bits::<6>(32));
+            for k in 0..self._functions {
+                running = self.first_lanes[k].read_data.val();
+            }
             living = running;
             best_waiting = bits::<36>(0xf_ffff_ffff_u64);
+        }
+        for k in 0..self._functions {
+            self.first_lanes[k].write_enable.next = self.start.valid.val();
+            self.first_lanes[k].write_address.next = self.start.slot.val();
+            self.first_lanes[k].write_data.next = self.start_lanes[k].val();
+            self.first_lanes[k].read_enable.next = self.advance.val();
+            self.first_lanes[k].read_address.next = self.scheduler.issue_slot.val();
         }
         let boot = pc.get_bits::<24>(6) == bits::<24>(0xff_ffff);
         self.lookup.enable.next = self.context_valid.q.val();

@@ -21,6 +21,7 @@ const NETWORK: CoreOptions = CoreOptions {
     l2_banks: 1,
     trace: false,
     trace_buffer: false,
+    functions: false,
     load_counters: false,
 };
 

@@ -7,11 +7,12 @@ use super::{
     Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
+use crate::functions::Survivors;
 use crate::host::registers::windows::Windows;
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{
-    AtomicAnswer, CoreCounters, CoreTrace, JobStart, KernelSetup, LineRead, LineWrite, LostCycleCounters,
-    ReservationEnd, Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
+    AtomicAnswer, CoreCounters, CoreTrace, FinishedLanes, JobStart, KernelSetup, LineRead, LineWrite,
+    LostCycleCounters, ReservationEnd, Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
 };
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
@@ -41,7 +42,7 @@ const LONG_WAIT: usize = 10;
 /// - Beside stage W, long-latency results of loads and divisions ([`DivideUnit`]) are written to
 ///   registers out of order ([`LateResults`]).
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize, locals: usize, compares: usize)]
+#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize, locals: usize, compares: usize, functions: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -108,7 +109,14 @@ pub struct ShaderCore<const LANES: usize> {
     /// To the load counters (one element with them): a data line is found in the data cache.
     #[count(usize::from(options.load_counters))]
     pub line_hit: Vec<Signal<Out, Bit>>,
-    #[init(FrontEnd::new(options.warps, options.oldest_first, spawns, networks))]
+    /// From warp issue: lanes with which the warp starts (one element with network functions, as
+    /// the next).
+    #[count(functions)]
+    pub start_lanes: Vec<Signal<In, Bits<32>>>,
+    /// To the control path: lanes of the warp that was offered as finished in the cycle before.
+    #[count(functions)]
+    pub finished: Vec<FinishedLanes>,
+    #[init(if functions == 0 { FrontEnd::new(options.warps, options.oldest_first, spawns, networks) } else { FrontEnd::with_functions(options.warps, options.oldest_first) })]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
@@ -117,7 +125,7 @@ pub struct ShaderCore<const LANES: usize> {
     read: ReadStage<LANES>,
     #[init((0..LANES).map(|_| Lane::new(options.aes, compares > 0)).collect())]
     lane: Vec<Lane>,
-    #[init(WriteStage::new(locals))]
+    #[init(if functions == 0 { WriteStage::new(locals) } else { WriteStage::with_functions() })]
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
     #[init(DataMemory::new(options.l1_lines, options.atomics, options.network, compares > 0, options.line_words))]
@@ -153,6 +161,8 @@ pub struct ShaderCore<const LANES: usize> {
     faults: FaultBuffer,
     #[count(spawns)]
     spawned: Vec<SpawnedWarps>,
+    #[count(functions)]
+    survivors: Vec<Survivors<LANES>>,
     #[count(traces)]
     retire_trace: Vec<RetireTrace<LANES>>,
     #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]
@@ -179,6 +189,8 @@ pub struct ShaderCore<const LANES: usize> {
     _locals: usize,
     #[init(compares)]
     _compares: usize,
+    #[init(functions)]
+    _functions: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -193,13 +205,16 @@ impl<const LANES: usize> ShaderCore<LANES> {
     ///
     /// # Panics
     /// If it has what the network interface needs, or compare-and-swap, but no atomic instructions:
-    /// those are part of it.
+    /// those are part of it. If it has network functions, but no local window, or something else
+    /// that an array does not have beside them.
     pub fn new(options: CoreOptions) -> Self {
         assert!(options.atomics || !options.network, "ShaderCore: {options:?}: network needs atomics");
         assert!(
             options.atomics || !options.compare_and_swap,
             "ShaderCore: {options:?}: compare_and_swap needs atomics"
         );
+        let alone = options.local_window && !options.spawns && !options.network;
+        assert!(alone || !options.functions, "ShaderCore: {options:?}: functions");
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
         let spawns = usize::from(options.spawns);
@@ -207,7 +222,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
         let banks = networks * options.l2_banks;
         let locals = usize::from(options.local_window);
         let compares = usize::from(options.compare_and_swap);
-        Self::wired(options, traces, atomics, spawns, networks, banks, locals, compares)
+        let functions = usize::from(options.functions);
+        Self::wired(options, traces, atomics, spawns, networks, banks, locals, compares, functions)
     }
 
     /// With a network interface: the slot whose warp falls asleep, and whether a store of it is
@@ -576,6 +592,25 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.line_hit[k].next = self.data_memory.hit.val();
         }
         connect!(self.lost, self.lost_cycles.counters);
+
+        // Network functions: the verdict of a thread that ends is in the operand that it stores.
+        for k in 0..self._functions {
+            let mut drops = bits::<LANES>(0);
+            for i in 0..LANES {
+                drops = drops.replace_bit(i, self.lane[i].store_data.val().get_bit(31));
+            }
+            self.front_end.start_lanes[k].next = bit_cast::<LANES, 32>(self.start_lanes[k].val());
+            self.survivors[k].start.next = self.start.valid.val();
+            self.survivors[k].start_slot.next = self.start.slot.val();
+            self.survivors[k].start_lanes.next = bit_cast::<LANES, 32>(self.start_lanes[k].val());
+            self.survivors[k].exit.next = self.write.fire.val() & self.write.exits[k].val();
+            self.survivors[k].exit_slot.next = self.write.slot.val();
+            self.survivors[k].exit_lanes.next = self.write.executed.val();
+            self.survivors[k].drops.next = drops;
+            self.survivors[k].finish_slot.next = self.front_end.finish.slot.val();
+            self.finished[k].survivors.next = bit_cast::<32, LANES>(self.survivors[k].survivors.val());
+            self.finished[k].ended.next = bit_cast::<32, LANES>(self.survivors[k].ended.val());
+        }
 
         // Trace
         for i in 0..self._traces {

@@ -38,7 +38,7 @@ use hermes_hdl::prelude::*;
 /// results of its warp, more lanes may join it: so the record, too, is sent when the last of them
 /// are here.
 #[derive(LogicBlock)]
-#[new(locals: usize)]
+#[new(locals: usize, functions: usize)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -126,6 +126,9 @@ pub struct WriteStage<const LANES: usize> {
     pub executed: Signal<Out, Bits<LANES>>,
     /// It belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
+    /// It is EXIT, if the instruction retires: its lanes end (one element with network functions).
+    #[count(functions)]
+    pub exits: Vec<Signal<Out, Bit>>,
     /// To the counters: a kernel instruction retires.
     pub retired: Flipped<Retired>,
     context_x: WarpContextRegisters<LANES>,
@@ -162,12 +165,19 @@ pub struct WriteStage<const LANES: usize> {
     active_count: PopulationCount<LANES>,
     #[init(locals)]
     _locals: usize,
+    #[init(functions)]
+    _functions: usize,
 }
 
 impl<const LANES: usize> WriteStage<LANES> {
     /// The stage of a core without (`locals` 0) or with a local window (1).
     pub fn new(locals: usize) -> Self {
-        Self::wired(locals)
+        Self::wired(locals, 0)
+    }
+
+    /// The stage of a core with a local window and network functions.
+    pub fn with_functions() -> Self {
+        Self::wired(1, 1)
     }
 }
 
@@ -404,6 +414,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.context.active.next = self.context_w.q.active.val();
             self.context.alive.next = self.context_w.q.alive.val();
             self.context.waiting.next = self.context_w.q.waiting.val();
+        }
+
+        for k in 0..self._functions {
+            self.exits[k].next = self.controls_w.q.exit.val();
         }
 
         // Counters

@@ -9,6 +9,7 @@ mod bank;
 mod command_stage;
 mod events;
 mod fault;
+mod functions;
 mod kernel;
 mod line;
 mod line_lock;
@@ -45,6 +46,10 @@ pub use events::{
     Retired, SchedulingOutcome, SleepRequest, SlotEvent, WarpProgress,
 };
 pub use fault::{FaultRecord, WarpFault};
+pub use functions::{
+    FinishedLanes, FunctionContext, FunctionCore, FunctionEvents, HopTrace, TakenFault, WaitingWarps,
+    WrittenContext,
+};
 pub use kernel::{
     FormerControl, IssueControl, KernelSetup, PacketRing, ReadWindows, RingPlaces, SlotControl, StackPlaces,
     ThreadPlaces, VerdictPlaces,

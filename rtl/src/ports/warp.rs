@@ -30,6 +30,7 @@ pub struct SlotStart {
 #[derive(Ports)]
 #[part_of(WarpStart)]
 #[part_of(WarpTrace)]
+#[part_of(crate::ports::HopTrace)]
 pub struct StartingWarp {
     /// Its slot.
     pub slot: Signal<In, WarpSlot>,
@@ -83,7 +84,7 @@ pub struct WarpTrace {
 pub struct FormedWarp {
     /// A warp is offered; it stays until it is taken.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge; does not depend on `valid`.
+    /// It is taken at this edge; depends on `valid` with network functions alone.
     pub ready: Signal<In, Bit>,
     /// packetIdx of its first packet.
     pub packet: Signal<Out, PacketIndex>,

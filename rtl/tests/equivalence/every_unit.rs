@@ -12,6 +12,7 @@ const WITHIN: &[(&str, &str)] = &[
     ("CommandInterruptDecoder", IN_BLOCK),
     ("ConsoleDecoder", IN_BLOCK),
     ("DebugDecoder", IN_BLOCK),
+    ("FunctionDecoder", IN_BLOCK),
     ("HostInterruptDecoder", IN_BLOCK),
     ("LoadCounterDecoder", IN_BLOCK),
     ("MailboxDecoder", IN_BLOCK),

@@ -20,6 +20,7 @@ mod inputs {
     pub mod command;
     pub mod control;
     pub mod core;
+    pub mod functions;
     pub mod host;
     pub mod l2;
     pub mod memory;
@@ -142,8 +143,11 @@ units! {
         dispatch_adaptive: Dispatch::<6, 7>::of(&inputs::adaptive()), 10_000, inputs::dispatch();
         dispatch_unconstrained: Dispatch::<3, 4>::new(2, 8, 4, 0);
         dispatch_watched: Dispatch::<6, 7>::watched(2, 4, 32, 0, 1, 1), 10_000, inputs::dispatch();
+        dispatch_with_functions:
+            Dispatch::<6, 7>::with_functions(2, 4, 32, 4), 10_000, inputs::dispatch_with_functions();
         dispatch_with_spawns: Dispatch::<6, 7>::new(2, 4, 32, 1), 10_000, inputs::dispatch();
         fault_collector: FaultCollector::new(3, 1);
+        fault_collector_with_functions: FaultCollector::with_functions(3);
         fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
         finish_arbiter: FinishArbiter::new(4, 1);
         least_occupied: LeastOccupied::new(5);
@@ -160,6 +164,8 @@ units! {
         warp_issue: WarpIssue::new(3, 20, 0), 10_000, inputs::warp_issue();
         warp_issue_least_occupied: WarpIssue::least_occupied(3, 20, 1), 10_000, inputs::warp_issue();
         warp_issue_unconstrained: WarpIssue::new(3, 8, 1);
+        warp_issue_with_functions:
+            WarpIssue::with_functions(3, 20, true), 10_000, inputs::warp_issue_with_functions();
         warp_issue_with_spawns: WarpIssue::new(3, 20, 1), 10_000, inputs::warp_issue();
     }
 
@@ -186,6 +192,7 @@ units! {
         fault_buffer: FaultBuffer::new(1);
         fault_encoder: FaultEncoder::<8>::default();
         front_end: FrontEnd::<4>::new(32, false, 1, 1);
+        front_end_with_functions: FrontEnd::<4>::with_functions(32, true);
         hazards: Hazards::default(), 10_000, inputs::hazards();
         instruction_count: InstructionCount::default();
         issue_turns: IssueTurns::new(false);
@@ -229,6 +236,17 @@ units! {
         warp_waits: WarpWaits::new(2, 3, 6);
         watchdog: Watchdog::new(1, 1), 10_000, inputs::watchdog;
         write_stage: WriteStage::<4>::new(1);
+        write_stage_with_functions: WriteStage::<4>::with_functions();
+    }
+
+    functions {
+        chain: Chain::<3, 4>::new(4, 12), 20_000, inputs::chain;
+        context_table: ContextTable::default();
+        core_context: CoreContext::default(), 10_000, inputs::core_context;
+        core_owner: CoreOwner::new(3, 4), 20_000, inputs::core_owner;
+        function_counter: FunctionCounter::default();
+        function_counters: FunctionCounters::default();
+        survivors: Survivors::<4>::default();
     }
 
     host {
@@ -253,6 +271,9 @@ units! {
             registers::identity::IdentityRegisters::new(0x4845_524d, 0x0001_0002, 0x0804_0201), 4_000, inputs::identity_registers;
         l2_counter_registers:
             registers::core_counters::L2CounterRegisters::new(3), 4_000, inputs::l2_counter_registers;
+        function_registers:
+            registers::functions::FunctionRegisters::new(&inputs::with_functions()), 6_000,
+            inputs::function_registers;
         load_counter_registers:
             registers::load_counters::LoadCounterRegisters::default(), 4_000, inputs::load_counter_registers;
         lost_cycle_registers:
@@ -451,6 +472,7 @@ units! {
 
     top {
         hermes_top: HermesTop::<2>::new(&inputs::two_cores()), 600;
+        hermes_top_with_functions: HermesTop::<2>::new(&inputs::with_functions()), 600;
         hermes_top_with_load_counters: HermesTop::<2>::new(&inputs::with_load_counters()), 600;
     }
     trace {

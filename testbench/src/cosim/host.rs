@@ -117,6 +117,8 @@ pub struct ArrayInfo {
     pub spawner: bool,
     /// There are load counters, as the QOS register says.
     pub load_counters: bool,
+    /// Network functions that can share the array, as the NF_CONFIG register says; 0: none.
+    pub functions: u32,
 }
 
 /// Tries of a push while the task FIFO is full, and cycles between two of them.
@@ -186,6 +188,7 @@ impl<D: Device> Host<D> {
             local_window: config >> 29 & 1 == 1,
             spawner: config >> 26 & 1 == 1,
             load_counters: qos & 1 == 1,
+            functions: if config >> 31 == 1 { device.read_register(offset("NF_CONFIG"))? } else { 0 },
         };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
         Ok(Self {

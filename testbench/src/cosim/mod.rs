@@ -10,6 +10,7 @@
 //! | `simulation` | the cycle loop: a [`Device`] |
 //! | `adaptive`, `allocator`, `host`, `regions`, `room` | the host library, for every [`Device`] |
 //! | `memory_map` | what lies where, for explanations and for the windows of kernels |
+//! | `functions` | network functions: contexts, cores, chains, counters |
 //! | `link` | the command processor: mailboxes, console, doorbell, interrupt |
 //! | `spawn` | jobs of the thread spawner: descriptors, completion words |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
@@ -25,6 +26,7 @@ mod device;
 mod egress;
 mod error;
 mod fault_record;
+mod functions;
 mod host;
 mod image;
 mod link;
@@ -52,6 +54,7 @@ pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use fault_record::FaultRecord;
+pub use functions::{Function, FunctionCounts};
 pub(crate) use host::option;
 pub use host::{ArrayInfo, ArraySetup, Host, KernelImage, Layout};
 pub use image::{MemoryImage, LINE};
@@ -66,7 +69,8 @@ pub use network::{
     QueueAreas, QueuePair, Region,
 };
 pub use ports::{
-    Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
+    Axi4Ports, AxiLitePorts, HopTracePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts,
+    TracePorts,
 };
 pub use results::{LeftLength, PacketRecord, PacketResult, RunResult};
 pub use room::{most_ring_slots_log2, usual_ring_slots_log2, Area};

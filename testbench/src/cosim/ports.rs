@@ -187,6 +187,28 @@ impl FormedTracePorts {
 }
 
 bundle! {
+    /// The event port of an array with network functions: a warp starts at a further one.
+    HopTracePorts {
+        inputs {}
+        outputs {
+            hop_valid: 1, hop_core: 5, hop_slot: 5, hop_packet: 32, hop_count: 6, hop_lanes: 32,
+            hop_function: 3,
+        }
+    }
+}
+
+impl HopTracePorts {
+    /// The port, if the design has network functions.
+    ///
+    /// # Errors
+    /// As [`HopTracePorts::bind`].
+    pub fn bind_if_present(model: &Model) -> Result<Option<Self>, PortError> {
+        let present = model.ports().iter().any(|port| port.name == "trace_hop_valid");
+        present.then(|| Self::bind(model, "trace")).transpose()
+    }
+}
+
+bundle! {
     /// The port of an array whose packet ports can drop frames that find no slot, which tells of
     /// each, in the cycle after its last beat was taken.
     DropTracePorts {

@@ -9,7 +9,7 @@ use super::device::Device;
 use super::error::CosimError;
 use super::image::MemoryImage;
 use super::memory::{Axi4Memory, Disturbance, MemoryOptions, MemoryStatistics};
-use super::ports::{Axi4Ports, AxiLitePorts, FormedTracePorts, SpawnTracePorts, TracePorts};
+use super::ports::{Axi4Ports, AxiLitePorts, FormedTracePorts, HopTracePorts, SpawnTracePorts, TracePorts};
 use super::stream::{Streams, NETWORK, PACKET_PORTS};
 
 /// Cycles that `rst` is high.
@@ -39,6 +39,17 @@ pub struct PacketRange {
 pub enum Event {
     /// A warp was issued to a slot.
     Issue(WarpSlot, PacketRange),
+    /// A warp starts at a network function that is not its first.
+    Hop {
+        /// Where it runs.
+        slot: WarpSlot,
+        /// The packets with which it was formed.
+        packets: PacketRange,
+        /// Those of them that were forwarded: a bit a lane.
+        lanes: u32,
+        /// The network function.
+        function: u8,
+    },
     /// A core reported the warp of a slot as finished.
     Finish(WarpSlot),
     /// A warp was committed.
@@ -87,6 +98,7 @@ pub struct Simulation {
     trace: TracePorts,
     spawn_trace: Option<SpawnTracePorts>,
     formed_trace: Option<FormedTracePorts>,
+    hop_trace: Option<HopTracePorts>,
     irq: Option<Output>,
     registers: AxiLiteHost,
     memory: Axi4Memory,
@@ -120,6 +132,7 @@ impl Simulation {
             trace: TracePorts::bind(&model, "trace")?,
             spawn_trace: SpawnTracePorts::bind_if_present(&model)?,
             formed_trace: FormedTracePorts::bind_if_present(&model)?,
+            hop_trace: HopTracePorts::bind_if_present(&model)?,
             irq: model
                 .ports()
                 .iter()
@@ -385,6 +398,15 @@ impl Simulation {
                     count: range.count,
                 }),
                 _ => Event::Issue(slot, range),
+            };
+            self.events.push((self.cycle, event));
+        }
+        if let Some(h) = self.hop_trace.as_ref().filter(|h| model.get_bool(h.hop_valid)) {
+            let event = Event::Hop {
+                slot: warp(h.hop_core, h.hop_slot),
+                packets: packets(h.hop_packet, h.hop_count),
+                lanes: model.get_u64(h.hop_lanes) as u32,
+                function: model.get_u64(h.hop_function) as u8,
             };
             self.events.push((self.cycle, event));
         }

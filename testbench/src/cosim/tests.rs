@@ -370,7 +370,8 @@ fn packets_go_through_a_small_ring_in_order() {
                 warps: 1,
                 local_window: false,
                 spawner: false,
-                load_counters: false
+                load_counters: false,
+                functions: 0,
             }
         );
         host.load_kernel(&KERNEL).unwrap();

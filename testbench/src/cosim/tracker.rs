@@ -20,13 +20,13 @@ pub struct PacketTimes {
     pub formed: Option<u64>,
     /// Its warp was issued.
     pub start: u64,
-    /// Its warp finished.
+    /// Its warp finished; in a chain of network functions at the last of them.
     pub finish: u64,
     /// It was committed.
     pub commit: u64,
     /// The first beat of its frame left the packet ports, if it left there.
     pub sent: Option<u64>,
-    /// The core that processed it.
+    /// The core that processed it; in a chain the first one.
     pub core: u8,
     /// The warp slot of that core.
     pub slot: u8,
@@ -34,7 +34,10 @@ pub struct PacketTimes {
 
 struct Warp {
     packets: PacketRange,
+    /// Of its first start.
     slot: WarpSlot,
+    /// Lanes that are left.
+    lanes: u32,
     formed: Option<u64>,
     issued: u64,
     finished: Option<u64>,
@@ -141,6 +144,10 @@ impl Tracker {
                 Ok(()) => Ok(None),
                 Err(message) => order(message),
             },
+            Event::Hop { slot, packets, lanes, .. } => match self.hop(slot, packets, lanes) {
+                Ok(()) => Ok(None),
+                Err(message) => order(message),
+            },
             Event::Finish(slot) => {
                 let Some(number) = self.running.remove(&slot) else {
                     return order(format!("core {} slot {} finished without a warp", slot.core, slot.slot));
@@ -180,7 +187,31 @@ impl Tracker {
         }
         self.issued += u64::from(packets.count);
         let formed = formed.map(|(cycle, _)| cycle);
-        self.warps.push_back(Warp { packets, slot, formed, issued: now, finished: None });
+        let lanes = u32::MAX >> (32 - packets.count);
+        self.warps.push_back(Warp { packets, slot, lanes, formed, issued: now, finished: None });
+        Ok(())
+    }
+
+    /// The warp of `packets` goes on with some of its lanes.
+    fn hop(&mut self, slot: WarpSlot, packets: PacketRange, lanes: u32) -> Result<(), String> {
+        let name = warp_name(slot, packets);
+        if u32::from(slot.core) >= self.info.cores || u32::from(slot.slot) >= self.info.warps {
+            return Err(format!("{name} goes on in a slot that does not exist"));
+        }
+        let Some(place) = self.warps.iter().position(|warp| warp.packets == packets) else {
+            return Err(format!("{name} goes on, but no such warp is in flight"));
+        };
+        let warp = &mut self.warps[place];
+        if warp.finished.take().is_none() {
+            return Err(format!("{name} goes on before it finished"));
+        }
+        if lanes == 0 || lanes & !warp.lanes != 0 {
+            return Err(format!("{name} goes on with lanes {lanes:#x} of {:#x}", warp.lanes));
+        }
+        warp.lanes = lanes;
+        if self.running.insert(slot, self.first_warp + place as u64).is_some() {
+            return Err(format!("{name} goes on in a slot that is in use"));
+        }
         Ok(())
     }
 
@@ -254,8 +285,15 @@ fn warp_name(slot: WarpSlot, packets: PacketRange) -> String {
 mod tests {
     use super::*;
 
-    const INFO: ArrayInfo =
-        ArrayInfo { lanes: 4, cores: 2, warps: 2, local_window: false, spawner: false, load_counters: false };
+    const INFO: ArrayInfo = ArrayInfo {
+        lanes: 4,
+        cores: 2,
+        warps: 2,
+        local_window: false,
+        spawner: false,
+        load_counters: false,
+        functions: 0,
+    };
 
     fn slot(core: u8, slot: u8) -> WarpSlot {
         WarpSlot { core, slot }
@@ -303,6 +341,37 @@ mod tests {
         assert!(!tracker.has_room() && tracker.committed() == 6 && tracker.not_pushed() == 2);
         tracker.release(4);
         assert!(tracker.has_room() && tracker.released() == 4);
+    }
+
+    /// A warp that goes on is finished when its last visit is, and what cannot be is told.
+    #[test]
+    fn a_warp_goes_on_with_lanes_that_are_left() {
+        let hop = |place, packets, lanes| Event::Hop { slot: place, packets, lanes, function: 1 };
+        let mut tracker = loaded();
+        let early = tracker.event(12, 12, hop(slot(1, 1), range(0, 4), 5)).unwrap_err();
+        assert!(early.to_string().ends_with("goes on before it finished"), "{early}");
+        tracker.event(20, 20, Event::Finish(slot(0, 1))).unwrap();
+        tracker.event(24, 24, hop(slot(1, 1), range(0, 4), 5)).unwrap();
+        let commit = Event::Commit(slot(0, 1), range(0, 4));
+        let error = tracker.event(25, 25, commit).unwrap_err().to_string();
+        assert!(error.ends_with("was committed before it finished"), "{error}");
+        tracker.event(30, 30, Event::Finish(slot(1, 1))).unwrap();
+        for (event, expected) in [
+            (hop(slot(0, 0), range(0, 4), 2), "goes on with lanes 0x2 of 0x5"),
+            (hop(slot(0, 0), range(0, 4), 0), "goes on with lanes 0x0 of 0x5"),
+            (hop(slot(1, 0), range(0, 4), 1), "goes on in a slot that is in use"),
+            (hop(slot(0, 2), range(0, 4), 1), "goes on in a slot that does not exist"),
+            (hop(slot(0, 0), range(1, 4), 1), "goes on, but no such warp is in flight"),
+        ] {
+            let mut tracker = loaded();
+            tracker.event(20, 20, Event::Finish(slot(0, 1))).unwrap();
+            tracker.event(24, 24, hop(slot(1, 1), range(0, 4), 5)).unwrap();
+            tracker.event(30, 30, Event::Finish(slot(1, 1))).unwrap();
+            let error = tracker.event(40, 40, event).unwrap_err().to_string();
+            assert!(error.ends_with(expected), "{error}");
+        }
+        let (_, times) = tracker.event(31, 31, commit).unwrap().unwrap();
+        assert!(times.iter().all(|times| (times.start, times.finish) == (10, 30)));
     }
 
     #[test]

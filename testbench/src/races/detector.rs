@@ -115,7 +115,9 @@ impl Detector {
         retired.iter().for_each(|retired| self.retired(retired));
         for (_, event) in events {
             match *event {
-                Event::Issue(slot, packets) => self.issue(slot, Work::Packets(packets)),
+                Event::Issue(slot, packets) | Event::Hop { slot, packets, .. } => {
+                    self.issue(slot, Work::Packets(packets));
+                }
                 Event::Finish(slot) | Event::Spawn(SpawnEvent::Finish(slot)) => self.finish(slot),
                 Event::Commit(..) => {}
                 Event::Spawn(SpawnEvent::Issue { job, slot, first, count }) => {

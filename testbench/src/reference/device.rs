@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::host::registers::{offset, sizes, Access, RegisterSpec, ID, REGISTERS, VERSION};
+use hermes_rtl::host::registers::{offset, sizes, version, Access, RegisterSpec, ID, REGISTERS};
 
 use crate::cosim::{register_name, CosimError, Device, MemoryImage};
 use crate::iss::{Protection, Window};
@@ -13,7 +13,8 @@ use crate::iss::{Protection, Window};
 /// the array itself. Nothing runs behind the registers: counters stay 0.
 pub struct ReferenceDevice {
     image: MemoryImage,
-    /// The CONFIG and QOS registers.
+    /// The VERSION, CONFIG and QOS registers.
+    version: u32,
     config: u32,
     qos: u32,
     /// What was written, by offset.
@@ -25,7 +26,7 @@ impl ReferenceDevice {
     #[must_use]
     pub fn new(config: &Config, bytes: u64) -> Self {
         let (image, values) = (MemoryImage::new(bytes), BTreeMap::new());
-        Self { image, config: sizes(config), qos: config.qos(), values }
+        Self { image, version: version(config), config: sizes(config), qos: config.qos(), values }
     }
 
     /// The shared memory.
@@ -63,7 +64,7 @@ impl ReferenceDevice {
     /// The value of a register that keeps what is written, or that of one that says what the array
     /// is; else 0.
     fn value(&self, at: u32) -> u32 {
-        let fixed = [("ID", ID), ("VERSION", VERSION), ("CONFIG", self.config), ("QOS", self.qos)];
+        let fixed = [("ID", ID), ("VERSION", self.version), ("CONFIG", self.config), ("QOS", self.qos)];
         if let Some((_, value)) = fixed.iter().find(|(name, _)| offset(name) == at) {
             return *value;
         }

@@ -40,7 +40,9 @@ impl Counters {
                 *self.warps.entry(slot.core).or_default() += 1;
                 self.issued += u64::from(packets.count);
             }
-            Event::Spawn(SpawnEvent::Issue { slot, .. }) => *self.warps.entry(slot.core).or_default() += 1,
+            Event::Hop { slot, .. } | Event::Spawn(SpawnEvent::Issue { slot, .. }) => {
+                *self.warps.entry(slot.core).or_default() += 1
+            }
             Event::Finish(slot) | Event::Spawn(SpawnEvent::Finish(slot)) => {
                 let warps = self.warps.entry(slot.core).or_default();
                 *warps = warps.saturating_sub(1);

@@ -203,6 +203,13 @@ impl<W: Write> Recorder<W> {
         let key = |slot: WarpSlot| (slot.core, slot.slot);
         match event {
             Event::Issue(slot, packets) => self.issue(cycle, slot, Work::Packets(packets)),
+            Event::Hop { slot, packets, .. } => {
+                // The visit before is told as a warp that was not committed.
+                if let Some(warp) = self.finished.remove(&packets.first) {
+                    self.write(&warp, cycle)?;
+                }
+                self.issue(cycle, slot, Work::Packets(packets));
+            }
             Event::Finish(slot) => {
                 if let Some(mut warp) = self.running.remove(&key(slot)) {
                     self.finish(&mut warp, cycle);

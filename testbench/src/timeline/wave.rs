@@ -129,7 +129,8 @@ pub fn write_wave<W: Write>(output: W, cores: usize, lanes: usize, entries: &[Tr
                     tell(first, &[1, warp.core.into(), warp.slot.into(), packet, count]);
                 }
                 Event::Finish(warp) => tell(FINISH, &[1, warp.core.into(), warp.slot.into()]),
-                Event::Spawn(_) => {}
+                // No array has a trace buffer beside a thread spawner or network functions.
+                Event::Spawn(_) | Event::Hop { .. } => {}
             }
         }
         tell(TRIGGER, &[entry.triggers.into()]);

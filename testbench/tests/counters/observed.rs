@@ -115,7 +115,9 @@ impl Observed {
                     self.queue.warps -= 1;
                     self.committed_packets += packets.count;
                 }
-                Event::Spawn(event) => panic!("cycle {cycle}: {event:?} in an array without thread spawner"),
+                Event::Spawn(_) | Event::Hop { .. } => {
+                    panic!("cycle {cycle}: {event:?} in an array without thread spawner and functions")
+                }
             }
         }
         self.queue.most = self.queue.most.max(self.queue.warps);

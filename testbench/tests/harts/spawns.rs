@@ -54,7 +54,10 @@ impl Jobs {
                     assert!(!of_host || threads == self.threads[usize::from(slot)], "slot {slot}: {threads}");
                 }
                 Event::Commit(_, range) => self.commits.push(range),
-                Event::Spawn(SpawnEvent::Finish(_)) | Event::Issue(..) | Event::Finish(_) => {}
+                Event::Spawn(SpawnEvent::Finish(_))
+                | Event::Issue(..)
+                | Event::Hop { .. }
+                | Event::Finish(_) => {}
             }
         }
     }

@@ -15,6 +15,7 @@ mod console;
 pub mod core_counters;
 pub mod debug;
 pub mod faults;
+pub mod functions;
 mod host_interrupts;
 pub mod host_link;
 pub mod identity;
@@ -39,7 +40,7 @@ use hermes_rtl_macros::register_file;
 pub use command_interrupts::CommandInterrupts;
 pub use console::Console;
 pub use host_interrupts::HostInterrupts;
-pub use identity::{sizes, ID, VERSION};
+pub use identity::{sizes, version, ID, VERSION};
 pub use mailbox::Mailbox;
 pub use packet_watch::PacketWatch;
 use table::fit;
@@ -104,6 +105,8 @@ pub struct RegisterFile {
     pub qos: Optional<qos::Qos>,
     /// From the load counters.
     pub load_counters: Optional<load_counters::LoadCounts>,
+    /// To and from the network functions.
+    pub functions: Optional<functions::FunctionControl>,
 }
 
 impl RegisterFile {

@@ -24,6 +24,16 @@ fn configuration(parts: bool) -> Config {
     }
 }
 
+/// With network functions, beside which an array cannot have all other parts.
+fn with_functions() -> Config {
+    Config { network_functions: 4, packet_ports: true, command_threads: 1, ..configuration(false) }
+}
+
+/// With the parts that an array can have together, with none, with network functions.
+fn configurations() -> [Config; 3] {
+    [configuration(true), configuration(false), with_functions()]
+}
+
 /// The register file of an array that has every part.
 fn unit() -> RegisterFile {
     unit_of(&configuration(true))
@@ -48,7 +58,10 @@ fn unit_of(config: &Config) -> RegisterFile {
 fn is_shared(name: &str) -> bool {
     let prefixes =
         ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING", "CP_DATA", "QP_COMMAND", "NET_DATA"];
-    prefixes.iter().any(|prefix| name.starts_with(prefix))
+    // A word of a context, or a link: `functions::tests` has these.
+    let of_function =
+        name.starts_with("NF_") && name != "NF_SELECT" && spec(name).access == Access::ReadWrite;
+    of_function || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Starts a write; both requests are taken in this cycle.
@@ -118,8 +131,8 @@ fn set(unit: &mut RegisterFile, name: &str, value: u32) {
 /// takes no write.
 #[test]
 fn every_word_follows_the_table() {
-    for parts in [true, false] {
-        follows_the_table(&configuration(parts));
+    for config in configurations() {
+        follows_the_table(&config);
     }
 }
 
@@ -182,8 +195,8 @@ fn follows_the_table(config: &Config) {
 /// The parts of an array are what the map of this array has, and no other register is there.
 #[test]
 fn a_register_is_there_with_its_part_only() {
-    for parts in [true, false] {
-        let config = configuration(parts);
+    let mut seen = std::collections::BTreeSet::new();
+    for config in configurations() {
         let mut unit = unit_of(&config);
         let map = registers_of(&config);
         for register in REGISTERS {
@@ -197,8 +210,9 @@ fn a_register_is_there_with_its_part_only() {
             let expected = if there { 0 } else { 2 };
             assert_eq!(write(&mut unit, register.offset, 0, 15), expected, "{} is written", register.name);
         }
-        assert_eq!(map.len() < REGISTERS.len(), !parts);
+        seen.extend(map.iter().map(|register| register.offset));
     }
+    assert_eq!(seen.len(), REGISTERS.len(), "each register is in one of the arrays");
 }
 
 #[test]
@@ -270,6 +284,10 @@ fn status_is_read() {
     assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x77 << 24);
     assert_eq!(get(&mut unit, "QOS"), configuration(true).qos());
     assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x20 << 24);
+    let mut with_functions = unit_of(&with_functions());
+    assert_eq!(get(&mut with_functions, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0xa3 << 24);
+    assert_eq!(get(&mut with_functions, "VERSION"), 0x0001_0003);
+    assert_eq!(get(&mut with_functions, "NF_CONFIG"), 4);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();
     unit.progress.issued_warps.next = 3.into();
@@ -373,7 +391,10 @@ fn core_select_picks_the_counters() {
     }
     // Those of the blocks that choose: CORE_LINE_HITS is chosen by the load counters themselves.
     let others = ["CORE_SELECT", "CORE_LINE_HITS"];
-    let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && !others.contains(&r.name));
+    let is_chosen = |r: &&RegisterSpec| {
+        r.name.starts_with("CORE_") && !others.contains(&r.name) && r.part != Part::NetworkFunctions
+    };
+    let counters = REGISTERS.iter().filter(is_chosen);
     for core in 0..5 {
         set(&mut unit, "CORE_SELECT", core);
         for register in counters.clone() {
@@ -458,7 +479,7 @@ fn a_full_fifo_does_not_block_the_bus() {
         }
         settle(&mut unit);
         assert_eq!(unit.tasks.valid.val(), waits);
-        for register in REGISTERS {
+        for register in registers_of(&configuration(true)) {
             let refused = if register.name == "TASK_PUSH" { 2 } else { 0 };
             assert_eq!(timed_write(&mut unit, "TASK_PUSH", 1), (2, 2));
             assert_eq!(timed_write(&mut unit, register.name, 1), (2, refused), "{}", register.name);

@@ -39,6 +39,8 @@ pub enum Part {
     Qos,
     /// The load counters.
     LoadCounters,
+    /// The network functions.
+    NetworkFunctions,
 }
 
 impl Part {
@@ -55,6 +57,7 @@ impl Part {
             Self::Network => config.network,
             Self::Qos => config.qos() != 0,
             Self::LoadCounters => config.load_counters,
+            Self::NetworkFunctions => config.network_functions > 0,
         }
     }
 
@@ -69,6 +72,7 @@ impl Part {
             Self::CommandProcessor => config >> 25 & 1 == 1,
             Self::Network => config >> 28 & 1 == 1,
             Self::Qos => config >> 30 & 1 == 1,
+            Self::NetworkFunctions => config >> 31 == 1,
             Self::LoadCounters => qos & 1 == 1,
             Self::DropWhenFull => qos >> 1 & 1 == 1,
             Self::AdaptiveTimeout => qos >> 3 & 1 == 1,
@@ -88,6 +92,7 @@ impl Part {
             Self::Network => "network interface",
             Self::Qos => "a QoS option",
             Self::LoadCounters => "load counters",
+            Self::NetworkFunctions => "network functions",
         }
     }
 }
@@ -367,12 +372,14 @@ mod tests {
         let with_drop = Config { drop_when_full: true, ..with_ports.clone() };
         let with_loads = Config { load_counters: true, ..plain.clone() };
         let with_timeout = Config { adaptive_timeout: true, ..plain.clone() };
+        let with_functions = Config { network_functions: 2, ..plain.clone() };
         let with_all = Config {
             adaptive_timeout: true,
             command_threads: 1,
             spawn_slots: 16,
             network: true,
             load_counters: true,
+            network_functions: 8,
             ..with_drop.clone()
         };
         assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
@@ -385,6 +392,7 @@ mod tests {
             &with_drop,
             &with_loads,
             &with_timeout,
+            &with_functions,
             &with_all,
         ] {
             let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config), config.qos()));
@@ -400,6 +408,7 @@ mod tests {
         assert_eq!(more(&with_command), 34, "those of the command processor");
         assert_eq!(more(&with_network), 42, "those of the network interface");
         assert_eq!(more(&with_loads), 11, "QOS and those of the load counters");
+        assert_eq!(more(&with_functions), 26, "those of the network functions");
     }
 
     /// PORTS has its second bit with the option only, and is one register with it.

@@ -107,6 +107,64 @@ pub fn warp_issue() -> impl FnMut(&mut WarpIssue, Random, u64) {
     }
 }
 
+/// As [`warp_issue`], with cores that change hands and warps that wait for some time.
+pub fn warp_issue_with_functions() -> impl FnMut(&mut WarpIssue, Random, u64) {
+    let mut inputs = warp_issue();
+    move |unit, random, cycle| {
+        inputs(unit, random, cycle);
+        for (i, core) in unit.function_core.iter_mut().enumerate() {
+            core.open.next = below(random, 8) != 0;
+            core.function.next = (cycle / 64 % 3 * i as u64).into();
+            core.mcw.next = if cycle / 300 % 3 != 2 { 63 } else { below(random, 64) }.into();
+            core.class.next = cycle / 128 % 2 == i as u64;
+        }
+        unit.waits[0].waiting.next = (random() & random() & 0xff).into();
+        unit.waits[0].entry.next = (cycle / 512 % 3).into();
+        unit.waits[0].room.next = below(random, 8) != 0;
+    }
+}
+
+/// As [`dispatch`]; each of the cores has one of the functions for some time.
+pub fn dispatch_with_functions() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64) {
+    let mut running = [[false; 32]; 2];
+    let mut finishing = [None; 2];
+    move |unit, random, cycle| {
+        unit.reset.next |= cycle % 1_000 == 0;
+        let starts = [unit.trace_issue.valid.val(), unit.trace_hop[0].valid.val()];
+        if unit.reset.next {
+            running = [[false; 32]; 2];
+            finishing = [None; 2];
+        } else {
+            if starts.contains(&true) {
+                running[unit.trace_issue.core.val().index()][unit.trace_issue.slot.val().index()] = true;
+            }
+            if unit.trace_finish.valid.val() {
+                finishing[unit.trace_finish.core.val().index()] = None;
+            }
+        }
+        for core in 0..2 {
+            let slot = below(random, 32) as usize;
+            if finishing[core].is_none() && running[core][slot] {
+                running[core][slot] = false;
+                finishing[core] = Some(slot as u64);
+            }
+            unit.finish[core].valid.next = finishing[core].is_some();
+            unit.finish[core].slot.next = finishing[core].unwrap_or(0).into();
+            unit.finished[core].survivors.next = below(random, 16).into();
+            unit.function_core[core].open.next = below(random, 16) != 0;
+            unit.function_core[core].function.next = ((cycle / 200 + core as u64) % 3).into();
+            unit.function_core[core].mcw.next = (1 + cycle / 600 % 40).into();
+        }
+        unit.control.run.next = below(random, 50) != 0;
+        unit.control.timeout.next = below(random, 16).into();
+        unit.chain_control[0].limit.next = [0, 0, 5][cycle as usize / 300 % 3].into();
+        unit.chain_control[0].entry.next = 0.into();
+        unit.chain_control[0].goes_on.next = 3.into();
+        unit.chain_control[0].targets.next = (1 | 2 << 3).into();
+        unit.task.count.next = below(random, 8).into();
+    }
+}
+
 pub fn delay_commit_queue() -> impl FnMut(&mut DelayCommitQueue<2>, Random, u64) {
     // Entries that are allocated and not finished; the queue of the unit is followed from outside.
     let mut open: Vec<u64> = vec![];

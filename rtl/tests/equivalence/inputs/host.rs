@@ -10,6 +10,7 @@ use hermes_rtl::host::registers::core_counters::{
 };
 use hermes_rtl::host::registers::debug::DebugRegisters;
 use hermes_rtl::host::registers::faults::FaultRegisters;
+use hermes_rtl::host::registers::functions::FunctionRegisters;
 use hermes_rtl::host::registers::host_link::HostLinkRegisters;
 use hermes_rtl::host::registers::identity::IdentityRegisters;
 use hermes_rtl::host::registers::load_counters::LoadCounterRegisters;
@@ -37,6 +38,11 @@ pub fn three_cores() -> Config {
 /// With two masters of the registers, and the blocks of most units.
 pub fn two_masters() -> Config {
     Config { command_threads: 1, spawn_slots: 16, atomics: true, network: true, ..three_cores() }
+}
+
+/// With network functions.
+pub fn with_functions() -> Config {
+    Config { network_functions: 4, ..three_cores() }
 }
 
 /// The offset of some register, seldom another address.
@@ -116,6 +122,10 @@ pub fn register_port(unit: &mut RegisterPort, random: Random, _: u64) {
     if random() % 4 == 0 {
         unit.access.address.next = u64::from(offset("TASK_PUSH")).into();
     }
+}
+
+pub fn function_registers(unit: &mut FunctionRegisters, random: Random, _: u64) {
+    unit.request.address.next = near(random, "NF_CONFIG", 32);
 }
 
 pub fn load_counter_registers(unit: &mut LoadCounterRegisters, random: Random, _: u64) {

@@ -7,6 +7,11 @@ pub fn two_cores() -> Config {
     Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }
 }
 
+/// The same with network functions.
+pub fn with_functions() -> Config {
+    Config { local_window: true, packet_ports: true, network_functions: 4, ..two_cores() }
+}
+
 /// The same with load counters, and all that they count.
 pub fn with_load_counters() -> Config {
     Config { load_counters: true, packet_ports: true, spawn_slots: 8, ..two_cores() }

@@ -1,0 +1,183 @@
+//! Warps on their way from one network function to the next.
+
+use crate::control::SyncFifo;
+use crate::host::registers::functions::ChainControl;
+use crate::ports::{FinishedLanes, WaitingWarps};
+use crate::types::{FunctionIndex, PacketIndex, ThreadCount};
+use hermes_hdl::prelude::*;
+
+/// Puts a warp that finished with packets that go on in the FIFO of the next network function, by
+/// the index of its entry in the delay commit queue.
+///
+/// The queue has `2^A` entries; `L` is `A + 1`.
+///
+/// 1. An entry is in one place: it runs, it is in one FIFO, or it is `done`. Each FIFO has room for
+///    all entries, so that a finish never waits. Links lead to higher functions only
+///    (`control.targets`): every entry is done some time.
+/// 2. In the cycle of `finish` the entry `finish_index` is `done`, unless its function `goes_on`
+///    and one of its packets survives: then it is in the FIFO of the function that is next, and its
+///    bit of `waits.waiting` is high two cycles later, if nothing is in front of it.
+/// 3. `waits.take` takes the oldest entry of `waits.function`: `taken_index` in the same cycle, its
+///    packets and the lanes that are left in the next.
+/// 4. `waits.room` is low while `control.limit` entries or more are in flight, unless that is zero.
+///    One that commits counts for a cycle longer.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(functions: usize, lane_bytes: usize)]
+pub struct Chain<const A: usize, const L: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: no warp waits or is in flight.
+    pub reset: Signal<In, Bit>,
+    /// Registers CHAIN_CONTROL and NF_NEXT.
+    pub control: ChainControl,
+
+    /// A warp of new packets gets an entry.
+    pub enter: Signal<In, Bit>,
+    /// The entry.
+    pub enter_index: Signal<In, Bits<A>>,
+    /// packetIdx of its first packet.
+    pub enter_packet: Signal<In, PacketIndex>,
+    /// Its packets.
+    pub enter_count: Signal<In, ThreadCount>,
+    /// An entry commits.
+    pub leave: Signal<In, Bit>,
+
+    /// A warp finished.
+    pub finish: Signal<In, Bit>,
+    /// Its entry.
+    pub finish_index: Signal<In, Bits<A>>,
+    /// Its network function.
+    pub finish_function: Signal<In, FunctionIndex>,
+    /// Its lanes.
+    pub finished: Flipped<FinishedLanes>,
+    /// With `finish`: the entry is done.
+    pub done: Signal<Out, Bit>,
+
+    /// To warp issue.
+    pub waits: WaitingWarps,
+    /// Entry that `waits.take` takes.
+    pub taken_index: Signal<Out, Bits<A>>,
+
+    /// NF_SELECT register: function whose FIFO is shown.
+    pub select: Signal<In, FunctionIndex>,
+    /// Entries in this FIFO.
+    pub queued: Signal<Out, Bits<11>>,
+    /// Most entries that were in it at a time, since reset.
+    pub peak: Signal<Out, Bits<11>>,
+
+    /// Of functions 1 and up; no link leads to function 0.
+    #[count(functions - 1)]
+    fifo: Vec<SyncFifo<Bits<A>, A, L>>,
+    #[count(functions - 1)]
+    most: Vec<Register<Bits<L>>>,
+    /// packetIdx (31:0) and packets (37:32) of each entry.
+    packets: RamSync<Bits<38>, A>,
+    /// Eight lanes each.
+    #[count(lane_bytes)]
+    lanes: Vec<RamSync<Bits<8>, A>>,
+    in_flight: Register<Bits<L>>,
+    #[init((1..functions as u64).map(|i| Constant::new(i.into())).collect())]
+    index: Vec<Constant<FunctionIndex>>,
+    #[init((0..functions as u64).map(|i| Constant::new(i.into())).collect())]
+    number: Vec<Constant<FunctionIndex>>,
+    #[init(functions)]
+    _functions: usize,
+    #[init(functions - 1)]
+    _later: usize,
+    #[init(lane_bytes)]
+    _lane_bytes: usize,
+}
+
+impl<const A: usize, const L: usize> Chain<A, L> {
+    /// The chain of `functions` network functions on cores with `lanes` lanes.
+    ///
+    /// # Panics
+    /// If `functions` is not 2 to 8, `lanes` not 1 to 32, or `A` not 1 to 10.
+    pub fn new(functions: usize, lanes: usize) -> Self {
+        assert!((2..=8).contains(&functions), "Chain: {functions} functions, expected 2 to 8");
+        assert!((1..=32).contains(&lanes), "Chain: {lanes} lanes, expected 1 to 32");
+        assert!((1..=10).contains(&A), "Chain: 2^{A} entries, expected at most 2^10");
+        Self::wired(functions, lanes.div_ceil(8))
+    }
+}
+
+impl<const A: usize, const L: usize> Logic for Chain<A, L> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // New packets
+        self.packets.write_enable.next = self.enter.val();
+        self.packets.write_address.next = self.enter_index.val();
+        self.packets.write_data.next = (bit_cast::<38, 6>(self.enter_count.val()) << bits::<6>(32))
+            | bit_cast::<38, 32>(self.enter_packet.val());
+        if self.enter.val() & !self.leave.val() {
+            self.in_flight.d.next = self.in_flight.q.val() + 1;
+        }
+        if self.leave.val() & !self.enter.val() {
+            self.in_flight.d.next = self.in_flight.q.val() - 1;
+        }
+        self.waits.entry.next = self.control.entry.val();
+        self.waits.room.next = !self.control.limit.val().any()
+            | (bit_cast::<11, L>(self.in_flight.q.val()) < self.control.limit.val());
+
+        // A warp that finished
+        let survives = self.finished.survivors.val().any();
+        let onward = self.control.goes_on.val().get_bit(self.finish_function.val().index());
+        let mut target = bits::<3>(0);
+        for i in 0..self._functions {
+            if self.finish_function.val() == self.number[i].val() {
+                target = self.control.targets.val().get_bits::<3>(3 * i);
+            }
+        }
+        let hops = self.finish.val() & survives & onward;
+        self.done.next = !(survives & onward);
+        for i in 0..self._lane_bytes {
+            self.lanes[i].write_enable.next = hops;
+            self.lanes[i].write_address.next = self.finish_index.val();
+            self.lanes[i].write_data.next = self.finished.survivors.val().get_bits::<8>(8 * i);
+        }
+
+        // The FIFOs
+        let mut waiting = bits::<8>(0);
+        let mut taken = self.fifo[0].pop_data.val();
+        let mut entries = bits::<L>(0);
+        let mut highest = bits::<L>(0);
+        for i in 0..self._later {
+            self.fifo[i].push_valid.next = hops & (target == self.index[i].val());
+            self.fifo[i].push_data.next = self.finish_index.val();
+            let is_chosen = self.waits.function.val() == self.index[i].val();
+            self.fifo[i].pop_ready.next = self.waits.take.val() & is_chosen;
+            waiting = waiting.replace_bit(i + 1, self.fifo[i].pop_valid.val());
+            if is_chosen {
+                taken = self.fifo[i].pop_data.val();
+            }
+            if self.fifo[i].level.val() > self.most[i].q.val() {
+                self.most[i].d.next = self.fifo[i].level.val();
+            }
+            if self.select.val() == self.index[i].val() {
+                entries = self.fifo[i].level.val();
+                highest = self.most[i].q.val();
+            }
+        }
+        self.waits.waiting.next = waiting;
+        self.taken_index.next = taken;
+        self.queued.next = bit_cast::<11, L>(entries);
+        self.peak.next = bit_cast::<11, L>(highest);
+
+        // What it starts with
+        self.packets.read_enable.next = self.waits.take.val();
+        self.packets.read_address.next = taken;
+        self.waits.packet.next = self.packets.read_data.val().get_bits::<32>(0);
+        self.waits.count.next = self.packets.read_data.val().get_bits::<6>(32);
+        let mut left = bits::<32>(0);
+        for i in 0..self._lane_bytes {
+            self.lanes[i].read_enable.next = self.waits.take.val();
+            self.lanes[i].read_address.next = taken;
+            left = left | (bit_cast::<32, 8>(self.lanes[i].read_data.val()) << (8 * i as u64));
+        }
+        self.waits.lanes.next = left;
+    }
+}
+
+#[cfg(test)]
+#[path = "chain_tests.rs"]
+mod tests;

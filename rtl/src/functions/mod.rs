@@ -1,0 +1,24 @@
+//! Network functions: what each of them is, which cores they have, and how packets go from one to
+//! the next.
+//!
+//! A core belongs to one network function at a time. [`ContextTable`] keeps what a core must know
+//! of each function, [`CoreContext`] is the copy of a core, and [`CoreOwner`] hands cores from one
+//! function to another. [`Chain`] holds the warps that wait for their next function; in each core
+//! [`Survivors`] finds which packets of a warp go on. [`FunctionCounters`] count what the functions
+//! do. See docs/network-functions.md.
+
+mod chain;
+mod context_table;
+mod core_context;
+mod core_owner;
+mod function_counter;
+mod function_counters;
+mod survivors;
+
+pub use chain::Chain;
+pub use context_table::ContextTable;
+pub use core_context::CoreContext;
+pub use core_owner::{CoreOwner, CONTEXT_WORDS};
+pub use function_counter::FunctionCounter;
+pub use function_counters::FunctionCounters;
+pub use survivors::Survivors;

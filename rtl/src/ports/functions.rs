@@ -1,0 +1,140 @@
+//! Between the network functions' contexts, the control path and the cores.
+
+use crate::types::{CoreIndex, FunctionIndex, PacketIndex, ThreadCount, WarpSlot};
+use hermes_hdl::prelude::*;
+
+/// What a core must know of the network function that it runs.
+#[derive(Ports)]
+pub struct FunctionContext {
+    /// Address of the first instruction.
+    pub entry: Signal<Out, Bits<32>>,
+    /// Address of the argument block.
+    pub argument: Signal<Out, Bits<32>>,
+    /// The kernel has 16 registers, not 32.
+    pub class: Signal<Out, Bit>,
+    /// Address of the stack area in bytes.
+    pub stack_base: Signal<Out, Bits<32>>,
+    /// First line of read window 1.
+    pub read_base: Signal<Out, Bits<26>>,
+    /// Lines of read window 1.
+    pub read_size: Signal<Out, Bits<26>>,
+    /// First line of write window 1.
+    pub write_base: Signal<Out, Bits<26>>,
+    /// Lines of write window 1.
+    pub write_size: Signal<Out, Bits<26>>,
+    /// Cycles that a warp may be on a core; 0: any number.
+    pub watchdog: Signal<Out, Bits<31>>,
+    /// Warps on a core at a time.
+    pub mcw: Signal<Out, Bits<6>>,
+}
+
+/// A word of a context is written in the table of contexts, for one cycle.
+#[derive(Ports)]
+pub struct WrittenContext {
+    /// A word is written.
+    pub valid: Signal<Out, Bit>,
+    /// Network function that it belongs to.
+    pub function: Signal<Out, FunctionIndex>,
+    /// Number of the word in its context.
+    pub word: Signal<Out, Bits<4>>,
+    /// The whole word as it stands then.
+    pub data: Signal<Out, Bits<32>>,
+}
+
+/// A core as warp issue must know it, with network functions.
+#[derive(Ports)]
+pub struct FunctionCore {
+    /// Warps may start there.
+    pub open: Signal<In, Bit>,
+    /// Network function that owns the core.
+    pub function: Signal<In, FunctionIndex>,
+    /// Warps on the core at a time.
+    pub mcw: Signal<In, Bits<6>>,
+    /// The kernel has 16 registers, not 32.
+    pub class: Signal<In, Bit>,
+    /// No warp is on the core: from its choice by warp issue until its finish was reported.
+    pub idle: Signal<Out, Bit>,
+}
+
+/// Between warp issue and the warps that wait for network functions.
+#[derive(Ports)]
+pub struct WaitingWarps {
+    /// A bit a function: a warp waits for it.
+    pub waiting: Signal<Out, Bits<8>>,
+    /// Network function that new packets go to.
+    pub entry: Signal<Out, FunctionIndex>,
+    /// One more warp of new packets may be in flight.
+    pub room: Signal<Out, Bit>,
+    /// The oldest warp that waits for `function` starts: it is taken at this edge.
+    pub take: Signal<In, Bit>,
+    /// The function.
+    pub function: Signal<In, FunctionIndex>,
+    /// Core on which the warp starts.
+    pub core: Signal<In, CoreIndex>,
+    /// Slot in which the warp starts.
+    pub slot: Signal<In, WarpSlot>,
+    /// In the cycle after `take`: packetIdx of the warp's lane 0.
+    pub packet: Signal<Out, PacketIndex>,
+    /// In the cycle after `take`: packets with which the warp was formed.
+    pub count: Signal<Out, ThreadCount>,
+    /// In the cycle after `take`: lanes whose packets were forwarded.
+    pub lanes: Signal<Out, Bits<32>>,
+}
+
+/// A warp starts at a network function that is not its first.
+#[derive(Ports)]
+pub struct HopTrace {
+    /// It starts in this cycle.
+    pub valid: Signal<Out, Bit>,
+    /// Core of the warp.
+    pub core: Signal<Out, CoreIndex>,
+    /// Its warp slot.
+    pub slot: Signal<Out, WarpSlot>,
+    /// packetIdx of its lane 0.
+    pub packet: Signal<Out, PacketIndex>,
+    /// Packets with which it was formed.
+    pub count: Signal<Out, ThreadCount>,
+    /// Lanes that run.
+    pub lanes: Signal<Out, Bits<32>>,
+    /// The network function.
+    pub function: Signal<Out, FunctionIndex>,
+}
+
+/// Packets of a finished warp, for one cycle.
+#[derive(Ports)]
+pub struct FinishedLanes {
+    /// Lanes of the warp that forward their packets.
+    pub survivors: Signal<Out, Bits<32>>,
+    /// Its other lanes.
+    pub ended: Signal<Out, Bits<32>>,
+}
+
+/// What a network function does, for the counters; each for one cycle.
+#[derive(Ports)]
+pub struct FunctionEvents {
+    /// A warp starts.
+    pub start: Signal<In, Bit>,
+    /// Its function.
+    pub start_function: Signal<In, FunctionIndex>,
+    /// Its lanes.
+    pub start_lanes: Signal<In, Bits<32>>,
+    /// A warp finished.
+    pub finish: Signal<In, Bit>,
+    /// Its function.
+    pub finish_function: Signal<In, FunctionIndex>,
+    /// Its lanes that forward their packets.
+    pub survivors: Signal<In, Bits<32>>,
+    /// Its other lanes.
+    pub ended: Signal<In, Bits<32>>,
+}
+
+/// The fault collector took a record, for one cycle.
+#[derive(Ports)]
+pub struct TakenFault {
+    /// A record was taken.
+    pub valid: Signal<Out, Bit>,
+    /// Network function of its warp.
+    pub function: Signal<Out, FunctionIndex>,
+    /// Threads that ended.
+    pub threads: Signal<Out, ThreadCount>,
+}

@@ -1,0 +1,194 @@
+//! Network functions that share an array: what each of them is, which cores they have, and where
+//! their packets go.
+
+use super::device::Device;
+use super::error::CosimError;
+use super::host::{option, Host};
+use crate::iss::Window;
+
+/// What the cores of a network function know of it: its context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Address of the first instruction.
+    pub entry: u32,
+    /// Address of the argument block.
+    pub argument: u32,
+    /// Registers of a thread: 16 or 32.
+    pub registers: u32,
+    /// Address of the stack area.
+    pub stack_base: u32,
+    /// What it may load from beside window 0.
+    pub read: Window,
+    /// What it may store to beside window 0.
+    pub write: Window,
+    /// Cycles that a warp may be on a core before its lanes end with a fault, below 2^31; 0: any
+    /// number.
+    pub watchdog: u32,
+    /// Warps on a core at a time.
+    pub mcw: u32,
+}
+
+/// What a network function did since reset, each modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct FunctionCounts {
+    /// Warps that wait for it now.
+    pub queued: u32,
+    /// Most warps that waited at a time.
+    pub peak: u32,
+    /// Warps that were started.
+    pub visits: u32,
+    /// Packets of these warps.
+    pub lanes: u32,
+    /// Packets that it forwarded.
+    pub forwarded: u32,
+    /// Packets that it did not forward.
+    pub dropped: u32,
+    /// Threads that ended with a fault.
+    pub faulted: u32,
+}
+
+/// Registers of a context in the order of its words: those of NF 0, and those of the others.
+const WORDS: [(&str, &str); 10] = [
+    ("KERNEL_ENTRY", "NF_ENTRY"),
+    ("ARGUMENT", "NF_ARGUMENT"),
+    ("KERNEL_CLASS", "NF_FLAGS"),
+    ("STACK_BASE", "NF_STACK_BASE"),
+    ("READ_WINDOW_1_BASE", "NF_READ_BASE"),
+    ("READ_WINDOW_1_SIZE", "NF_READ_SIZE"),
+    ("WRITE_WINDOW_1_BASE", "NF_WRITE_BASE"),
+    ("WRITE_WINDOW_1_SIZE", "NF_WRITE_SIZE"),
+    ("WATCHDOG", "NF_WATCHDOG"),
+    ("MCW", "NF_MCW"),
+];
+
+/// Bits of a core in CORE_NF, cores of one of its registers, and the number of no function.
+const CORE_BITS: u32 = 4;
+const CORES_PER_REGISTER: usize = 8;
+const NO_FUNCTION: u32 = 15;
+/// NF_NEXT: packets go on.
+const GOES_ON: u32 = 1 << 3;
+/// CHAIN_CONTROL: entry NF.
+const ENTRY_SHIFT: u32 = 16;
+/// CHAIN_CONTROL: most that CHAIN_LIMIT can be.
+const MOST_IN_FLIGHT: u32 = 1 << 10;
+
+impl<D: Device> Host<D> {
+    /// Chooses the function that the registers NF_ENTRY to NF_FAULTED are about.
+    fn select_function(&mut self, function: u32) -> Result<(), CosimError> {
+        let functions = self.info().functions;
+        let expected = match functions {
+            0 => "an array with network functions".to_string(),
+            _ => format!("0 to {}", functions - 1),
+        };
+        option("function", function, function < functions, &expected)?;
+        self.write("NF_SELECT", function)
+    }
+
+    /// Makes `context` that of network function number `function`; 0 is the one of the registers
+    /// of an array without network functions. Its code, tables and stacks are in place.
+    ///
+    /// # Errors
+    /// The array has no such function, an option is out of its range, or a register does not
+    /// answer.
+    pub fn load_function(&mut self, function: u32, context: &Function) -> Result<(), CosimError> {
+        option("registers", context.registers, matches!(context.registers, 16 | 32), "16 or 32")?;
+        option("watchdog", context.watchdog, context.watchdog >> 31 == 0, "0 to 2147483647")?;
+        let most = hermes_rtl::config::most_warps(self.info().warps, context.registers);
+        let range = format!("1 to {most} with this kernel and array");
+        option("mcw", context.mcw, (1..=most).contains(&context.mcw), &range)?;
+        self.select_function(function)?;
+        let values = [
+            context.entry,
+            context.argument,
+            u32::from(context.registers == 16),
+            context.stack_base,
+            context.read.base,
+            context.read.size,
+            context.write.base,
+            context.write.size,
+            context.watchdog,
+            context.mcw,
+        ];
+        for ((first, other), value) in WORDS.into_iter().zip(values) {
+            self.write(if function == 0 { first } else { other }, value)?;
+        }
+        Ok(())
+    }
+
+    /// The packets that `function` forwards go on to `next`, a higher one; without it they leave
+    /// the chain.
+    ///
+    /// # Errors
+    /// The array has no such functions, `next` is not above `function`, or a register does not
+    /// answer.
+    pub fn set_next(&mut self, function: u32, next: Option<u32>) -> Result<(), CosimError> {
+        self.select_function(function)?;
+        let last = self.info().functions - 1;
+        if let Some(next) = next {
+            let expected = format!("a function above {function}, at most {last}");
+            option("next", next, (function + 1..=last).contains(&next), &expected)?;
+        }
+        self.write("NF_NEXT", next.map_or(0, |next| GOES_ON | next))
+    }
+
+    /// Of new packets at most `limit` warps are in flight (0: as many as there is room for), and
+    /// they go to function `entry`.
+    ///
+    /// # Errors
+    /// The array has no such function, `limit` is more than 1,024, or a register does not answer.
+    pub fn set_chain(&mut self, limit: u32, entry: u32) -> Result<(), CosimError> {
+        self.select_function(entry)?;
+        option("limit", limit, limit <= MOST_IN_FLIGHT, "0 to 1024")?;
+        self.write("CHAIN_CONTROL", limit | entry << ENTRY_SHIFT)
+    }
+
+    /// Gives core n to function `functions[n]`, or to none, and the others to none. It does not
+    /// wait: see [`Self::wait_for_cores`].
+    ///
+    /// # Errors
+    /// The array has no such function or core, or a register does not answer.
+    pub fn move_cores(&mut self, functions: &[Option<u32>]) -> Result<(), CosimError> {
+        let (cores, last) = (self.info().cores, self.info().functions);
+        let expected = format!("at most {cores} cores");
+        option("cores", functions.len() as u32, functions.len() <= cores as usize, &expected)?;
+        for function in functions.iter().flatten() {
+            option("function", *function, *function < last, &format!("a number below {last}"))?;
+        }
+        for register in 0..(cores as usize).div_ceil(CORES_PER_REGISTER) {
+            let mut word = 0;
+            for core in 0..CORES_PER_REGISTER {
+                let function = functions.get(CORES_PER_REGISTER * register + core).copied().flatten();
+                word |= function.unwrap_or(NO_FUNCTION) << (CORE_BITS * core as u32);
+            }
+            self.write(&format!("CORE_NF_{register}"), word)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until every core has the function that [`Self::move_cores`] gave it last.
+    ///
+    /// # Errors
+    /// [`CosimError::StillBusy`] if a core has not drained after 100,000 cycles, or a register does
+    /// not answer.
+    pub fn wait_for_cores(&mut self) -> Result<(), CosimError> {
+        let all = u32::MAX >> (32 - self.info().cores);
+        self.wait_until("CORE_READY", |ready| ready == all)
+    }
+
+    /// What `function` did.
+    ///
+    /// # Errors
+    /// The array has no such function, or a register does not answer.
+    pub fn function_counts(&mut self, function: u32) -> Result<FunctionCounts, CosimError> {
+        self.select_function(function)?;
+        Ok(FunctionCounts {
+            queued: self.read("NF_QUEUED")?,
+            peak: self.read("NF_PEAK")?,
+            visits: self.read("NF_VISITS")?,
+            lanes: self.read("NF_LANES")?,
+            forwarded: self.read("NF_FORWARDED")?,
+            dropped: self.read("NF_DROPPED")?,
+            faulted: self.read("NF_FAULTED")?,
+        })
+    }
+}

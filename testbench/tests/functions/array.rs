@@ -1,0 +1,268 @@
+//! The array of these tests, what its functions do, and the model of a chain.
+
+use std::sync::OnceLock;
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{
+    ArraySetup, Device as _, Event, Function, Host, KernelImage, Latency, Layout, MemoryOptions, Simulation,
+};
+use hermes_testbench::iss::Window;
+use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::model;
+use hermes_testbench::test_seed;
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use verilator_sys::ModelLibrary;
+
+/// Functions of the array.
+pub const FUNCTIONS: usize = 4;
+/// Slots of the ring, as a power of two: more than a test has packets.
+const RING_SLOTS_LOG2: u32 = 11;
+const SLOT_BYTES_LOG2: u32 = 7;
+/// Where frames stand in their slots, and the word that functions mark.
+const FRAME: u32 = 18;
+const MARK: u32 = 20;
+/// Verdicts of a drop by these functions, and of an illegal instruction.
+const DROPPED: u32 = 0x8000_0009;
+const FAULTED: u32 = 0xc000_0002;
+
+/// A random source from `HERMES_SEED`, which is printed, or from 1.
+pub fn random() -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(test_seed())
+}
+
+/// Three cores with four warps of four lanes each and small caches.
+pub fn config() -> Config {
+    let default = Config::preset("default").unwrap();
+    let caches = Config { l2_bank_lines: 64, l1_lines: 16, instruction_cache_lines: 16, ..default };
+    Config { cores: 3, lanes: 4, warps: 4, network_functions: FUNCTIONS, ..caches }
+}
+
+fn library() -> &'static ModelLibrary {
+    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let design = hermes_rtl::top::emit_top(&config()).unwrap();
+        model::checked(&design).unwrap()
+    })
+}
+
+/// What a function does: see `kernels/marks.S`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Marks {
+    pub number: u32,
+    pub drops: u32,
+    pub spins: u32,
+    pub faults: u32,
+}
+
+impl Marks {
+    fn words(self) -> Vec<u8> {
+        [self.number, self.drops, self.spins, self.faults]
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect()
+    }
+
+    /// What becomes of a packet with this word: its new word and its verdict.
+    fn visit(self, word: u32) -> (u32, u32) {
+        let mark = word.wrapping_mul(31).wrapping_add(self.number);
+        let all_of = |bits: u32| bits != 0 && mark >> 5 & bits == bits;
+        let verdict = match (all_of(self.faults), all_of(self.drops)) {
+            (true, _) => FAULTED,
+            (_, true) => DROPPED,
+            _ => self.number,
+        };
+        (mark, verdict)
+    }
+}
+
+/// What is expected of the functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub lanes: u32,
+    pub forwarded: u32,
+    pub dropped: u32,
+    pub faulted: u32,
+}
+
+/// The array with functions, and packets in its ring.
+pub struct Array {
+    pub host: Host<Simulation>,
+    pub functions: [Marks; FUNCTIONS],
+    pub next: [Option<usize>; FUNCTIONS],
+    /// Argument blocks of the functions, two of each with the same words.
+    pub arguments: [[u32; 2]; FUNCTIONS],
+    pub contexts: [Function; FUNCTIONS],
+    layout: Layout,
+    /// Words of the packets as they came.
+    words: Vec<u32>,
+    pub events: Vec<(u64, Event)>,
+    committed: u32,
+    random: ChaCha8Rng,
+}
+
+impl Array {
+    /// With a memory that answers after 1 to 60 cycles; all cores have function 0, and no packets
+    /// go on.
+    pub fn new(functions: [Marks; FUNCTIONS]) -> Self {
+        let seed = test_seed();
+        let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
+        let simulation = Simulation::new(library().instantiate().unwrap(), 16 << 20, memory).unwrap();
+        Self::on(simulation, functions)
+    }
+
+    /// On an array that was just reset.
+    pub fn on(simulation: Simulation, functions: [Marks; FUNCTIONS]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("marks.elf");
+        build_source("marks.S", include_str!("kernels/marks.S"), RegisterClass::Rv32i, &path).unwrap();
+        let kernel = Kernel::read(&path).unwrap();
+        let mut host = Host::new(simulation).unwrap();
+        host.load_kernel(&KernelImage::from(&kernel)).unwrap();
+        let setup = ArraySetup {
+            ring_slots_log2: RING_SLOTS_LOG2,
+            slot_bytes_log2: SLOT_BYTES_LOG2,
+            timeout: 20,
+            argument: functions[0].words(),
+            ..ArraySetup::default()
+        };
+        let layout = host.configure(&setup).unwrap();
+        let mut arguments = [[0; 2]; FUNCTIONS];
+        let mut contexts = [Function::default(); FUNCTIONS];
+        for (number, function) in functions.iter().enumerate() {
+            arguments[number] = [(); 2].map(|()| host.rmalloc("an argument block", 16).unwrap());
+            for address in arguments[number] {
+                host.device_mut().write_memory(address, &function.words()).unwrap();
+            }
+            contexts[number] = Function {
+                entry: if number % 2 == 0 { kernel.entry } else { kernel.symbol("second").unwrap().address },
+                argument: arguments[number][0],
+                registers: 32,
+                stack_base: layout.stack_base,
+                read: Window::default(),
+                write: Window::default(),
+                watchdog: 0,
+                mcw: 4,
+            };
+            host.load_function(number as u32, &contexts[number]).unwrap();
+        }
+        let (words, events, random) = (Vec::new(), Vec::new(), random());
+        let next = [None; FUNCTIONS];
+        Self { host, functions, next, arguments, contexts, layout, words, events, committed: 0, random }
+    }
+
+    /// Packets of `from` go on to `to`.
+    pub fn link(&mut self, from: usize, to: Option<usize>) {
+        self.next[from] = to;
+        self.host.set_next(from as u32, to.map(|to| to as u32)).unwrap();
+    }
+
+    /// All functions in their order, as a chain.
+    pub fn link_all(&mut self) {
+        (1..FUNCTIONS).for_each(|to| self.link(to - 1, Some(to)));
+    }
+
+    /// The functions of the cores from now on.
+    pub fn give(&mut self, functions: [usize; 3]) {
+        let functions = functions.map(|function| (function < FUNCTIONS).then_some(function as u32));
+        self.host.move_cores(&functions).unwrap();
+    }
+
+    /// Writes `count` packets to the ring and pushes them in pieces.
+    pub fn push(&mut self, count: u32) {
+        let first = self.words.len() as u32;
+        assert!(first + count <= 1 << RING_SLOTS_LOG2);
+        for index in first..first + count {
+            let word: u32 = self.random.gen();
+            let slot = self.layout.ring_base + (index << SLOT_BYTES_LOG2);
+            let device = self.host.device_mut();
+            device.write_memory(slot, &60u32.to_le_bytes()).unwrap();
+            device.write_memory(slot + FRAME, &[0x55; 60]).unwrap();
+            device.write_memory(slot + MARK, &word.to_le_bytes()).unwrap();
+            self.words.push(word);
+        }
+        let mut left = count;
+        while left > 0 {
+            let piece = self.random.gen_range(1..=left.min(9));
+            self.host.push_tasks(piece).unwrap();
+            left -= piece;
+        }
+    }
+
+    /// Lets `cycles` cycles pass and takes the events. Warps commit in their order, each once.
+    pub fn run(&mut self, cycles: u64) {
+        self.host.device_mut().run(cycles).unwrap();
+        let seen = self.events.len();
+        self.host.device_mut().take_events(&mut self.events);
+        for (cycle, event) in &self.events[seen..] {
+            if let Event::Commit(_, packets) = event {
+                assert_eq!(packets.first, self.committed, "cycle {cycle}");
+                self.committed += packets.count;
+            }
+        }
+    }
+
+    /// Packets pushed and not committed.
+    pub fn pending(&self) -> u32 {
+        self.words.len() as u32 - self.committed
+    }
+
+    /// Until all packets are committed.
+    pub fn drain(&mut self) {
+        for _ in 0..4_000 {
+            if self.pending() == 0 {
+                return;
+            }
+            self.run(100);
+        }
+        panic!("{} packets are pending; {}", self.pending(), self.host.describe());
+    }
+
+    /// Every packet is as the functions leave it that it visits from `entry` on, and so are the
+    /// counters.
+    pub fn check(&mut self) {
+        let chain = self.next;
+        let mut visits = [Counts::default(); FUNCTIONS];
+        self.host.clean_and_invalidate_caches().unwrap();
+        for (index, &came) in self.words.clone().iter().enumerate() {
+            let (mut function, mut word) = (0, came);
+            let verdict = loop {
+                let (mark, verdict) = self.functions[function].visit(word);
+                word = mark;
+                let counts = &mut visits[function];
+                counts.lanes += 1;
+                counts.forwarded += u32::from(verdict >> 31 == 0);
+                counts.dropped += u32::from(verdict >> 31 == 1);
+                counts.faulted += u32::from(verdict >> 30 == 3);
+                match chain[function].filter(|_| verdict >> 31 == 0) {
+                    Some(next) => function = next,
+                    None => break verdict,
+                }
+            };
+            let read = |host: &mut Host<Simulation>, address: u32| {
+                let mut bytes = [0; 4];
+                host.device_mut().read_memory(address, &mut bytes).unwrap();
+                u32::from_le_bytes(bytes)
+            };
+            let slot = self.layout.ring_base + ((index as u32) << SLOT_BYTES_LOG2);
+            assert_eq!(
+                read(&mut self.host, slot + MARK),
+                word,
+                "word of packet {index}, which was {came:#x}"
+            );
+            let place = self.layout.verdict_base + 4 * index as u32;
+            assert_eq!(read(&mut self.host, place), verdict, "verdict of packet {index}");
+        }
+        for (function, expected) in visits.iter().enumerate() {
+            let got = self.host.function_counts(function as u32).unwrap();
+            let got_counts = Counts {
+                lanes: got.lanes,
+                forwarded: got.forwarded,
+                dropped: got.dropped,
+                faulted: got.faulted,
+            };
+            assert_eq!(got_counts, *expected, "counters of function {function}");
+            assert_eq!(got.queued, 0);
+        }
+    }
+}
