@@ -520,12 +520,12 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for k in 0..self._functions {
             connect!(self.registers.functions[k].context, self.context_table[k].access);
             connect!(self.registers.functions[k].cores, self.core_owner[k].assignment);
-            connect!(self.registers.functions[k].chain, self.dispatch.chain_control[k]);
+            connect!(self.registers.functions[k].chain, self.dispatch.function_links[k]);
             connect!(self.context_table[k].written, self.core_owner[k].written);
             self.context_table[k].copy_function.next = self.core_owner[k].copy_function.val();
             self.context_table[k].copy_word.next = self.core_owner[k].copy_word.val();
             self.core_owner[k].copy_data.next = self.context_table[k].copy_data.val();
-            connect!(self.dispatch.trace_hop[k], self.trace_hop[k]);
+            connect!(self.trace_hop[k], self.dispatch.trace_hop[k]);
             for i in 0..self._cores {
                 self.core_context[i].registers.entry.next = self.registers.configuration.kernel_entry.val();
                 self.core_context[i].registers.argument.next = self.registers.configuration.argument.val();

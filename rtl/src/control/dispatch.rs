@@ -109,7 +109,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
 
     /// From the registers: where packets go (only with network functions, as the next).
     #[count(functions.min(1))]
-    pub chain_control: Vec<ChainControl>,
+    pub function_links: Vec<ChainControl>,
     /// From and to the owner of the cores, and from their contexts.
     #[count(cores * functions.min(1))]
     pub function_core: Vec<FunctionCore>,
@@ -322,7 +322,7 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         // Network functions: a warp that waits starts with the entry that it has, and a finish ends
         // the entry only where no packet goes on.
         for k in 0..self._functions {
-            connect!(self.chain_control[k], self.chain[k].control);
+            connect!(self.function_links[k], self.chain[k].control);
             connect!(self.issue.waits[k], self.chain[k].waits);
             self.chain[k].enter.next = allocated;
             self.chain[k].enter_index.next = self.commit.allocate_index.val();

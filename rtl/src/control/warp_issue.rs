@@ -366,6 +366,10 @@ impl Logic for WarpIssue {
 }
 
 #[cfg(test)]
+#[path = "warp_issue_function_tests.rs"]
+mod function_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{random, reset, settle, tick};

@@ -40,9 +40,9 @@ pub struct FunctionCounters {
     finish_function: Register<FunctionIndex>,
     survivors: Register<Bits<32>>,
     ended: Register<Bits<32>>,
-    fault_taken: Register<Bit>,
-    fault_function: Register<FunctionIndex>,
-    fault_threads: Register<Bits<6>>,
+    taken: Register<Bit>,
+    taken_function: Register<FunctionIndex>,
+    taken_threads: Register<Bits<6>>,
     lane_count: PopulationCount<32>,
     survivor_count: PopulationCount<32>,
     ended_count: PopulationCount<32>,
@@ -69,9 +69,9 @@ impl Logic for FunctionCounters {
         self.finish_function.d.next = self.events.finish_function.val();
         self.survivors.d.next = self.events.survivors.val();
         self.ended.d.next = self.events.ended.val();
-        self.fault_taken.d.next = self.fault.valid.val();
-        self.fault_function.d.next = self.fault.function.val();
-        self.fault_threads.d.next = self.fault.threads.val();
+        self.taken.d.next = self.fault.valid.val();
+        self.taken_function.d.next = self.fault.function.val();
+        self.taken_threads.d.next = self.fault.threads.val();
         self.lane_count.set.next = self.start_lanes.q.val();
         self.survivor_count.set.next = self.survivors.q.val();
         self.ended_count.set.next = self.ended.q.val();
@@ -100,9 +100,9 @@ impl Logic for FunctionCounters {
         self.dropped_sums.select.next = self.select.val();
         self.dropped.next = self.dropped_sums.value.val();
 
-        self.faulted_sums.add.next = self.fault_taken.q.val();
-        self.faulted_sums.function.next = self.fault_function.q.val();
-        self.faulted_sums.amount.next = self.fault_threads.q.val();
+        self.faulted_sums.add.next = self.taken.q.val();
+        self.faulted_sums.function.next = self.taken_function.q.val();
+        self.faulted_sums.amount.next = self.taken_threads.q.val();
         self.faulted_sums.select.next = self.select.val();
         self.faulted.next = self.faulted_sums.value.val();
     }

@@ -14,6 +14,8 @@ use hermes_hdl::prelude::*;
 pub struct Survivors<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
     /// From warp issue: a warp starts in this cycle.
     pub start: Signal<In, Bit>,
     /// Its slot.

@@ -157,10 +157,10 @@ pub fn dispatch_with_functions() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64)
         }
         unit.control.run.next = below(random, 50) != 0;
         unit.control.timeout.next = below(random, 16).into();
-        unit.chain_control[0].limit.next = [0, 0, 5][cycle as usize / 300 % 3].into();
-        unit.chain_control[0].entry.next = 0.into();
-        unit.chain_control[0].goes_on.next = 3.into();
-        unit.chain_control[0].targets.next = (1 | 2 << 3).into();
+        unit.function_links[0].limit.next = [0, 0, 5][cycle as usize / 300 % 3].into();
+        unit.function_links[0].entry.next = 0.into();
+        unit.function_links[0].goes_on.next = 3.into();
+        unit.function_links[0].targets.next = (1 | 2 << 3).into();
         unit.task.count.next = below(random, 8).into();
     }
 }
