@@ -1,7 +1,10 @@
 //! `hermes chain`: chains of network functions.
 
+mod array_report;
 mod check;
 mod report;
+mod run;
+pub mod simulate;
 mod test;
 
 use std::path::PathBuf;
@@ -17,6 +20,9 @@ pub enum Command {
     /// Check a chain file, with all that it names, and show where its functions lie and on which
     /// cores they run
     Check(check::Args),
+    /// Run a capture through a chain on an array, cycle by cycle, compare what comes out with the
+    /// golden models, and print what became of the packets at each function
+    Run(Box<run::Args>),
     /// Run a capture through the kernels of a chain on the reference simulator, without an array,
     /// and compare each function with its golden model
     Test(test::Args),
@@ -62,6 +68,7 @@ impl Command {
     pub fn files(&self) -> Files {
         match self {
             Self::Check(args) => args.files(),
+            Self::Run(args) => args.files(),
             Self::Test(args) => args.files(),
         }
     }
@@ -70,6 +77,7 @@ impl Command {
 pub fn execute(command: &Command, quiet: bool) -> anyhow::Result<()> {
     match command {
         Command::Check(args) => check::execute(args),
+        Command::Run(args) => run::execute(args, quiet),
         Command::Test(args) => test::execute(args, quiet),
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 48] = [
+const EXAMPLES: [(&str, &[Example]); 49] = [
     (
         "emit",
         &[
@@ -85,6 +85,13 @@ const EXAMPLES: [(&str, &[Example]); 48] = [
         &[
             ("Cores and places", "hermes chain check sd.toml --preset paper --aes"),
             ("A picture of the graph", "hermes chain check sd.toml --preset paper --dot"),
+        ],
+    ),
+    (
+        "chain run",
+        &[
+            ("A firewall in front of a router, a core each", "hermes chain run edge.toml --pcap in.pcap"),
+            ("Through the ports, with all that is written", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports -o out.pcap --json report.json"),
         ],
     ),
     ("chain test", &[("Packets through the kernels of a chain", "hermes chain test sd.toml --preset paper --pcap in.pcap -o out.pcap --json report.json")]),

@@ -189,3 +189,86 @@ fn what_a_chain_names_stays() {
         assert_eq!(folder.read(name), before, "{name}");
     }
 }
+
+/// The array of the runs, which that of `hermes bench chain` has too.
+const ARRAY: &str = "--cores 4 --lanes 4 --warps 4 --channels 2 --aes --network-functions 4 \
+                     --packet-ports --mem-latency 20";
+
+/// Packets on the array, by the host and through its ports: what comes out is what the golden model
+/// of the chain says, and what the reference simulator gives.
+#[test]
+fn a_chain_runs_on_the_array() {
+    let folder = folder();
+    folder.succeed("chain test edge.toml --pcap in.pcap -o expected.pcap --json test.json");
+    let expected = folder.report("test.json");
+    for through in ["host", "ports"] {
+        let text = folder.succeed(&format!(
+            "chain run edge.toml --pcap in.pcap --through {through} -o out.pcap --json run.json {ARRAY}"
+        ));
+        assert_eq!(folder.read("out.pcap"), folder.read("expected.pcap"), "{through}");
+        let report = folder.report("run.json");
+        for (function, cores) in [(0, 2), (1, 2)] {
+            let [got, expected] = [&report, &expected].map(|report| &report["functions"][function]);
+            for field in ["name", "packets", "forwarded", "dropped", "faulted", "verdicts"] {
+                assert_eq!(got[field], expected[field], "{through}: {field}");
+            }
+            assert_eq!(got["cores"].as_u64(), Some(cores), "{through}");
+            let lanes = got["lanes_per_visit"].as_f64().unwrap();
+            assert!((1.0..=4.0).contains(&lanes), "{through}: {lanes}");
+            let ipc = got["ipc"].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&ipc) && ipc > 0.0, "{through}: {ipc}");
+        }
+        assert!(report["functions"][1]["wait"]["min"].as_u64().unwrap() >= 4, "{report}");
+        assert_eq!(report["compared"], true);
+        assert!(text.contains("wait for router"), "{text}");
+    }
+    let [text, again] =
+        [(); 2].map(|()| folder.succeed(&format!("chain run edge.toml --pcap in.pcap {ARRAY}")));
+    assert_eq!(text, again, "the same cycles twice");
+}
+
+/// A function that stores where another one lies: its threads fault, the command fails, and what
+/// the other one does is as before.
+#[test]
+fn a_hostile_function_faults() {
+    let folder = folder();
+    let text = folder.succeed("chain check edge.toml --cores 3");
+    let region = text.lines().find(|line| line.starts_with("firewall: ")).unwrap();
+    let first = region.split([' ', ',']).nth(1).unwrap();
+    folder.write("bad.S", format!(".globl kernel\nkernel: li t0, {first}\nsw zero, 0(t0)\nret\n"));
+    folder.write("bad.toml", "[function]\nname = \"bad\"\nsource = \"bad.S\"\nwatchdog = 1000\n");
+    folder.write("bad-chain.toml", chain(&[("firewall", "bad"), ("bad", "end")]));
+    let command = format!("chain run bad-chain.toml --pcap in.pcap --json run.json {ARRAY}");
+    folder.fail(
+        &command,
+        &["`bad`: fault: store access at 0x", " kernel (bad.S:3)", "threads ended with a fault"],
+    );
+    folder.succeed(&format!("{command} --allow-faults"));
+    let report = folder.report("run.json");
+    folder.succeed("chain test edge.toml --pcap in.pcap --json test.json");
+    let expected = folder.report("test.json");
+    let [firewall, bad] = [0, 1].map(|number| &report["functions"][number]);
+    for field in ["packets", "forwarded", "dropped", "faulted"] {
+        assert_eq!(firewall[field], expected["functions"][0][field], "{field}");
+    }
+    assert_eq!((bad["faulted"].as_u64(), &bad["dropped"]), (firewall["forwarded"].as_u64(), &bad["packets"]));
+    assert_eq!(report["compared"], false);
+}
+
+#[test]
+fn arrays_that_cannot_run_a_chain() {
+    let folder = folder();
+    folder.write("three.toml", chain(&[("firewall", "router"), ("router", "own"), ("own", "end")]));
+    for (arguments, expected) in [
+        (
+            "three.toml --pcap in.pcap --cores 3 --network-functions 2",
+            "the chain has 3 functions; expected at most 2",
+        ),
+        ("three.toml --pcap in.pcap", "the chain has 3 functions, and the array 2 cores"),
+        ("three.toml --pcap in.pcap --cores 3 --through ports", "`own` has no golden model"),
+        ("edge.toml --pcap in.pcap --preset fpga --cores 2", "local"),
+    ] {
+        folder.fail(&format!("chain run {arguments} --json run.json"), &[expected]);
+        assert!(!folder.files().contains(&"run.json".to_string()), "{arguments}");
+    }
+}

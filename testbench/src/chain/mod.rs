@@ -10,6 +10,8 @@
 //! | `placed` | the chain on an array: kernels built and placed, cores given out |
 //! | `load` | the chain in the memory of a host |
 //! | `model` | the golden model: those of the functions, one after the other |
+//! | `start` | the chain on an array with network functions |
+//! | `visits` | how long packets waited for a function and were there |
 //! | `simulated` | the kernels of a chain on the reference simulator |
 
 mod load;
@@ -19,9 +21,11 @@ mod placed;
 mod plan;
 mod region;
 mod simulated;
+mod start;
 #[cfg(test)]
 mod tests;
 mod text;
+mod visits;
 
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
@@ -30,3 +34,4 @@ pub use plan::{ChainPlan, Planned};
 pub use region::{Needs, Part, Region};
 pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit};
 pub use text::{ChainError, Problem};
+pub use visits::{FunctionTimes, VisitLog};

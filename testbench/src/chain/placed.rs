@@ -171,8 +171,12 @@ impl ChainPlan {
     /// Cores of each function: as many as the operator says; the others share what is left evenly.
     fn cores(&self, config: &Config) -> Result<Vec<usize>, ChainError> {
         let (count, all) = (self.functions.len(), config.cores);
-        if let Some(planned) = self.functions.get(MOST_FUNCTIONS) {
-            let told = format!("the chain has {count} functions; expected at most {MOST_FUNCTIONS}");
+        let most = match config.network_functions {
+            0 => MOST_FUNCTIONS,
+            most => most,
+        };
+        if let Some(planned) = self.functions.get(most) {
+            let told = format!("the chain has {count} functions; expected at most {most}");
             return Err(self.problem(planned, "function", told).into());
         }
         if let Some(planned) = self.functions.get(all) {

@@ -73,6 +73,7 @@ pub use ports::{
     TracePorts,
 };
 pub use results::{LeftLength, PacketRecord, PacketResult, RunResult};
+pub(crate) use room::STACKS;
 pub use room::{most_ring_slots_log2, usual_ring_slots_log2, Area};
 pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
 pub use session::{frame_capacity, run, Arrivals, Packet, Progress, RunOptions};

@@ -10,7 +10,7 @@ use super::session::frame_capacity;
 use crate::apps::{App, Placement};
 
 /// What the stacks are called.
-pub(super) const STACKS: &str = "the stacks";
+pub(crate) const STACKS: &str = "the stacks";
 /// What the verdicts are called.
 pub(super) const VERDICTS: &str = "the verdicts";
 
