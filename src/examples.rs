@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 46] = [
+const EXAMPLES: [(&str, &[Example]); 49] = [
     (
         "emit",
         &[
@@ -78,8 +78,31 @@ const EXAMPLES: [(&str, &[Example]); 46] = [
             ("C, with 16 registers, for up to 32 warps a core", "hermes kernel build mine.c -o mine.elf --rv32e"),
             ("Assembly", "hermes kernel build mine.S -o mine.elf"),
             ("Two sources, a macro and a folder of include files", "hermes kernel build nat.c sum.S -I include -D PORTS=4 -o nat.elf"),
+            ("At an address of its own, beside another kernel", "hermes kernel build mine.c --at 0x20000 -o mine.elf"),
         ],
     ),
+    (
+        "chain",
+        &[
+            ("Where the functions of a chain lie, and what is wrong with it", "hermes chain check sd.toml --preset paper --aes"),
+            ("Packets through its kernels, without an array", "hermes chain test sd.toml --preset paper --aes --pcap in.pcap"),
+        ],
+    ),
+    (
+        "chain check",
+        &[
+            ("Cores and places", "hermes chain check sd.toml --preset paper --aes"),
+            ("A picture of the graph", "hermes chain check sd.toml --preset paper --dot"),
+        ],
+    ),
+    (
+        "chain run",
+        &[
+            ("A firewall in front of a router, a core each", "hermes chain run edge.toml --pcap in.pcap"),
+            ("Through the ports, with all that is written", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports -o out.pcap --json report.json"),
+        ],
+    ),
+    ("chain test", &[("Packets through the kernels of a chain", "hermes chain test sd.toml --preset paper --pcap in.pcap -o out.pcap --json report.json")]),
     ("kernel headers", &[("For an editor or another build system", "hermes kernel headers -o include")]),
     ("kernel info", &[("What is in a kernel", "hermes kernel info mine.elf")]),
     (

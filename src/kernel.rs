@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hermes_testbench::cosim::ArraySetup;
+use hermes_testbench::input::number;
 use hermes_testbench::kernel::{self, BuildOptions, Compiler, Kernel, RegisterClass, StackNeed, Symbol};
 
 use crate::compile::CompileArgs;
@@ -41,6 +42,10 @@ pub struct BuildArgs {
     /// Allow AES instructions, for arrays with --aes
     #[arg(long)]
     aes: bool,
+    /// Address of the kernel's first byte, a multiple of 64, decimal or 0x..., instead of 0x1000:
+    /// for kernels that lie in one memory at a time
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    at: Option<u32>,
     /// Compiler of sources in C; clang has RV32E from version 18 on
     #[arg(long, value_enum, value_name = "gcc|clang", default_value = "gcc")]
     compiler: CompilerArg,
@@ -70,9 +75,15 @@ impl BuildArgs {
                 CompilerArg::Clang => Compiler::Clang,
             },
             stack_bytes: Some(1 << ArraySetup::default().stack_bytes_log2),
+            address: self.at,
             ..BuildOptions::new(registers)
         }
     }
+}
+
+/// An address.
+fn address(text: &str) -> Result<u32, String> {
+    number(text).ok_or_else(|| "expected an address below 2^32, decimal or 0x...".to_string())
 }
 
 #[derive(clap::Args)]

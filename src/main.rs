@@ -5,6 +5,7 @@ mod apps;
 mod array;
 mod bench;
 mod cache;
+mod chain;
 mod cluster;
 mod compare;
 mod compile;
@@ -69,6 +70,9 @@ enum Command {
     /// Build packet kernels and show what is in them
     #[command(subcommand)]
     Kernel(kernel::Command),
+    /// Check chains of network functions and run captures through them
+    #[command(subcommand)]
+    Chain(chain::Command),
     /// Build firmware for the command processor and show what is in it
     #[command(subcommand)]
     Firmware(firmware::Command),
@@ -120,6 +124,7 @@ impl Command {
             Self::Profile(args) => args.files(),
             Self::Cluster(args) => args.files(),
             Self::Kernel(command) => command.files(),
+            Self::Chain(command) => command.files(),
             Self::Firmware(command) => command.files(),
             Self::Fpga(command) => command.files(),
             Self::Iss(args) => args.files(),
@@ -149,6 +154,7 @@ impl Command {
             Self::Profile(args) => profile::execute(*args, quiet),
             Self::Cluster(args) => cluster::execute(&args, quiet),
             Self::Kernel(command) => kernel::execute(command),
+            Self::Chain(command) => chain::execute(&command, quiet),
             Self::Firmware(command) => firmware::execute(command),
             Self::Fpga(command) => fpga::execute(command, quiet),
             Self::Iss(args) => iss::execute(&args),

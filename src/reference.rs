@@ -312,6 +312,6 @@ fn compare(program: &Program, packet: &Subject, result: &PacketResult) -> anyhow
     if let Some(difference) = app.check(result.index, &packet.packet, got) {
         bail!("the packet differs from the golden model:\n{difference}");
     }
-    app.check_egress(&packet.packet, &result.egress)
+    app.check_egress(result.index, &packet.packet, &result.egress)
         .with_context(|| format!("packet {} differs from the golden model", result.index))
 }

@@ -16,12 +16,12 @@ use hermes_testbench::races::{Explain, Places, RaceReport};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame};
 
-mod arrivals;
+pub mod arrivals;
 pub mod data;
 pub mod expect;
 pub mod firmware;
 mod gdb;
-mod memory_timing;
+pub mod memory_timing;
 pub mod outcome;
 pub mod outputs;
 mod prints;
@@ -138,7 +138,7 @@ pub struct Subject {
 
 /// How packets come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Through {
+pub enum Through {
     /// By the host.
     Host,
     /// Through the packet ports.

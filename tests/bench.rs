@@ -74,6 +74,18 @@ fn spawn() {
     folder.fail("bench spawn --apps dec-tll", &["--app dec-tll: not known; expected one of dec-ttl"]);
 }
 
+/// The array is that of the runs in `chain.rs`.
+#[test]
+fn chain() {
+    let array = "--preset default --cores 4 --lanes 4 --warps 4 --latency 20";
+    let figures = bench(&format!("chain {array} --packets 64 --bytes 60 --without-comparison"));
+    for chain in ["sa", "sb", "sc", "sd"] {
+        assert!(figures[&format!("{chain}_mpps_60B")] > 0.0, "{figures:?}");
+    }
+    assert!((4.0..=6.0).contains(&figures["hop_cycles"]), "{figures:?}");
+    assert!(figures["lone_sd_more_per_hop"] <= 10.0, "{figures:?}");
+}
+
 #[test]
 fn net() {
     let figures = bench("net --incast-cycles 0 --puts 8 --loss 5 --commands 0");

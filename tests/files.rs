@@ -32,6 +32,7 @@ fn folder() -> Folder {
     folder.write("run.json", "{}");
     folder.write("table.bin", "bytes");
     folder.write("want.bin", "bytes");
+    folder.write("chain.toml", "limit = 0\n");
     folder.write("argument.bin", "word");
     folder.write("second.S", "");
     fs::create_dir(folder.path("sub")).unwrap();
@@ -63,6 +64,7 @@ const INPUTS: [&str; 18] = [
     "argument.bin",
     "second.S",
     "run.json",
+    "chain.toml",
 ];
 
 /// What a user gives of data and expectations.
@@ -93,7 +95,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 29] = [
+const COMMANDS: [Subject; 30] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -130,6 +132,7 @@ const COMMANDS: [Subject; 29] = [
     ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("kernel build", &[("", "k.S"), ("", "second.S")], &["-o"]),
+    ("chain test", &[("", "chain.toml"), ("--pcap", "in.pcap")], &["--out", "--json"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
     (

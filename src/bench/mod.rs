@@ -1,6 +1,7 @@
 //! `hermes bench`: measures the product. Every figure stands beside its limit and its goal.
 
 mod apps;
+mod chain;
 mod core;
 mod cost;
 mod emit;
@@ -57,6 +58,9 @@ enum Command {
     Memory(memory::Args),
     /// Throughput of every app with 64-byte and IMIX packets, and what a packet costs
     Apps(apps::Args),
+    /// Chains of network functions: the hop from one to the next, a lone packet, rates of the chains
+    /// of the G-NET paper, and what the option costs an app that is alone
+    Chain(chain::Args),
     /// How quickly a job of the thread spawner starts, alone and beside packets
     Spawn(spawn::Args),
     /// How quickly the command processor reacts to a write: polling and user-level interrupts side
@@ -114,6 +118,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Core(args) => core::measure(args, on, quiet)?,
         Command::Memory(args) => memory::measure(args, on, quiet)?,
         Command::Apps(args) => apps::measure(args, on, quiet)?,
+        Command::Chain(args) => chain::measure(args, on, quiet)?,
         Command::Spawn(args) => spawn::measure(args, on, quiet)?,
         Command::Interrupts(args) => interrupts::measure(args, on, quiet)?,
         Command::Net(args) => net::measure(args, on, quiet)?,

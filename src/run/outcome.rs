@@ -156,7 +156,7 @@ pub fn compare(
         if let Some(difference) = app.check(got.index, packet, golden) {
             return Some(difference.to_string());
         }
-        let error = app.check_egress(packet, &got.egress).err()?;
+        let error = app.check_egress(got.index, packet, &got.egress).err()?;
         Some(format!("packet {} of the capture, counted from 0: {error:#}", got.index))
     });
     let mut differences = differences.peekable();

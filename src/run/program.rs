@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
-use hermes_testbench::cosim::{AdaptiveTimeout, ArraySetup, EgressLists, Packet};
+use hermes_testbench::cosim::{
+    most_ring_slots_log2, usual_ring_slots_log2, AdaptiveTimeout, ArraySetup, EgressLists, Packet,
+};
 use hermes_testbench::input;
 use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
 use hermes_testbench::metrics::{Environment, RunFacts};
@@ -362,11 +364,9 @@ pub fn ring_slots_log2(
     config: &Config,
     slot_bytes_log2: u32,
 ) -> anyhow::Result<u32> {
-    let threads = config.cores * config.lanes * config.warps;
-    let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
     let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
     let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
-    let most = ((MEMORY_BYTES / 4).ilog2() - largest).min(20);
+    let most = most_ring_slots_log2(largest, MEMORY_BYTES);
     if let Some(asked) = asked {
         ensure!(
             asked.is_power_of_two() && (1..=most).contains(&asked.ilog2()),
@@ -375,7 +375,7 @@ pub fn ring_slots_log2(
         );
         return Ok(asked.ilog2());
     }
-    Ok(wanted.min(most))
+    Ok(usual_ring_slots_log2(config, largest, MEMORY_BYTES))
 }
 
 /// The frames as they enter the packet ports.

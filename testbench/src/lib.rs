@@ -7,6 +7,7 @@
 //! | `cluster` | several arrays and the switch between them |
 //! | `traffic` | captures in and out, generated traffic, arrival schedules |
 //! | `apps` | the apps: kernel, inputs, golden model |
+//! | `chain` | chains of network functions: manifests, places in memory, golden model |
 //! | `tables` | routing tables, rules and patterns: their files, and what kernels read in shared memory |
 //! | `command` | programs on the command processor |
 //! | `firmware` | firmware of the command processor: builds, loads, runs, explains it |
@@ -30,6 +31,7 @@
 
 pub mod apps;
 pub mod board;
+pub mod chain;
 pub mod cluster;
 pub mod command;
 pub mod cosim;

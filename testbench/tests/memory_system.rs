@@ -106,7 +106,7 @@ fn check(config: &Config, library: &ModelLibrary, memory: &MemoryOptions, packet
             if let Some(difference) = app.check(got.index, packet, golden) {
                 panic!("{case}: {name}: {difference}");
             }
-            if let Err(error) = app.check_egress(packet, &got.egress) {
+            if let Err(error) = app.check_egress(got.index, packet, &got.egress) {
                 panic!("{case}: {name}: packet {}: {error:#}", got.index);
             }
         }

@@ -44,7 +44,7 @@ impl App for Fragment {
         golden::fragment(packet, self.mtu)
     }
 
-    fn check_egress(&self, packet: &SlotPacket, frames: &[Vec<u8>]) -> anyhow::Result<()> {
+    fn check_egress(&self, _: u64, packet: &SlotPacket, frames: &[Vec<u8>]) -> anyhow::Result<()> {
         golden::check_fragments(packet, self.mtu, frames)
     }
 

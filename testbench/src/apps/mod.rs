@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cosim::EgressLists;
 use crate::golden::{Difference, Golden};
-use crate::kernel::{build_source, BuildError, Kernel, RegisterClass};
+use crate::kernel::{build_source_with, BuildError, BuildOptions, Kernel, RegisterClass};
 use crate::slot::SlotPacket;
 use crate::staging::temporary_folder;
 use crate::verdict::Verdict;
@@ -134,12 +134,13 @@ pub trait App: fmt::Debug {
         Difference::find(index, self.golden(index, packet), got)
     }
 
-    /// Checks the frames that leave in place of a packet with a right verdict.
+    /// Checks the frames that leave in place of a packet with a right verdict, the packet number
+    /// `index` of the run.
     ///
     /// # Errors
     /// What is wrong with them.
-    fn check_egress(&self, packet: &SlotPacket, frames: &[Vec<u8>]) -> anyhow::Result<()> {
-        let _ = packet;
+    fn check_egress(&self, index: u64, packet: &SlotPacket, frames: &[Vec<u8>]) -> anyhow::Result<()> {
+        let _ = (index, packet);
         anyhow::ensure!(frames.is_empty(), "{} frames leave instead of the packet", frames.len());
         Ok(())
     }
@@ -302,9 +303,15 @@ impl AppEntry {
     /// # Errors
     /// [`BuildError`], for example when the assembler is not installed.
     pub fn build(&self, aes: bool, output: &Path) -> Result<(), BuildError> {
+        self.build_at(aes, None, output)
+    }
+
+    /// As [`AppEntry::build`], with the first byte at `address`, if there is one.
+    fn build_at(&self, aes: bool, address: Option<u32>, output: &Path) -> Result<(), BuildError> {
         let source = self.aes_source.filter(|_| aes).unwrap_or(self.source);
         let name = source.path.rsplit('/').next().unwrap_or(self.name);
-        build_source(name, source.text, source.registers, output)
+        let options = BuildOptions { address, ..BuildOptions::new(source.registers) };
+        build_source_with(name, source.text, &options, output)
     }
 
     /// Builds the kernel and loads it.
@@ -312,9 +319,18 @@ impl AppEntry {
     /// # Errors
     /// As [`AppEntry::build`].
     pub fn kernel(&self, aes: bool) -> anyhow::Result<Kernel> {
+        self.kernel_at(aes, None)
+    }
+
+    /// As [`AppEntry::kernel`], with the first byte at `address`, a multiple of 64, if there is
+    /// one.
+    ///
+    /// # Errors
+    /// As [`AppEntry::build`].
+    pub fn kernel_at(&self, aes: bool, address: Option<u32>) -> anyhow::Result<Kernel> {
         let folder = temporary_folder("hermes-")?;
         let output = folder.path().join(format!("{}.elf", self.name));
-        self.build(aes, &output)?;
+        self.build_at(aes, address, &output)?;
         Ok(Kernel::read(&output)?)
     }
 }

@@ -1,6 +1,7 @@
 //! Every app's kernel, run instruction by instruction, against its golden model.
 
 use super::*;
+use crate::kernel::build_source;
 use crate::kernel::interpreter::Thread;
 use crate::slot::MAX_BYTES_LOG2;
 use crate::tables::{generate_filters, generate_routes, generate_rules, FilterKind, Pattern, PatternSet};
@@ -94,7 +95,7 @@ impl Fixture {
             panic!("{}: {difference}", self.entry.name);
         }
         if verdict.is_forward() {
-            let checked = self.app.check_egress(&packet, &egress);
+            let checked = self.app.check_egress(index, &packet, &egress);
             checked.unwrap_or_else(|error| panic!("{}, packet {index}: {error:#}", self.entry.name));
         }
         (verdict, steps)

@@ -21,7 +21,7 @@ pub fn check_host(app: &dyn App, packets: &[SlotPacket], results: &[PacketRecord
         if let Some(difference) = app.check(got.index, packet, golden) {
             bail!("{difference}");
         }
-        app.check_egress(packet, &got.egress)?;
+        app.check_egress(got.index, packet, &got.egress)?;
     }
     Ok(())
 }

@@ -10,8 +10,16 @@ use super::error::CosimError;
 pub struct Allocator {
     /// First address and length of every free part; parts that touch are merged.
     free: BTreeMap<u64, u64>,
-    /// First address and length of every part in use.
-    used: BTreeMap<u64, u64>,
+    /// Every part in use by its first address.
+    used: BTreeMap<u64, Part>,
+}
+
+/// A part in use.
+#[derive(Clone, Debug)]
+struct Part {
+    bytes: u64,
+    /// What it is for, in errors.
+    what: String,
 }
 
 impl Allocator {
@@ -52,21 +60,34 @@ impl Allocator {
             .find_map(|part| fits(part, from))
             .or_else(|| self.free.iter().find_map(|part| fits(part, 0)));
         let start = start.ok_or_else(|| CosimError::OutOfMemory { what: what.to_string(), bytes })?;
-        self.take(start, bytes);
+        self.take(what, start, bytes);
         u32::try_from(start).map_err(|_| CosimError::OutOfMemory { what: what.to_string(), bytes })
     }
 
     /// Marks a part as in use, such as a kernel linked to fixed addresses.
     ///
     /// # Errors
-    /// [`CosimError::OutOfMemory`] naming `what` if it is not all free.
+    /// [`CosimError::Overlap`] naming both if a part in use lies there, [`CosimError::OutOfMemory`]
+    /// naming `what` if not all of it is in the memory.
     pub fn reserve(&mut self, what: &str, first: u64, bytes: u64) -> Result<(), CosimError> {
+        let bytes = bytes.max(1);
         let inside = |(&start, &length): (&u64, &u64)| first + bytes <= start + length;
-        if !self.free.range(..=first).next_back().is_some_and(inside) {
-            return Err(CosimError::OutOfMemory { what: format!("{what} at {first:#010x}"), bytes });
+        if self.free.range(..=first).next_back().is_some_and(inside) {
+            self.take(what, first, bytes);
+            return Ok(());
         }
-        self.take(first, bytes);
-        Ok(())
+        let in_use = self.used.range(..first + bytes).next_back();
+        match in_use.filter(|(&start, part)| start + part.bytes > first) {
+            Some((&other_first, part)) => Err(CosimError::Overlap {
+                what: what.to_string(),
+                first,
+                last: first + bytes - 1,
+                other: part.what.clone(),
+                other_first,
+                other_last: other_first + part.bytes - 1,
+            }),
+            None => Err(CosimError::OutOfMemory { what: format!("{what} at {first:#010x}"), bytes }),
+        }
     }
 
     /// Frees what was allocated or reserved at `address`.
@@ -75,7 +96,8 @@ impl Allocator {
     /// [`CosimError::NotAllocated`].
     pub fn free(&mut self, address: u32) -> Result<(), CosimError> {
         let mut first = u64::from(address);
-        let mut length = self.used.remove(&first).ok_or(CosimError::NotAllocated { address })?;
+        let part = self.used.remove(&first).ok_or(CosimError::NotAllocated { address })?;
+        let mut length = part.bytes;
         if let Some(after) = self.free.remove(&(first + length)) {
             length += after;
         }
@@ -94,8 +116,14 @@ impl Allocator {
         self.free.values().sum()
     }
 
+    /// Bytes of the largest free part.
+    #[must_use]
+    pub fn largest_free(&self) -> u64 {
+        self.free.values().copied().max().unwrap_or(0)
+    }
+
     /// Moves a part that lies within one free part to the used ones.
-    fn take(&mut self, start: u64, bytes: u64) {
+    fn take(&mut self, what: &str, start: u64, bytes: u64) {
         let found = self.free.range(..=start).next_back().map(|(&first, &length)| (first, length));
         let (first, length) = found.expect("the part lies within a free part");
         self.free.remove(&first);
@@ -105,7 +133,7 @@ impl Allocator {
         if start + bytes < first + length {
             self.free.insert(start + bytes, first + length - start - bytes);
         }
-        self.used.insert(start, bytes);
+        self.used.insert(start, Part { bytes, what: what.to_string() });
     }
 }
 
@@ -148,9 +176,22 @@ mod tests {
     fn reserved_parts_are_kept_free_of_others() {
         let mut allocator = Allocator::new(0, 4096);
         allocator.reserve("kernel", 1024, 100).unwrap();
-        assert!(allocator.reserve("other", 1000, 100).is_err());
-        assert!(allocator.reserve("behind", 4000, 100).is_err());
+        let error = |first: u64, bytes: u64| {
+            allocator.clone().reserve("other", first, bytes).unwrap_err().to_string()
+        };
+        for (first, bytes, told) in [
+            (1000, 100, "other at 0x000003e8 to 0x0000044b"),
+            (1030, 10, "other at 0x00000406 to 0x0000040f"),
+            (1123, 900, "other at 0x00000463 to 0x000007e6"),
+            (0, 4096, "other at 0x00000000 to 0x00000fff"),
+            (1100, 5000, "other at 0x0000044c to 0x000017d3"),
+        ] {
+            let expected = format!("{told} overlaps kernel at 0x00000400 to 0x00000463");
+            assert_eq!(error(first, bytes), expected);
+        }
+        assert!(error(4000, 100).starts_with("no room for other at 0x00000fa0 of 100 bytes"));
         assert_eq!(allocator.allocate("big", 1100, 4).unwrap(), 1124);
+        assert_eq!((allocator.largest_free(), allocator.free_bytes()), (1872, 2896));
         assert_eq!(allocator.allocate("small", 1024, 4).unwrap(), 0);
     }
 

@@ -71,6 +71,24 @@ pub enum CosimError {
         /// Bytes asked for.
         bytes: u64,
     },
+    /// Something is to lie where something else does.
+    #[error(
+        "{what} at {first:#010x} to {last:#010x} overlaps {other} at {other_first:#010x} to {other_last:#010x}"
+    )]
+    Overlap {
+        /// What is to lie there.
+        what: String,
+        /// Its first address.
+        first: u64,
+        /// Its last address.
+        last: u64,
+        /// What lies there.
+        other: String,
+        /// The first address of that.
+        other_first: u64,
+        /// The last address of that.
+        other_last: u64,
+    },
     /// Something was freed that was not allocated.
     #[error("rfree({address:#010x}): nothing is allocated at this address")]
     NotAllocated {

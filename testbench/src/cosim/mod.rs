@@ -8,7 +8,7 @@
 //! | `memory` | the AXI4 memory: channels, latency or DRAM timing, back-pressure, protocol checks, statistics |
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
-//! | `adaptive`, `allocator`, `host`, `room` | the host library, for every [`Device`] |
+//! | `adaptive`, `allocator`, `host`, `regions`, `room` | the host library, for every [`Device`] |
 //! | `memory_map` | what lies where, for explanations and for the windows of kernels |
 //! | `functions` | network functions: contexts, cores, chains, counters |
 //! | `link` | the command processor: mailboxes, console, doorbell, interrupt |
@@ -35,6 +35,7 @@ mod memory_map;
 mod network;
 mod ports;
 mod progress;
+mod regions;
 mod results;
 mod room;
 mod session;
@@ -72,7 +73,8 @@ pub use ports::{
     TracePorts,
 };
 pub use results::{LeftLength, PacketRecord, PacketResult, RunResult};
-pub use room::Area;
+pub(crate) use room::STACKS;
+pub use room::{most_ring_slots_log2, usual_ring_slots_log2, Area};
 pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
 pub use session::{frame_capacity, run, Arrivals, Packet, Progress, RunOptions};
 pub(crate) use simulation::register_name;

@@ -1,6 +1,6 @@
 //! What a run takes of the shared memory.
 
-use hermes_rtl::config::MAX_WARPS;
+use hermes_rtl::config::{Config, MAX_WARPS};
 
 use super::device::Device;
 use super::egress::EgressLists;
@@ -11,9 +11,26 @@ use super::session::frame_capacity;
 use crate::apps::{App, Placement};
 
 /// What the stacks are called.
-pub(super) const STACKS: &str = "the stacks";
+pub(crate) const STACKS: &str = "the stacks";
 /// What the verdicts are called.
 pub(super) const VERDICTS: &str = "the verdicts";
+
+/// Slots of a ring as a power of two, unless something else is asked for: as many as usual, or
+/// eight times the threads of a large array, so that the quarter that the host reads leaves enough
+/// for them; or fewer so that the ring fits into a quarter of the memory. `largest_log2` is the
+/// larger one of the bytes of a slot and of an egress list, as a power of two.
+#[must_use]
+pub fn usual_ring_slots_log2(config: &Config, largest_log2: u32, memory_bytes: u64) -> u32 {
+    let threads = config.cores * config.lanes * config.warps;
+    let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
+    wanted.min(most_ring_slots_log2(largest_log2, memory_bytes))
+}
+
+/// The most slots that a ring can have, alike.
+#[must_use]
+pub fn most_ring_slots_log2(largest_log2: u32, memory_bytes: u64) -> u32 {
+    (memory_bytes / 4).max(1).ilog2().saturating_sub(largest_log2).min(20)
+}
 
 /// A part of the shared memory that a run needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

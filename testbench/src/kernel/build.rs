@@ -1,15 +1,18 @@
 //! Builds kernels with the stock GNU tools for RISC-V.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use hermes_rtl::config::LOCAL_REGION_ADDRESS;
 use verilator_sys::newest_program;
 
 use super::elf::{Kernel, KernelError, RegisterClass};
 use super::language::Language;
 use super::prefix::PrefixMap;
 use super::{dependencies, sources};
+use crate::cosim::LINE;
 use crate::staging::temporary_folder;
 
 pub(super) const ASSEMBLER: &str = "riscv64-unknown-elf-as";
@@ -61,7 +64,19 @@ pub struct BuildOptions {
     pub compiler: Compiler,
     /// Stack bytes of a thread above which a function in C gets a warning; `None`: no warnings.
     pub stack_bytes: Option<u32>,
+    /// Address of the kernel's first byte, a multiple of 64 within [`KERNEL_ADDRESSES`]; `None`:
+    /// where the linker script puts it, 0x1000. Kernels that lie in one memory at a time need
+    /// addresses of their own.
+    pub address: Option<u32>,
 }
+
+/// Bytes that the linker script gives a kernel with its data.
+pub const MOST_KERNEL_BYTES: u32 = 60 << 10;
+/// Where a kernel may begin: behind the line of the null address, and below what is private to
+/// threads and cores, of which a kernel of [`MOST_KERNEL_BYTES`] stays free.
+pub const KERNEL_ADDRESSES: RangeInclusive<u32> = LINE as u32..=LOCAL_REGION_ADDRESS - MOST_KERNEL_BYTES;
+/// The symbol by which the linker script knows the address.
+const ADDRESS_SYMBOL: &str = "hermes_kernel_address";
 
 impl BuildOptions {
     /// What every array executes, optimized at level 2.
@@ -77,6 +92,17 @@ impl BuildOptions {
             aes: false,
             compiler: Compiler::Gcc,
             stack_bytes: None,
+            address: None,
+        }
+    }
+
+    /// Makes sure that a kernel can be linked to its address.
+    fn check_address(&self) -> Result<(), BuildError> {
+        match self.address {
+            Some(address) if !KERNEL_ADDRESSES.contains(&address) || address % LINE as u32 != 0 => {
+                Err(BuildError::Address(address))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -131,6 +157,13 @@ pub enum BuildError {
         /// The source.
         source_file: PathBuf,
     },
+    /// An address that a kernel cannot be linked to.
+    #[error(
+        "--at {0:#x}: expected a multiple of {LINE}, {:#x} to {:#x}",
+        KERNEL_ADDRESSES.start(),
+        KERNEL_ADDRESSES.end()
+    )]
+    Address(u32),
     /// A file could not be read or written.
     #[error("{}", path.display())]
     File {
@@ -186,6 +219,7 @@ pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) ->
 
 fn build_in(work: &Work, sources: &[PathBuf], output: &Path) -> Result<(), BuildError> {
     let options = work.options;
+    options.check_address()?;
     for source in sources {
         sources::read_source(source)?;
         Language::of(source)?;
@@ -219,9 +253,21 @@ pub fn build_source(
     registers: RegisterClass,
     output: &Path,
 ) -> Result<(), BuildError> {
-    let options = BuildOptions::new(registers);
+    build_source_with(name, text, &BuildOptions::new(registers), output)
+}
+
+/// As [`build_source`], with these options.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_source_with(
+    name: &str,
+    text: &str,
+    options: &BuildOptions,
+    output: &Path,
+) -> Result<(), BuildError> {
     // In the folder whose name stays: the same source gives the same bytes.
-    let work = Work::new(&options)?;
+    let work = Work::new(options)?;
     let source = work.path(name);
     write_file(&source, text)?;
     build_in(&work, &[source], output)
@@ -366,6 +412,9 @@ impl<'a> Work<'a> {
         let mut command = Command::new(LINKER);
         command.args(["-m", "elf32lriscv", "--no-relax", "--fatal-warnings", "-z", "noexecstack"]);
         command.arg("-T").arg(self.path("kernel.ld"));
+        if let Some(address) = self.options.address {
+            command.arg("--defsym").arg(format!("{ADDRESS_SYMBOL}={address:#x}"));
+        }
         command.arg("-o").arg(&linked).args(objects);
         // Functions of each library use the other one.
         command.arg("--start-group").arg(library);
@@ -441,163 +490,5 @@ pub(crate) fn run_tool(
 mod library_tests;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn assembly_and_its_errors() {
-        let folder = tempfile::tempdir().unwrap();
-        let (source, output) = (folder.path().join("k.S"), folder.path().join("k.elf"));
-        std::fs::write(&source, ".include \"packet.inc\"\n.globl kernel\nkernel: drop 99\n").unwrap();
-        build(&source, RegisterClass::Rv32i, &output).unwrap();
-        let kernel = Kernel::read(&output).unwrap();
-        assert_eq!((kernel.entry, kernel.registers), (0x1000, RegisterClass::Rv32i));
-        assert_eq!(kernel.symbols.len(), 1);
-        assert_eq!(kernel.symbol("kernel").unwrap().address, 0x1000);
-
-        let fails = |text: &str, expected: &str| {
-            let output = folder.path().join("none.elf");
-            std::fs::write(&source, text).unwrap();
-            let error = build(&source, RegisterClass::Rv32e, &output).unwrap_err().to_string();
-            assert!(error.contains(expected) && error.contains("k.S"), "{error}");
-            assert!(!output.exists());
-        };
-        fails("kernel: no-such-instruction\n", "unrecognized opcode");
-        fails("kernel: mv t6, a0\n", "illegal operands");
-        fails("start: ret\n", "kernel");
-        std::fs::write(&source, "\u{feff}.globl kernel\nkernel: ret\n").unwrap();
-        let error = anyhow::Error::from(build(&source, RegisterClass::Rv32e, &output).unwrap_err());
-        assert!(
-            format!("{error:#}").ends_with("k.S: begins with a byte order mark; expected UTF-8 without one")
-        );
-    }
-
-    /// A source that is built in has no file of its own; its temporary one is not in the result.
-    #[test]
-    fn a_built_in_source_gives_the_same_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let source = ".include \"packet.inc\"\n.globl kernel\nkernel: drop 7\n";
-        let built = ["a.elf", "b.elf"].map(|name| {
-            let output = folder.path().join(name);
-            build_source("k.S", source, RegisterClass::Rv32e, &output).unwrap();
-            std::fs::read(output).unwrap()
-        });
-        assert!(built[0] == built[1]);
-        let name = WORK_NAME.as_bytes();
-        assert!(built[0].windows(name.len()).any(|window| window == name), "the source has no name");
-    }
-
-    /// C and assembly together, with include folders, macros and an optimization level.
-    #[test]
-    fn several_sources() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        std::fs::create_dir(path("include")).unwrap();
-        std::fs::write(path("include/mine.h"), "uint32_t next(uint32_t);\n").unwrap();
-        std::fs::write(path("include/mine.inc"), ".macro step\naddi a0, a0, STEP\n.endm\n").unwrap();
-        let c = "#include <hermes.h>\n#include <mine.h>\nuint32_t extra = EXTRA;\n\
-                 uint32_t kernel(uint32_t p, struct packet_slot *s, void *a) { return next(p) + extra; }\n";
-        std::fs::write(path("k.c"), c).unwrap();
-        std::fs::write(path("next.S"), ".include \"mine.inc\"\n.globl next\nnext: step\nret\n").unwrap();
-        let sources = [path("k.c"), path("next.S")];
-        let defines = |extra: &str| vec!["STEP=0x10".to_string(), format!("EXTRA{extra}")];
-        let options = |extra: &str| BuildOptions {
-            include: vec![path("include")],
-            defines: defines(extra),
-            optimization: "0".to_string(),
-            atomics: true,
-            aes: true,
-            ..BuildOptions::new(RegisterClass::Rv32e)
-        };
-        build_with(&sources, &options(""), &path("k.elf")).unwrap();
-        let kernel = Kernel::read(&path("k.elf")).unwrap();
-        let extra = kernel.symbol("extra").unwrap();
-        assert_eq!((extra.size, extra.is_function, kernel.word(extra.address)), (4, false, Some(1)));
-        let arch = kernel.arch.unwrap().to_string();
-        assert!(arch.starts_with("rv32ema") && arch.ends_with("_zknd_zkne"), "{arch}");
-        let error = build_with(&sources[1..], &options("=K"), &path("none.elf")).unwrap_err().to_string();
-        assert!(error.contains("-D EXTRA=K: ") && error.contains("next.S: expected a number"), "{error}");
-        let error = build_with(&sources[..1], &options(""), &path("none.elf")).unwrap_err().to_string();
-        assert!(error.contains("undefined reference to `next'") && !path("none.elf").exists(), "{error}");
-    }
-
-    #[test]
-    fn headers_are_those_of_a_build() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("new/headers");
-        crate::kernel::write_headers(&path).unwrap();
-        crate::kernel::write_headers(&path).unwrap();
-        assert_eq!(std::fs::read_to_string(path.join("hermes.h")).unwrap(), crate::kernel::HERMES_H);
-        for name in ["packet.inc", "string.h", "hermes_shmem.h", "kernel.ld"] {
-            assert!(path.join(name).is_file(), "{name}");
-        }
-        let error = anyhow::Error::from(crate::kernel::write_headers(&path.join("hermes.h")).unwrap_err());
-        assert!(format!("{error:#}").contains("hermes.h: File exists"), "{error:#}");
-    }
-
-    /// Clang, whatever its version, if there is one; otherwise the error says what is missing.
-    #[test]
-    fn clang() {
-        let folder = tempfile::tempdir().unwrap();
-        let (source, output) = (folder.path().join("k.c"), folder.path().join("k.elf"));
-        let text = "#include <hermes.h>\n#include <string.h>\n\
-                    uint32_t kernel(uint32_t p, struct packet_slot *s, uint64_t *a) { memcpy(a, s, p); return *a / p; }\n";
-        std::fs::write(&source, text).unwrap();
-        let options = BuildOptions { compiler: Compiler::Clang, ..BuildOptions::new(RegisterClass::Rv32i) };
-        let built = build_with(&[source], &options, &output);
-        match newest_program("clang") {
-            Some(program) => {
-                built.unwrap_or_else(|error| panic!("{program}: {error}"));
-                assert_eq!(Kernel::read(&output).unwrap().registers, RegisterClass::Rv32i);
-            }
-            None => {
-                let text = built.unwrap_err().to_string();
-                assert!(text.contains("install the package clang"), "{text}");
-            }
-        }
-    }
-
-    /// The output is none of the files that the sources include.
-    #[test]
-    fn what_is_included_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        std::fs::write(path("a.h"), "#define A 1\n").unwrap();
-        std::fs::write(path("b.inc"), ".set b, 1\n").unwrap();
-        std::fs::write(path("c.bin"), "bytes").unwrap();
-        let c = "#include <hermes.h>\n#include \"a.h\"\nuint32_t kernel(void) { return A; }\n";
-        let binary = format!("{c}asm(\".incbin \\\"{}\\\"\");\n", path("c.bin").display());
-        std::fs::write(path("k.c"), c).unwrap();
-        std::fs::write(path("binary.c"), binary).unwrap();
-        std::fs::write(path("k.S"), ".include \"b.inc\"\n.globl kernel\nkernel: li a0, b\nret\n").unwrap();
-        let mut compilers = vec![Compiler::Gcc];
-        compilers.extend(newest_program("clang").map(|_| Compiler::Clang));
-        for (source, output) in
-            [("k.c", "a.h"), ("k.S", "b.inc"), ("binary.c", "c.bin"), ("k.c", "k.c"), ("k.S", "k.S")]
-        {
-            for compiler in &compilers {
-                // The assembler in Clang does not tell.
-                if output == "c.bin" && *compiler == Compiler::Clang {
-                    continue;
-                }
-                let before = std::fs::read(path(output)).unwrap();
-                let options = BuildOptions { compiler: *compiler, ..BuildOptions::new(RegisterClass::Rv32i) };
-                let error = build_with(&[path(source)], &options, &path(output)).unwrap_err().to_string();
-                assert!(error.contains("would overwrite") && error.contains(output), "{error}");
-                assert_eq!(std::fs::read(path(output)).unwrap(), before, "{output}");
-            }
-        }
-    }
-
-    #[test]
-    fn sources_that_cannot_be_built() {
-        let folder = tempfile::tempdir().unwrap();
-        let output = folder.path().join("k.elf");
-        let source = folder.path().join("k.rs");
-        let error = anyhow::Error::from(build(&source, RegisterClass::Rv32i, &output).unwrap_err());
-        assert!(format!("{error:#}").contains("k.rs: No such file"), "{error:#}");
-        std::fs::write(&source, "").unwrap();
-        let error = build(&source, RegisterClass::Rv32i, &output).unwrap_err().to_string();
-        assert!(error.contains("expected a name that ends with .S, .s or .c"), "{error}");
-    }
-}
+#[path = "build_tests.rs"]
+mod tests;

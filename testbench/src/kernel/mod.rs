@@ -20,7 +20,9 @@ mod symbols;
 pub use arch::Arch;
 #[cfg(test)]
 pub(crate) use assembled::build_words;
-pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
+pub use build::{
+    build, build_source, build_source_with, build_with, BuildError, BuildOptions, Compiler, KERNEL_ADDRESSES,
+};
 pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER, WORK_FOLDER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
 pub(crate) use prefix::PrefixMap;

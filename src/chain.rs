@@ -1,0 +1,83 @@
+//! `hermes chain`: chains of network functions.
+
+mod array_report;
+mod check;
+mod report;
+mod run;
+pub mod simulate;
+mod test;
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use hermes_testbench::chain::{ChainError, ChainPlan};
+
+use crate::files::Files;
+use crate::print;
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Check a chain file, with all that it names, and show where its functions lie and on which
+    /// cores they run
+    Check(check::Args),
+    /// Run a capture through a chain on an array, cycle by cycle, compare what comes out with the
+    /// golden models, and print what became of the packets at each function
+    Run(Box<run::Args>),
+    /// Run a capture through the kernels of a chain on the reference simulator, without an array,
+    /// and compare each function with its golden model
+    Test(test::Args),
+}
+
+/// A chain file.
+#[derive(clap::Args)]
+pub struct ChainArg {
+    /// Chain file: TOML, a [[function]] for each function (docs/chains.md)
+    #[arg(value_name = "FILE.toml")]
+    file: PathBuf,
+}
+
+impl ChainArg {
+    fn files(&self) -> Files {
+        Files::default().input("FILE.toml", Some(&self.file)).file("FILE.toml", Some(&self.file))
+    }
+
+    /// Reads it, and makes sure that nothing that it names is an output of the command, whose
+    /// other files are `files`.
+    fn read(&self, files: Files) -> anyhow::Result<(ChainPlan, Files)> {
+        let plan = ChainPlan::read(&self.file).map_err(each_on_its_line)?;
+        let named = plan.files();
+        let add = |files: Files, path: &PathBuf| match *path == self.file {
+            true => files,
+            false => files.input("FILE.toml names", Some(path)),
+        };
+        let files = named.iter().fold(files, add);
+        files.check()?;
+        Ok((plan, files))
+    }
+}
+
+/// Tells all that is wrong with a chain but the last thing, which is the error of the command.
+fn each_on_its_line(ChainError(problems): ChainError) -> anyhow::Error {
+    let Some((last, others)) = problems.split_last() else { return anyhow!("the chain is wrong") };
+    others.iter().for_each(print::error);
+    anyhow!("{last}")
+}
+
+impl Command {
+    /// What is read and written, but for what chain files name.
+    pub fn files(&self) -> Files {
+        match self {
+            Self::Check(args) => args.files(),
+            Self::Run(args) => args.files(),
+            Self::Test(args) => args.files(),
+        }
+    }
+}
+
+pub fn execute(command: &Command, quiet: bool) -> anyhow::Result<()> {
+    match command {
+        Command::Check(args) => check::execute(args),
+        Command::Run(args) => run::execute(args, quiet),
+        Command::Test(args) => test::execute(args, quiet),
+    }
+}

@@ -1,0 +1,148 @@
+//! What became of the packets at each function of a chain, and when, on an array.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hermes_testbench::cosim::FaultRecord;
+use hermes_testbench::metrics::{Clock, Delays, Distribution};
+use serde::Serialize;
+
+/// Packets by verdict, in words.
+pub type Verdicts = BTreeMap<String, u64>;
+
+/// A function in a report.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArrayFunction {
+    /// Its name.
+    pub name: String,
+    /// Its cores.
+    pub cores: usize,
+    /// Packets that came to it.
+    pub packets: u64,
+    /// Packets that it forwarded.
+    pub forwarded: u64,
+    /// Packets that it dropped, faults among them.
+    pub dropped: u64,
+    /// Threads that ended with a fault.
+    pub faulted: u64,
+    /// Packets by verdict, in words: as the golden model has them, if the chain has one.
+    pub verdicts: Verdicts,
+    /// Warps that were started.
+    pub warps: u64,
+    /// Packets of a warp, in the mean.
+    pub lanes_per_visit: f64,
+    /// Cycles of its cores with a warp, for each packet.
+    pub core_cycles_per_packet: f64,
+    /// Instructions of warps in such a cycle of a core.
+    pub ipc: f64,
+    /// Most warps that waited for it at a time.
+    pub most_waiting: u64,
+    /// Start less the finish at the function before, of each packet, in cycles: the hop, with the
+    /// wait for a warp slot. Of the first function all 0: what packets wait for it is told with the
+    /// delays.
+    pub wait: Distribution,
+    /// Finish less start, of each packet, in cycles.
+    pub stay: Distribution,
+}
+
+/// A run of a chain on an array.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ArrayReport {
+    /// Packets that came in.
+    pub packets: u64,
+    /// Packets that left.
+    pub forwarded: u64,
+    /// Bytes of the frames that came in, without FCS.
+    pub bytes: u64,
+    /// Cycles of the run.
+    pub cycles: u64,
+    /// The clock.
+    pub clock_mhz: Option<Clock>,
+    /// Millions of packets a second that came in and were committed.
+    pub mpps: f64,
+    /// Gbit/s of these frames, without FCS.
+    pub gbps: f64,
+    /// The functions, in the order of the visits.
+    pub functions: Vec<ArrayFunction>,
+    /// When packets passed the stages.
+    pub delays: Delays,
+    /// The records of the fault FIFO.
+    pub fault_records: Vec<FaultRecord>,
+    /// Whether every packet was compared with the golden models.
+    pub compared: bool,
+}
+
+impl ArrayReport {
+    /// Computes the rates at `clock`.
+    pub fn set_rates(&mut self, clock: Clock) {
+        let cycles = (self.cycles as f64).max(1.0);
+        self.mpps = self.packets as f64 / cycles * clock.megahertz();
+        self.gbps = self.bytes as f64 * 8.0 / cycles * clock.gigahertz();
+        self.clock_mhz = Some(clock);
+    }
+}
+
+impl fmt::Display for ArrayReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { packets, forwarded, cycles, mpps, gbps, .. } = self;
+        writeln!(f, "{packets} packets in, {forwarded} forwarded, {cycles} cycles")?;
+        let clock = self.clock_mhz.map_or_else(String::new, |clock| format!(" at {clock}"));
+        writeln!(f, "{mpps:.3} million packets/s, {gbps:.2} Gbit/s{clock}")?;
+        writeln!(f)?;
+        write!(
+            f,
+            "{:<16} {:>5} {:>9} {:>9} {:>9} {:>8} {:>11} {:>18} {:>6} {:>8}",
+            "function",
+            "cores",
+            "packets",
+            "forwarded",
+            "dropped",
+            "faulted",
+            "lanes/visit",
+            "core cycles/packet",
+            "IPC",
+            "waiting"
+        )?;
+        for n in &self.functions {
+            write!(
+                f,
+                "\n{:<16} {:>5} {:>9} {:>9} {:>9} {:>8} {:>11.2} {:>18.1} {:>6.3} {:>8}",
+                n.name,
+                n.cores,
+                n.packets,
+                n.forwarded,
+                n.dropped,
+                n.faulted,
+                n.lanes_per_visit,
+                n.core_cycles_per_packet,
+                n.ipc,
+                n.most_waiting
+            )?;
+        }
+        for n in &self.functions {
+            for (name, count) in &n.verdicts {
+                write!(f, "\n{:<16} {count:>9} {name}", n.name)?;
+            }
+        }
+        // The delay as a waterfall.
+        let d = &self.delays;
+        write!(f, "\n\n{:<32} {:>10} {:>9} {:>9} {:>9}", "delay in cycles", "mean", "p50", "p99", "max")?;
+        let mut row = |name: &str, of: &Distribution| {
+            write!(f, "\n{name:<32} {:>10.1} {:>9} {:>9} {:>9}", of.mean, of.p50, of.p99, of.max)
+        };
+        row("wait for a slot", &d.stages.ring)?;
+        row("wait for the first function", &d.stages.forming_and_issue)?;
+        for (number, n) in self.functions.iter().enumerate() {
+            if number > 0 {
+                row(&format!("wait for {}", n.name), &n.wait)?;
+            }
+            row(&n.name, &n.stay)?;
+        }
+        row("wait for earlier packets", &d.stages.dcq)?;
+        row("delay", &d.delay)?;
+        if !self.compared {
+            write!(f, "\nnot compared with a golden model: not every function has one (`app`)")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! `hermes chain run`
+
+use std::path::PathBuf;
+
+use anyhow::{bail, ensure};
+use hermes_rtl::config::Config;
+use hermes_testbench::chain::{Chain, FunctionTimes, Surroundings, Visit};
+use hermes_testbench::cosim::{
+    ArraySetup, Arrivals, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult,
+};
+use hermes_testbench::metrics::{Clock, Delays, Distribution};
+use hermes_testbench::output::OutputFile;
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::traffic::{self, CaptureWriter, Frame};
+use hermes_testbench::verdict::Verdict;
+
+use super::array_report::{ArrayFunction, ArrayReport, Verdicts};
+use super::simulate::{check_counts, visits, Ran, Setting};
+use super::{each_on_its_line, ChainArg};
+use crate::array::{self, ArrayArgs};
+use crate::files::Files;
+use crate::origin::Origin;
+use crate::print;
+use crate::run::arrivals::ArrivalArgs;
+use crate::run::memory_timing::MemoryTiming;
+use crate::run::outcome::{check_left_lengths, compare, records};
+use crate::run::outputs::{left, ResultArgs};
+use crate::run::program::{in_the_ring, on_the_wire};
+use crate::run::{Through, MEMORY_BYTES};
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    chain: ChainArg,
+    /// Capture to process: pcap or pcapng, Ethernet
+    #[arg(long, value_name = "IN")]
+    pcap: PathBuf,
+    /// Process only the first packets of the capture
+    #[arg(long, value_name = "N")]
+    max_packets: Option<usize>,
+    /// How packets come and go: the host writes them to the ring and reads them there, or they
+    /// enter and leave through the packet ports of the array
+    #[arg(
+        long,
+        value_enum,
+        value_name = "host|ports",
+        default_value = "host",
+        help_heading = "Surroundings"
+    )]
+    through: Through,
+    #[command(flatten)]
+    arrivals: ArrivalArgs,
+    /// Clock of the array that the report is for
+    #[arg(long, value_name = "MHZ", default_value = "1000", help_heading = "Surroundings")]
+    clock: Clock,
+    /// Timing of the memory, as of `hermes run`
+    #[arg(
+        long,
+        value_name = "fixed|dram[:NAME=N,...]",
+        default_value = "fixed",
+        help_heading = "Surroundings"
+    )]
+    memory: MemoryTiming,
+    /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
+    mem_latency: Option<u32>,
+    /// Cycles that the oldest waiting packet waits for a full warp
+    #[arg(long, value_name = "CYCLES", default_value_t = ArraySetup::default().timeout, help_heading = "Array")]
+    timeout: u32,
+    /// Do not fail if threads end with a fault
+    #[arg(long)]
+    allow_faults: bool,
+    /// Cycles without a commit, with packets in flight, after which the run ends with an error
+    #[arg(long, value_name = "CYCLES", default_value_t = RunOptions::default().commit_limit, help_heading = "Limits")]
+    commit_limit: u64,
+    #[command(flatten)]
+    results: ResultArgs,
+    #[command(flatten)]
+    array: ArrayArgs,
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        self.chain.files().input("--pcap", Some(&self.pcap)).and(self.results.files())
+    }
+
+    /// The array, with room for `functions`.
+    fn config(&self, functions: usize) -> anyhow::Result<Config> {
+        let mut config = self.array.config()?;
+        if config.network_functions == 0 {
+            config.network_functions = functions.next_power_of_two().max(2);
+        }
+        config.packet_ports |= self.through == Through::Ports;
+        config.validate()?;
+        Ok(config)
+    }
+
+    fn options(&self, chain: &Chain) -> RunOptions {
+        let usual = RunOptions::default();
+        let watchdog = chain.functions.iter().map(|function| u64::from(function.watchdog)).max();
+        RunOptions {
+            stall_limit: usual.stall_limit.max(100 * u64::from(self.mem_latency.unwrap_or(0))),
+            commit_limit: self.commit_limit.saturating_add(watchdog.unwrap_or(0)),
+            arrivals: match self.arrivals.process().is_scheduled() {
+                true => Arrivals::Scheduled,
+                false => Arrivals::Taken,
+            },
+            ..usual
+        }
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let (plan, files) = args.chain.read(args.files())?;
+    let config = args.config(plan.functions.len())?;
+    let frames = traffic::read(&args.pcap, args.max_packets)?.frames;
+    let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
+    let on = Surroundings {
+        config: &config,
+        memory_bytes: MEMORY_BYTES,
+        frame_bytes: Some(u32::try_from(longest)?),
+    };
+    let chain = plan.place(on).map_err(each_on_its_line)?;
+    let model = chain.model();
+    if let (Err(name), Through::Ports) = (&model, args.through) {
+        bail!("--through ports: `{name}` has no golden model (`app`), from which it is known which packets left");
+    }
+    ensure!(
+        args.through == Through::Host || chain.egress.is_none(),
+        "--through ports: the last function sends other frames than those in the slots; the packet ports send those only"
+    );
+    let out = args.results.out.as_deref().map(CaptureWriter::create).transpose()?;
+    let json = args.results.json.as_deref().map(OutputFile::create).transpose()?;
+
+    // The ports do not know of bytes that the capture lacks.
+    let whole = |frame: &Frame| Frame { wire_length: frame.data.len() as u32, ..frame.clone() };
+    let packet = |frame: &Frame| match args.through {
+        Through::Host => SlotPacket::new(frame, chain.slot_bytes_log2),
+        Through::Ports => SlotPacket::new(&whole(frame), chain.slot_bytes_log2),
+    };
+    let packets: Vec<_> = frames.iter().map(packet).collect();
+    let Ran { result, counts, times } = {
+        let setting = Setting {
+            chain: &chain,
+            model: chain.model().ok(),
+            through: args.through,
+            latency: args.memory.latency(args.mem_latency)?,
+            timeout: args.timeout,
+            options: args.options(&chain),
+        };
+        let arrivals = args.arrivals.of(&frames, args.clock);
+        let arriving = match args.through {
+            Through::Host => in_the_ring(&packets, arrivals),
+            Through::Ports => on_the_wire(&frames, arrivals),
+        };
+        let array = array::model(&config, false, quiet)?;
+        let bar = print::progress(packets.len() as u64, quiet);
+        let ran = setting.simulate(array, &packets, &arriving, &mut |progress| {
+            bar.set_position(progress.committed);
+        });
+        bar.finish_and_clear();
+        ran?
+    };
+    let parts = result.packets.iter().cloned().map(PacketRecord::into_parts);
+    let (results, packet_times): (Vec<_>, Vec<_>) = parts.unzip();
+    check_left_lengths(&packets, &results, chain.slot_bytes_log2)?;
+    records(&results, Some(&packet_times), packets.len())?;
+    let visits = model.ok().map(|model| visits(&model, &packets));
+    if let (Ok(model), Through::Host) = (&model, args.through) {
+        compare(model, "the chain", &packets, &results)?;
+    }
+    if let Some(visits) = &visits {
+        check_counts(&chain, visits, &counts)?;
+    }
+
+    let mut report = ArrayReport {
+        packets: packets.len() as u64,
+        bytes: packets.iter().map(|packet| packet.wire_length() as u64).sum(),
+        cycles: result.cycles,
+        forwarded: results.iter().filter(|got| Verdict(got.verdict).is_forward()).count() as u64,
+        compared: visits.is_some(),
+        functions: functions(&chain, visits.as_deref(), &counts, &result, &times),
+        delays: Delays::of(&packet_times, args.arrivals.process().is_scheduled()),
+        fault_records: result.faults.clone(),
+        ..ArrayReport::default()
+    };
+    report.set_rates(args.clock);
+    if let Some(mut out) = out {
+        for ((got, frame), before) in results.iter().zip(&frames).zip(&packets) {
+            if Verdict(got.verdict).is_forward() && got.egress.is_empty() {
+                out.write(&left(got, frame, before))?;
+            }
+            for sent in &got.egress {
+                out.write(&Frame { data: sent.clone(), wire_length: sent.len() as u32, ..frame.clone() })?;
+            }
+        }
+        out.commit()?;
+    }
+    if let Some(mut json) = json {
+        json.write_json(&Origin::of(&files).with(&report))?;
+        json.commit()?;
+    }
+    print::line(&report)?;
+    tell_faults(args, &chain, &result)
+}
+
+/// The rows of the functions.
+fn functions(
+    chain: &Chain,
+    visits: Option<&[Vec<Visit>]>,
+    counts: &[FunctionCounts],
+    result: &RunResult,
+    times: &[FunctionTimes],
+) -> Vec<ArrayFunction> {
+    let row = |number: usize| {
+        let (function, counts) = (&chain.functions[number], &counts[number]);
+        let cores = function.first_core..function.first_core + function.cores;
+        let cores = result.counters.get(cores).unwrap_or_default();
+        let active: u64 = cores.iter().map(|core| u64::from(core.core.active_cycles)).sum();
+        let instructions: u64 = cores.iter().map(|core| u64::from(core.core.instructions)).sum();
+        let mut verdicts = Verdicts::default();
+        let name = |verdict: Verdict| match &function.app {
+            Some(app) => app.verdict_name(verdict),
+            None => verdict.to_string(),
+        };
+        let here = visits.into_iter().flatten().flatten().filter(|visit| visit.function == number);
+        here.for_each(|visit| *verdicts.entry(name(visit.verdict)).or_default() += 1);
+        let packets = f64::from(counts.lanes);
+        ArrayFunction {
+            name: function.name.clone(),
+            packets: counts.lanes.into(),
+            forwarded: counts.forwarded.into(),
+            dropped: counts.dropped.into(),
+            faulted: counts.faulted.into(),
+            verdicts,
+            cores: function.cores,
+            warps: counts.visits.into(),
+            lanes_per_visit: packets / f64::from(counts.visits).max(1.0),
+            core_cycles_per_packet: active as f64 / packets.max(1.0),
+            ipc: instructions as f64 / (active as f64).max(1.0),
+            most_waiting: counts.peak.into(),
+            wait: Distribution::of(times[number].waits.iter().copied()),
+            stay: Distribution::of(times[number].stays.iter().copied()),
+        }
+    };
+    (0..chain.functions.len()).map(row).collect()
+}
+
+/// Faults that are told, a line each.
+const MOST_FAULTS: usize = 8;
+
+/// Tells what threads faulted of, by function; an error unless that is allowed.
+fn tell_faults(args: &Args, chain: &Chain, result: &RunResult) -> anyhow::Result<()> {
+    let mut lines: Vec<String> = Vec::new();
+    for FaultRecord { cause, core, pc, address, .. } in &result.faults {
+        let here = |function: &&hermes_testbench::chain::Function| {
+            (function.first_core..function.first_core + function.cores).contains(&usize::from(*core))
+        };
+        let Some(function) = chain.functions.iter().find(here) else { continue };
+        let place = function.kernel.source_map().place(*pc);
+        let verdict = Verdict(hermes_testbench::verdict::FAULT | u32::from(*cause));
+        let line = format!("`{}`: {verdict} at {place}, address {address:#010x}", function.name);
+        if !lines.contains(&line) && lines.len() < MOST_FAULTS {
+            lines.push(line);
+        }
+    }
+    lines.iter().for_each(print::error);
+    if result.fault_count > 0 && !args.allow_faults {
+        bail!(
+            "{} threads ended with a fault; with --allow-faults that is a result like others",
+            result.fault_count
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `hermes chain test`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, Context};
+use hermes_testbench::chain::{Chain, SimulatedChain, SimulatedVisit, Surroundings};
+use hermes_testbench::golden::Golden;
+use hermes_testbench::output::OutputFile;
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::traffic::{self, CaptureWriter, Frame};
+use hermes_testbench::verdict::Verdict;
+
+use super::report::{ChainReport, FunctionReport};
+use super::{each_on_its_line, ChainArg};
+use crate::array::ArrayArgs;
+use crate::files::Files;
+use crate::origin::Origin;
+use crate::print;
+use crate::run::outcome::wrong_lengths;
+use crate::run::outputs::{left, ResultArgs};
+use crate::run::MEMORY_BYTES;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    chain: ChainArg,
+    /// Capture to process: pcap or pcapng, Ethernet
+    #[arg(long, value_name = "IN")]
+    pcap: PathBuf,
+    /// Process only the first packets of the capture
+    #[arg(long, value_name = "N")]
+    max_packets: Option<usize>,
+    /// Folder to write a capture for each function to, NAME.pcap: the packets that came to it, as
+    /// they came
+    #[arg(long, value_name = "DIR", help_heading = "Outputs")]
+    taps: Option<PathBuf>,
+    /// Do not fail if threads end with a fault
+    #[arg(long)]
+    allow_faults: bool,
+    #[command(flatten)]
+    results: ResultArgs,
+    #[command(flatten)]
+    array: ArrayArgs,
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        let files = self.chain.files().input("--pcap", Some(&self.pcap)).and(self.results.files());
+        files.folder("--taps", self.taps.as_deref())
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let config = args.array.config()?;
+    let (plan, files) = args.chain.read(args.files())?;
+    let frames = traffic::read(&args.pcap, args.max_packets)?.frames;
+    let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
+    let frame_bytes = Some(u32::try_from(longest)?);
+    let on = Surroundings { config: &config, memory_bytes: MEMORY_BYTES, frame_bytes };
+    let chain = plan.place(on).map_err(each_on_its_line)?;
+    let mut taps = Taps::create(args.taps.as_deref(), &chain, &files)?;
+    let mut out = args.results.out.as_deref().map(CaptureWriter::create).transpose()?;
+    let json = args.results.json.as_deref().map(OutputFile::create).transpose()?;
+
+    let mut simulated = SimulatedChain::new(&chain, &config, MEMORY_BYTES)?;
+    let mut counts = Counts::new(&chain);
+    let bar = print::progress(frames.len() as u64, quiet);
+    for (index, frame) in (0..).zip(&frames) {
+        anyhow::ensure!(!hermes_interrupt::is_requested(), "ended before packet {index}");
+        let packet = SlotPacket::new(frame, chain.slot_bytes_log2);
+        let visits = simulated.follow(index, &packet)?;
+        for visit in &visits {
+            taps.write(frame, visit)?;
+            compare(&chain, index, visit)?;
+            let length = visit.verdict().is_forward().then_some((index, visit.result.left.length));
+            let capacity = hermes_testbench::slot::capacity(chain.slot_bytes_log2);
+            let wrong = length.filter(|(_, length)| *length == 0 || *length as usize > capacity);
+            wrong_lengths(wrong, chain.slot_bytes_log2)?;
+            counts.add(visit, &chain);
+        }
+        if let (Some(out), Some(last)) = (&mut out, visits.last()) {
+            write(out, frame, &packet, last)?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let report = counts.report(frames.len() as u64, &chain);
+    taps.0.into_iter().try_for_each(CaptureWriter::commit)?;
+    out.map(CaptureWriter::commit).transpose()?;
+    if let Some(mut json) = json {
+        json.write_json(&Origin::of(&files).with(&report))?;
+        json.commit()?;
+    }
+    print::line(&report)?;
+    let faulted: u64 = report.functions.iter().map(|function| function.faulted).sum();
+    counts.faults.iter().for_each(|fault| print::error(fault));
+    if faulted > 0 && !args.allow_faults {
+        bail!(
+            "{faulted} of {} packets ended with a fault; with --allow-faults that is a result like others",
+            frames.len()
+        );
+    }
+    Ok(())
+}
+
+/// Captures of what came to each function; none if they are not wanted.
+struct Taps(Vec<CaptureWriter>);
+
+impl Taps {
+    /// Makes sure that the files can be written, and are none of `files`.
+    fn create(folder: Option<&Path>, chain: &Chain, files: &Files) -> anyhow::Result<Self> {
+        let Some(folder) = folder else { return Ok(Self(Vec::new())) };
+        let path = |name: &str| folder.join(format!("{name}.pcap"));
+        let paths: Vec<_> = chain.functions.iter().map(|function| path(&function.name)).collect();
+        let all = paths.iter().fold(files.clone(), |files, path| files.output("--taps", Some(path)));
+        std::fs::create_dir_all(folder).with_context(|| format!("--taps {}", folder.display()))?;
+        all.check()?;
+        let writers = paths.iter().map(|path| CaptureWriter::create(path));
+        Ok(Self(writers.collect::<Result<_, _>>()?))
+    }
+
+    /// Writes the packet of a visit, which came in as `frame`.
+    fn write(&mut self, frame: &Frame, visit: &SimulatedVisit) -> anyhow::Result<()> {
+        let Some(tap) = self.0.get_mut(visit.function) else { return Ok(()) };
+        let (data, wire_length) = (visit.packet.frame.clone(), visit.packet.wire_length() as u32);
+        Ok(tap.write(&Frame { data, wire_length, ..frame.clone() })?)
+    }
+}
+
+/// Compares what a function made of a packet with its golden model, if it has one.
+fn compare(chain: &Chain, index: u64, visit: &SimulatedVisit) -> anyhow::Result<()> {
+    let function = &chain.functions[visit.function];
+    let Some(app) = &function.app else { return Ok(()) };
+    let got = Golden { verdict: visit.verdict(), frame: visit.result.bytes.clone() };
+    if let Some(difference) = app.check(index, &visit.packet, got) {
+        bail!("`{}` differs from the golden model of its app:\n{difference}", function.name);
+    }
+    app.check_egress(index, &visit.packet, &visit.result.egress)
+        .with_context(|| format!("`{}`, packet {index} of the capture, counted from 0", function.name))
+}
+
+/// Writes what leaves for a packet.
+fn write(
+    out: &mut CaptureWriter,
+    frame: &Frame,
+    packet: &SlotPacket,
+    last: &SimulatedVisit,
+) -> anyhow::Result<()> {
+    if !last.verdict().is_forward() {
+        return Ok(());
+    }
+    if last.result.egress.is_empty() {
+        out.write(&left(&last.result, frame, packet))?;
+    }
+    for sent in &last.result.egress {
+        out.write(&Frame { data: sent.clone(), wire_length: sent.len() as u32, ..frame.clone() })?;
+    }
+    Ok(())
+}
+
+/// Causes of faults that are told.
+const MOST_FAULTS: usize = 8;
+
+/// What became of the packets so far.
+struct Counts {
+    functions: Vec<FunctionReport>,
+    forwarded: u64,
+    /// The first fault of each function and instruction, in words.
+    faults: Vec<String>,
+}
+
+impl Counts {
+    fn new(chain: &Chain) -> Self {
+        let named = |name: &str| FunctionReport { name: name.to_string(), ..FunctionReport::default() };
+        let functions = chain.functions.iter().map(|function| named(&function.name)).collect();
+        Self { functions, forwarded: 0, faults: Vec::new() }
+    }
+
+    fn add(&mut self, visit: &SimulatedVisit, chain: &Chain) {
+        let of_chain = &chain.functions[visit.function];
+        let count = &mut self.functions[visit.function];
+        let verdict = visit.verdict();
+        count.packets += 1;
+        count.instructions += visit.instructions;
+        if verdict.is_forward() {
+            count.forwarded += 1;
+            self.forwarded += u64::from(of_chain.next.is_none());
+        } else {
+            count.dropped += 1;
+        }
+        count.faulted += u64::from(visit.fault.is_some());
+        let name = |verdict: Verdict| match &of_chain.app {
+            Some(app) => app.verdict_name(verdict),
+            None => verdict.to_string(),
+        };
+        *count.verdicts.entry(name(verdict)).or_default() += 1;
+        if let Some(fault) = &visit.fault {
+            let place = of_chain.kernel.source_map().place(fault.pc);
+            let told = format!("`{}`: {verdict} at {place}, address {:#010x}", of_chain.name, fault.address);
+            if self.faults.len() < MOST_FAULTS && !self.faults.contains(&told) {
+                self.faults.push(told);
+            }
+        }
+    }
+
+    fn report(&self, packets: u64, chain: &Chain) -> ChainReport {
+        let without = chain.functions.iter().filter(|function| function.app.is_none());
+        ChainReport {
+            packets,
+            forwarded: self.forwarded,
+            functions: self.functions.clone(),
+            not_compared: without.map(|function| function.name.clone()).collect(),
+        }
+    }
+}

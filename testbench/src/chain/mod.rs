@@ -1,0 +1,37 @@
+//! Chains of network functions: what vendors and operators write, checked and placed in one memory,
+//! and what must come out.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `text` | files in TOML, and errors that name file, line and field |
+//! | `manifest` | what a vendor says of a function |
+//! | `plan` | what an operator says of a chain: which function follows which |
+//! | `region` | where all that a function has lies in the shared memory |
+//! | `placed` | the chain on an array: kernels built and placed, cores given out |
+//! | `load` | the chain in the memory of a host |
+//! | `model` | the golden model: those of the functions, one after the other |
+//! | `start` | the chain on an array with network functions |
+//! | `visits` | how long packets waited for a function and were there |
+//! | `simulated` | the kernels of a chain on the reference simulator |
+
+mod load;
+mod manifest;
+mod model;
+mod placed;
+mod plan;
+mod region;
+mod simulated;
+mod start;
+#[cfg(test)]
+mod tests;
+mod text;
+mod visits;
+
+pub use manifest::{Code, Manifest, Packet, Table, Word, END};
+pub use model::{ChainModel, Visit};
+pub use placed::{Chain, Function, Surroundings, MOST_FUNCTIONS};
+pub use plan::{ChainPlan, Planned};
+pub use region::{Needs, Part, Region};
+pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit};
+pub use text::{ChainError, Problem};
+pub use visits::{FunctionTimes, VisitLog};

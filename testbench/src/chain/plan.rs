@@ -1,0 +1,307 @@
+//! The chain file, which the operator writes: which functions there are, which follows which, how
+//! many cores each has. It is checked here as far as no array is needed for it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_spanned::Spanned;
+
+use super::manifest::{function_name, Manifest, END};
+use super::text::{one_of, ChainError, Problem, Text};
+
+/// Most entries of packets in flight.
+const MOST_IN_FLIGHT: u32 = 1024;
+/// Fewest slots of the packet ring: those of the largest warp.
+const FEWEST_SLOTS: u32 = 32;
+/// Most slots of it.
+const MOST_SLOTS: u32 = 1 << 20;
+/// Fewest bytes of a slot, and most.
+const SLOT_BYTES: std::ops::RangeInclusive<u32> = 128..=65_536;
+/// Fewest bytes of a stack, and most.
+const STACK_BYTES: std::ops::RangeInclusive<u32> = 16..=65_536;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    limit: Option<Spanned<u32>>,
+    ring_slots: Option<Spanned<u32>>,
+    slot_bytes: Option<Spanned<u32>>,
+    frame_bytes: Option<Spanned<u32>>,
+    stack_bytes: Option<Spanned<u32>>,
+    #[serde(default)]
+    function: Vec<RawFunction>,
+}
+
+/// `[[function]]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFunction {
+    manifest: Spanned<PathBuf>,
+    name: Option<Spanned<String>>,
+    next: Spanned<String>,
+    cores: Option<Spanned<u32>>,
+    at: Option<Spanned<u32>>,
+}
+
+/// A function of a chain.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// What its vendor says of it.
+    pub manifest: Manifest,
+    /// Its name in the chain.
+    pub name: String,
+    /// The number of the next function; `None` behind the last one. It is above that of this one.
+    pub next: Option<usize>,
+    /// Cores, if the operator says how many.
+    pub cores: Option<Spanned<u32>>,
+    /// Where its region is to begin, if the operator says so.
+    pub at: Option<Spanned<u32>>,
+    /// The line of the manifest in the chain file.
+    pub(super) line: usize,
+}
+
+/// A chain whose files were read. The functions have numbers in the order in which packets visit
+/// them.
+#[derive(Clone, Debug)]
+pub struct ChainPlan {
+    pub(super) text: Text,
+    /// The functions.
+    pub functions: Vec<Planned>,
+    /// Most entries in flight; 0: as many as there can be.
+    pub limit: u32,
+    /// Slots of the packet ring, a power of two, if the operator says how many.
+    pub ring_slots: Option<Spanned<u32>>,
+    /// Bytes of a slot, a power of two, alike.
+    pub slot_bytes: Option<Spanned<u32>>,
+    /// Bytes of the longest frame that comes in, alike.
+    pub frame_bytes: Option<Spanned<u32>>,
+    /// Bytes of a thread's stack, a power of two, alike.
+    pub stack_bytes: Option<Spanned<u32>>,
+}
+
+impl ChainPlan {
+    /// Reads a chain file and the manifests that it names.
+    ///
+    /// # Errors
+    /// All that is wrong with it, as far as it could be looked for: in the files, then among the
+    /// functions.
+    pub fn read(path: &Path) -> Result<Self, ChainError> {
+        let text = Text::read(path)?;
+        let file: File = text.parse()?;
+        let mut problems = numbers(&text, &file);
+        let mut manifests = Vec::new();
+        for function in &file.function {
+            match manifest(&text, function) {
+                Ok(manifest) => manifests.push(manifest),
+                Err(found) => problems.extend(found),
+            }
+        }
+        ChainError::check(problems)?;
+        let Some(first) = file.function.first() else {
+            let problem = "no function; expected [[function]] with `manifest` and `next`".to_string();
+            return Err(Problem { path: path.to_path_buf(), line: None, field: None, problem }.into());
+        };
+        let names = names(&text, &file.function, &manifests)?;
+        let next = links(&text, &file.function, &names)?;
+        let order = order(&text, &file.function, &names, &next)?;
+        debug_assert!(first.next.get_ref() != &names[0]);
+
+        let mut found: Vec<_> = manifests.into_iter().zip(&names).zip(&file.function).map(Some).collect();
+        let functions = order.iter().enumerate().filter_map(|(number, at)| {
+            let ((manifest, name), raw) = found[*at].take()?;
+            Some(Planned {
+                manifest,
+                name: name.clone(),
+                next: (number + 1 < order.len()).then_some(number + 1),
+                cores: raw.cores.clone(),
+                at: raw.at.clone(),
+                line: text.line_of(&raw.manifest),
+            })
+        });
+        Ok(Self {
+            functions: functions.collect(),
+            limit: file.limit.as_ref().map_or(0, |limit| *limit.get_ref()),
+            ring_slots: file.ring_slots.clone(),
+            slot_bytes: file.slot_bytes.clone(),
+            frame_bytes: file.frame_bytes.clone(),
+            stack_bytes: file.stack_bytes.clone(),
+            text,
+        })
+    }
+
+    /// The chain file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.text.path()
+    }
+
+    /// Every file that was read or is to be: the chain file, the manifests and what they name.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        let files = self.functions.iter().flat_map(|function| &function.manifest.files).cloned();
+        let mut files: Vec<_> = [self.path().to_path_buf()].into_iter().chain(files).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// The functions as a graph in the language of Graphviz.
+    #[must_use]
+    pub fn dot(&self) -> String {
+        let mut lines = vec!["digraph chain {".to_string(), "  rankdir=LR;".to_string()];
+        lines.push("  in [shape=plain];".to_string());
+        lines.push(format!("  {END} [shape=plain];"));
+        for (number, function) in self.functions.iter().enumerate() {
+            let name = &function.name;
+            lines.push(format!("  \"{name}\" [shape=box, label=\"{number}: {name}\"];"));
+        }
+        let first = self.functions.first().map(|function| format!("  in -> \"{}\";", function.name));
+        lines.extend(first);
+        for function in &self.functions {
+            let next = function.next.map_or(END, |next| &self.functions[next].name);
+            lines.push(format!("  \"{}\" -> \"{next}\";", function.name));
+        }
+        lines.push("}".to_string());
+        lines.join("\n")
+    }
+}
+
+/// What is wrong with the numbers of the chain file.
+fn numbers(text: &Text, file: &File) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut check = |field: &str, value: &Option<Spanned<u32>>, good: fn(u32) -> bool, expected: String| {
+        if let Some(value) = value.as_ref().filter(|value| !good(*value.get_ref())) {
+            let told = format!("{}: expected {expected}", value.get_ref());
+            problems.push(text.problem(value, field, told));
+        }
+    };
+    let power = |from: &u32, to: &u32| format!("a power of two, {from} to {to}");
+    check("limit", &file.limit, |n| n <= MOST_IN_FLIGHT, format!("0 to {MOST_IN_FLIGHT}"));
+    check(
+        "ring_slots",
+        &file.ring_slots,
+        |n| n.is_power_of_two() && (FEWEST_SLOTS..=MOST_SLOTS).contains(&n),
+        power(&FEWEST_SLOTS, &MOST_SLOTS),
+    );
+    check(
+        "slot_bytes",
+        &file.slot_bytes,
+        |n| n.is_power_of_two() && SLOT_BYTES.contains(&n),
+        power(SLOT_BYTES.start(), SLOT_BYTES.end()),
+    );
+    check(
+        "stack_bytes",
+        &file.stack_bytes,
+        |n| n.is_power_of_two() && STACK_BYTES.contains(&n),
+        power(STACK_BYTES.start(), STACK_BYTES.end()),
+    );
+    check("frame_bytes", &file.frame_bytes, |n| (14..=65_518).contains(&n), "14 to 65518".to_string());
+    for function in &file.function {
+        check("cores", &function.cores, |n| n > 0, "1 or more".to_string());
+        check("at", &function.at, |n| n >= 64 && n % 64 == 0, "a multiple of 64 from 64 on".to_string());
+    }
+    problems
+}
+
+/// The manifest of a function. What is wrong in it is told with the line of the chain file.
+fn manifest(text: &Text, function: &RawFunction) -> Result<Manifest, Vec<Problem>> {
+    let named = &function.manifest;
+    let path = text.beside(named.get_ref());
+    let manifest = match Text::read(&path) {
+        Ok(found) => Manifest::read(found),
+        Err(problem) => {
+            return Err(vec![text.problem(named, "manifest", problem)]);
+        }
+    };
+    manifest.map_err(|mut problems| {
+        let line = text.line_of(named);
+        for problem in &mut problems {
+            problem.problem += &format!(" (named by {}:{line})", text.path().display());
+        }
+        problems
+    })
+}
+
+/// The names of the functions, no two of which are alike.
+fn names(text: &Text, functions: &[RawFunction], manifests: &[Manifest]) -> Result<Vec<String>, ChainError> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    let mut problems = Vec::new();
+    for (function, manifest) in functions.iter().zip(manifests) {
+        let (name, place) = match &function.name {
+            Some(name) => {
+                if let Err(told) = function_name(name.get_ref()) {
+                    problems.push(text.problem(name, "name", told));
+                }
+                (name.get_ref().clone(), format!("{}:{}", text.path().display(), text.line_of(name)))
+            }
+            None => {
+                let name = &manifest.name;
+                let at = manifest.text.line_of(name);
+                (name.get_ref().clone(), format!("{}:{at}", manifest.text.path().display()))
+            }
+        };
+        if let Some((_, other)) = names.iter().find(|(other, _)| *other == name) {
+            let told = format!(
+                "two functions are called `{name}`, by {other} and {place}; expected a `name` of its own"
+            );
+            problems.push(text.problem(&function.manifest, "name", told));
+        }
+        names.push((name, place));
+    }
+    ChainError::check(problems)?;
+    Ok(names.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The place in the file of the function behind each.
+fn links(text: &Text, functions: &[RawFunction], names: &[String]) -> Result<Vec<Option<usize>>, ChainError> {
+    let mut problems = Vec::new();
+    let mut next = Vec::new();
+    for function in functions {
+        let name = function.next.get_ref();
+        let found = names.iter().position(|other| other == name);
+        if found.is_none() && name != END {
+            let expected: Vec<_> = names.iter().map(String::as_str).chain([END]).collect();
+            let told = format!("`{name}` is no function of this chain; expected {}", one_of(&expected));
+            problems.push(text.problem(&function.next, "next", told));
+        }
+        next.push(found);
+    }
+    ChainError::check(problems)?;
+    Ok(next)
+}
+
+/// The places in the file of the functions in the order of their visits, from the first one on.
+fn order(
+    text: &Text,
+    functions: &[RawFunction],
+    names: &[String],
+    next: &[Option<usize>],
+) -> Result<Vec<usize>, ChainError> {
+    let mut order = Vec::new();
+    let mut at = Some(0);
+    while let Some(function) = at {
+        if let Some(again) = order.iter().position(|other| *other == function) {
+            let cycle = order[again..].iter().chain([&function]).map(|other| names[*other].as_str());
+            let told = format!(
+                "{}: packets would never leave; expected \"{END}\" behind one of them",
+                cycle.collect::<Vec<_>>().join(" -> ")
+            );
+            let last = order.last().copied().unwrap_or(function);
+            return Err(text.problem(&functions[last].next, "next", told).into());
+        }
+        order.push(function);
+        at = next[function];
+    }
+    let not_reached = (0..functions.len()).filter(|function| !order.contains(function));
+    let problems = not_reached.map(|function| {
+        let chain: Vec<_> = order.iter().map(|other| names[*other].as_str()).chain([END]).collect();
+        let told = format!(
+            "`{}` gets no packets, which go {}; expected that one of these leads to it",
+            names[function],
+            chain.join(" -> ")
+        );
+        text.problem(&functions[function].manifest, "function", told)
+    });
+    ChainError::check(problems.collect())?;
+    Ok(order)
+}

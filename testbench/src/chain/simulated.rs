@@ -1,0 +1,116 @@
+//! A chain on the reference simulator: its kernels, instruction by instruction, each in its region
+//! and with the windows that it has on the array.
+
+use hermes_rtl::config::Config;
+
+use super::placed::Chain;
+use crate::cosim::{ArraySetup, CosimError, FaultRecord, Host, Packet, PacketResult};
+use crate::reference::{Reference, ReferenceDevice};
+use crate::slot::SlotPacket;
+use crate::verdict::Verdict;
+
+/// Instructions of a thread after which it is said not to end.
+const MOST_INSTRUCTIONS: u64 = 20_000_000;
+
+/// Why a packet cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulatedError {
+    /// The memory or a register.
+    #[error(transparent)]
+    Cosim(#[from] CosimError),
+    /// A thread runs for longer than any good one does.
+    #[error("packet {packet}: `{function}` did not end within {MOST_INSTRUCTIONS} instructions")]
+    Endless {
+        /// The packet's number in the run.
+        packet: u64,
+        /// The function.
+        function: String,
+    },
+}
+
+/// A visit of a packet to a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulatedVisit {
+    /// The number of the function.
+    pub function: usize,
+    /// The packet as it came there.
+    pub packet: SlotPacket,
+    /// What the function made of it.
+    pub result: PacketResult,
+    /// Instructions of its thread.
+    pub instructions: u64,
+    /// Why its thread ended, if that was a fault.
+    pub fault: Option<FaultRecord>,
+}
+
+impl SimulatedVisit {
+    /// The verdict of the function.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict(self.result.verdict)
+    }
+}
+
+/// The kernels of a chain, each on a reference simulator of its own. What a function keeps from
+/// packet to packet it keeps here too; a packet is followed to its end before the next one comes.
+pub struct SimulatedChain<'a> {
+    chain: &'a Chain,
+    functions: Vec<Reference>,
+}
+
+impl<'a> SimulatedChain<'a> {
+    /// The chain on cores of `config`, with `memory_bytes` of shared memory.
+    ///
+    /// # Errors
+    /// The memory is too small.
+    pub fn new(chain: &'a Chain, config: &Config, memory_bytes: u64) -> Result<Self, CosimError> {
+        let functions = chain.functions.iter().map(|function| {
+            let mut host = Host::new(ReferenceDevice::new(config, memory_bytes))?;
+            chain.load(&mut host)?;
+            // A warp at a time.
+            let setup = ArraySetup { mcw: 1, ..chain.setup() };
+            let mut layout = host.configure(&setup)?;
+            layout.argument = function.region.argument();
+            let packets = chain.packet_window(&layout);
+            host.set_windows([packets, function.read_window()], [packets, function.write_window()])?;
+            Ok(Reference::new(host, config, &function.start(), &setup, &layout))
+        });
+        Ok(Self { chain, functions: functions.collect::<Result<_, CosimError>>()? })
+    }
+
+    /// Follows `packet`, the packet number `index` of the run, from function to function.
+    ///
+    /// # Errors
+    /// A frame does not fit its slot any more, a thread does not end, or an egress list cannot be
+    /// read.
+    pub fn follow(&mut self, index: u64, packet: &SlotPacket) -> Result<Vec<SimulatedVisit>, SimulatedError> {
+        let mut visits: Vec<SimulatedVisit> = Vec::new();
+        let (mut at, mut packet) = (Some(0), packet.clone());
+        while let Some(number) = at.filter(|at| *at < self.functions.len()) {
+            let reference = &mut self.functions[number];
+            let function = &self.chain.functions[number];
+            let [_, port, flags, _] = packet.descriptor(0);
+            let faults = reference.faults().len();
+            let slot = Packet { frame: packet.frame.clone(), port, flags, arrival: 0 };
+            reference.form_warp(index, &[slot])?;
+            while reference.step().is_some() {
+                if reference.instructions(0).0 > MOST_INSTRUCTIONS {
+                    return Err(SimulatedError::Endless { packet: index, function: function.name.clone() });
+                }
+            }
+            let result = reference.result(index)?;
+            let fault = reference.faults().get(faults).cloned();
+            let next = SlotPacket { frame: result.bytes.clone(), cut: result.left.cut, ..packet.clone() };
+            let verdict = Verdict(result.verdict);
+            visits.push(SimulatedVisit {
+                function: number,
+                packet: std::mem::replace(&mut packet, next),
+                instructions: reference.instructions(0).0,
+                result,
+                fault,
+            });
+            at = function.next.filter(|_| verdict.is_forward());
+        }
+        Ok(visits)
+    }
+}

@@ -1,0 +1,52 @@
+//! A chain on an array with network functions.
+
+use super::placed::Chain;
+use crate::cosim::{ArraySetup, CosimError, Device, Function as Context, Host, Layout, STACKS};
+
+impl Chain {
+    /// Loads the chain into the memory of an array that was just reset, sets it up as `setup` says,
+    /// which is [`Chain::setup`] with changes, and gives each function its cores. The array does
+    /// not run yet.
+    ///
+    /// # Errors
+    /// The array has fewer functions or cores, the memory is too small, or a register does not
+    /// answer.
+    pub fn start<D: Device>(&self, host: &mut Host<D>, setup: &ArraySetup) -> Result<Layout, CosimError> {
+        self.load(host)?;
+        // What each function allows follows with its context.
+        let layout = host.configure(&ArraySetup { mcw: 1, ..setup.clone() })?;
+        let packets = self.packet_window(&layout);
+        let first = self.functions.first();
+        let [read, write] =
+            first.map(|function| [function.read_window(), function.write_window()]).unwrap_or_default();
+        host.set_windows([packets, read], [packets, write])?;
+        let (bytes, alignment) = (setup.stack_bytes(host.info()), setup.stack_alignment(host.info()));
+        let mut cores = Vec::new();
+        for (number, function) in (0..).zip(&self.functions) {
+            // Stacks of its own, so that no function finds the words of another.
+            let stack_base = match number {
+                0 => layout.stack_base,
+                _ => host.rmalloc_aligned(STACKS, bytes, alignment)?,
+            };
+            let context = Context {
+                entry: function.kernel.entry,
+                argument: function.region.argument(),
+                registers: function.kernel.registers.registers() as u32,
+                stack_base,
+                read: function.read_window(),
+                write: function.write_window(),
+                watchdog: function.watchdog,
+                mcw: function.mcw,
+            };
+            host.load_function(number, &context)?;
+            cores.extend(std::iter::repeat_n(Some(number), function.cores));
+        }
+        for (number, function) in (0..).zip(&self.functions) {
+            host.set_next(number, function.next.map(|next| next as u32))?;
+        }
+        host.set_chain(self.limit, 0)?;
+        host.move_cores(&cores)?;
+        host.wait_for_cores()?;
+        Ok(layout)
+    }
+}

@@ -1,0 +1,113 @@
+//! What the events of a run tell of the visits: how long packets waited for a function, and how
+//! long they were there.
+
+use std::collections::HashMap;
+
+use crate::cosim::{Event, PacketRange, WarpSlot};
+
+/// A warp at a function.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    function: usize,
+    packets: PacketRange,
+    lanes: u32,
+    start: u64,
+}
+
+/// What was seen of a function, in cycles, a value for each packet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionTimes {
+    /// Start less the finish at the function before: the hop, with the wait for the function. Of
+    /// the first function nothing.
+    pub waits: Vec<u64>,
+    /// Finish less start: the warp on the core.
+    pub stays: Vec<u64>,
+}
+
+/// Follows warps from function to function by the events of the array.
+#[derive(Clone, Debug)]
+pub struct VisitLog {
+    functions: Vec<FunctionTimes>,
+    running: HashMap<WarpSlot, Running>,
+    /// The first packet of each warp that finished at a function, and when.
+    finished: HashMap<u32, u64>,
+}
+
+impl VisitLog {
+    /// Of a chain of so many functions, of which the first one gets the packets.
+    #[must_use]
+    pub fn new(functions: usize) -> Self {
+        let functions = vec![FunctionTimes::default(); functions];
+        Self { functions, running: HashMap::new(), finished: HashMap::new() }
+    }
+
+    /// Takes an event of a cycle.
+    ///
+    /// # Errors
+    /// A warp goes to a function that the chain does not have.
+    pub fn event(&mut self, cycle: u64, event: Event) -> Result<(), String> {
+        match event {
+            Event::Issue(slot, packets) => {
+                let lanes = u32::MAX >> (32 - packets.count.clamp(1, 32));
+                self.running.insert(slot, Running { function: 0, packets, lanes, start: cycle });
+            }
+            Event::Hop { slot, packets, lanes, function } => {
+                let function = usize::from(function);
+                let Some(times) = self.functions.get_mut(function) else {
+                    return Err(format!("packets from {} on went to function {function}", packets.first));
+                };
+                if let Some(finish) = self.finished.remove(&packets.first) {
+                    let count = lanes.count_ones() as usize;
+                    times.waits.extend(std::iter::repeat_n(cycle - finish, count));
+                }
+                self.running.insert(slot, Running { function, packets, lanes, start: cycle });
+            }
+            Event::Finish(slot) => {
+                if let Some(Running { function, packets, lanes, start }) = self.running.remove(&slot) {
+                    let stays = &mut self.functions[function].stays;
+                    stays.extend(std::iter::repeat_n(cycle - start, lanes.count_ones() as usize));
+                    self.finished.insert(packets.first, cycle);
+                }
+            }
+            Event::Commit(_, packets) => {
+                self.finished.remove(&packets.first);
+            }
+            Event::Spawn(_) => {}
+        }
+        Ok(())
+    }
+
+    /// What was seen so far.
+    #[must_use]
+    pub fn functions(&self) -> &[FunctionTimes] {
+        &self.functions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_and_stays_count_for_each_packet() {
+        let slot = |core, slot| WarpSlot { core, slot };
+        let packets = PacketRange { first: 8, count: 4 };
+        let hop = |place, lanes, function| Event::Hop { slot: place, packets, lanes, function };
+        let mut log = VisitLog::new(3);
+        for (cycle, event) in [
+            (10, Event::Issue(slot(0, 1), packets)),
+            (30, Event::Finish(slot(0, 1))),
+            (36, hop(slot(1, 0), 0b1011, 1)),
+            (50, Event::Finish(slot(1, 0))),
+            (54, hop(slot(2, 0), 0b0010, 2)),
+            (60, Event::Finish(slot(2, 0))),
+            (61, Event::Commit(slot(0, 1), packets)),
+        ] {
+            log.event(cycle, event).unwrap();
+        }
+        let times = |waits: &[u64], stays: &[u64]| FunctionTimes { waits: waits.into(), stays: stays.into() };
+        let expected = [times(&[], &[20; 4]), times(&[6; 3], &[14; 3]), times(&[4], &[6])];
+        assert_eq!(log.functions(), expected);
+        assert!(log.event(70, hop(slot(0, 0), 1, 3)).is_err());
+    }
+}

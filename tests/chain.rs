@@ -1,0 +1,274 @@
+//! `hermes chain` in a folder: an operator's files, from none to a report.
+
+mod common;
+
+use std::process::Command;
+
+use common::Folder;
+
+/// A folder with a firewall, a router, and packets for both.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.succeed("gen-rules --kind fw --count 60 --deny 20 --seed 3 -o filters");
+    folder.succeed("gen-routes --count 500 --ports 16 --seed 3 -o routes");
+    folder.succeed("gen-trace --kind imix --packets 80 --rules filters --routes routes --seed 3 -o in.pcap");
+    let manifest = |name: &str, fields: &str| {
+        let text = format!("[function]\nname = \"{name}\"\nwatchdog = 400_000\n{fields}\n");
+        folder.write(&format!("{name}.toml"), text);
+    };
+    manifest("firewall", "app = \"classifier-bv\"\ninputs = { rules = \"filters\" }\npacket = \"read\"");
+    manifest("router", "app = \"route-lookup\"\ninputs = { routes = \"routes\" }\npacket = \"read\"");
+    manifest("own", "source = \"own.S\"\nstate_bytes = 64\nargument = [\"state\"]");
+    folder.write(
+        "own.S",
+        ".globl kernel\nkernel: lw a3, 0(a2)\nlw a4, 0(a3)\naddi a4, a4, 1\nsw a4, 0(a3)\nandi a0, a4, 1\nret\n",
+    );
+    folder.write("edge.toml", chain(&[("firewall", "router"), ("router", "end")]));
+    folder
+}
+
+fn chain(functions: &[(&str, &str)]) -> String {
+    let function = |(name, next): &(&str, &str)| {
+        format!("[[function]]\nmanifest = \"{name}.toml\"\nnext = \"{next}\"\n")
+    };
+    functions.iter().map(function).collect()
+}
+
+#[test]
+fn a_chain_is_shown() {
+    let folder = folder();
+    let text = folder.succeed("chain check edge.toml");
+    for expected in [
+        "2 functions on 2 cores of 8 lanes and 8 warp slots",
+        "NF  name             cores   MCW   watchdog packet   grows  next",
+        "0   firewall         0         8     400000 read         0  router",
+        "1   router           1         8     400000 read         0  end",
+        "table of the app",
+    ] {
+        assert!(text.contains(expected), "{text}\nexpected: {expected}");
+    }
+    assert_eq!(text, folder.succeed("chain check edge.toml"), "the same twice");
+    let text = folder.succeed("chain check edge.toml --cores 5");
+    assert!(text.contains("0   firewall         0-2") && text.contains("1   router           3-4"), "{text}");
+    let dot = folder.succeed("chain check edge.toml --dot");
+    assert!(dot.starts_with("digraph chain {\n") && dot.contains("  \"firewall\" -> \"router\";\n"), "{dot}");
+}
+
+#[test]
+fn packets_go_through_a_chain() {
+    let folder = folder();
+    let text = folder.succeed("chain test edge.toml --pcap in.pcap -o out.pcap --json report.json");
+    assert!(text.starts_with("80 packets in, "), "{text}");
+    let report = folder.report("report.json");
+    let functions = report["functions"].as_array().unwrap();
+    let number = |function: usize, field: &str| functions[function][field].as_u64().unwrap();
+    assert_eq!(number(0, "packets"), 80);
+    assert_eq!(number(1, "packets"), number(0, "forwarded"));
+    assert_eq!(report["forwarded"].as_u64(), Some(number(1, "forwarded")));
+    for function in 0..2 {
+        assert_eq!(number(function, "packets"), number(function, "forwarded") + number(function, "dropped"));
+        assert!(number(function, "forwarded") > 0 && number(function, "dropped") > 0, "{text}");
+        let verdicts = functions[function]["verdicts"].as_object().unwrap();
+        let all: u64 = verdicts.values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(all, number(function, "packets"));
+    }
+    // What came through is what both apps let through, one after the other.
+    let array = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
+    folder.succeed(&format!("run --app classifier-bv --rules filters --pcap in.pcap -o first.pcap {array}"));
+    folder.succeed(&format!("run --app route-lookup --routes routes --pcap first.pcap -o both.pcap {array}"));
+    assert_eq!(folder.read("out.pcap"), folder.read("both.pcap"));
+
+    // A function of one's own keeps its state from packet to packet, and is compared with nothing.
+    folder.write("own-chain.toml", chain(&[("firewall", "own"), ("own", "end")]));
+    let text = folder.succeed("chain test own-chain.toml --pcap in.pcap --json own.json");
+    assert!(text.contains("own: not compared, since it has no golden model (`app`)"), "{text}");
+    let report = folder.report("own.json");
+    let verdicts = &report["functions"][1]["verdicts"];
+    let [odd, even] = ["forward: port 1", "forward: port 0"].map(|name| verdicts[name].as_u64().unwrap());
+    assert!(odd == even || odd == even + 1, "{verdicts}");
+}
+
+/// A tap has what came to a function: of the first one all that came in, of the next one what was
+/// forwarded.
+#[test]
+fn taps_show_what_came() {
+    let folder = folder();
+    folder.succeed("chain test edge.toml --pcap in.pcap --taps taps");
+    assert_eq!(folder.read("taps/firewall.pcap"), folder.read("in.pcap"));
+    let array = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
+    folder.succeed(&format!("run --app classifier-bv --rules filters --pcap in.pcap -o first.pcap {array}"));
+    assert_eq!(folder.read("taps/router.pcap"), folder.read("first.pcap"));
+    std::fs::rename(folder.path("in.pcap"), folder.path("router.pcap")).unwrap();
+    let error = "would overwrite --pcap router.pcap, which is read";
+    folder.fail("chain test edge.toml --pcap router.pcap --taps .", &["--taps ./router.pcap: ", error]);
+    folder.fail("chain test edge.toml --pcap router.pcap --taps routes", &["--taps routes: "]);
+}
+
+/// The chains of `examples/`, with what their script makes of a seed.
+#[test]
+fn chains_of_the_paper() {
+    let folder = Folder::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/chains");
+    for entry in std::fs::read_dir(example).unwrap() {
+        let path = entry.unwrap().path();
+        folder.write(path.file_name().unwrap().to_str().unwrap(), std::fs::read(&path).unwrap());
+    }
+    let mut script = Command::new("sh");
+    script.args(["inputs", "5", "60", "fixed:508"]).current_dir(folder.path("."));
+    let made = script.env("HERMES", env!("CARGO_BIN_EXE_hermes")).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let chains = [("edge", 2), ("sa", 2), ("sb", 3), ("sc", 3), ("sd", 4)];
+    for (chain, functions) in chains {
+        let array = if chain == "edge" { "" } else { "--preset paper --aes" };
+        folder.succeed(&format!("chain check {chain}.toml {array}"));
+        folder.succeed(&format!("chain test {chain}.toml --pcap in.pcap --json {chain}.json {array}"));
+        let report = folder.report(&format!("{chain}.json"));
+        let told = report["functions"].as_array().unwrap();
+        assert_eq!(told.len(), functions, "{chain}");
+        assert!(report["forwarded"].as_u64().unwrap() > 0, "{chain}: {report}");
+        assert!(told.iter().all(|function| function["packets"].as_u64().unwrap() > 0), "{chain}: {report}");
+    }
+}
+
+#[test]
+fn a_difference_and_a_fault_fail() {
+    let folder = folder();
+    folder.write("bad.S", ".globl kernel\nkernel: li a0, 3\nret\n");
+    folder.write(
+        "bad.toml",
+        "[function]\nname = \"bad\"\napp = \"route-lookup\"\nsource = \"bad.S\"\ninputs = { routes = \"routes\" }\ntrusted = true\n",
+    );
+    folder.write("bad-chain.toml", chain(&[("firewall", "bad"), ("bad", "end")]));
+    let command = "chain test bad-chain.toml --pcap in.pcap -o out.pcap --json report.json";
+    folder.fail(command, &["`bad` differs from the golden model of its app", "<-- differs"]);
+    folder.write("bad.S", ".globl kernel\nkernel: sw zero, 0(zero)\nret\n");
+    folder.write("bad.toml", "[function]\nname = \"bad\"\nsource = \"bad.S\"\ntrusted = true\n");
+    let command = "chain test bad-chain.toml --pcap in.pcap";
+    folder.fail(
+        command,
+        &[
+            "`bad`: fault: store access at 0x",
+            " kernel (bad.S:2), address 0x00000000",
+            "packets ended with a fault",
+        ],
+    );
+    folder.succeed(&format!("{command} --allow-faults"));
+    for name in ["out.pcap", "report.json"] {
+        assert!(!folder.files().contains(&name.to_string()), "{name} was written");
+    }
+}
+
+/// Every problem has its line, and no file is written.
+#[test]
+fn what_is_wrong_is_told() {
+    let folder = folder();
+    folder.write("firewall.toml", "[function]\nname = \"firewall\"\napp = \"classifer\"\n");
+    folder.write("router.toml", "[function]\nname = \"router\"\napp = \"route-lookup\"\nwatchdog = 0\n");
+    folder.fail(
+        "chain test edge.toml --pcap in.pcap -o out.pcap",
+        &[
+            "error: firewall.toml:3: app: `classifer` is not known; expected dec-ttl, ",
+            "error: firewall.toml:2: watchdog: missing; expected the cycles",
+            "error: router.toml:4: watchdog: 0: expected 1 to 2147483647 (named by edge.toml:5)",
+        ],
+    );
+    assert!(!folder.files().contains(&"out.pcap".to_string()));
+    folder.fail("chain check none.toml", &["none.toml: No such file"]);
+}
+
+/// Nothing that a chain names is written.
+#[test]
+fn what_a_chain_names_stays() {
+    let folder = folder();
+    for name in ["edge.toml", "router.toml", "routes", "filters", "in.pcap"] {
+        let before = folder.read(name);
+        folder.fail(
+            &format!("chain test edge.toml --pcap in.pcap --json {name}"),
+            &["would overwrite", name, "which is read; expected another file"],
+        );
+        assert_eq!(folder.read(name), before, "{name}");
+    }
+}
+
+/// The array of the runs, which that of `hermes bench chain` has too.
+const ARRAY: &str = "--cores 4 --lanes 4 --warps 4 --channels 2 --aes --network-functions 4 \
+                     --packet-ports --mem-latency 20";
+
+/// Packets on the array, by the host and through its ports: what comes out is what the golden model
+/// of the chain says, and what the reference simulator gives.
+#[test]
+fn a_chain_runs_on_the_array() {
+    let folder = folder();
+    folder.succeed("chain test edge.toml --pcap in.pcap -o expected.pcap --json test.json");
+    let expected = folder.report("test.json");
+    for through in ["host", "ports"] {
+        let text = folder.succeed(&format!(
+            "chain run edge.toml --pcap in.pcap --through {through} -o out.pcap --json run.json {ARRAY}"
+        ));
+        assert_eq!(folder.read("out.pcap"), folder.read("expected.pcap"), "{through}");
+        let report = folder.report("run.json");
+        for (function, cores) in [(0, 2), (1, 2)] {
+            let [got, expected] = [&report, &expected].map(|report| &report["functions"][function]);
+            for field in ["name", "packets", "forwarded", "dropped", "faulted", "verdicts"] {
+                assert_eq!(got[field], expected[field], "{through}: {field}");
+            }
+            assert_eq!(got["cores"].as_u64(), Some(cores), "{through}");
+            let lanes = got["lanes_per_visit"].as_f64().unwrap();
+            assert!((1.0..=4.0).contains(&lanes), "{through}: {lanes}");
+            let ipc = got["ipc"].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&ipc) && ipc > 0.0, "{through}: {ipc}");
+        }
+        assert!(report["functions"][1]["wait"]["min"].as_u64().unwrap() >= 4, "{report}");
+        assert_eq!(report["compared"], true);
+        assert!(text.contains("wait for router"), "{text}");
+    }
+    let [text, again] =
+        [(); 2].map(|()| folder.succeed(&format!("chain run edge.toml --pcap in.pcap {ARRAY}")));
+    assert_eq!(text, again, "the same cycles twice");
+}
+
+/// A function that stores where another one lies: its threads fault, the command fails, and what
+/// the other one does is as before.
+#[test]
+fn a_hostile_function_faults() {
+    let folder = folder();
+    let text = folder.succeed("chain check edge.toml --cores 3");
+    let region = text.lines().find(|line| line.starts_with("firewall: ")).unwrap();
+    let first = region.split([' ', ',']).nth(1).unwrap();
+    folder.write("bad.S", format!(".globl kernel\nkernel: li t0, {first}\nsw zero, 0(t0)\nret\n"));
+    folder.write("bad.toml", "[function]\nname = \"bad\"\nsource = \"bad.S\"\nwatchdog = 1000\n");
+    folder.write("bad-chain.toml", chain(&[("firewall", "bad"), ("bad", "end")]));
+    let command = format!("chain run bad-chain.toml --pcap in.pcap --json run.json {ARRAY}");
+    folder.fail(
+        &command,
+        &["`bad`: fault: store access at 0x", " kernel (bad.S:3)", "threads ended with a fault"],
+    );
+    folder.succeed(&format!("{command} --allow-faults"));
+    let report = folder.report("run.json");
+    folder.succeed("chain test edge.toml --pcap in.pcap --json test.json");
+    let expected = folder.report("test.json");
+    let [firewall, bad] = [0, 1].map(|number| &report["functions"][number]);
+    for field in ["packets", "forwarded", "dropped", "faulted"] {
+        assert_eq!(firewall[field], expected["functions"][0][field], "{field}");
+    }
+    assert_eq!((bad["faulted"].as_u64(), &bad["dropped"]), (firewall["forwarded"].as_u64(), &bad["packets"]));
+    assert_eq!(report["compared"], false);
+}
+
+#[test]
+fn arrays_that_cannot_run_a_chain() {
+    let folder = folder();
+    folder.write("three.toml", chain(&[("firewall", "router"), ("router", "own"), ("own", "end")]));
+    for (arguments, expected) in [
+        (
+            "three.toml --pcap in.pcap --cores 3 --network-functions 2",
+            "the chain has 3 functions; expected at most 2",
+        ),
+        ("three.toml --pcap in.pcap", "the chain has 3 functions, and the array 2 cores"),
+        ("three.toml --pcap in.pcap --cores 3 --through ports", "`own` has no golden model"),
+        ("edge.toml --pcap in.pcap --preset fpga --cores 2", "local"),
+    ] {
+        folder.fail(&format!("chain run {arguments} --json run.json"), &[expected]);
+        assert!(!folder.files().contains(&"run.json".to_string()), "{arguments}");
+    }
+}
