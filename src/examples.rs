@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 49] = [
+const EXAMPLES: [(&str, &[Example]); 50] = [
     (
         "emit",
         &[

@@ -65,10 +65,11 @@ fn packets_go_through_a_chain() {
     assert_eq!(number(0, "packets"), 80);
     assert_eq!(number(1, "packets"), number(0, "forwarded"));
     assert_eq!(report["forwarded"].as_u64(), Some(number(1, "forwarded")));
-    for function in 0..2 {
+    assert_eq!(functions.len(), 2);
+    for (function, report) in functions.iter().enumerate() {
         assert_eq!(number(function, "packets"), number(function, "forwarded") + number(function, "dropped"));
         assert!(number(function, "forwarded") > 0 && number(function, "dropped") > 0, "{text}");
-        let verdicts = functions[function]["verdicts"].as_object().unwrap();
+        let verdicts = report["verdicts"].as_object().unwrap();
         let all: u64 = verdicts.values().map(|count| count.as_u64().unwrap()).sum();
         assert_eq!(all, number(function, "packets"));
     }

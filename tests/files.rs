@@ -45,7 +45,7 @@ fn folder() -> Folder {
     folder
 }
 
-const INPUTS: [&str; 18] = [
+const INPUTS: [&str; 19] = [
     "in.pcap",
     "routes",
     "rules",

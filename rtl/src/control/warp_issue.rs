@@ -272,7 +272,9 @@ impl Logic for WarpIssue {
                     self.waits[k].waiting.val().get_bit(self.function_core[i].function.val().index());
                 let is_entry = self.function_core[i].function.val() == self.waits[k].entry.val();
                 has_warp = has_warp.replace_bit(i, is_free & (waited | (is_entry & enters)));
-                could_enter = could_enter | (is_free & is_entry & !waited);
+                if is_free & is_entry & !waited {
+                    could_enter = true;
+                }
                 self.function_core[i].idle.next = !self.slots[i].busy_slots[k].val().any();
             }
             self.arbiter.request.next = has_warp;

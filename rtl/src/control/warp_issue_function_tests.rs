@@ -133,9 +133,9 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
             last = core;
             busy.insert((core, slot));
         }
-        for core in 0..cores {
+        for (core, cycles) in waited.iter_mut().enumerate() {
             if !able.contains(&core) {
-                waited[core] = 0;
+                *cycles = 0;
             }
         }
         busy.retain(|warp| Some(*warp) != freed);

@@ -30,8 +30,8 @@ impl Bench {
         let all = (0..CORES).map(|core| u128::from(self.wanted[core]) << (4 * core)).sum::<u128>();
         unit.assignment.wanted.next =
             bits::<128>(all as u64) | (bits::<128>((all >> 64) as u64) << bits::<7>(64));
-        for core in 0..CORES {
-            unit.idle[core].next = idle[core];
+        for (port, is_idle) in unit.idle.iter_mut().zip(idle) {
+            port.next = is_idle;
         }
         let (function, word, data) = written.unwrap_or((7, 3, 0xdead));
         unit.written.valid.next = written.is_some();

@@ -35,8 +35,8 @@ impl Fixture {
         let routes = generate_routes(2000, 32, seed);
         let rules = generate_rules(60, seed);
         let patterns = PatternSet::parse(&rules, 4).unwrap().patterns;
-        fixture.write("filters", &filters.to_text());
-        fixture.write("routes", &routes.to_text());
+        fixture.write("filters", filters.to_text());
+        fixture.write("routes", routes.to_text());
         fixture.write("rules", &rules);
         fixture.write("keys", KEYS);
         fixture.manifest(

@@ -49,7 +49,7 @@ fn a_kernel_lies_where_it_is_to() {
         (*KERNEL_ADDRESSES.end(), &c),
     ] {
         let options = BuildOptions { address: Some(address), ..BuildOptions::new(RegisterClass::Rv32i) };
-        build_with(&[source.clone()], &options, &output).unwrap();
+        build_with(std::slice::from_ref(source), &options, &output).unwrap();
         let kernel = Kernel::read(&output).unwrap();
         let x = kernel.symbol("x").unwrap().address;
         let first = kernel.segments.first().unwrap().address;
@@ -64,7 +64,7 @@ fn a_kernel_lies_where_it_is_to() {
     std::fs::remove_file(&output).unwrap();
     for address in [0, 1, 0x3f, 0x1004, KERNEL_ADDRESSES.end() + 64, u32::MAX] {
         let options = BuildOptions { address: Some(address), ..BuildOptions::new(RegisterClass::Rv32i) };
-        let error = build_with(&[assembly.clone()], &options, &output).unwrap_err().to_string();
+        let error = build_with(std::slice::from_ref(&assembly), &options, &output).unwrap_err().to_string();
         let expected = "expected a multiple of 64, 0x40 to 0xfffb1000";
         assert_eq!(error, format!("--at {address:#x}: {expected}"));
         assert!(!output.exists());
