@@ -219,7 +219,8 @@ fn a_chain_runs_on_the_array() {
             let ipc = got["ipc"].as_f64().unwrap();
             assert!((0.0..=1.0).contains(&ipc) && ipc > 0.0, "{through}: {ipc}");
         }
-        assert!(report["functions"][1]["wait"]["min"].as_u64().unwrap() >= 4, "{report}");
+        // From the report of the finish, a cycle behind it.
+        assert_eq!(report["functions"][1]["wait"]["min"].as_u64(), Some(3), "{report}");
         assert_eq!(report["compared"], true);
         assert!(text.contains("wait for router"), "{text}");
     }
@@ -242,7 +243,7 @@ fn a_hostile_function_faults() {
     let command = format!("chain run bad-chain.toml --pcap in.pcap --json run.json {ARRAY}");
     folder.fail(
         &command,
-        &["`bad`: fault: store access at 0x", " kernel (bad.S:3)", "threads ended with a fault"],
+        &["`bad`: fault: store access at 0x", " kernel+0x4 (bad.S:3)", "threads ended with a fault"],
     );
     folder.succeed(&format!("{command} --allow-faults"));
     let report = folder.report("run.json");

@@ -94,7 +94,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     print::line(&report)?;
     let faulted: u64 = report.functions.iter().map(|function| function.faulted).sum();
-    counts.faults.iter().for_each(|fault| print::error(fault));
+    counts.faults.iter().for_each(print::error);
     if faulted > 0 && !args.allow_faults {
         bail!(
             "{faulted} of {} packets ended with a fault; with --allow-faults that is a result like others",
