@@ -58,8 +58,8 @@ enum Command {
     Memory(memory::Args),
     /// Throughput of every app with 64-byte and IMIX packets, and what a packet costs
     Apps(apps::Args),
-    /// Chains of network functions: the hop from one to the next, a lone packet, rates of the chains
-    /// of the G-NET paper, and what the option costs an app that is alone
+    /// Chains of network functions: the hop from one to the next, a lone packet, rates of the
+    /// chains of the G-NET paper, and what the option costs an app that is alone
     Chain(chain::Args),
     /// How quickly a job of the thread spawner starts, alone and beside packets
     Spawn(spawn::Args),

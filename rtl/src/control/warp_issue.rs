@@ -158,8 +158,8 @@ impl WarpIssue {
         Self::checked(cores, warps, spawns, 1, 0)
     }
 
-    /// As [`Self::new`], of packet warps alone, with network functions; `least`: with least-occupied
-    /// issue among the cores for which there is a warp.
+    /// As [`Self::new`], of packet warps alone, with network functions; `least`: with
+    /// least-occupied issue among the cores for which there is a warp.
     ///
     /// # Panics
     /// As [`Self::new`].
