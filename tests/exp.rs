@@ -153,7 +153,7 @@ fn what_is_wrong_is_named() {
     let (good, at) = (fs::read_to_string(&job).unwrap(), format!("plan/jobs/{name}"));
     let run = format!("exp job {at} -o plan/results/{name}");
     let cases = [
-        (good.replace("\"format\": 2", "\"format\": 3"), "format 3: expected 2"),
+        (good.replace("\"format\": 3", "\"format\": 2"), "format 2: expected 3"),
         (good.replace("\"mcw\": ", "\"mcw\": 1"), "expected "),
         (good.replace("\"mcw\": ", "\"mwc\": "), "unknown field `mwc`"),
         (good[..good.len() / 2].to_string(), "expected a job: EOF"),
