@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::Folder;
+use hermes_experiments::FORMAT;
 
 /// Four jobs on an array that other tests have built.
 const SWEEP: &str = "title = \"Four runs\"\npreset = \"default\"\n[set]\napp = \"dec-ttl\"\npackets = 256\n\
@@ -152,8 +153,10 @@ fn what_is_wrong_is_named() {
     let name = job.file_name().unwrap().to_str().unwrap().to_string();
     let (good, at) = (fs::read_to_string(&job).unwrap(), format!("plan/jobs/{name}"));
     let run = format!("exp job {at} -o plan/results/{name}");
+    let wrong_format = format!("format 7: expected {FORMAT}");
+    let format_field = |number: u32| format!("\"format\": {number}");
     let cases = [
-        (good.replace("\"format\": 3", "\"format\": 2"), "format 2: expected 3"),
+        (good.replace(&format_field(FORMAT), &format_field(7)), wrong_format.as_str()),
         (good.replace("\"mcw\": ", "\"mcw\": 1"), "expected "),
         (good.replace("\"mcw\": ", "\"mwc\": "), "unknown field `mwc`"),
         (good[..good.len() / 2].to_string(), "expected a job: EOF"),
@@ -176,7 +179,7 @@ fn what_is_wrong_is_named() {
     let result = folder.path("plan/results").join(&name);
     let good = fs::read_to_string(&result).unwrap();
     let cases = [
-        (good.replace("\"format\": 2", "\"format\": 7"), "format 7: expected 2"),
+        (good.replace(&format_field(FORMAT), &format_field(7)), wrong_format.as_str()),
         (good[..good.len() / 3].to_string(), "expected a result: EOF"),
         (good.replace("\"seed\": 1", "\"seed\": 2"), "expected "),
         (good.replace("\"golden_checked\": true", "\"golden_checked\": false"), "expected true"),

@@ -3,6 +3,7 @@
 mod common;
 
 use common::Folder;
+use hermes_experiments::FORMAT;
 
 /// A calibration of an array that other tests have built.
 fn calibrated() -> Folder {
@@ -102,8 +103,10 @@ fn what_is_wrong_is_named() {
     }
     assert!(!folder.path("x").exists());
     // A file that is cut, of another version, or without a burst.
+    let [format, wrong_format] = [FORMAT, 99].map(|number| format!("\"format\": {number}"));
+    let of_format = format!("format 99: expected {FORMAT}");
     for (from, to, expected) in [
-        ("\"format\": 2", "\"format\": 99", "format 99: expected 2"),
+        (&format[..], &wrong_format[..], &of_format[..]),
         ("\"burst\"", "\"bursts\"", "unknown field `bursts`"),
         ("\"execution\": ", "\"execution\": -", "expected a number of at least 0"),
         (
