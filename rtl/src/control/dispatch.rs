@@ -33,8 +33,7 @@ use hermes_hdl::prelude::*;
 ///    visit, and one entry in the delay commit queue, which is done with the last finish.
 ///    `trace_issue` and the counter of issued warps report the first start, `trace_hop` the others:
 ///    4 cycles after the transfer of the finish before at the earliest. `finished` of a core
-/// answers
-///    the slot that it offered in the cycle before.
+///    answers the slot that it offered in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize, least: usize, functions: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
