@@ -10,7 +10,8 @@ mod test;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use hermes_testbench::chain::{ChainError, ChainPlan};
+use hermes_testbench::chain::{ChainError, ChainPlan, Function};
+use hermes_testbench::verdict::Verdict;
 
 use crate::files::Files;
 use crate::print;
@@ -53,6 +54,27 @@ impl ChainArg {
         let files = named.iter().fold(files, add);
         files.check()?;
         Ok((plan, files))
+    }
+}
+
+/// The first faults of functions, in words: one of each instruction and address.
+#[derive(Default)]
+struct FaultLines(Vec<String>);
+
+impl FaultLines {
+    /// Most that are told.
+    const MOST: usize = 8;
+
+    fn add(&mut self, function: &Function, verdict: Verdict, pc: u32, address: u32) {
+        let place = function.kernel.source_map().place(pc);
+        let line = format!("`{}`: {verdict} at {place}, address {address:#010x}", function.name);
+        if self.0.len() < Self::MOST && !self.0.contains(&line) {
+            self.0.push(line);
+        }
+    }
+
+    fn tell(&self) {
+        self.0.iter().for_each(print::error);
     }
 }
 

@@ -7,8 +7,8 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{check_ports, check_ports_against, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Arrivals, CosimError, FaultRecord, Host, KernelImage, Latency, MemoryMap,
-    MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
+    self, ArraySetup, CosimError, FaultRecord, Host, KernelImage, Latency, MemoryMap, MemoryOptions, Packet,
+    PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::{Code, Firmware};
 use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, Loss, Report, Waits};
@@ -188,22 +188,12 @@ impl Subject {
             .and(self.data.files())
     }
 
-    /// How the run is watched. It waits for longer than the array's own watchdog does.
+    /// How the run is watched.
     fn options(&self) -> RunOptions {
-        let usual = RunOptions::default();
         RunOptions {
-            stall_limit: usual.stall_limit.max(100 * u64::from(self.mem_latency.unwrap_or(0))),
-            commit_limit: match self.commit_limit {
-                0 => u64::MAX,
-                limit => limit.saturating_add(self.limits.watchdog.into()),
-            },
-            arrivals: match self.arrivals.process().is_scheduled() {
-                true => Arrivals::Scheduled,
-                false => Arrivals::Taken,
-            },
             // Firmware works while no packet comes.
             skip_idle: self.what.firmware.is_none(),
-            ..usual
+            ..self.arrivals.watched(self.commit_limit, self.limits.watchdog, self.mem_latency)
         }
     }
 

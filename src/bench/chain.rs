@@ -180,7 +180,7 @@ impl Bench<'_> {
         let model = chain.model().map_err(|name| anyhow::anyhow!("{name} has no golden model"))?;
         let setting = Setting {
             chain,
-            model: Some(model),
+            model: Some(&model),
             through: Through::Ports,
             latency: Latency::Fixed(self.latency),
             timeout: 256,

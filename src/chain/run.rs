@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use anyhow::{bail, ensure};
 use hermes_rtl::config::Config;
 use hermes_testbench::chain::{Chain, FunctionTimes, Surroundings, Visit};
-use hermes_testbench::cosim::{
-    ArraySetup, Arrivals, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult,
-};
+use hermes_testbench::cosim::{ArraySetup, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult};
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::SlotPacket;
@@ -16,7 +14,7 @@ use hermes_testbench::verdict::Verdict;
 
 use super::array_report::{ArrayFunction, ArrayReport, Verdicts};
 use super::simulate::{check_counts, visits, Ran, Setting};
-use super::{each_on_its_line, ChainArg};
+use super::{each_on_its_line, ChainArg, FaultLines};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::origin::Origin;
@@ -24,7 +22,7 @@ use crate::print;
 use crate::run::arrivals::ArrivalArgs;
 use crate::run::memory_timing::MemoryTiming;
 use crate::run::outcome::{check_left_lengths, compare, records};
-use crate::run::outputs::{left, ResultArgs};
+use crate::run::outputs::{write_left, ResultArgs};
 use crate::run::program::{in_the_ring, on_the_wire};
 use crate::run::{Through, MEMORY_BYTES};
 
@@ -70,7 +68,8 @@ pub struct Args {
     /// Do not fail if threads end with a fault
     #[arg(long)]
     allow_faults: bool,
-    /// Cycles without a commit, with packets in flight, after which the run ends with an error
+    /// Cycles without a commit, with packets in flight, after which the run ends with an error;
+    /// those of the longest watchdog come on top; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = RunOptions::default().commit_limit, help_heading = "Limits")]
     commit_limit: u64,
     #[command(flatten)]
@@ -97,17 +96,8 @@ impl Args {
     }
 
     fn options(&self, chain: &Chain) -> RunOptions {
-        let usual = RunOptions::default();
-        let watchdog = chain.functions.iter().map(|function| u64::from(function.watchdog)).max();
-        RunOptions {
-            stall_limit: usual.stall_limit.max(100 * u64::from(self.mem_latency.unwrap_or(0))),
-            commit_limit: self.commit_limit.saturating_add(watchdog.unwrap_or(0)),
-            arrivals: match self.arrivals.process().is_scheduled() {
-                true => Arrivals::Scheduled,
-                false => Arrivals::Taken,
-            },
-            ..usual
-        }
+        let watchdog = chain.functions.iter().map(|function| function.watchdog).max();
+        self.arrivals.watched(self.commit_limit, watchdog.unwrap_or(0), self.mem_latency)
     }
 }
 
@@ -143,7 +133,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let Ran { result, counts, times } = {
         let setting = Setting {
             chain: &chain,
-            model: chain.model().ok(),
+            model: model.as_ref().ok(),
             through: args.through,
             latency: args.memory.latency(args.mem_latency)?,
             timeout: args.timeout,
@@ -188,12 +178,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     report.set_rates(args.clock);
     if let Some(mut out) = out {
         for ((got, frame), before) in results.iter().zip(&frames).zip(&packets) {
-            if Verdict(got.verdict).is_forward() && got.egress.is_empty() {
-                out.write(&left(got, frame, before))?;
-            }
-            for sent in &got.egress {
-                out.write(&Frame { data: sent.clone(), wire_length: sent.len() as u32, ..frame.clone() })?;
-            }
+            write_left(&mut out, got, frame, before)?;
         }
         out.commit()?;
     }
@@ -220,12 +205,8 @@ fn functions(
         let active: u64 = cores.iter().map(|core| u64::from(core.core.active_cycles)).sum();
         let instructions: u64 = cores.iter().map(|core| u64::from(core.core.instructions)).sum();
         let mut verdicts = Verdicts::default();
-        let name = |verdict: Verdict| match &function.app {
-            Some(app) => app.verdict_name(verdict),
-            None => verdict.to_string(),
-        };
         let here = visits.into_iter().flatten().flatten().filter(|visit| visit.function == number);
-        here.for_each(|visit| *verdicts.entry(name(visit.verdict)).or_default() += 1);
+        here.for_each(|visit| *verdicts.entry(function.verdict_name(visit.verdict)).or_default() += 1);
         let packets = f64::from(counts.lanes);
         ArrayFunction {
             name: function.name.clone(),
@@ -247,25 +228,18 @@ fn functions(
     (0..chain.functions.len()).map(row).collect()
 }
 
-/// Faults that are told, a line each.
-const MOST_FAULTS: usize = 8;
-
 /// Tells what threads faulted of, by function; an error unless that is allowed.
 fn tell_faults(args: &Args, chain: &Chain, result: &RunResult) -> anyhow::Result<()> {
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines = FaultLines::default();
     for FaultRecord { cause, core, pc, address, .. } in &result.faults {
         let here = |function: &&hermes_testbench::chain::Function| {
             (function.first_core..function.first_core + function.cores).contains(&usize::from(*core))
         };
         let Some(function) = chain.functions.iter().find(here) else { continue };
-        let place = function.kernel.source_map().place(*pc);
         let verdict = Verdict(hermes_testbench::verdict::FAULT | u32::from(*cause));
-        let line = format!("`{}`: {verdict} at {place}, address {address:#010x}", function.name);
-        if !lines.contains(&line) && lines.len() < MOST_FAULTS {
-            lines.push(line);
-        }
+        lines.add(function, verdict, *pc, *address);
     }
-    lines.iter().for_each(print::error);
+    lines.tell();
     if result.fault_count > 0 && !args.allow_faults {
         bail!(
             "{} threads ended with a fault; with --allow-faults that is a result like others",

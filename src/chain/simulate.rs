@@ -20,7 +20,7 @@ use crate::run::{Through, MEMORY_BYTES};
 pub struct Setting<'a> {
     pub chain: &'a Chain,
     /// The golden model, which the packet ports need.
-    pub model: Option<ChainModel<'a>>,
+    pub model: Option<&'a ChainModel<'a>>,
     pub through: Through,
     pub latency: Latency,
     /// Cycles that the oldest waiting packet waits for a full warp.
@@ -64,7 +64,7 @@ impl Setting<'_> {
                 let ports =
                     cosim::run_through_ports(&mut host, &setup, arriving, streams, *options, progress)?;
                 wrong_lengths(ports.wrong_lengths.iter().copied(), chain.slot_bytes_log2)?;
-                let model = self.model.as_ref().context("the packet ports need a golden model")?;
+                let model = self.model.context("the packet ports need a golden model")?;
                 let packets = check_ports(model, packets, &ports)
                     .context("what left differs from the golden model of the chain")?;
                 RunResult { packets, ..ports.run }

@@ -8,16 +8,15 @@ use hermes_testbench::golden::Golden;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, CaptureWriter, Frame};
-use hermes_testbench::verdict::Verdict;
 
 use super::report::{ChainReport, FunctionReport};
-use super::{each_on_its_line, ChainArg};
+use super::{each_on_its_line, ChainArg, FaultLines};
 use crate::array::ArrayArgs;
 use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
 use crate::run::outcome::wrong_lengths;
-use crate::run::outputs::{left, ResultArgs};
+use crate::run::outputs::{write_left, ResultArgs};
 use crate::run::MEMORY_BYTES;
 
 #[derive(clap::Args)]
@@ -80,7 +79,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             counts.add(visit, &chain);
         }
         if let (Some(out), Some(last)) = (&mut out, visits.last()) {
-            write(out, frame, &packet, last)?;
+            write_left(out, &last.result, frame, &packet)?;
         }
         bar.inc(1);
     }
@@ -94,7 +93,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     print::line(&report)?;
     let faulted: u64 = report.functions.iter().map(|function| function.faulted).sum();
-    counts.faults.iter().for_each(print::error);
+    counts.faults.tell();
     if faulted > 0 && !args.allow_faults {
         bail!(
             "{faulted} of {} packets ended with a fault; with --allow-faults that is a result like others",
@@ -140,41 +139,18 @@ fn compare(chain: &Chain, index: u64, visit: &SimulatedVisit) -> anyhow::Result<
         .with_context(|| format!("`{}`, packet {index} of the capture, counted from 0", function.name))
 }
 
-/// Writes what leaves for a packet.
-fn write(
-    out: &mut CaptureWriter,
-    frame: &Frame,
-    packet: &SlotPacket,
-    last: &SimulatedVisit,
-) -> anyhow::Result<()> {
-    if !last.verdict().is_forward() {
-        return Ok(());
-    }
-    if last.result.egress.is_empty() {
-        out.write(&left(&last.result, frame, packet))?;
-    }
-    for sent in &last.result.egress {
-        out.write(&Frame { data: sent.clone(), wire_length: sent.len() as u32, ..frame.clone() })?;
-    }
-    Ok(())
-}
-
-/// Causes of faults that are told.
-const MOST_FAULTS: usize = 8;
-
 /// What became of the packets so far.
 struct Counts {
     functions: Vec<FunctionReport>,
     forwarded: u64,
-    /// The first fault of each function and instruction, in words.
-    faults: Vec<String>,
+    faults: FaultLines,
 }
 
 impl Counts {
     fn new(chain: &Chain) -> Self {
         let named = |name: &str| FunctionReport { name: name.to_string(), ..FunctionReport::default() };
         let functions = chain.functions.iter().map(|function| named(&function.name)).collect();
-        Self { functions, forwarded: 0, faults: Vec::new() }
+        Self { functions, forwarded: 0, faults: FaultLines::default() }
     }
 
     fn add(&mut self, visit: &SimulatedVisit, chain: &Chain) {
@@ -190,17 +166,9 @@ impl Counts {
             count.dropped += 1;
         }
         count.faulted += u64::from(visit.fault.is_some());
-        let name = |verdict: Verdict| match &of_chain.app {
-            Some(app) => app.verdict_name(verdict),
-            None => verdict.to_string(),
-        };
-        *count.verdicts.entry(name(verdict)).or_default() += 1;
+        *count.verdicts.entry(of_chain.verdict_name(verdict)).or_default() += 1;
         if let Some(fault) = &visit.fault {
-            let place = of_chain.kernel.source_map().place(fault.pc);
-            let told = format!("`{}`: {verdict} at {place}, address {:#010x}", of_chain.name, fault.address);
-            if self.faults.len() < MOST_FAULTS && !self.faults.contains(&told) {
-                self.faults.push(told);
-            }
+            self.faults.add(of_chain, verdict, fault.pc, fault.address);
         }
     }
 

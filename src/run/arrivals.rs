@@ -1,5 +1,6 @@
 //! When the packets of a run arrive.
 
+use hermes_testbench::cosim::{Arrivals, RunOptions};
 use hermes_testbench::metrics::Clock;
 use hermes_testbench::traffic::{ArrivalProcess, Frame};
 
@@ -42,5 +43,23 @@ impl ArrivalArgs {
     /// The cycle of `clock` at which each of `frames` arrives.
     pub fn of(&self, frames: &[Frame], clock: Clock) -> Vec<u64> {
         self.process().arrivals(frames, clock, self.arrivals_seed)
+    }
+
+    /// How a run with these arrivals is watched that may be without a commit for `commit_limit`
+    /// cycles (0: any number) and those of the array's own watchdog, for which it waits.
+    pub fn watched(&self, commit_limit: u64, watchdog: u32, mem_latency: Option<u32>) -> RunOptions {
+        let usual = RunOptions::default();
+        RunOptions {
+            stall_limit: usual.stall_limit.max(100 * u64::from(mem_latency.unwrap_or(0))),
+            commit_limit: match commit_limit {
+                0 => u64::MAX,
+                limit => limit.saturating_add(watchdog.into()),
+            },
+            arrivals: match self.process().is_scheduled() {
+                true => Arrivals::Scheduled,
+                false => Arrivals::Taken,
+            },
+            ..usual
+        }
     }
 }

@@ -43,6 +43,26 @@ pub fn left(packet: &PacketResult, frame: &Frame, before: &SlotPacket) -> Frame 
     Frame { data: packet.bytes.clone(), wire_length, ..frame.clone() }
 }
 
+/// Writes to a capture what leaves for a packet: nothing if it is dropped, the frame that its
+/// kernel left, or those that it made of it.
+pub fn write_left(
+    out: &mut CaptureWriter,
+    packet: &PacketResult,
+    frame: &Frame,
+    before: &SlotPacket,
+) -> anyhow::Result<()> {
+    if !Verdict(packet.verdict).is_forward() {
+        return Ok(());
+    }
+    if packet.egress.is_empty() {
+        out.write(&left(packet, frame, before))?;
+    }
+    for sent in &packet.egress {
+        out.write(&Frame { data: sent.clone(), wire_length: sent.len() as u32, ..frame.clone() })?;
+    }
+    Ok(())
+}
+
 /// The files of a run.
 pub struct Outputs {
     out: Option<CaptureWriter>,
@@ -81,16 +101,7 @@ impl Outputs {
         let Self { mut out, mut json, mut verdicts } = self;
         if let Some(out) = &mut out {
             for ((packet, frame), before) in results.iter().zip(frames).zip(packets) {
-                if !Verdict(packet.verdict).is_forward() {
-                    continue;
-                }
-                if packet.egress.is_empty() {
-                    out.write(&left(packet, frame, before))?;
-                }
-                for sent in &packet.egress {
-                    let wire_length = sent.len() as u32;
-                    out.write(&Frame { data: sent.clone(), wire_length, ..frame.clone() })?;
-                }
+                write_left(out, packet, frame, before)?;
             }
         }
         if let Some((json, origin)) = &mut json {

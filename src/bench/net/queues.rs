@@ -108,8 +108,7 @@ fn latencies(node: &QueueReport, name: &str, limit: Option<f64>, goal: Option<f6
 
 /// Value of a counter of a node at its end.
 pub fn counted(node: &QueueReport, number: u64) -> f64 {
-    let place = counter::all().position(|counter| counter == number);
-    place.and_then(|place| node.status.counters.get(place)).map_or(0.0, |counter| counter.1 as f64)
+    node.status.counter(number).into()
 }
 
 /// Runs a kernel on so many warps of each of two nodes.

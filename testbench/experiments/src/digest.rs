@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use hermes_testbench::kernel::Segment;
 use sha2::{Digest as _, Sha256};
 
 /// The digest of `bytes`: 64 hexadecimal digits.
@@ -10,6 +11,17 @@ pub fn digest(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// What is loaded of a program, as bytes for a digest: its file names the folder in which it was
+/// built, too.
+pub fn loaded(entry: u32, segments: &[Segment]) -> Vec<u8> {
+    let mut bytes = entry.to_le_bytes().to_vec();
+    for segment in segments {
+        bytes.extend(segment.address.to_le_bytes());
+        bytes.extend(&segment.bytes);
+    }
+    bytes
 }
 
 #[cfg(test)]

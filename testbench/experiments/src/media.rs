@@ -12,7 +12,7 @@ use hermes_testbench::staging::temporary_folder;
 use serde::{Deserialize, Serialize};
 use verilator_sys::ModelLibrary;
 
-use crate::digest::digest;
+use crate::digest::{digest, loaded};
 use crate::job::{Estimate, JobFile};
 use crate::parameters::Parameters;
 use crate::results::{Measured, ResultFile};
@@ -212,13 +212,8 @@ impl MediaRun {
         let data = media.kernel.data(size, seed).map_err(anyhow::Error::msg)?;
         let of_data = digest(&[&data.input[..], &data.output].concat());
         let firmware = Firmware::read(&elf)?;
-        // What goes to memory: the ELF file has the name of the folder, too.
-        let mut loaded = firmware.executable.entry.to_le_bytes().to_vec();
-        for segment in &firmware.executable.segments {
-            loaded.extend(segment.address.to_le_bytes());
-            loaded.extend(&segment.bytes);
-        }
-        Ok(Self { firmware, digests: [digest(&loaded), of_data], data })
+        let of_program = digest(&loaded(firmware.executable.entry, &firmware.executable.segments));
+        Ok(Self { firmware, digests: [of_program, of_data], data })
     }
 
     fn symbol(&self, name: &str) -> anyhow::Result<&Symbol> {

@@ -6,8 +6,8 @@ use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{
-    self, counter_name, ClusterOptions, QueueMode, QueueProgram, QueueReport, ServiceCosts, ServiceCounts,
-    ServiceDelays, ServiceOptions, MOST_NODES,
+    self, ClusterOptions, QueueMode, QueueProgram, QueueReport, ServiceCosts, ServiceCounts, ServiceDelays,
+    ServiceOptions, MOST_NODES,
 };
 use hermes_testbench::cosim::{ArraySetup, KernelImage, MemoryOptions, Packet};
 use hermes_testbench::firmware::{build_firmware, Firmware};
@@ -16,7 +16,7 @@ use hermes_testbench::staging::temporary_folder;
 use serde::{Deserialize, Serialize};
 use verilator_sys::ModelLibrary;
 
-use crate::digest::digest;
+use crate::digest::{digest, loaded};
 use crate::job::{Estimate, JobFile};
 use crate::parameters::Parameters;
 use crate::results::{Measured, ResultFile};
@@ -252,14 +252,12 @@ impl NodesRun {
         build_firmware(&[path("firmware.c")], &path("firmware.elf"))?;
         let kernel = Kernel::read(&path("kernel.elf"))?;
         let firmware = Firmware::read(&path("firmware.elf"))?;
-        // What is loaded: the files name the folder, too.
-        let mut loaded = Vec::new();
-        for segment in kernel.segments.iter().chain(&firmware.executable.segments) {
-            loaded.extend(segment.address.to_le_bytes());
-            loaded.extend(&segment.bytes);
-        }
+        let programs = [
+            loaded(kernel.entry, &kernel.segments),
+            loaded(firmware.executable.entry, &firmware.executable.segments),
+        ];
         let delays = serde_json::to_string(&nodes.delays()?)?;
-        let digests = [digest(&loaded), digest(delays.as_bytes())];
+        let digests = [digest(&programs.concat()), digest(delays.as_bytes())];
         Ok(Self { kernel: KernelImage::from(&kernel), folder, digests })
     }
 }
@@ -331,7 +329,7 @@ fn simulate(
             node.verdicts
         );
         ensure!(node.service.failed == 0, "node {number}: a command failed: {:?}", node.service);
-        let again = counted(node, counter::RESENT);
+        let again = node.status.counter(counter::RESENT);
         ensure!(again == 0, "node {number}: {again} packets were sent again; expected none without loss");
     }
     let first = result.nodes.first().context("a cluster without nodes")?;
@@ -349,7 +347,7 @@ fn simulate(
             }
         },
         service: first.service_counts,
-        hart_cycles: counted(first, counter::HART_CYCLES),
+        hart_cycles: first.status.counter(counter::HART_CYCLES).into(),
     };
     Ok((measured, cycles * nodes.nodes as u64))
 }
@@ -373,11 +371,6 @@ fn heap_of(nodes: &Nodes, number: usize) -> Vec<u8> {
         }
         _ => Vec::new(),
     }
-}
-
-fn counted(node: &QueueReport, number: u64) -> u64 {
-    let name = counter_name(number);
-    node.status.counters.iter().find(|(one, _)| *one == name).map_or(0, |(_, value)| u64::from(*value))
 }
 
 fn word(heap: &[u8], at: usize) -> u32 {

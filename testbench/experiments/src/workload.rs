@@ -15,7 +15,7 @@ use hermes_testbench::tables::{
 };
 use hermes_testbench::traffic::{Aim, Frame, Generator, Kind, Traffic};
 
-use crate::digest::digest;
+use crate::digest::{digest, loaded};
 use crate::parameters::Parameters;
 
 /// Firmware that holds a time on the cores by the MCW.
@@ -105,13 +105,8 @@ fn governor(target: u32, folder: &Path) -> anyhow::Result<Option<(Firmware, Stri
     let options = FirmwareOptions { defines: vec![format!("TARGET={target}")], ..FirmwareOptions::default() };
     build_firmware_with(&[source], &options, &elf)?;
     let firmware = Firmware::read(&elf)?;
-    // What is loaded: the file names the folder, too.
-    let mut loaded = firmware.executable.entry.to_le_bytes().to_vec();
-    for segment in &firmware.executable.segments {
-        loaded.extend(segment.address.to_le_bytes());
-        loaded.extend(&segment.bytes);
-    }
-    Ok(Some((firmware, digest(&loaded))))
+    let of_firmware = digest(&loaded(firmware.executable.entry, &firmware.executable.segments));
+    Ok(Some((firmware, of_firmware)))
 }
 
 /// Kernel and tables of a job.

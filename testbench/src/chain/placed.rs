@@ -16,6 +16,7 @@ use crate::iss::Window;
 use crate::kernel::{Arch, BuildOptions, Kernel, RegisterClass, StackNeed, KERNEL_ADDRESSES};
 use crate::slot;
 use crate::staging::temporary_folder;
+use crate::verdict::Verdict;
 
 /// Most functions of a chain: those that the hardware can have.
 pub const MOST_FUNCTIONS: usize = 8;
@@ -69,6 +70,12 @@ pub struct Function {
 }
 
 impl Function {
+    /// The name of a verdict: that of its app, if it has one.
+    #[must_use]
+    pub fn verdict_name(&self, verdict: Verdict) -> String {
+        self.app.as_ref().map_or_else(|| verdict.to_string(), |app| app.verdict_name(verdict))
+    }
+
     /// All that is written to its region before it runs: address and bytes. The rest is zeros.
     pub fn image(&self) -> impl Iterator<Item = (u32, &[u8])> {
         let segments = self.kernel.segments.iter().map(|segment| (segment.address, &segment.bytes[..]));

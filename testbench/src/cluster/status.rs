@@ -74,6 +74,13 @@ pub struct NetStatus {
 }
 
 impl NetStatus {
+    /// The value of a counter, as [`counter`] numbers them; 0 of one that there is none of.
+    #[must_use]
+    pub fn counter(&self, number: u64) -> u32 {
+        let place = counter::all().position(|one| one == number);
+        place.and_then(|place| self.counters.get(place)).map_or(0, |(_, value)| *value)
+    }
+
     /// Reads it.
     ///
     /// # Errors

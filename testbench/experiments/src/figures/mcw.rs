@@ -190,7 +190,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: "64-byte frames by the host, header path, from an empty machine. The p99 of a burst says how long the burst \
-                   is. Mixed traffic is one draw of about eight bursts. Firmware: delay-governor.c, which begins with 16 warps and aims at the \
+                   is. Mixed traffic is one draw of about eight bursts. Firmware: delay-governor.c, which begins with 4 warps of at most 16 and aims at the \
                    cycles of its row for the time of a warp on the cores, about twice the mean delay of sparse traffic."
             .to_string(),
         assumed: "T as in figure 4.".to_string(),
