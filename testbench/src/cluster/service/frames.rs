@@ -66,8 +66,10 @@ pub enum Kind {
     Read {
         /// Packets of its response.
         packets: u32,
-        /// It asks for eight whole packets.
-        whole: bool,
+        /// Where it begins at the target.
+        address: u64,
+        /// Behind it, if it asks for eight whole packets: where the rest of a longer get would begin.
+        rest: Option<u64>,
     },
     /// An atomic operation.
     Atomic,
@@ -77,9 +79,9 @@ impl Sent {
     /// A frame of a node whose packets have `mtu` bytes.
     pub fn of(bytes: &[u8], mtu: u32) -> Self {
         let Ok(frame) = RoceFrame::parse(bytes) else { return Self::Other };
-        let length = match frame.extended {
-            Extended::Rdma { length, .. } => length,
-            _ => 0,
+        let (address, length) = match frame.extended {
+            Extended::Rdma { address, length, .. } => (address, length),
+            _ => (0, 0),
         };
         let put = |whole: bool| Kind::Put {
             whole,
@@ -91,9 +93,11 @@ impl Sent {
             opcode::WRITE_ONLY => put(true),
             opcode::WRITE_MIDDLE => Kind::Further { last: false },
             opcode::WRITE_LAST => Kind::Further { last: true },
-            opcode::READ_REQUEST => {
-                Kind::Read { packets: length.div_ceil(mtu).max(1), whole: length == READ_PACKETS * mtu }
-            }
+            opcode::READ_REQUEST => Kind::Read {
+                packets: length.div_ceil(mtu).max(1),
+                address,
+                rest: (length == READ_PACKETS * mtu).then(|| address.wrapping_add(length.into())),
+            },
             opcode::COMPARE_SWAP | opcode::FETCH_ADD => Kind::Atomic,
             _ => return Self::Other,
         };

@@ -40,8 +40,8 @@ struct Pair {
     left: u64,
     /// The packet behind the last one that was sent.
     next: Option<u32>,
-    /// The packet behind a READ of eight whole packets, if nothing was sent behind it.
-    goes_on_at: Option<u32>,
+    /// Where the rest of a get would begin whose READ of eight whole packets was the last request.
+    rest: Option<u64>,
     /// Long puts without a signal.
     puts: u32,
     /// The message whose packets come.
@@ -230,7 +230,7 @@ impl Pair {
             _ => 1,
         };
         self.next = Some(behind(sequence, packets));
-        let goes_on = self.goes_on_at.take() == Some(sequence);
+        let rest = self.rest.take();
         let last = behind(sequence, packets - 1);
         let ends = |pair: &mut VecDeque<Outstanding>| pair.push_back(Outstanding { last, goes_on: false });
         match kind {
@@ -259,12 +259,13 @@ impl Pair {
                 }
                 Place::Further
             }
-            Kind::Read { whole, .. } => {
+            Kind::Read { address, rest: next, .. } => {
+                let goes_on = rest == Some(address);
                 if goes_on {
                     self.outstanding.iter_mut().last().into_iter().for_each(|before| before.goes_on = true);
                 }
                 ends(&mut self.outstanding);
-                self.goes_on_at = whole.then(|| behind(sequence, packets));
+                self.rest = next;
                 match goes_on {
                     true => Place::Further,
                     false => Place::Message,

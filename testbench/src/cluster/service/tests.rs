@@ -42,8 +42,8 @@ fn part(opcode: u8, sequence: u32, length: u32) -> Vec<u8> {
     frame(HERE, PEER, opcode, sequence, extended)
 }
 
-fn get(sequence: u32, length: u32) -> Vec<u8> {
-    frame(HERE, PEER, opcode::READ_REQUEST, sequence, rdma(length))
+fn get(sequence: u32, address: u64, length: u32) -> Vec<u8> {
+    frame(HERE, PEER, opcode::READ_REQUEST, sequence, Extended::Rdma { address, key: 0, length })
 }
 
 fn answer(opcode: u8, sequence: u32) -> Vec<u8> {
@@ -122,11 +122,11 @@ fn what_nobody_serves() {
         (3_000, put(PEER, 2, 8)),
         (5_000, put(PEER, 3, 64)),
         (5_001, frame(HERE, PEER, opcode::FETCH_ADD, 4, atomic)),
-        (7_000, get(5, 8 * MTU)),
-        (7_001, get(13, 8 * MTU)),
-        (7_002, get(21, 100)),
-        (9_000, get(22, 100)),
-        (11_000, get(22, 100)),
+        (7_000, get(5, 0x100, 8 * MTU)),
+        (7_001, get(13, 0x100 + 0x2000, 8 * MTU)),
+        (7_002, get(21, 0x100 + 0x4000, 100)),
+        (9_000, get(22, 0x100, 100)),
+        (11_000, get(22, 0x100, 100)),
     ];
     let mut one = service(DELAYS, 1, 8);
     let left = leave(&mut one, &list);
@@ -134,6 +134,23 @@ fn what_nobody_serves() {
     let sent = [1_000, 1_000, 3_000, 5_000, 5_000, 7_000, 7_000, 7_000, 9_000];
     sent.iter().enumerate().for_each(|(place, sent)| late(place, *sent));
     assert_eq!((left[9], one.counts().messages), (11_000, 5));
+}
+
+/// Gets of eight whole packets, one behind the other, are messages each: a get goes on where the
+/// part before it ended, and nowhere else.
+#[test]
+fn gets_of_whole_packets_are_served_each() {
+    let list = [
+        (1_000, get(0, 0, 8 * MTU)),
+        (5_000, get(8, 0, 8 * MTU)),
+        (9_000, get(16, 0x8000, 100)),
+        (13_000, put(PEER, 17, 8)),
+    ];
+    let mut one = service(DELAYS, 1, 8);
+    let expected = [1_000, 5_000, 9_000, 13_000].map(|sent| sent + ALONE);
+    assert_eq!(leave(&mut one, &list), expected);
+    let answers = [(20_000, answer(opcode::RESPONSE_LAST, 7)), (20_700, answer(opcode::RESPONSE_LAST, 15))];
+    assert_eq!(given(&mut one, &answers), [20_600, 21_300], "each is complete");
 }
 
 /// Answers of this node to others, and frames of others, pass.
@@ -175,8 +192,8 @@ fn what_completes_is_held_and_answers_stay_in_order() {
         (0, put(PEER, 0, 8)),
         (10, part(opcode::WRITE_FIRST, 1, 2_000)),
         (20, part(opcode::WRITE_LAST, 2, 0)),
-        (30, get(3, 8 * MTU)),
-        (31, get(11, 2 * MTU)),
+        (30, get(3, 0, 8 * MTU)),
+        (31, get(11, 0x2000, 2 * MTU)),
     ];
     leave(&mut one, &requests);
     let answers = [
