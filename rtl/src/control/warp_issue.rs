@@ -27,7 +27,8 @@ use hermes_hdl::prelude::*;
 ///    only while it is open. It takes the oldest warp that waits for its function; if there is
 ///    none, and its function is that of new packets (`waits.entry`), the formed one, under the
 ///    conditions of 2 and while `waits.room` is high. A core comes into question if there is a
-///    warp for it, in turn: no core with such a warp starves. `warp.ready` depends on `warp.valid`.
+///    warp for it, in turn: no core with such a warp starves, but with least-occupied issue one
+///    with more busy slots waits for the others. `warp.ready` depends on `warp.valid`.
 ///    `idle_slot` is high while a core could take a formed warp.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, warps: usize, spawns: usize, least: usize, functions: usize)]

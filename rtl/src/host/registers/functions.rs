@@ -294,11 +294,13 @@ impl Logic for FunctionRegisters {
         let written = self.request.data.val() & self.request.mask.val();
         let written_target = written.get_bits::<3>(0);
         let allowed = written.get_bit(3) & (written_target > select) & (written_target <= self.last.val());
+        // A write without the byte of the link keeps it.
+        let writes_link = self.decoder.hardware.next_write.val() & self.request.mask.val().get_bit(3);
         let mut links = bits::<8>(0);
         let mut targets = bits::<24>(0);
         let mut shown = bits::<4>(0);
         for i in 0..self._functions {
-            if self.decoder.hardware.next_write.val() & (select == self.index[i].val()) {
+            if writes_link & (select == self.index[i].val()) {
                 self.goes_on[i].d.next = allowed;
                 self.target[i].d.next = bits::<3>(0);
                 if allowed {

@@ -83,5 +83,16 @@ fn links_make_no_loop() {
                 }
             }
         }
+        // A write of the upper half word alone keeps the link.
+        access(&mut unit, "NF_SELECT", true, 0);
+        access(&mut unit, "NF_NEXT", true, 9);
+        unit.request.address.next = u64::from(offset("NF_NEXT")).into();
+        unit.request.write.next = true;
+        unit.request.mask.next = 0xffff_0000u64.into();
+        unit.request.data.next = 0u64.into();
+        settle(&mut unit);
+        tick!(unit);
+        unit.request.write.next = false;
+        assert_eq!(access(&mut unit, "NF_NEXT", false, 0), 9, "{functions}");
     }
 }
