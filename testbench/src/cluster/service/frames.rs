@@ -68,7 +68,7 @@ pub enum Kind {
         packets: u32,
         /// Where it begins at the target.
         address: u64,
-        /// Behind it, if it asks for eight whole packets: where the rest of a longer get would begin.
+        /// Where the rest of a longer get would begin, if it asks for eight whole packets.
         rest: Option<u64>,
     },
     /// An atomic operation.
