@@ -11,7 +11,8 @@ use crate::print;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// imix (UDP, 64/594/1518 bytes 7:4:1), fixed:BYTES (UDP) or tcp-mix; sizes without FCS
+    /// imix (UDP, 64/594/1518 bytes 7:4:1), fixed:BYTES (UDP), bimodal:PERCENT (UDP of 60 bytes, so
+    /// many percent of 1514) or tcp-mix; sizes without FCS
     #[arg(long)]
     kind: Kind,
     /// Packets to make

@@ -16,7 +16,7 @@ use crate::parameters::Parameters;
 
 /// Version of the format of jobs and results: another one has other fields, or fields that mean
 /// something else.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Hexadecimal digits of a key.
 const KEY_DIGITS: usize = 16;
@@ -138,7 +138,7 @@ impl Estimate {
         let (frame_bytes, slot_bytes) = match parameters.kind()? {
             Kind::Fixed(bytes) => (bytes, (bytes + 64).next_power_of_two()),
             Kind::Imix => (362, 2048),
-            Kind::TcpMix => (1_000, 2048),
+            kind @ (Kind::TcpMix | Kind::Bimodal(_)) => (kind.mean_bytes() as usize, 2048),
         };
         let packets = parameters.packets as f64;
         let lanes = (parameters.array.cores * parameters.array.lanes) as f64;

@@ -59,7 +59,8 @@ pub struct Parameters {
     pub mcw: u32,
     /// Packets of the run.
     pub packets: usize,
-    /// Kind of packets: `fixed:BYTES` (captured bytes, without FCS), `imix` or `tcp-mix`.
+    /// Kind of packets: `fixed:BYTES` (captured bytes, without FCS), `imix`,
+    /// `bimodal:PERCENT` or `tcp-mix`.
     pub frames: String,
     /// When they arrive, as `--arrivals` of `hermes run` takes it.
     pub arrivals: String,

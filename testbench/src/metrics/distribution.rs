@@ -16,6 +16,10 @@ pub struct Distribution {
     pub p95: u64,
     /// 99th percentile.
     pub p99: u64,
+    /// Values between which the 99th percentile lies with 95 % confidence, by order statistics, if
+    /// the values do not depend on each other; none if there are too few above it.
+    #[serde(default)]
+    pub p99_interval: Option<(u64, u64)>,
     /// 99.9th percentile, of 10,000 values or more.
     pub p999: Option<u64>,
     /// Largest value.
@@ -31,6 +35,15 @@ pub struct Distribution {
 /// value that is not below this share of them.
 fn rank(count: usize, thousandths: usize) -> usize {
     (count * thousandths).div_ceil(1000).max(1) - 1
+}
+
+/// The places between which the 99th percentile of so many sorted values lies with 95 %
+/// confidence: ranks are binomial, and nearly normal where ten values or more are above it.
+fn p99_ranks(count: usize) -> Option<(usize, usize)> {
+    let (expected, deviation) = (0.99 * count as f64, (0.99 * 0.01 * count as f64).sqrt());
+    let low = (expected - 1.96 * deviation).floor() as usize;
+    let high = (expected + 1.96 * deviation).ceil() as usize;
+    (count >= 1_000 && high < count).then(|| (low.max(1) - 1, high - 1))
 }
 
 impl Distribution {
@@ -49,6 +62,7 @@ impl Distribution {
             p50: percentile(500),
             p95: percentile(950),
             p99: percentile(990),
+            p99_interval: p99_ranks(sorted.len()).map(|(low, high)| (sorted[low], sorted[high])),
             p999,
             max: *max,
             iqr: percentile(750) - percentile(250),
@@ -82,6 +96,13 @@ mod tests {
         assert_eq!(Distribution::of(std::iter::empty()), Distribution::default());
         assert!((interquartile_range([4.5, 1.0, 2.0, 3.0].into_iter()) - 2.0).abs() < 1e-9);
         assert!(interquartile_range(std::iter::empty()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn confidence_of_the_99th_percentile() {
+        assert_eq!(Distribution::of(1..=999).p99_interval, None);
+        // 9,900 and 1.96 times 9.95, outwards.
+        assert_eq!(Distribution::of((1..=10_000).rev()).p99_interval, Some((9_880, 9_920)));
     }
 
     #[test]

@@ -17,6 +17,8 @@ use crate::slot;
 const START: u64 = 1_700_000_000_000_000_000;
 /// Frame sizes of the simple IMIX, in their ratio 7:4:1.
 const IMIX: [usize; 12] = [64, 64, 64, 64, 64, 64, 64, 594, 594, 594, 594, 1518];
+/// Frames of the two sizes of bimodal traffic: as short and as long as Ethernet's.
+const BIMODAL: (usize, usize) = (60, 1514);
 /// TCP connections that are open at the same time.
 const CONNECTIONS: usize = 16;
 /// Payload bytes of a full TCP segment.
@@ -31,6 +33,24 @@ pub enum Kind {
     Fixed(usize),
     /// TCP connections: handshakes, requests, full data segments, acknowledgements, ends.
     TcpMix,
+    /// UDP packets of 60 bytes, and so many percent of 1514 bytes among them, at random places.
+    Bimodal(u32),
+}
+
+impl Kind {
+    /// Captured bytes of a frame in the mean, without FCS; of connections about.
+    #[must_use]
+    pub fn mean_bytes(self) -> f64 {
+        match self {
+            Self::Fixed(bytes) => bytes as f64,
+            Self::Imix => IMIX.iter().sum::<usize>() as f64 / IMIX.len() as f64,
+            Self::TcpMix => 1_000.0,
+            Self::Bimodal(percent) => {
+                let long = f64::from(percent) / 100.0;
+                BIMODAL.0 as f64 * (1.0 - long) + BIMODAL.1 as f64 * long
+            }
+        }
+    }
 }
 
 impl FromStr for Kind {
@@ -45,7 +65,11 @@ impl FromStr for Kind {
                 Ok(bytes) if (MIN_FRAME..=largest).contains(&bytes) => Ok(Self::Fixed(bytes)),
                 _ => Err(format!("`{text}`: expected {MIN_FRAME} to {largest} bytes")),
             },
-            _ => Err(format!("`{text}`: expected imix, fixed:BYTES or tcp-mix")),
+            Some(("bimodal", percent)) => match percent.parse() {
+                Ok(percent) if percent <= 100 => Ok(Self::Bimodal(percent)),
+                _ => Err(format!("`{text}`: expected 0 to 100 percent of long frames")),
+            },
+            _ => Err(format!("`{text}`: expected imix, fixed:BYTES, bimodal:PERCENT or tcp-mix")),
         }
     }
 }
@@ -109,6 +133,10 @@ impl Generator {
                 }
                 let bytes = self.sizes.pop().unwrap_or(IMIX[0]);
                 packet::udp(&mut self.random, bytes)
+            }
+            Kind::Bimodal(percent) => {
+                let is_long = self.random.gen_range(0..100) < percent;
+                packet::udp(&mut self.random, if is_long { BIMODAL.1 } else { BIMODAL.0 })
             }
             Kind::TcpMix => {
                 if self.connections.is_empty() {
@@ -271,6 +299,9 @@ mod tests {
         let count = |bytes| frames.iter().filter(|frame| frame.data.len() == bytes).count();
         assert_eq!((count(64), count(594), count(1518)), (700, 400, 100));
         assert!(generate("fixed:777", 50, 0.0).iter().all(|frame| frame.data.len() == 777));
+        let long = generate("bimodal:10", 2000, 0.0).iter().filter(|frame| frame.data.len() == 1514).count();
+        assert!((150..250).contains(&long), "{long} of 2000");
+        assert!(generate("bimodal:0", 50, 0.0).iter().all(|frame| frame.data.len() == 60));
         assert!(generate("tcp-mix", 2000, 0.0).iter().any(|frame| frame.data.len() == 1514));
         let last = &frames[frames.len() - 1];
         let bits: u64 = frames[..1199].iter().map(wire_bits).sum();
@@ -278,15 +309,28 @@ mod tests {
     }
 
     #[test]
+    fn sizes_in_the_mean() {
+        let mean = |kind: &str| kind.parse::<Kind>().unwrap().mean_bytes();
+        assert_eq!((mean("fixed:60"), mean("bimodal:10"), mean("bimodal:100")), (60.0, 205.4, 1514.0));
+        for kind in ["imix", "tcp-mix", "bimodal:30"] {
+            let frames = generate(kind, 6_000, 0.0);
+            let found = frames.iter().map(|frame| frame.data.len()).sum::<usize>() as f64 / 6_000.0;
+            assert!((0.9..1.1).contains(&(found / mean(kind))), "{kind}: {found}");
+        }
+    }
+
+    #[test]
     fn same_seed_same_packets() {
-        for kind in ["imix", "tcp-mix"] {
+        for kind in ["imix", "tcp-mix", "bimodal:50"] {
             assert_eq!(generate(kind, 300, 20.0), generate(kind, 300, 20.0));
         }
     }
 
     #[test]
     fn kinds_are_checked() {
-        for text in ["", "fixed", "fixed:", "fixed:59", "fixed:65519", "imix:3", "mix"] {
+        for text in
+            ["", "fixed", "fixed:", "fixed:59", "fixed:65519", "imix:3", "mix", "bimodal", "bimodal:101"]
+        {
             assert!(text.parse::<Kind>().unwrap_err().contains("expected"), "{text}");
         }
     }

@@ -8,6 +8,7 @@ mod curve;
 mod depth;
 mod fig4;
 mod fig5;
+mod hol;
 mod issue;
 mod mcw;
 mod measure;
@@ -28,6 +29,7 @@ mod timeout;
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
+use hermes_testbench::traffic::{Kind, WIRE_OVERHEAD_BYTES};
 
 pub(crate) use measure::computing_rate;
 pub use measure::{Measure, MEASURES};
@@ -70,6 +72,7 @@ pub const ALL: &[Experiment] = &[
     sweeps::BY_LATENCY,
     sweeps::BY_LANES,
     sweeps::BY_CHANNELS,
+    hol::EXPERIMENT,
 ];
 
 /// The experiments of the Pangaea paper, which are no part of `all`: `pangaea` are all of them.
@@ -91,10 +94,10 @@ pub fn every() -> impl Iterator<Item = &'static Experiment> {
 /// The apps of the papers' figures: name here, name there, packets of a run with a steady state.
 /// `dec-ttl` stands for the three that are alike (Hermes, section 4.2).
 const APPS: [App; 4] = [
-    App { name: "classifier", published: "Packet classification", packets: 32_768 },
-    App { name: "dpi", published: "DPI", packets: 32_768 },
-    App { name: "route-lookup", published: "Routing table lookup", packets: 65_536 },
-    App { name: "dec-ttl", published: "DecTTL", packets: 65_536 },
+    App::of("classifier", "Packet classification", 32_768, (165.0, 132.0)),
+    App::of("dpi", "DPI", 32_768, (270.0, 234.0)),
+    App::of("route-lookup", "Routing table lookup", 65_536, (910.0, 121.0)),
+    App::of("dec-ttl", "DecTTL", 65_536, (1_430.0, 419.0)),
 ];
 
 /// Packets of a run with [`Scale::Quick`].
@@ -102,18 +105,47 @@ const QUICK_PACKETS: usize = 2_048;
 /// Waves that a run has at least for a steady state.
 const WAVES: usize = hermes_testbench::metrics::SteadyState::fewest(1) as usize;
 
-/// An app of the papers' figures.
+/// An app of the papers' figures, with its frames.
 #[derive(Clone, Copy, Debug)]
 struct App {
+    /// Name in labels.
     name: &'static str,
+    /// The app that runs.
+    runs: &'static str,
+    /// Kind of its frames.
+    frames: &'static str,
     published: &'static str,
     packets: usize,
+    /// Million packets a second that it reaches at its best MCW on the array of the paper, about:
+    /// from the host and through the ports. They choose the rates of jobs, which a plan must know
+    /// before anything is measured; the page tells loads by what was measured.
+    throughput: (f64, f64),
 }
 
 impl App {
+    /// An app with frames of 64 bytes.
+    const fn of(name: &'static str, published: &'static str, packets: usize, throughput: (f64, f64)) -> Self {
+        Self { name, runs: name, frames: "fixed:60", published, packets, throughput }
+    }
+
+    /// A run of it.
+    fn parameters(&self) -> anyhow::Result<Parameters> {
+        Ok(Parameters { frames: self.frames.to_string(), ..Parameters::of(self.runs)? })
+    }
+
+    /// Captured bytes of a frame in the mean, without FCS.
+    fn frame_bytes(&self) -> f64 {
+        self.frames.parse().map_or(60.0, Kind::mean_bytes)
+    }
+
+    /// Bits of a frame on the wire in the mean, with preamble, FCS and gap.
+    fn wire_bits(&self) -> f64 {
+        8.0 * (self.frame_bytes() + WIRE_OVERHEAD_BYTES as f64)
+    }
+
     /// A run of it at saturation, with an MCW.
     fn saturated(&self, mcw: u32, scale: Scale) -> anyhow::Result<Parameters> {
-        let parameters = Parameters { mcw, ..Parameters::of(self.name)? };
+        let parameters = Parameters { mcw, ..self.parameters()? };
         let threads = parameters.array.cores * parameters.array.lanes * mcw as usize;
         let packets = match scale {
             Scale::Quick => QUICK_PACKETS,

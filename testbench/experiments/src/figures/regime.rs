@@ -1,36 +1,32 @@
 //! Traffic by its load: the papers name regimes, not rates.
 
-use hermes_testbench::traffic::ArrivalProcess;
+use hermes_testbench::traffic::{ArrivalProcess, Kind, WIRE_OVERHEAD_BYTES};
 
-use super::{App, APPS, QUICK_PACKETS};
+use super::{App, QUICK_PACKETS};
 use crate::parameters::Through;
 use crate::plan::Scale;
 use crate::results::ResultFile;
 
-/// Bits of a 64-byte frame on the wire, with preamble, FCS and gap.
-pub const WIRE_BITS: f64 = 8.0 * 84.0;
 /// Packets of a burst.
 pub const BURST_PACKETS: usize = 16_384;
 
-/// Million packets a second that an app reaches at its best MCW on the array of the paper, about:
-/// by the order of [`APPS`], host and ports. They choose the rates of jobs, which a plan must know
-/// before anything is measured; the page tells loads by what was measured.
-const THROUGHPUT: [(f64, f64); 4] = [(165.0, 132.0), (270.0, 234.0), (910.0, 121.0), (1_430.0, 419.0)];
-
 /// What an app reaches, in million packets a second.
 pub fn nominal(app: &App, through: Through) -> f64 {
-    let of_app = APPS.iter().zip(THROUGHPUT).find(|(one, _)| one.name == app.name);
-    let (host, ports) = of_app.map_or((1.0, 1.0), |(_, rates)| rates);
     match through {
-        Through::Host => host,
-        Through::Ports => ports,
+        Through::Host => app.throughput.0,
+        Through::Ports => app.throughput.1,
     }
 }
 
 /// Gbit/s on the wire of a load of `factor`, with a digit behind the point, so that what the text
 /// of a job says is what runs.
 pub fn rate(app: &App, through: Through, factor: f64) -> f64 {
-    (nominal(app, through) * factor * WIRE_BITS / 1e3 * 10.0).round() / 10.0
+    (nominal(app, through) * factor * app.wire_bits() / 1e3 * 10.0).round() / 10.0
+}
+
+/// Million packets a second that [`rate`] is.
+pub fn offered(app: &App, through: Through, factor: f64) -> f64 {
+    rate(app, through, factor) / app.wire_bits() * 1e3
 }
 
 /// Packets of a run at a load in percent: a quarter of `packets` at low loads, at which a packet
@@ -58,5 +54,6 @@ pub fn offered_to(result: &ResultFile) -> f64 {
         ) => rate,
         _ => 0.0,
     };
-    rate / WIRE_BITS * 1e3
+    let frame = result.job.parameters.kind().map_or(60.0, Kind::mean_bytes);
+    rate / (8.0 * (frame + WIRE_OVERHEAD_BYTES as f64)) * 1e3
 }

@@ -3,7 +3,7 @@
 use hermes_qos::baseline::{Pipelining, System};
 
 use super::baseline;
-use crate::figures::regime::{rate, BURST_PACKETS, WIRE_BITS};
+use crate::figures::regime::{offered, BURST_PACKETS};
 use crate::figures::{figure, App, Results, APPS, QUICK_PACKETS};
 use crate::parameters::Through;
 use crate::plan;
@@ -57,7 +57,7 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
         let mut row = vec![name];
         let mut shares = Vec::new();
         for app in &APPS {
-            let offered = rate(app, Through::Host, FACTOR) / WIRE_BITS * 1e3;
+            let offered = offered(app, Through::Host, FACTOR);
             let all = baseline::all(results, app, &system, offered, packets);
             let delays = |one: &baseline::Baseline| {
                 one.burst.delays.iter().sum::<f64>() / one.burst.delays.len().max(1) as f64

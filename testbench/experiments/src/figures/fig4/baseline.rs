@@ -2,7 +2,7 @@
 
 use hermes_qos::baseline::{process, Outcome, System};
 
-use crate::figures::regime::WIRE_BITS;
+use super::{IMIX, WARPS_IMIX};
 use crate::figures::{labels, App, Results};
 use crate::parameters::Parameters;
 use crate::plan::{Cell, Scale};
@@ -19,13 +19,12 @@ const BATCHES: usize = 16;
 const DESCRIPTOR_BYTES: f64 = 16.0;
 /// Bytes that come back of a packet of which a verdict is wanted alone.
 const VERDICT_BYTES: f64 = 4.0;
-/// Bytes of a frame without FCS.
-const FRAME_BYTES: f64 = 60.0;
 
 /// The kernel of an app alone on batches of every size.
 pub fn cells(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
     let (sizes, warps) = match scale {
         Scale::Quick => (&QUICK_SIZES[..], &QUICK_WARPS[..]),
+        Scale::Full if app.name == IMIX.name => (&SIZES[..], &WARPS_IMIX[..]),
         Scale::Full => (&SIZES[..], &WARPS[..]),
     };
     let mut cells = Vec::new();
@@ -35,7 +34,7 @@ pub fn cells(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
             let labels = labels(&[("app", app.name), ("batch", &size), ("mcw", &mcw.to_string())]);
             cells.push(Cell {
                 labels,
-                parameters: Parameters { mcw: *mcw, packets: *packets, ..Parameters::of(app.name)? },
+                parameters: Parameters { mcw: *mcw, packets: *packets, ..app.parameters()? },
             });
         }
     }
@@ -57,7 +56,7 @@ pub fn other_batches(app: &App, scale: Scale) -> anyhow::Result<Vec<Cell>> {
     };
     let of_seed = |packet_seed: u64| -> anyhow::Result<Cell> {
         let labels = labels(&[("app", app.name), (OTHER, &packet_seed.to_string())]);
-        Ok(Cell { labels, parameters: Parameters { mcw, packets, packet_seed, ..Parameters::of(app.name)? } })
+        Ok(Cell { labels, parameters: Parameters { mcw, packets, packet_seed, ..app.parameters()? } })
     };
     OTHER_SEEDS.into_iter().map(of_seed).collect()
 }
@@ -84,11 +83,12 @@ pub struct Baseline {
 
 /// Bytes of a packet to the GPU and back.
 fn bytes(app: &App) -> (f64, f64) {
-    let back = match app.name {
+    let frame = app.frame_bytes();
+    let back = match app.runs {
         "dpi" | "classifier" | "route-lookup" => VERDICT_BYTES,
-        _ => FRAME_BYTES,
+        _ => frame,
     };
-    (FRAME_BYTES + DESCRIPTOR_BYTES, back)
+    (frame + DESCRIPTOR_BYTES, back)
 }
 
 /// The times of the kernel by the size of the batch: from the first start to the last finish, with
@@ -165,10 +165,10 @@ pub fn calibrated(results: &Results, dpi: &App, system: &System) -> Option<Syste
     Some(System { efficiency: high, ..*system })
 }
 
-/// Gbit/s of 64-byte frames.
-pub fn gbps(mpps: f64) -> f64 {
+/// Gbit/s of an app's frames.
+pub fn gbps(mpps: f64, app: &App) -> f64 {
     // A frame on the wire has 20 bytes of preamble and gap, which are no part of it.
-    mpps * (WIRE_BITS - 160.0) / 1e3
+    mpps * (app.wire_bits() - 160.0) / 1e3
 }
 
 #[cfg(test)]
@@ -180,6 +180,6 @@ mod tests {
         let times = [(256, 100.0), (1024, 400.0)];
         let of = |packets| kernel_time(&times, packets);
         assert_eq!((of(10), of(256), of(640), of(1024), of(5000)), (100.0, 100.0, 250.0, 400.0, 400.0));
-        assert_eq!(gbps(1000.0), 512.0);
+        assert_eq!(gbps(1000.0, &crate::figures::APPS[0]), 512.0);
     }
 }

@@ -69,10 +69,39 @@ const WARPS: [u32; 4] = [4, 8, 16, 32];
 /// Line-card rates of bursts, in throughputs of the array.
 const FACTORS: [(&str, f64); 2] = [("2.0", 2.0), ("1.1", 1.1)];
 
+/// DPI of frames of several sizes, beside the apps of the paper.
+const IMIX: App = App {
+    name: "dpi-imix",
+    runs: "dpi",
+    frames: "imix",
+    published: "DPI, IMIX",
+    packets: 32_768,
+    throughput: (23.0, 0.0),
+};
+/// All apps of figures 4(a) to 4(c).
+const EVERY: [App; 5] = [APPS[0], APPS[1], APPS[2], APPS[3], IMIX];
+/// Values of the MCW with IMIX: a steady state of more takes a ring of half a gigabyte, and fewer
+/// are slower.
+const WARPS_IMIX: [u32; 2] = [8, 16];
+
+/// The apps of a plan: IMIX takes longest, and a quick plan does without.
+fn apps(scale: Scale) -> &'static [App] {
+    match scale {
+        Scale::Quick => &APPS,
+        Scale::Full => &EVERY,
+    }
+}
+
 /// The array at saturation, and the kernel alone on batches for the CPU/GPU system.
 fn saturated_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
     let mut cells = closed(scale)?;
-    for app in &APPS {
+    if scale == Scale::Full {
+        for mcw in WARPS_IMIX {
+            let labels = labels(&[("app", IMIX.name), ("mcw", &mcw.to_string()), ("closed", "yes")]);
+            cells.push(Cell { labels, parameters: IMIX.saturated(mcw, scale)? });
+        }
+    }
+    for app in apps(scale) {
         cells.extend(baseline::cells(app, scale)?);
     }
     Ok(cells)
@@ -91,7 +120,10 @@ fn all_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
 /// Bursts on the array, and the kernel alone on batches for the CPU/GPU system.
 fn burst_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
     let mut cells = even_bursts(scale)?;
-    for app in &APPS {
+    if scale == Scale::Full {
+        cells.extend(bursts(&IMIX, &WARPS_IMIX, scale)?);
+    }
+    for app in apps(scale) {
         cells.extend(baseline::cells(app, scale)?);
     }
     Ok(cells)
@@ -99,17 +131,28 @@ fn burst_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
 
 /// Bursts on the array whose packets arrive evenly.
 pub(super) fn even_bursts(scale: Scale) -> anyhow::Result<Vec<Cell>> {
-    let (packets, warps) = match scale {
-        Scale::Quick => (QUICK_PACKETS, &WARPS[..3]),
-        Scale::Full => (BURST_PACKETS, &WARPS[..]),
+    let warps = match scale {
+        Scale::Quick => &WARPS[..3],
+        Scale::Full => &WARPS[..],
     };
     let mut cells = Vec::new();
     for app in &APPS {
-        for (name, factor) in FACTORS {
-            for mcw in warps {
-                let labels = labels(&[("app", app.name), ("load", name), ("mcw", &mcw.to_string())]);
-                cells.push(Cell { labels, parameters: offered(app, factor, *mcw, packets)? });
-            }
+        cells.extend(bursts(app, warps, scale)?);
+    }
+    Ok(cells)
+}
+
+/// Bursts of an app at both rates, with these MCW.
+fn bursts(app: &App, warps: &[u32], scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let packets = match scale {
+        Scale::Quick => QUICK_PACKETS,
+        Scale::Full => BURST_PACKETS,
+    };
+    let mut cells = Vec::new();
+    for (name, factor) in FACTORS {
+        for mcw in warps {
+            let labels = labels(&[("app", app.name), ("load", name), ("mcw", &mcw.to_string())]);
+            cells.push(Cell { labels, parameters: offered(app, factor, *mcw, packets)? });
         }
     }
     Ok(cells)
@@ -118,5 +161,5 @@ pub(super) fn even_bursts(scale: Scale) -> anyhow::Result<Vec<Cell>> {
 /// A run of an app whose packets arrive evenly, at `factor` times its throughput.
 fn offered(app: &App, factor: f64, mcw: u32, packets: usize) -> anyhow::Result<Parameters> {
     let arrivals = even(app, Through::Host, factor);
-    Ok(Parameters { mcw, packets, arrivals, ..Parameters::of(app.name)? })
+    Ok(Parameters { mcw, packets, arrivals, ..app.parameters()? })
 }
