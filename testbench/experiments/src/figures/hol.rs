@@ -18,9 +18,9 @@ pub const EXPERIMENT: Experiment = Experiment {
 const SHARES: [u32; 7] = [0, 1, 3, 10, 30, 60, 100];
 const QUICK_SHARES: [u32; 2] = [0, 10];
 /// Offered on the wire, in Gbit/s: below what the array reaches with any share.
-const LOADS: [&str; 2] = ["10", "30"];
+const LOADS: [&str; 2] = ["20", "40"];
 /// Packets of a run: long frames take long to simulate.
-const PACKETS: usize = 4_096;
+const PACKETS: usize = 2_048;
 /// MCW of the runs.
 const MCW: u32 = 16;
 
