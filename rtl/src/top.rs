@@ -11,7 +11,7 @@ use crate::net::{InterfaceSizes, NetInterface, NetWindow};
 use crate::ports::{
     AxiLite, FormedTrace, HopTrace, MemoryByte, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace,
 };
-use crate::spawn::{ThreadSpawner, WriteMerge};
+use crate::spawn::{ThreadSpawner, TrapCount, WriteMerge};
 use crate::stream::PacketPorts;
 use crate::trace::TraceBuffer;
 use crate::types::JobSlot;
@@ -132,6 +132,8 @@ pub struct HermesTop<const LANES: usize> {
     ports: Vec<PacketPorts>,
     #[init((0..spawns).map(|_| ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots, captures)).collect())]
     spawner: Vec<ThreadSpawner>,
+    #[init((0..spawns).map(|_| TrapCount::new(config.cores)).collect())]
+    trap_count: Vec<TrapCount>,
     #[init(command(config))]
     command: Vec<CommandProcessor>,
     #[count(usize::from(config.command_requester()))]
@@ -368,7 +370,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 self.core[i].spawn_watchdog_limit[k].next = self.registers.spawn[k].watchdog.val();
                 self.dispatch.finish_faulted[i].next = self.core[i].finish_faulted[k].val();
                 self.faults.fault_job[i].next = self.core[i].fault_job[k].val();
+                connect!(self.registers.spawn[k].traps, self.core[i].trap_control[k]);
+                self.trap_count[k].lanes[i].next = self.core[i].trapped[k].val();
             }
+            self.registers.spawn[k].trapped.next = self.trap_count[k].total.val();
             connect!(self.spawner[k].write, self.write_merge[k].completions);
             self.trace_issue_spawned[k].next = self.dispatch.start_spawned[k].val();
             self.trace_issue_job[k].next = self.dispatch.start_job[k].val();

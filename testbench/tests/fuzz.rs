@@ -70,6 +70,39 @@ fn waits_for_writes_agree_with_the_reference() {
     }
 }
 
+/// With a thread spawner lanes that fault go to a handler, which skips the instruction, ends its
+/// threads, or faults itself: every instruction that retires is that of the reference, in both
+/// register classes, with stacks in memory and in the local window, with a watchdog too.
+#[test]
+fn traps_agree_with_the_reference() {
+    let config = Config {
+        aes: true,
+        atomics: true,
+        command_threads: 1,
+        spawn_slots: 8,
+        trace: true,
+        local_window: false,
+        ..config()
+    };
+    let memory = || MemoryOptions { latency: Latency::Random(1, 40), ..MemoryOptions::default() };
+    let first = test_seed();
+    let mut trapped = 0;
+    for local_window in [false, true] {
+        let config = Config { local_window, ..config.clone() };
+        let mut bench = Bench::new(library_of(&config), config, memory());
+        for seed in first..first + 8 {
+            let embedded = seed % 2 == 0;
+            let features = Features { atomics: true, embedded, local_window, ..Features::ALL };
+            bench.set_watchdog(if seed % 4 == 3 { 4_000 } else { 0 });
+            let outcome =
+                bench.run(&case(seed, features), seed).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            assert!(outcome.compared > 0);
+            trapped += outcome.trapped;
+        }
+    }
+    assert!(trapped > 20, "{trapped}");
+}
+
 /// The bus answers fetches of one line of code with errors: its threads fault, which the reference
 /// does not expect.
 #[test]

@@ -32,7 +32,7 @@ pub enum OperandSource {
 /// The registers between X and W hold their values while `advance` is low; writes are gated by the
 /// core.
 #[derive(LogicBlock)]
-#[new(aes: bool, compares: usize)]
+#[new(aes: bool, compares: usize, traps: usize)]
 pub struct Lane {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -69,11 +69,18 @@ pub struct Lane {
     pub multiplies: Signal<In, Bit>,
     /// What becomes of the instruction in stage W.
     pub outcome: Flipped<LaneOutcome>,
-    /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write`
-    /// goes to EXIT.
+    /// Stage W: the lane faults; with `write` it writes `verdict` to `fault_address`, and with
+    /// `path_write` goes to EXIT, or to the trap entry.
     pub fault: Signal<In, Bit>,
-    /// Stage W: register file address of `a0`.
+    /// Stage W: register file address of what a lane that faults writes.
     pub fault_address: Signal<In, Bits<9>>,
+    /// Stage W: bits 31:12 of the PC to which a lane that faults goes instead of EXIT, if `trap` is
+    /// high, at its depth (one element with a thread spawner, as the next).
+    #[count(traps)]
+    pub trap_page: Vec<Signal<In, Bits<20>>>,
+    /// Stage W: it goes there.
+    #[count(traps)]
+    pub trap: Vec<Signal<In, Bit>>,
     /// The lane writes the long-latency result that was taken a cycle ago.
     pub late: Signal<In, Bit>,
     /// Register file address for it.
@@ -128,12 +135,15 @@ pub struct Lane {
     _aes_units: usize,
     #[init(compares)]
     _compares: usize,
+    #[init(traps)]
+    _traps: usize,
 }
 
 impl Lane {
-    /// A lane, with AES instructions or without, with compare-and-swap or without.
-    pub fn new(aes: bool, compares: bool) -> Self {
-        Self::wired(aes, usize::from(compares))
+    /// A lane, with AES instructions or without, with compare-and-swap or without, with a trap
+    /// entry or without.
+    pub fn new(aes: bool, compares: bool, traps: bool) -> Self {
+        Self::wired(aes, usize::from(compares), usize::from(traps))
     }
 }
 
@@ -303,6 +313,12 @@ impl Logic for Lane {
             thread_pc = bits::<30>(0x3fff_ffff);
         } else {
             thread_depth = self.outcome.path_depth.val();
+        }
+        for k in 0..self._traps {
+            if self.fault.val() & self.trap[k].val() {
+                thread_depth = self.outcome.path_depth.val();
+                thread_pc = bit_cast::<30, 20>(self.trap_page[k].val()) << bits::<5>(10);
+            }
         }
         if goes_on {
             thread_pc = thread_pc | self.outcome.next_pc.val();

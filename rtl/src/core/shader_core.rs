@@ -2,7 +2,7 @@
 
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, DataMemory, DecodeStage, DivideUnit, EventCounters, FaultBuffer,
-    FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LocalWindow, LostCycles,
+    FrontEnd, Hazards, InstructionCount, Lane, LaneTraps, LateResults, LoadErrors, LocalWindow, LostCycles,
     PathSelector, ReadStage, RegisterAddress, ReservationEnds, RetireTrace, SpawnedWarps, WarpWaits,
     Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
@@ -11,8 +11,8 @@ use crate::functions::Survivors;
 use crate::host::registers::windows::Windows;
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{
-    AtomicAnswer, CoreCounters, CoreTrace, FinishedLanes, JobStart, KernelSetup, LineRead, LineWrite,
-    LostCycleCounters, ReservationEnd, Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
+    AtomicAnswer, CoreCounters, CoreTrace, FinishedLanes, JobStart, KernelSetup, LaneTrapControl, LineRead,
+    LineWrite, LostCycleCounters, ReservationEnd, Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
 };
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
@@ -92,6 +92,12 @@ pub struct ShaderCore<const LANES: usize> {
     /// spawned threads.
     #[count(spawns)]
     pub fault_job: Vec<Signal<Out, WarpJob>>,
+    /// Registers FAULT_ENTRY and FAULT_CAUSES.
+    #[count(spawns)]
+    pub trap_control: Vec<LaneTrapControl>,
+    /// To FAULT_TRAPS: lanes that went to the trap entry.
+    #[count(spawns)]
+    pub trapped: Vec<Signal<Out, Bits<6>>>,
     /// From the banks of the L2, with a network interface: lines were written.
     #[count(banks)]
     pub written_line: Vec<Flipped<WrittenLine>>,
@@ -123,9 +129,9 @@ pub struct ShaderCore<const LANES: usize> {
     #[init(DecodeStage::new(LANES, spawns, networks, locals, compares > 0))]
     decode: DecodeStage,
     read: ReadStage<LANES>,
-    #[init((0..LANES).map(|_| Lane::new(options.aes, compares > 0)).collect())]
+    #[init((0..LANES).map(|_| Lane::new(options.aes, compares > 0, spawns > 0)).collect())]
     lane: Vec<Lane>,
-    #[init(if functions == 0 { WriteStage::new(locals) } else { WriteStage::with_functions() })]
+    #[init(match (functions, spawns) { (0, 0) => WriteStage::new(locals), (0, _) => WriteStage::with_traps(locals), _ => WriteStage::with_functions() })]
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
     #[init(DataMemory::new(options.l1_lines, options.atomics, options.network, compares > 0, options.line_words))]
@@ -161,6 +167,8 @@ pub struct ShaderCore<const LANES: usize> {
     faults: FaultBuffer,
     #[count(spawns)]
     spawned: Vec<SpawnedWarps>,
+    #[count(spawns)]
+    lane_traps: Vec<LaneTraps<LANES>>,
     #[count(functions)]
     survivors: Vec<Survivors<LANES>>,
     #[count(traces)]
@@ -300,13 +308,21 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.spawned[k].fetched_slot.next = self.front_end.fetched_slot.val();
             connect!(self.spawned[k].job, self.decode.job[k]);
             self.spawned[k].write_slot.next = self.write.slot.val();
-            self.spawned[k].fault_valid.next = self.write.fault.valid.val() & self.faults.offered.ready.val();
             self.spawned[k].finish_slot.next = self.front_end.finish.slot.val();
             self.finish_faulted[k].next = self.spawned[k].finish_faulted.val();
             self.watchdog.spawn_limit[k].next = self.spawn_watchdog_limit[k].val();
             self.watchdog.spawned_slots[k].next = self.spawned[k].spawned_slots.val();
             self.faults.job[k].next = self.spawned[k].write_job.val();
             self.fault_job[k].next = self.faults.fault_job[k].val();
+            connect!(self.trap_control[k], self.lane_traps[k].control);
+            self.lane_traps[k].spawned.next = self.spawned[k].write_job.val().get_bit(4);
+            self.lane_traps[k].cause.next = self.write.fault.cause.val();
+            self.lane_traps[k].pc.next = self.write.fault.pc.val();
+            self.lane_traps[k].load_failed.next = self.write.of_failed_load[k].val();
+            self.lane_traps[k].lanes.next = self.write.fault_lanes.val();
+            self.lane_traps[k].fires.next = self.write.fire.val();
+            self.write.traps[k].next = self.lane_traps[k].traps.val();
+            self.trapped[k].next = self.lane_traps[k].trapped.val();
         }
 
         // Long-latency results
@@ -507,6 +523,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].write_address.next = self.rd_address.address.val();
             self.lane[i].fault.next = self.write.fault_lanes.val().get_bit(i);
             self.lane[i].fault_address.next = self.a0_address.address.val();
+            for k in 0..self._spawns {
+                self.lane[i].trap[k].next = self.lane_traps[k].traps.val();
+                self.lane[i].trap_page[k].next = self.trap_control[k].page.val();
+            }
             self.lane[i].late.next = self.late.write.lanes.val().get_bit(i);
             self.lane[i].late_address.next = self.late_address.address.val();
             self.lane[i].quotient.next = self.divide.result_data[i].val();
@@ -575,6 +595,19 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.load_errors.clear_valid.next =
             self.write.in_write.valid.val() & self.write.advance.val() & self.write.fault_lanes.val().any();
         self.load_errors.clear_lanes.next = self.write.fault_lanes.val();
+
+        // Lanes that trap leave no record and keep a0; tp is the address of the instruction. They go
+        // on, so that a load of theirs that failed ends them at their next instruction.
+        for k in 0..self._spawns {
+            if self.lane_traps[k].traps.val() {
+                self.faults.offered.valid.next = false;
+                self.write.fault.ready.next = true;
+                self.a0_address.register.next = bits::<5>(4);
+                self.load_errors.clear_valid.next = false;
+            }
+            self.spawned[k].fault_valid.next =
+                self.faults.offered.valid.val() & self.faults.offered.ready.val();
+        }
 
         // Counters
         connect!(self.write.retired, self.event_counters.retired);

@@ -37,8 +37,12 @@ use hermes_hdl::prelude::*;
 /// with cause 5); the other lanes stay and replay it. While such a fault waits for long-latency
 /// results of its warp, more lanes may join it: so the record, too, is sent when the last of them
 /// are here.
+///
+/// With a thread spawner lanes that fault may go to a trap entry ([`LaneTraps`](super::LaneTraps)):
+/// they write the address of the instruction in place of a verdict then, and what takes the record
+/// drops it.
 #[derive(LogicBlock)]
-#[new(locals: usize, functions: usize)]
+#[new(locals: usize, functions: usize, traps: usize)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -120,6 +124,13 @@ pub struct WriteStage<const LANES: usize> {
     pub request: Flipped<MemoryRequest<LANES>>,
     /// To the fault buffer; a record is offered before stage W knows whether it is taken.
     pub fault: WarpFault,
+    /// Lanes that fault go to the trap entry (one element with a thread spawner, as the next).
+    /// Depends on `fault.cause`, `fault.pc` and `of_failed_load`.
+    #[count(traps)]
+    pub traps: Vec<Signal<In, Bit>>,
+    /// The fault is that of a load that failed.
+    #[count(traps)]
+    pub of_failed_load: Vec<Signal<Out, Bit>>,
     /// An instruction retires.
     pub fire: Signal<Out, Bit>,
     /// Lanes that execute it, faulting ones included.
@@ -167,17 +178,24 @@ pub struct WriteStage<const LANES: usize> {
     _locals: usize,
     #[init(functions)]
     _functions: usize,
+    #[init(traps)]
+    _traps: usize,
 }
 
 impl<const LANES: usize> WriteStage<LANES> {
     /// The stage of a core without (`locals` 0) or with a local window (1).
     pub fn new(locals: usize) -> Self {
-        Self::wired(locals, 0)
+        Self::wired(locals, 0, 0)
+    }
+
+    /// The stage of a core with a trap entry, without (`locals` 0) or with a local window (1).
+    pub fn with_traps(locals: usize) -> Self {
+        Self::wired(locals, 0, 1)
     }
 
     /// The stage of a core with a local window and network functions.
     pub fn with_functions() -> Self {
-        Self::wired(1, 1)
+        Self::wired(1, 1, 0)
     }
 }
 
@@ -371,6 +389,12 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.outcome.link_value.next =
             (bit_cast::<32, 30>(self.controls_w.q.pc.val()) << bits::<5>(2)) + bits::<32>(4);
         self.outcome.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.cause_q.q.val());
+        for k in 0..self._traps {
+            self.of_failed_load[k].next = load_failed;
+            if self.traps[k].val() {
+                self.outcome.verdict.next = self.fault.pc.val();
+            }
+        }
         self.outcome.path_depth.next = self.context_w.q.depth.val();
         self.outcome.jump_register.next = self.controls_w.q.jump_register.val();
         self.outcome.branch.next = self.controls_w.q.branch.val();

@@ -79,7 +79,7 @@ pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{CoreTrace, LateWrite, Retire, Trace};
 pub use sdram::SdramBus;
-pub use spawn::{JobArguments, JobStart, SpawnedFinish, SpawnedWarp};
+pub use spawn::{JobArguments, JobStart, LaneTrapControl, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
 pub use warp::{

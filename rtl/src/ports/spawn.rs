@@ -21,6 +21,19 @@ pub struct SpawnedWarp {
     pub count: Signal<In, Bits<6>>,
 }
 
+/// Where lanes go that fault, instead of to their end.
+#[derive(Ports)]
+pub struct LaneTrapControl {
+    /// Bits 31:12 of the trap entry.
+    pub page: Signal<In, Bits<20>>,
+    /// Lanes of spawned threads go there.
+    pub spawned: Signal<In, Bit>,
+    /// Lanes of packets go there.
+    pub packets: Signal<In, Bit>,
+    /// A bit for each cause of a fault with which they do.
+    pub causes: Signal<In, Bits<12>>,
+}
+
 /// What the warps of a job start with, in the cycle in which one of them starts.
 #[derive(Ports)]
 pub struct JobStart {

@@ -10,6 +10,7 @@ mod spawn_jobs;
 mod spawn_order;
 mod spawn_page;
 mod thread_spawner;
+mod trap_count;
 mod write_merge;
 
 pub use completion_writer::CompletionWriter;
@@ -19,4 +20,5 @@ pub use spawn_jobs::SpawnJobs;
 pub use spawn_order::SpawnOrder;
 pub use spawn_page::SpawnPage;
 pub use thread_spawner::{ThreadSpawner, COMPLETION_TAG};
+pub use trap_count::TrapCount;
 pub use write_merge::WriteMerge;

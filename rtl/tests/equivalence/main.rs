@@ -197,8 +197,9 @@ units! {
         instruction_count: InstructionCount::default();
         issue_turns: IssueTurns::new(false);
         issue_turns_with_first: IssueTurns::new(true);
-        lane: Lane::new(true, true), 10_000, inputs::lane;
+        lane: Lane::new(true, true, true), 10_000, inputs::lane;
         lane_alu: LaneAlu::default(), 10_000, inputs::lane_alu;
+        lane_traps: LaneTraps::<4>::default(), 10_000, inputs::lane_traps;
         late_results: LateResults::<4>::default(), 2_000;
         load_errors: LoadErrors::<4>::default(), 3_000;
         local_window: LocalWindow::<4>::default(), 10_000, inputs::local_window;
@@ -237,6 +238,7 @@ units! {
         watchdog: Watchdog::new(1, 1), 10_000, inputs::watchdog;
         write_stage: WriteStage::<4>::new(1);
         write_stage_with_functions: WriteStage::<4>::with_functions();
+        write_stage_with_traps: WriteStage::<4>::with_traps(1);
     }
 
     functions {
@@ -446,6 +448,7 @@ units! {
         spawn_order: SpawnOrder::default();
         spawn_page: SpawnPage::default();
         thread_spawner: ThreadSpawner::new(2, 4, 8, 1), 20_000, inputs::thread_spawner;
+        trap_count: TrapCount::new(3);
         write_merge: WriteMerge::default(), 10_000, inputs::write_merge;
     }
 

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use hermes_rtl::config::Config;
+use hermes_rtl::core::TRAP_CAUSES;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
@@ -11,13 +12,13 @@ use verilator_sys::ModelLibrary;
 use super::assemble::assemble;
 use super::coverage::Coverage;
 use super::generate::Case;
-use super::program::{Program, STACK_BYTES};
+use super::program::{Program, HELP, STACK_BYTES};
 use super::reference::{warps_of, Reference};
 use crate::cosim::{
     self, ArraySetup, CosimError, Event, FaultRecord, Host, KernelImage, Layout, MemoryImage, MemoryOptions,
     Packet, RunOptions, RunResult, Simulation, LINE,
 };
-use crate::iss::{Machine, Protection, Window};
+use crate::iss::{Instruction, Machine, Op, Protection, TrapEntry, Window};
 use crate::lockstep::{Checker, Mismatch, RetirePorts, TraceCycle, WarpStart};
 use crate::slot::{SlotPacket, FRAME_OFFSET};
 
@@ -67,9 +68,46 @@ pub struct Outcome {
     pub cycles: u64,
     /// Retired warp-instructions that were compared one by one; 0 without trace.
     pub compared: u64,
+    /// Threads that went to the trap entry.
+    pub trapped: u64,
     /// What ran.
     pub coverage: Coverage,
 }
+
+/// What threads that fault execute instead of their end, on an array with a thread spawner.
+struct Handler {
+    entry: TrapEntry,
+    words: Vec<u32>,
+}
+
+impl Handler {
+    /// A handler behind so many words of code. It goes on behind the instruction that faulted, at
+    /// once, or ends its threads; now and then it faults itself. No handler goes back to the
+    /// instruction, which would fault for ever.
+    fn draw(random: &mut ChaCha8Rng, words: usize) -> Self {
+        let end = CODE_BASE + 4 * words as u32;
+        let code = |op, rd, rs1, immediate| Instruction { op, rd, rs1, rs2: 0, immediate }.encode();
+        let skip = code(Op::Jalr, 0, 4, 4);
+        let words = match random.gen_range(0..4) {
+            0 => vec![skip],
+            1 => vec![code(Op::Addi, 4, 4, 4), code(Op::Jalr, 0, 4, 0)],
+            // A thread whose tp is 4 modulo 8 ends.
+            2 => vec![code(Op::Andi, HELP, 4, 4), branch_over(HELP), code(Op::Ebreak, 0, 0, 0), skip],
+            // A load of an odd address: of a fault with another place, none comes back.
+            _ => vec![code(Op::Andi, HELP, 4, 4), branch_over(HELP), code(Op::Lw, HELP, 4, 1), skip],
+        };
+        let causes = if random.gen() { TRAP_CAUSES } else { random.gen::<u32>() & 0xfff };
+        Self { entry: TrapEntry { page: end.next_multiple_of(0x1000), causes }, words }
+    }
+}
+
+/// A branch over the next instruction where a register is 0.
+fn branch_over(register: u8) -> u32 {
+    Instruction { op: Op::Beq, rd: 0, rs1: register, rs2: 0, immediate: 8 }.encode()
+}
+
+/// FAULT_ENTRY: threads of packets go there, too.
+const TRAPS_OF_PACKETS: u32 = 2;
 
 /// An array on which programs run.
 pub struct Bench {
@@ -120,8 +158,12 @@ impl Bench {
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
         let Case { program, table, frames } = case;
         let words = assemble(program);
+        let handler = (self.config.spawn_slots > 0).then(|| Handler::draw(&mut random, words.len()));
+        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let mut segments = vec![(CODE_BASE, bytes(&words))];
+        segments.extend(handler.iter().map(|handler| (handler.entry.page, bytes(&handler.words))));
         let kernel = KernelImage {
-            segments: vec![(CODE_BASE, words.iter().flat_map(|word| word.to_le_bytes()).collect())],
+            segments,
             entry: CODE_BASE,
             registers: u32::from(program.features.isa().registers()),
         };
@@ -160,8 +202,13 @@ impl Bench {
             instret: features.instret,
             network: features.network,
             watchdog: setup.watchdog != 0,
+            traps: handler.as_ref().map(|handler| handler.entry),
             ..Machine::new(features.isa(), self.config.lanes as u32, &kernel, &setup, &layout)
         };
+        if let Some(Handler { entry, .. }) = &handler {
+            host.write("FAULT_CAUSES", entry.causes)?;
+            host.write("FAULT_ENTRY", entry.page | TRAPS_OF_PACKETS)?;
+        }
         let before = host.device_mut().image().clone();
         let lockstep = self.attach(&mut host, &machine, &before)?;
 
@@ -193,7 +240,15 @@ impl Bench {
         };
         compare_memory(&expected, &after, &machine, program)?;
         compare_counts(&reference, &result)?;
+        if handler.is_some() {
+            let found = host.read("FAULT_TRAPS")?;
+            if found != reference.trapped {
+                let expected = reference.trapped;
+                return Err(Failure::Result(format!("FAULT_TRAPS: expected {expected}, got {found}")));
+            }
+        }
         Ok(Outcome {
+            trapped: reference.trapped.into(),
             warp_instructions: reference.instructions.iter().sum(),
             lane_instructions: reference.lane_instructions.iter().sum(),
             cycles: result.simulated_cycles,

@@ -41,6 +41,8 @@ pub struct Reference {
     pub lane_instructions: Vec<u64>,
     /// The records of the faults, in no particular order.
     pub faults: Vec<FaultRecord>,
+    /// Threads that went to the trap entry.
+    pub trapped: u32,
 }
 
 impl Reference {
@@ -58,6 +60,10 @@ impl Reference {
             let core = usize::from(retired.core);
             self.instructions[core] += 1;
             self.lane_instructions[core] += u64::from(retired.active.count_ones());
+        }
+        if expected.trapped {
+            self.trapped += expected.faults.len() as u32;
+            return;
         }
         // Lanes that fault together have one record; a cause that differs between them has its own.
         for cause in Cause::ALL {

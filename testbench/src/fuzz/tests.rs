@@ -28,6 +28,7 @@ fn machine(program: &Program) -> Machine {
         instret: program.features.instret,
         network: program.features.network,
         watchdog: false,
+        traps: None,
     }
 }
 

@@ -28,4 +28,4 @@ pub use hart::{Cause, Csrs, Fault, Hart, NoCsrs, Outcome};
 pub use instruction::{Instruction, Isa};
 pub use memory::{CoreMemory, LocalStack, Memory, Protection, Window, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
 pub use op::{Class, Encoding, Extension, Format, Op, ENCODINGS};
-pub use thread::{Counters, Machine, Place, Step, Thread, BOOT_ADDRESS};
+pub use thread::{Counters, Machine, Place, Step, Thread, TrapEntry, BOOT_ADDRESS};

@@ -1,6 +1,7 @@
 //! A thread of the array: a hart with its place, its boot sequence, its faults and its end.
 
 use hermes_rtl::config::{EXIT_ADDRESS, LOCAL_WINDOW_ADDRESS};
+use hermes_rtl::core::TRAP_CAUSES;
 
 use super::hart::{Cause, Csrs, Fault, Hart, Outcome};
 use super::instruction::{Instruction, Isa};
@@ -25,6 +26,23 @@ const BOOT: [Instruction; 5] = [
 
 const fn csr_read(rd: u8, number: i32) -> Instruction {
     Instruction { op: Op::Csrrs, rd, rs1: 0, rs2: 0, immediate: number }
+}
+
+/// Where lanes go that fault, instead of to their end (docs/lane-traps.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrapEntry {
+    /// Address of the page; a multiple of 4,096.
+    pub page: u32,
+    /// A bit for each cause with which they go there, as the register FAULT_CAUSES has it.
+    pub causes: u32,
+}
+
+impl TrapEntry {
+    /// Whether a fault with this cause of the instruction at `pc` goes there.
+    #[must_use]
+    pub const fn takes(&self, cause: Cause, pc: u32) -> bool {
+        (self.causes & TRAP_CAUSES) >> cause as u32 & 1 != 0 && pc & !0xfff != self.page
+    }
 }
 
 /// What all threads of a run share: the instruction set and what the host set up.
@@ -62,6 +80,8 @@ pub struct Machine {
     pub network: bool,
     /// Whether warps may be ended by the watchdog, whenever it likes.
     pub watchdog: bool,
+    /// Where threads go that fault, if not to their end.
+    pub traps: Option<TrapEntry>,
 }
 
 impl Machine {
@@ -85,7 +105,14 @@ impl Machine {
             instret: false,
             network: false,
             watchdog: false,
+            traps: None,
         }
+    }
+
+    /// Whether a fault with this cause of the instruction at `pc` goes to the trap entry.
+    #[must_use]
+    pub fn traps(&self, cause: Cause, pc: u32) -> bool {
+        self.traps.is_some_and(|entry| entry.takes(cause, pc))
     }
 
     /// Address of a packet's slot.
@@ -205,8 +232,9 @@ impl Thread {
         Self { place, hart: Hart::new(BOOT_ADDRESS), depth: 0, ended: false }
     }
 
-    /// Executes the next instruction. A fault sends the thread to EXIT with its verdict in a0; at
-    /// EXIT the thread stores its verdict and ends.
+    /// Executes the next instruction. A fault sends the thread to EXIT with its verdict in a0, or to
+    /// the trap entry with the address of the instruction in tp; at EXIT the thread stores its
+    /// verdict and ends.
     pub fn step(&mut self, machine: &Machine, memory: &mut CoreMemory<'_>, counters: Counters) -> Step {
         let pc = self.hart.pc;
         let (word, fetched) = self.fetch(machine, memory);
@@ -230,7 +258,13 @@ impl Thread {
         match (&outcome, fetched) {
             (Ok(_), Ok(code)) if code.is_call() => self.depth = (self.depth + 1).min(63),
             (Ok(_), Ok(code)) if code.is_return() => self.depth = self.depth.saturating_sub(1),
-            (Err(fault), _) => self.end_with(fault.cause),
+            (Err(fault), _) => match machine.traps {
+                Some(entry) if entry.takes(fault.cause, pc) => {
+                    self.hart.x[4] = pc;
+                    self.hart.pc = entry.page;
+                }
+                _ => self.end_with(fault.cause),
+            },
             _ => {}
         }
         Step { word, instruction: fetched.ok(), outcome }
@@ -294,6 +328,7 @@ mod tests {
         instret: false,
         network: false,
         watchdog: false,
+        traps: None,
     };
     const PLACE: Place = Place { core: 1, slot: 2, lane: 3, packet: 0x35 };
 

@@ -270,8 +270,12 @@ fn compare(
     // What it leaves behind
     for lane in lanes(want.active) {
         let completes = sound >> lane & 1 != 0;
-        // A fault writes the verdict to a0.
-        let rd = if completes { want.rd } else { 10 };
+        // A fault writes the verdict to a0, or the address to tp.
+        let rd = match (completes, expected.trapped) {
+            (true, _) => want.rd,
+            (false, true) => 4,
+            (false, false) => 10,
+        };
         if rd == 0 {
             continue;
         }

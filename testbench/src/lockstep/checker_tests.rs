@@ -29,6 +29,7 @@ fn machine() -> Machine {
         instret: true,
         network: true,
         watchdog: false,
+        traps: None,
     }
 }
 

@@ -136,7 +136,9 @@ impl Running {
     /// An address, a branch or a jump depends on such a register.
     pub fn adopt_results(&mut self, expected: &mut Expected, got: &Retired) -> Result<(), Difference> {
         let sound = expected.sound();
-        expected.faults.iter().for_each(|(lane, _)| self.known[*lane] |= 1 << 10);
+        // A fault writes a0, one that goes to the trap entry tp.
+        let written = if expected.trapped { 4 } else { 10 };
+        expected.faults.iter().for_each(|(lane, _)| self.known[*lane] |= 1 << written);
         let Some(code) = expected.instruction else { return Ok(()) };
         let computes = matches!(code.op.class(), Class::Alu | Class::Mul | Class::Div);
         for lane in lanes(expected.retired.active) {

@@ -24,6 +24,8 @@ pub struct Expected {
     pub converged: bool,
     /// packetIdx of lane 0.
     pub first_packet: u32,
+    /// Lanes that faulted went to the trap entry.
+    pub trapped: bool,
 }
 
 impl Expected {
@@ -131,6 +133,7 @@ impl Warp {
             results: vec![0; width],
             converged,
             first_packet: self.start.first_packet,
+            trapped: false,
         })
     }
 
@@ -191,6 +194,7 @@ impl Warp {
         }
         if let Some((_, fault)) = expected.faults.first() {
             retired.cause = fault.cause as u8;
+            expected.trapped = machine.traps(fault.cause, pc);
         }
         let class = expected.instruction.map(|code| code.op.class());
         retired.late = retired.rd != 0 && matches!(class, Some(Class::Load | Class::Atomic | Class::Div));

@@ -2,7 +2,7 @@
 
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
-use crate::ports::{RegisterAnswer, RegisterRequest};
+use crate::ports::{LaneTrapControl, RegisterAnswer, RegisterRequest};
 use crate::types::{LineAddress, WarpJob};
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;
@@ -48,6 +48,10 @@ pub struct SpawnControl {
     /// From the fault collector: of the oldest fault record: slot of the job in bits 3:0; bit 4: a
     /// warp of spawned threads.
     pub fault_job: Signal<Out, WarpJob>,
+    /// To the cores: where lanes go that fault.
+    pub traps: LaneTrapControl,
+    /// Lanes that went there, modulo 2^32.
+    pub trapped: Signal<Out, Bits<32>>,
 }
 
 /// The registers of [`SpawnControl`].
@@ -98,6 +102,18 @@ pub struct SpawnAccess {
     /// job, and FAULT_PACKET the number of the thread. 0: a packet warp.
     #[register("FAULT_JOB", 0x3b0)]
     pub fault_job: ReadOnly<5>,
+    /// Trap entry of lanes that fault ([lane traps](lane-traps.md)): bits 31:12 of its address; bit
+    /// 0: threads of spawned warps go there, bit 1: those of packets, too. 0: a fault ends its
+    /// threads.
+    #[register("FAULT_ENTRY", 0x3b4)]
+    #[fields(trap_spawned[0], trap_packets[1], trap_page[31:12])]
+    pub trap_entry: ReadWrite<32>,
+    /// A bit for each cause with which they go there: 2 to 7 and 11. Other bits mean nothing.
+    #[register("FAULT_CAUSES", 0x3b8)]
+    pub trap_causes: ReadWrite<12>,
+    /// Threads that went to the trap entry since reset, modulo 2^32.
+    #[register("FAULT_TRAPS", 0x3bc)]
+    pub trapped: ReadOnly<32>,
 }
 
 /// The unit of these registers: a write of SPAWN_DATA reaches the hardware in the cycle of its
@@ -156,5 +172,10 @@ impl Logic for SpawnRegisters {
         self.decoder.hardware.overruns.next = self.hardware.spawner.overruns.val();
         self.decoder.hardware.rejected.next = self.hardware.spawner.rejected.val();
         self.decoder.hardware.fault_job.next = self.hardware.fault_job.val();
+        self.hardware.traps.page.next = self.decoder.hardware.trap_page.val();
+        self.hardware.traps.spawned.next = self.decoder.hardware.trap_spawned.val();
+        self.hardware.traps.packets.next = self.decoder.hardware.trap_packets.val();
+        self.hardware.traps.causes.next = self.decoder.hardware.trap_causes.val();
+        self.decoder.hardware.trapped.next = self.hardware.trapped.val();
     }
 }

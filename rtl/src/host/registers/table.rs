@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(more(&with_timeout), 7, "QOS and those of the adaptive time-out");
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
         assert_eq!(more(&with_drop), 13, "QOS, and the frames that they dropped");
-        assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
+        assert_eq!(more(&with_spawner), 14, "those of the thread spawner");
         assert_eq!(more(&with_command), 34, "those of the command processor");
         assert_eq!(more(&with_network), 42, "those of the network interface");
         assert_eq!(more(&with_loads), 11, "QOS and those of the load counters");

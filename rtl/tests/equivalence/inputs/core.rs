@@ -358,6 +358,13 @@ pub fn divider(unit: &mut Divider, random: Random, cycle: u64) {
     unit.step.next = random() % 64 != 0;
 }
 
+pub fn lane_traps(unit: &mut LaneTraps<4>, random: Random, _: u64) {
+    // The instruction is often in the page, and its cause one that may trap.
+    unit.control.page.next = (random() % 2).into();
+    unit.pc.next = (random() % 4 * 0x800).into();
+    unit.cause.next = (random() % 16).into();
+}
+
 pub fn lane_alu(unit: &mut LaneAlu, random: Random, _: u64) {
     unit.control.next = random_control(random());
 }

@@ -1,0 +1,109 @@
+//! Whether lanes that fault go to the trap entry.
+
+use super::PopulationCount;
+use crate::ports::LaneTrapControl;
+use hermes_hdl::prelude::*;
+
+/// Decides whether the lanes that fault in stage W go to the page of FAULT_ENTRY, and counts them.
+///
+/// They do if the registers name the cause and the kind of warp, and the instruction is not in the
+/// page itself: a fault in the page ends its lanes, so that no lane traps for ever. A load that
+/// failed ends its lanes, too.
+///
+/// `traps` answers the other inputs of stage W in the same cycle; `trapped` follows `fires` by one
+/// cycle.
+#[derive(LogicBlock, Default)]
+pub struct LaneTraps<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// From the registers.
+    pub control: LaneTrapControl,
+    /// Stage W: the warp is one of spawned threads.
+    pub spawned: Signal<In, Bit>,
+    /// Stage W: cause of the fault.
+    pub cause: Signal<In, Bits<5>>,
+    /// Stage W: address of the instruction.
+    pub pc: Signal<In, Bits<32>>,
+    /// Stage W: the fault is that of a load that failed.
+    pub load_failed: Signal<In, Bit>,
+    /// Stage W: lanes that fault.
+    pub lanes: Signal<In, Bits<LANES>>,
+    /// Stage W: the instruction retires at this edge.
+    pub fires: Signal<In, Bit>,
+    /// Lanes that fault go to the trap entry.
+    pub traps: Signal<Out, Bit>,
+    /// Lanes that went there.
+    pub trapped: Signal<Out, Bits<6>>,
+    count: PopulationCount<LANES>,
+    trapped_q: Register<Bits<6>>,
+}
+
+/// Causes that can trap: 2 to 7 and 11. Of 0 and 1 the address of the next instruction is not one
+/// to go back to; the watchdog (24) ends whoever runs too long.
+pub const TRAP_CAUSES: u32 = 0x8fc;
+
+impl<const LANES: usize> Logic for LaneTraps<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let causes = bit_cast::<32, 12>(self.control.causes.val()) & bits::<32>(0x8fc);
+        let mut kind = self.control.packets.val();
+        if self.spawned.val() {
+            kind = self.control.spawned.val();
+        }
+        let named = causes.get_bit(self.cause.val().index());
+        let outside = self.pc.val().get_bits::<20>(12) != self.control.page.val();
+        let goes_there = kind & named & outside & !self.load_failed.val();
+        self.traps.next = goes_there;
+        self.count.set.next = self.lanes.val();
+        self.trapped_q.d.next = bits::<6>(0);
+        if goes_there & self.fires.val() {
+            self.trapped_q.d.next = self.count.count.val();
+        }
+        self.trapped.next = self.trapped_q.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{random, reset, settle, tick};
+    use rand::Rng;
+
+    #[test]
+    fn traps_by_cause_kind_and_place() {
+        let mut random = random();
+        let mut unit = LaneTraps::<4>::default();
+        reset!(unit);
+        let (mut counted, mut trapped) = (None::<u64>, 0);
+        for cycle in 0..6_000 {
+            let (cause, pc) = (random.gen_range(0..16u64), random.gen_range(0..8u64) << 11);
+            let (causes, page) = (random.gen::<u64>() & 0xfff, random.gen_range(0..4u64));
+            let [spawned, of_spawned, of_packets, failed, fires] = [(); 5].map(|()| random.gen::<bool>());
+            let lanes = random.gen_range(0..16u64);
+            unit.control.page.next = bits(page);
+            unit.control.causes.next = bits(causes);
+            unit.control.spawned.next = of_spawned;
+            unit.control.packets.next = of_packets;
+            unit.spawned.next = spawned;
+            unit.cause.next = bits(cause);
+            unit.pc.next = bits(pc);
+            unit.load_failed.next = failed;
+            unit.lanes.next = bits(lanes);
+            unit.fires.next = fires;
+            settle(&mut unit);
+            let kind = if spawned { of_spawned } else { of_packets };
+            let named = [2, 3, 4, 5, 6, 7, 11].contains(&cause) && causes >> cause & 1 != 0;
+            let expected = kind && named && pc >> 12 != page && !failed;
+            assert_eq!(unit.traps.val(), expected, "cycle {cycle}");
+            if let Some(lanes) = counted {
+                assert_eq!(unit.trapped.val().to_u64(), lanes, "cycle {cycle}");
+            }
+            counted = Some(if expected && fires { u64::from(lanes.count_ones()) } else { 0 });
+            trapped += u32::from(expected);
+            tick!(unit);
+        }
+        assert!(trapped > 200, "{trapped}");
+    }
+}
