@@ -48,6 +48,61 @@ fn examples_run() {
     assert!(info.contains(" main\n"), "{info}");
 }
 
+/// An array whose lanes can trap, small.
+const TRAPS: &str = "--preset fpga --cores 1 --lanes 2 --warps 4 --command-threads 1 --uli-channels 2 --spawn-slots 8 --atomics \
+                     --local-window";
+
+/// Threads that fault, and what the command processor makes of it: the example; threads that are
+/// beyond help, whose fault is told, beside others that go on.
+#[test]
+fn lanes_that_fault_ask_the_command_processor() {
+    let folder = Folder::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm/firmware/examples/lane-traps.c");
+    folder.succeed(&format!("firmware build --atomics {} -o traps.elf", example.display()));
+    let output = folder.succeed(&format!("run --firmware traps.elf {TRAPS}"));
+    assert!(output.starts_with(".24 threads, 0 wrong; "), "{output}");
+    assert!(output.contains("accesses made 32, services 25, instructions 24"), "{output}");
+
+    let text = "#include \"hermes_proxy.h\"
+        static struct spawn_descriptor page[16] __attribute__((aligned(1024)));
+        static volatile uint32_t completion, done[8], shared[20];
+        static void thread(uint32_t number, volatile uint32_t *words) {
+            if (number == 1) words = (volatile uint32_t *)0x40;
+            if (number == 2) words = done + 6;
+            if (number == 3) __asm__ volatile(\".word 0\");
+            if (number == 4) words += 18;
+            words[number & 1] = number;
+            done[number] = 1;
+        }
+        ULI_HANDLER_PLAIN(job_done) {}
+        int main(void) {
+            REGISTER(SPAWN_CONTROL) = 1;
+            if (!spawn_page(page)) return 1000;
+            REGISTER(READ_WINDOW_0_BASE) = REGISTER(WRITE_WINDOW_0_BASE) = (uint32_t)&proxy_area;
+            REGISTER(READ_WINDOW_0_SIZE) = REGISTER(WRITE_WINDOW_0_SIZE) = sizeof proxy_area;
+            proxy_region(shared, 18 * 4, 1);
+            proxy_region(done, sizeof done, 1);
+            proxy_start();
+            page[0].argument0 = (uint32_t)shared;
+            page[0].shape = 6;
+            page[0].completion = (uint32_t)&completion;
+            page[0].token = 9;
+            uli_arm(ULI_WRITTEN, 0, job_done, uli_word(&completion));
+            spawn(&page[0], thread);
+            uint32_t word = proxy_wait(&completion, 9);
+            printf(\"%x: %u%u%u%u%u%u, ended %u\\n\", word, done[0], done[1], done[2], done[3], done[4], done[5], proxy_kills);
+            return 0;
+        }";
+    folder.write("ends.c", text);
+    folder.succeed("firmware build --atomics ends.c -o ends.elf");
+    let ends = folder.hermes(&format!("run --firmware ends.elf {TRAPS}"));
+    let (told, said) = (String::from_utf8_lossy(&ends.stdout), String::from_utf8_lossy(&ends.stderr));
+    // Outside every region: thread 1, and 4, one word behind its end; thread 3 has no instruction.
+    assert_eq!(told, "80000009: 101001, ended 3\n", "{said}");
+    assert!(said.contains("3 threads of the thread spawner ended with a fault"), "{said}");
+    assert!(said.contains("in proxy_page"), "{said}");
+}
+
 /// The table has the cycles that the program itself has counted.
 #[test]
 fn the_profile_counts_what_the_program_counts() {

@@ -25,6 +25,7 @@ const HERMES_CP_C: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.
 const HERMES_ATOMIC_H: &str = include_str!("../../../kernels-asm/include/hermes_atomic.h");
 /// Include file of firmware that measures work of the cores.
 const HERMES_MEDIA_H: &str = include_str!("../../../kernels-asm/firmware/hermes_media.h");
+const HERMES_PROXY_H: &str = include_str!("../../../kernels-asm/firmware/hermes_proxy.h");
 /// Include file of firmware that uses the network interface.
 const HERMES_NET_H: &str = include_str!("../../../kernels-asm/firmware/hermes_net.h");
 /// Where firmware lies in memory.
@@ -84,8 +85,8 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
 }
 
 /// Builds the firmware in `sources`, C (`.c`) or assembly (`.S`, `.s`), with a function `main`, and
-/// writes the ELF file `output`. Sources find `hermes_cp.h`, `hermes_media.h`, `hermes_atomic.h`,
-/// `hermes_net.h`, and what is beside them.
+/// writes the ELF file `output`. Sources find `hermes_cp.h`, `hermes_media.h`, `hermes_proxy.h`,
+/// `hermes_atomic.h`, `hermes_net.h`, and what is beside them.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -112,6 +113,7 @@ pub fn build_firmware_with(
         ("hermes_cp.c", HERMES_CP_C),
         ("hermes_atomic.h", HERMES_ATOMIC_H),
         ("hermes_media.h", HERMES_MEDIA_H),
+        ("hermes_proxy.h", HERMES_PROXY_H),
         ("hermes_net.h", HERMES_NET_H),
         ("hermes_registers.h", &firmware_registers()),
         ("firmware.ld", LINKER_SCRIPT),

@@ -1,0 +1,343 @@
+/* Faults of spawned threads that the command processor resolves (docs/lane-traps.md): lanes that
+ * fault go to a page of code, which asks a hart and waits for its answer; they do the instruction
+ * again, go on behind it with a result, or end. One source of a program includes it. */
+#ifndef HERMES_PROXY_H
+#define HERMES_PROXY_H
+
+#include "hermes_cp.h"
+
+/* The array that the program is for, at most: cores and lanes of a core. -D PROXY_LANES=N */
+#ifndef PROXY_CORES
+#define PROXY_CORES 2
+#endif
+#ifndef PROXY_LANES
+#define PROXY_LANES 8
+#endif
+#if PROXY_LANES > 8 || PROXY_CORES > 2
+#error "expected PROXY_LANES at most 8, PROXY_CORES at most 2"
+#endif
+/* Warps of threads with 32 registers on a core. */
+#define PROXY_SLOTS 16
+#define PROXY_PLACES (PROXY_CORES * PROXY_SLOTS)
+
+/* What a lane asks and what it is answered: rows of words, one of each lane. Row 0 is the ticket of
+ * the request, row n register n, that of tp the address of the instruction. Rows 32 to 34 are the
+ * answer: its ticket, what to do, a value. */
+#define PROXY_ROWS 35
+/* All that lanes must reach to ask, so a window has to be open to it. */
+static volatile struct {
+    uint32_t rings[PROXY_PLACES]; /* a bit for each lane of a warp that asks */
+    uint32_t asked[16];           /* the first word has a bit for each of these; it is what the channel watches */
+    uint32_t words[PROXY_PLACES][PROXY_ROWS][PROXY_LANES];
+} proxy_area __attribute__((aligned(64)));
+
+/* What a lane does: the instruction again, the next one, nothing more: it ends with a fault. */
+#define PROXY_RETRY 0u
+#define PROXY_SKIP 1u
+#define PROXY_KILL 2u
+
+/* The page. It needs 24 bytes below sp, and is for threads with 32 registers. The answer's second
+ * word is the register to write in bits 7:3, and what to do in bits 1:0; sp and tp are not
+ * written. Looks are atomic operations, which pass the data cache and wait for stores before
+ * them. */
+#define PROXY_TEXT_(x) #x
+#define PROXY_TEXT(x) PROXY_TEXT_(x)
+#define PROXY_STORE(n) "sw x" #n ", " #n "*ROW(t0)\n"
+#define PROXY_MOVE(n) "mv x" #n ", t2\nj 3f\n"
+__asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\n.globl proxy_page\nproxy_page:\n"
+        ".set ROW, 4 * " PROXY_TEXT(PROXY_LANES) "\n"
+        "sw t0, -4(sp)\nsw t1, -8(sp)\nsw t2, -12(sp)\n"
+        /* t1 = core and slot, t0 = the words of the lane */
+        "csrr t0, 0xcc3\nslli t0, t0, 4\ncsrr t1, 0xcc2\nor t1, t0, t1\nsw t1, -16(sp)\n"
+        "li t0, ROW * " PROXY_TEXT(PROXY_ROWS) "\nmul t0, t0, t1\n"
+        "la t1, proxy_area + 64 + 4 * " PROXY_TEXT(PROXY_PLACES) "\nadd t0, t0, t1\ncsrr t1, 0xcc1\nslli t1, t1, 2\nadd t0, t0, t1\n"
+        PROXY_STORE(1) PROXY_STORE(2) PROXY_STORE(3) PROXY_STORE(4) PROXY_STORE(7) PROXY_STORE(8) PROXY_STORE(9)
+        PROXY_STORE(10) PROXY_STORE(11) PROXY_STORE(12) PROXY_STORE(13) PROXY_STORE(14) PROXY_STORE(15) PROXY_STORE(16)
+        PROXY_STORE(17) PROXY_STORE(18) PROXY_STORE(19) PROXY_STORE(20) PROXY_STORE(21) PROXY_STORE(22) PROXY_STORE(23)
+        PROXY_STORE(24) PROXY_STORE(25) PROXY_STORE(26) PROXY_STORE(27) PROXY_STORE(28) PROXY_STORE(29) PROXY_STORE(30)
+        PROXY_STORE(31)
+        "lw t1, -4(sp)\nlw t2, -8(sp)\nsw t1, 5*ROW(t0)\nsw t2, 6*ROW(t0)\n"
+        /* The ticket is another one in each request: the answer to a thread that the watchdog ended is
+         * none to the next thread in its place. */
+        "csrr t2, cycle\nori t2, t2, 1\nsw t2, 0(t0)\n"
+        /* Ring, while tp and t0 are in the stack. */
+        "sw tp, -20(sp)\nsw t0, -24(sp)\nlw t1, -16(sp)\nslli t1, t1, 2\nla tp, proxy_area\nadd t1, t1, tp\n"
+        "csrr tp, 0xcc1\nli t0, 1\nsll t0, t0, tp\namoor.w zero, t0, (t1)\n"
+        "lw t1, -16(sp)\nli t0, 1\nsll t0, t0, t1\nla t1, proxy_area + 4 * " PROXY_TEXT(PROXY_PLACES) "\namoor.w zero, t0, (t1)\n"
+        "lw t0, -24(sp)\naddi t1, t0, 32*ROW\n"
+        "1: amoor.w tp, zero, (t1)\nbne tp, t2, 1b\n"
+        "addi t1, t0, 34*ROW\namoor.w t2, zero, (t1)\naddi t1, t0, 33*ROW\namoor.w t1, zero, (t1)\n"
+        "lw tp, -20(sp)\nandi t0, t1, 2\nbnez t0, 4f\n"
+        "andi t0, t1, 1\nslli t0, t0, 2\nadd tp, tp, t0\n"
+        "andi t1, t1, 0xf8\nla t0, 2f\nadd t0, t0, t1\njr t0\n"
+        "2: j 3f\nnop\n" PROXY_MOVE(1) "ebreak\nnop\n" PROXY_MOVE(3) "ebreak\nnop\n"
+        "sw t2, -4(sp)\nj 3f\nsw t2, -8(sp)\nj 3f\nsw t2, -12(sp)\nj 3f\n"
+        PROXY_MOVE(8) PROXY_MOVE(9) PROXY_MOVE(10) PROXY_MOVE(11) PROXY_MOVE(12) PROXY_MOVE(13) PROXY_MOVE(14)
+        PROXY_MOVE(15) PROXY_MOVE(16) PROXY_MOVE(17) PROXY_MOVE(18) PROXY_MOVE(19) PROXY_MOVE(20) PROXY_MOVE(21)
+        PROXY_MOVE(22) PROXY_MOVE(23) PROXY_MOVE(24) PROXY_MOVE(25) PROXY_MOVE(26) PROXY_MOVE(27) PROXY_MOVE(28)
+        PROXY_MOVE(29) PROXY_MOVE(30) PROXY_MOVE(31)
+        "3: lw t0, -4(sp)\nlw t1, -8(sp)\nlw t2, -12(sp)\njr tp\n"
+        "4: ebreak\n"
+        ".balign 4096\n.popsection");
+extern const char proxy_page[];
+
+/* ---- A request. Every word of it is hostile: any lane may write it. */
+struct proxy_request {
+    uint32_t pc;
+    uint32_t instruction; /* the word at pc */
+    uint32_t ticket;
+    uint32_t place; /* number of its core and slot */
+    volatile uint32_t *words;
+};
+
+/* A register of the lane. */
+static inline uint32_t proxy_register(const struct proxy_request *request, uint32_t number)
+{
+    return number ? request->words[number * PROXY_LANES] : 0;
+}
+/* Registers that the instruction names. */
+static inline uint32_t proxy_rd(const struct proxy_request *request) { return request->instruction >> 7 & 31; }
+static inline uint32_t proxy_rs1(const struct proxy_request *request)
+{
+    return proxy_register(request, request->instruction >> 15 & 31);
+}
+static inline uint32_t proxy_rs2(const struct proxy_request *request)
+{
+    return proxy_register(request, request->instruction >> 20 & 31);
+}
+
+/* What the lane does: `action`, and before it register `rd` becomes `value`, unless that is 0. */
+struct proxy_answer {
+    uint32_t action, rd, value;
+};
+#define PROXY_ANSWER(action, rd, value) ((struct proxy_answer){(action), (rd), (value)})
+typedef struct proxy_answer (*proxy_handler)(const struct proxy_request *request);
+
+/* Calls of the program: an instruction that the lanes do not have, `ecall` with another a7 than
+ * those below. 0: the thread ends. */
+static proxy_handler proxy_illegal, proxy_service;
+
+/* `ecall`: a7 says what. */
+#define PROXY_PUTCHAR 1u /* the byte in a0 */
+#define PROXY_MALLOC 2u  /* a0 bytes; a0 = address, a multiple of 64, or 0 */
+
+/* ---- Memory that the program lets threads reach. For a lane nothing else is accessed, and no
+ * window is opened to anything else. */
+struct proxy_region {
+    uint32_t base, bytes;
+    int writable;
+};
+#define PROXY_REGIONS 8
+static struct proxy_region proxy_regions[PROXY_REGIONS];
+static uint32_t proxy_region_count;
+static uint32_t proxy_heap, proxy_heap_end;
+
+/* Adds one. 0: there are as many as can be. */
+static inline int proxy_region(const volatile void *base, uint32_t bytes, int writable)
+{
+    if (proxy_region_count == PROXY_REGIONS)
+        return 0;
+    proxy_regions[proxy_region_count++] = (struct proxy_region){(uint32_t)base, bytes, writable};
+    return 1;
+}
+
+/* What PROXY_MALLOC gives out; a region that threads may write. 0: no room for it. */
+static inline int proxy_heap_is(volatile void *base, uint32_t bytes)
+{
+    proxy_heap = ((uint32_t)base + 63) & ~63u;
+    proxy_heap_end = (uint32_t)base + bytes;
+    return proxy_region(base, bytes, 1);
+}
+
+/* The region of these bytes, for a store if `writes`; 0: none. */
+static inline const struct proxy_region *proxy_find(uint32_t address, uint32_t bytes, int writes)
+{
+    for (uint32_t i = 0; i < proxy_region_count; i++) {
+        const struct proxy_region *region = &proxy_regions[i];
+        uint32_t offset = address - region->base;
+        if (offset < region->bytes && bytes <= region->bytes - offset && (region->writable || !writes))
+            return region;
+    }
+    return 0;
+}
+
+/* How often each thing was done. */
+static uint32_t proxy_windows, proxy_accesses, proxy_services, proxy_instructions, proxy_kills;
+
+/* A load or store of the lane, byte by byte: it may be misaligned. */
+static struct proxy_answer proxy_access(const struct proxy_request *request, uint32_t address, uint32_t bytes,
+                                        int writes)
+{
+    volatile uint8_t *place = (volatile uint8_t *)address;
+    uint32_t value = 0;
+    proxy_accesses++;
+    if (writes) {
+        value = proxy_rs2(request);
+        for (uint32_t i = 0; i < bytes; i++)
+            place[i] = (uint8_t)(value >> (8 * i));
+        return PROXY_ANSWER(PROXY_SKIP, 0, 0);
+    }
+    for (uint32_t i = 0; i < bytes; i++)
+        value |= (uint32_t)place[i] << (8 * i);
+    /* lb and lh are signed. */
+    uint32_t unused = 32 - 8 * bytes;
+    if (!(request->instruction >> 14 & 1))
+        value = (uint32_t)((int32_t)(value << unused) >> unused);
+    return PROXY_ANSWER(PROXY_SKIP, proxy_rd(request), value);
+}
+
+/* A fault outside the windows: window 1 moves to the region, and the lanes try again. Two warps may
+ * take it from each other for ever: at the third fault of an instruction in a row the access is
+ * made here. */
+static struct proxy_answer proxy_window(const struct proxy_request *request, int writes)
+{
+    static uint32_t last[PROXY_PLACES], moves[PROXY_PLACES];
+    uint32_t place = request->place;
+    uint32_t code = request->instruction;
+    int32_t immediate = (int32_t)code >> 20;
+    if (writes)
+        immediate = (int32_t)((code & 0xfe000000u) | (code >> 7 & 31) << 20) >> 20;
+    uint32_t address = proxy_rs1(request) + (uint32_t)immediate, bytes = 1u << (code >> 12 & 3);
+    const struct proxy_region *region = bytes > 4 ? 0 : proxy_find(address, bytes, writes);
+    if (!region)
+        return PROXY_ANSWER(PROXY_KILL, 0, 0);
+    /* A window is whole lines: what the region has of others is never in one. */
+    uint32_t first = (region->base + 63) & ~63u, end = (region->base + region->bytes) & ~63u, size = end - first;
+    if (address % bytes || address < first || address >= end)
+        return proxy_access(request, address, bytes, writes);
+    uint32_t base = writes ? REGISTER(WRITE_WINDOW_1_BASE) : REGISTER(READ_WINDOW_1_BASE);
+    uint32_t open = writes ? REGISTER(WRITE_WINDOW_1_SIZE) : REGISTER(READ_WINDOW_1_SIZE);
+    /* Another lane asked before. */
+    if (base == first && open == size)
+        return PROXY_ANSWER(PROXY_RETRY, 0, 0);
+    moves[place] = request->pc == last[place] ? moves[place] + 1 : 1;
+    last[place] = request->pc;
+    if (moves[place] > 2)
+        return proxy_access(request, address, bytes, writes);
+    proxy_windows++;
+    if (writes) {
+        REGISTER(WRITE_WINDOW_1_SIZE) = 0;
+        REGISTER(WRITE_WINDOW_1_BASE) = first;
+        REGISTER(WRITE_WINDOW_1_SIZE) = size;
+    } else {
+        REGISTER(READ_WINDOW_1_SIZE) = 0;
+        REGISTER(READ_WINDOW_1_BASE) = first;
+        REGISTER(READ_WINDOW_1_SIZE) = size;
+    }
+    return PROXY_ANSWER(PROXY_RETRY, 0, 0);
+}
+
+static struct proxy_answer proxy_call(const struct proxy_request *request)
+{
+    uint32_t argument = proxy_register(request, 10), given = 0;
+    proxy_services++;
+    switch (proxy_register(request, 17)) {
+    case PROXY_PUTCHAR:
+        console_put((char)argument);
+        return PROXY_ANSWER(PROXY_SKIP, 0, 0);
+    case PROXY_MALLOC:
+        if (argument && argument <= proxy_heap_end - proxy_heap) {
+            given = proxy_heap;
+            proxy_heap += (argument + 63) & ~63u;
+            if (proxy_heap > proxy_heap_end)
+                proxy_heap = proxy_heap_end;
+        }
+        return PROXY_ANSWER(PROXY_SKIP, 10, given);
+    default:
+        return proxy_service ? proxy_service(request) : PROXY_ANSWER(PROXY_KILL, 0, 0);
+    }
+}
+
+/* What becomes of a request. The instruction is read where the program's code is, which needs no
+ * window. */
+static struct proxy_answer proxy_resolve(struct proxy_request *request)
+{
+    extern const char _start[], __init_array_start[];
+    if (request->pc % 4 || request->pc < (uint32_t)_start || request->pc >= (uint32_t)__init_array_start)
+        return PROXY_ANSWER(PROXY_KILL, 0, 0);
+    request->instruction = *(const volatile uint32_t *)request->pc;
+    switch (request->instruction & 0x7f) {
+    case 0x03:
+        return proxy_window(request, 0);
+    case 0x23:
+        return proxy_window(request, 1);
+    case 0x73:
+        if (request->instruction == 0x73)
+            return proxy_call(request);
+        break;
+    }
+    proxy_instructions++;
+    return proxy_illegal && request->instruction != 0x00100073 ? proxy_illegal(request) : PROXY_ANSWER(PROXY_KILL, 0, 0);
+}
+
+/* Answers all requests that are there. */
+static void proxy_serve(void)
+{
+    uint32_t places = __atomic_exchange_n(&proxy_area.asked[0], 0, __ATOMIC_RELAXED);
+    for (; places; places &= places - 1) {
+        uint32_t place = (uint32_t)__builtin_ctz(places);
+        uint32_t lanes = __atomic_exchange_n(&proxy_area.rings[place], 0, __ATOMIC_ACQ_REL);
+        for (uint32_t lane = 0; lane < PROXY_LANES; lane++) {
+            if (!(lanes >> lane & 1))
+                continue;
+            volatile uint32_t *words = &proxy_area.words[place][0][lane];
+            struct proxy_request request = {words[4 * PROXY_LANES], 0, words[0], place, words};
+            struct proxy_answer answer = proxy_resolve(&request);
+            proxy_kills += answer.action == PROXY_KILL;
+            words[34 * PROXY_LANES] = answer.value;
+            words[33 * PROXY_LANES] = answer.rd << 3 | answer.action;
+            release();
+            words[32 * PROXY_LANES] = request.ticket;
+        }
+    }
+}
+
+/* The interrupt handler notes that lanes ask; the program that waits resolves it. */
+LOCAL static volatile uint32_t proxy_rung;
+ULI_HANDLER_PLAIN(proxy_asked) { proxy_rung = 1; }
+
+#define PROXY_CAUSES 0x8fcu
+/* Lanes of spawned threads that fault ask from now on; channel 1 tells of it. Ends the program if
+ * the array has more cores or lanes than it is built for. */
+static inline void proxy_start(void)
+{
+    uint32_t config = REGISTER(CONFIG), lanes = config & 0xff, cores = config >> 8 & 0xff;
+    if (lanes > PROXY_LANES || cores > PROXY_CORES) {
+        printf("the array has %u cores of %u lanes; built for %u of %u\n", cores, lanes, PROXY_CORES, PROXY_LANES);
+        firmware_end(5);
+    }
+    uli_arm(ULI_WRITTEN, 1, proxy_asked, uli_word(proxy_area.asked));
+    REGISTER(FAULT_CAUSES) = PROXY_CAUSES;
+    REGISTER(FAULT_ENTRY) = (uint32_t)proxy_page | 1;
+}
+
+/* Faults end threads again. Lanes that wait for an answer are answered still. */
+static inline void proxy_stop(void) { REGISTER(FAULT_ENTRY) = 0; }
+
+/* Sleeps and answers until the word is `token`, with or without a fault; gives the word. Another
+ * channel has to be armed on it. */
+static inline uint32_t proxy_wait(volatile uint32_t *completion, uint32_t token)
+{
+    for (;;) {
+        if (proxy_rung) {
+            proxy_rung = 0;
+            proxy_serve();
+            continue;
+        }
+        uli_block();
+        acquire();
+        uint32_t word = *completion;
+        if ((word & 0x3fffffffu) == token) {
+            uli_unblock();
+            return word;
+        }
+        if (proxy_rung) {
+            uli_unblock();
+            continue;
+        }
+        wait_for_interrupt();
+        uli_unblock();
+    }
+}
+
+#endif
