@@ -200,11 +200,13 @@ impl Report {
             )?;
         }
         for (number, node) in self.nodes.iter().enumerate() {
-            if let Some(ServiceCounts { messages, busy_cycles, waiting_cycles }) = node.report.service {
+            if let Some(ServiceCounts { messages, signals, busy_cycles, waiting_cycles }) =
+                node.report.service
+            {
                 let mean = waiting_cycles / messages.max(1);
                 writeln!(
                     f,
-                    "  threads of node {number}  {messages} messages, {mean} cycles each in the mean, busy for {busy_cycles} cycles"
+                    "  threads of node {number}  {messages} messages, {mean} cycles each in the mean, busy for {busy_cycles} cycles; {signals} signals with their puts"
                 )?;
             }
         }

@@ -76,7 +76,7 @@ fn of_nodes(nodes: &Nodes, number: u32) -> NodesMeasured {
         cycles: 30_000,
         sizes: sizes.collect(),
         rate: matches!(nodes.benchmark, Benchmark::Rate { .. }).then_some(rate),
-        service: Some(ServiceCounts { messages: 640, busy_cycles: 18_000, waiting_cycles: 90_000 }),
+        service: Some(ServiceCounts { messages: 640, signals: 3, busy_cycles: 18_000, waiting_cycles: 90_000 }),
         hart_cycles: 12_000,
     }
 }
