@@ -2,6 +2,7 @@
 
 mod report;
 mod service;
+mod workload;
 
 use std::fs;
 use std::net::SocketAddr;
@@ -32,6 +33,7 @@ use crate::run::outcome::places;
 use crate::run::program::{self, StackArgs};
 use report::{Facts, Report};
 use service::{create_heaps, heap_path, write_heaps, ServiceArgs, ServiceFacts};
+use workload::KnownWorkload;
 
 /// Bytes of the shared memory of a node. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 28;
@@ -452,7 +454,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         eager: true,
         ..ArraySetup::default()
     };
-    let warps = packets.len().div_ceil(config.lanes).min(config.cores * mcw as usize);
+    let on_cores = config.cores * mcw as usize;
+    let warps = packets.len().div_ceil(config.lanes).min(on_cores);
+    let known = KnownWorkload::find(kernel, args, packets.len(), config.lanes, on_cores)?;
     let service = args.service.facts(warps as u32)?;
     options.service = service.as_ref().map(ServiceFacts::options);
     options.check().map_err(|error| explain(error, &Code::default()))?;
@@ -512,7 +516,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         configuration: config.clone(),
     };
     heaps.map_or(Ok(()), |heaps| write_heaps(heaps, &result.nodes))?;
-    let report = Report::new(facts, result, &subject.kernel, slot_bytes_log2);
+    let workload = known.map(|known| known.report(&result.nodes));
+    let report = Report::new(facts, workload, result, &subject.kernel, slot_bytes_log2);
     if let Some(mut json) = json {
         json.write_json(&Origin::of(&args.files()).with(&report))?;
         json.commit()?;

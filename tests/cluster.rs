@@ -345,6 +345,58 @@ fn threads_that_serve_a_node() {
     assert!(slow["cycles"].as_u64() > report["cycles"].as_u64());
 }
 
+/// A kernel whose work is known is checked before it starts, and what it did behind its end.
+#[test]
+fn jacobi_on_two_nodes() {
+    let folder = Folder::new();
+    let text = include_str!("../kernels-asm/c/jacobi.c");
+    folder.write("jacobi.c", text);
+    // Words that are wrong in one column
+    folder.write(
+        "wrong.c",
+        text.replace("        *to = word;\n            at", "        *to = word + 1;\n            at"),
+    );
+    folder.write("other.c", text.replace("[] = \"jacobi\"", "[] = \"lattice\""));
+    for kernel in ["jacobi", "wrong", "other"] {
+        folder.succeed(&format!("kernel build {kernel}.c -o {kernel}.elf"));
+    }
+    let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm/firmware/net.c");
+    folder.succeed(&format!("firmware build {} -o net.elf", firmware.display()));
+    let run = |kernel: &str, options: &str| {
+        format!("cluster --nodes 2 --kernel {kernel}.elf --queues queues --firmware net.elf --json r.json {options}")
+    };
+    let good = "--packets 16 --own 8,2,5,6,4,0,9";
+    for (options, error) in [
+        ("--packets 16 --own 8,2,2,6,4,0,9", "jacobi.elf: --own: rows of a node 2: expected 3 to 16384"),
+        ("--packets 16 --own 8,2", "jacobi.elf: --own: own words 2: expected 7: threads of a warp, warps,"),
+        ("--packets 16 --own 4,2,5,6,4,0,9", "jacobi.elf: --own: threads of a warp 4: expected 8"),
+        (
+            "--packets 72 --own 8,9,9,6,4,0,9",
+            "jacobi.elf: --own: warps 9: expected 1 to 8, those that can be on the cores at once",
+        ),
+        (
+            "--packets 8 --own 8,2,5,6,4,0,9",
+            "jacobi.elf: --packets 8: expected 16, one for each of 8 threads",
+        ),
+        (
+            &format!("{good} --heap 2000"),
+            "jacobi.elf: --heap: bytes of the heap 2000: expected at least 2368",
+        ),
+    ] {
+        folder.fail(&run("jacobi", options), &[error]);
+    }
+    folder.fail("cluster --nodes 2 --kernel jacobi.elf --json r.json", &["jacobi.elf: expected --queues"]);
+    let known = "other.elf: hermes_workload \"lattice\": expected jacobi, or a kernel without that variable";
+    folder.fail(&run("other", good), &[known]);
+    assert!(!folder.path("r.json").exists(), "nothing was started");
+    let text = folder.succeed(&run("jacobi", &format!("{good} --service apu")));
+    assert!(text.contains("  jacobi       4 iterations, last residual "), "{text}");
+    assert!(text.contains("; every word and residual as expected"), "{text}");
+    let workload = folder.report("r.json")["workload"].clone();
+    assert_eq!((&workload["name"], workload["times"].as_array().unwrap().len()), (&"jacobi".into(), 4));
+    folder.fail(&run("wrong", good), &["jacobi: node 0: row 0, column 0 is 0x"]);
+}
+
 /// Dropped packets and faults are told as `hermes run` tells them.
 #[test]
 fn drops_and_faults_of_nodes() {

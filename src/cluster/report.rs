@@ -14,6 +14,7 @@ use hermes_testbench::words::number_of;
 use serde::{Serialize, Serializer};
 
 use super::service::ServiceFacts;
+use super::workload::WorkloadReport;
 use crate::print;
 use crate::run::outcome::{fault_causes, wrong_lengths};
 
@@ -95,6 +96,9 @@ pub struct Report {
     facts: Facts,
     /// Cycles from the start of the kernel to the last completion of any node.
     cycles: u64,
+    /// Of a kernel whose work is known, what it measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workload: Option<WorkloadReport>,
     nodes: Vec<NodeLine>,
     ports: Vec<PortCounts>,
     #[serde(skip)]
@@ -118,6 +122,7 @@ impl Report {
     /// What came of a run of `kernel`, whose packets had slots of `1 << slot_bytes_log2` bytes.
     pub fn new(
         facts: Facts,
+        workload: Option<WorkloadReport>,
         result: ClusterResult<NodeReport>,
         kernel: &Kernel,
         slot_bytes_log2: u32,
@@ -127,7 +132,7 @@ impl Report {
         let begin = nodes.iter().map(|node| node.began).min().unwrap_or(0);
         let code = Code::new(Some(kernel), None);
         let nodes = nodes.into_iter().map(|report| NodeLine::of(report, kernel, &code)).collect();
-        Self { facts, cycles: end - begin, nodes, ports, slot_bytes_log2 }
+        Self { facts, cycles: end - begin, workload, nodes, ports, slot_bytes_log2 }
     }
 
     /// As text; `status`: with queue pairs and counters of every node.
@@ -160,6 +165,9 @@ impl Report {
             writeln!(f, "  service      {}", service.text())?;
         }
         writeln!(f, "  cycles       {} from the start of the kernel to the last completion", self.cycles)?;
+        if let Some(workload) = &self.workload {
+            writeln!(f, "  {:<12} {}", workload.name, workload.text())?;
+        }
         let sum = |what: fn(&PortCounts) -> u64| self.ports.iter().map(what).sum::<u64>();
         writeln!(
             f,
@@ -200,11 +208,13 @@ impl Report {
             )?;
         }
         for (number, node) in self.nodes.iter().enumerate() {
-            if let Some(ServiceCounts { messages, busy_cycles, waiting_cycles }) = node.report.service {
+            if let Some(ServiceCounts { messages, signals, busy_cycles, waiting_cycles }) =
+                node.report.service
+            {
                 let mean = waiting_cycles / messages.max(1);
                 writeln!(
                     f,
-                    "  threads of node {number}  {messages} messages, {mean} cycles each in the mean, busy for {busy_cycles} cycles"
+                    "  threads of node {number}  {messages} messages, {mean} cycles each in the mean, busy for {busy_cycles} cycles; {signals} signals with their puts"
                 )?;
             }
         }
@@ -251,6 +261,6 @@ impl Report {
                 );
             }
         }
-        Ok(())
+        self.workload.as_ref().map_or(Ok(()), WorkloadReport::check)
     }
 }

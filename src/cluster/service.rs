@@ -13,7 +13,8 @@ use crate::files::Files;
 #[command(next_help_heading = "Baselines")]
 pub struct ServiceArgs {
     /// Add the delays of threads that would serve the commands of a node: dgpu or apu, with :low,
-    /// :middle or :high behind it, or a file with the five delays (docs/cluster.md)
+    /// :middle or :high and other values of single delays behind it, such as dgpu:low,visible=0; or
+    /// a file with the five delays (docs/baselines.md)
     #[arg(long, value_name = "dgpu|apu|FILE")]
     service: Option<String>,
     /// Threads that serve the commands of a node: 1 to 64

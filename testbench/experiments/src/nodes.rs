@@ -6,8 +6,8 @@ use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{
-    self, ClusterOptions, QueueMode, QueueProgram, QueueReport, ServiceCosts, ServiceCounts, ServiceDelays,
-    ServiceOptions, MOST_NODES,
+    self, ClusterOptions, Jacobi, JacobiTimes, QueueMode, QueueProgram, QueueReport, ServiceCosts,
+    ServiceCounts, ServiceDelays, ServiceOptions, MOST_NODES,
 };
 use hermes_testbench::cosim::{ArraySetup, KernelImage, MemoryOptions, Packet};
 use hermes_testbench::firmware::{build_firmware, Firmware};
@@ -23,6 +23,7 @@ use crate::results::{Measured, ResultFile};
 
 const GET_SIZES: &str = include_str!("../../../kernels-asm/compnet/get-sizes.c");
 const RATE: &str = include_str!("../../../kernels-asm/compnet/rate.c");
+const JACOBI: &str = include_str!("../../../kernels-asm/c/jacobi.c");
 /// Firmware that serves the queues, or all commands.
 const QUEUES: &str = include_str!("../../../kernels-asm/firmware/net.c");
 const PAPER: &str = include_str!("../../../kernels-asm/firmware/net-paper.c");
@@ -39,6 +40,8 @@ const GET_RESULTS: usize = 4 * 32;
 const SIZE_STEP: u32 = 2;
 /// Bytes of the heap of commands in turn.
 const RATE_HEAP: u32 = 16 << 10;
+/// Most bytes of the heap: a part of the memory of a node.
+const MOST_HEAP: u64 = 1 << 27;
 /// Bytes of a warp's line.
 const LINE: usize = 64;
 
@@ -64,6 +67,8 @@ pub enum Benchmark {
         /// Each waits for its end.
         waits: bool,
     },
+    /// Jacobi relaxation by all nodes.
+    Jacobi(Jacobi),
 }
 
 /// A workload on several nodes in place of packets.
@@ -112,13 +117,15 @@ impl Nodes {
         match self.benchmark {
             Benchmark::GetSizes { .. } => 1,
             Benchmark::Rate { warps, .. } => warps,
+            Benchmark::Jacobi(jacobi) => jacobi.warps,
         }
     }
 
-    const fn heap_bytes(&self) -> u32 {
+    fn heap_bytes(&self) -> u32 {
         match self.benchmark {
             Benchmark::GetSizes { most_log2, .. } => GET_TARGET as u32 + (2 << most_log2),
             Benchmark::Rate { .. } => RATE_HEAP,
+            Benchmark::Jacobi(jacobi) => jacobi.heap_bytes() as u32,
         }
     }
 
@@ -126,6 +133,7 @@ impl Nodes {
         match self.benchmark {
             Benchmark::GetSizes { .. } => GET_SIZES,
             Benchmark::Rate { .. } => RATE,
+            Benchmark::Jacobi(_) => JACOBI,
         }
     }
 
@@ -136,6 +144,7 @@ impl Nodes {
             Benchmark::Rate { warps, commands, gets, waits } => {
                 vec![commands, lanes, warps, u32::from(gets) | u32::from(waits) << 1]
             }
+            Benchmark::Jacobi(jacobi) => jacobi.own(lanes as usize),
         }
     }
 
@@ -165,6 +174,7 @@ impl Nodes {
             Benchmark::Rate { commands, .. } => {
                 ensure!(commands >= 1, "nodes.commands {commands}: expected at least 1");
             }
+            Benchmark::Jacobi(jacobi) => jacobi.check(most as usize, MOST_HEAP).context("nodes.benchmark")?,
         }
         Ok(())
     }
@@ -177,6 +187,10 @@ impl Nodes {
                 u64::from(rounds) * ((2 << most_log2) / 8 + 2_500 * u64::from(most_log2))
             }
             Benchmark::Rate { warps, commands, .. } => 150 * u64::from(warps) * u64::from(commands),
+            Benchmark::Jacobi(jacobi) => {
+                let words = u64::from(jacobi.rows) * u64::from(jacobi.columns);
+                2 * words + u64::from(jacobi.iterations) * (4_000 + 5 * words / 4)
+            }
         };
         Estimate { cycles: nodes * (30_000 + cycles), bytes: nodes * (100 << 20) }
     }
@@ -222,6 +236,9 @@ pub struct NodesMeasured {
     /// Commands in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateTimes>,
+    /// Cycles of each iteration of Jacobi, by the kernel of node 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iterations: Vec<JacobiTimes>,
     /// What the threads of node 0 did, if others serve its commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceCounts>,
@@ -338,13 +355,17 @@ fn simulate(
         cycles: cycles - first.cycles.0,
         sizes: match nodes.benchmark {
             Benchmark::GetSizes { most_log2, rounds } => sizes(&result.nodes, most_log2, rounds)?,
-            Benchmark::Rate { .. } => Vec::new(),
+            _ => Vec::new(),
         },
         rate: match nodes.benchmark {
-            Benchmark::GetSizes { .. } => None,
             Benchmark::Rate { warps, commands, gets, .. } => {
                 Some(rate(&result.nodes, warps, commands, gets)?)
             }
+            _ => None,
+        },
+        iterations: match nodes.benchmark {
+            Benchmark::Jacobi(jacobi) => iterations(&result.nodes, &jacobi)?,
+            _ => Vec::new(),
         },
         service: first.service_counts,
         hart_cycles: first.status.counter(counter::HART_CYCLES).into(),
@@ -429,4 +450,14 @@ fn rate(nodes: &[QueueReport], warps: u32, commands: u32, gets: bool) -> anyhow:
     }
     let all = u64::from(warps) * u64::from(commands);
     Ok(RateTimes { commands: all, cycles: end - begin, call_mean: sum as f64 / all as f64, call_most: most })
+}
+
+/// Compares all words and residuals of all nodes, and gives what node 0 measured.
+fn iterations(nodes: &[QueueReport], jacobi: &Jacobi) -> anyhow::Result<Vec<JacobiTimes>> {
+    let golden = jacobi.golden(nodes.len());
+    let compare = |(number, node): (usize, &QueueReport)| {
+        jacobi.compare(&golden, number, node.heap()).map_err(anyhow::Error::msg)
+    };
+    let times: Vec<_> = nodes.iter().enumerate().map(compare).collect::<anyhow::Result<_>>()?;
+    times.into_iter().next().context("a cluster without nodes")
 }

@@ -9,6 +9,7 @@
 //! | `program` | a kernel on every node, from its start to its last completion |
 //! | `queues` | the same with command queues, which firmware serves while the kernel runs |
 //! | `service` | who serves the commands of a kernel in baselines, as delays in front of the link |
+//! | `workloads` | kernels whose work is known: what they are told, and what must come of it |
 //! | `heap` | pieces of the symmetric heap |
 //! | `status` | queue pairs and counters, as a user reads them |
 //! | `outside` | a port that is a socket: frames to and from another program |
@@ -44,6 +45,7 @@ mod serve;
 mod service;
 mod status;
 mod switch;
+mod workloads;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -64,6 +66,7 @@ pub use serve::{post, wait_completed, CommandList, Served, ENTRY_BYTES};
 pub use service::{CostsError, ServiceCosts, ServiceCounts, ServiceDelays, ServiceOptions};
 pub use status::{counter_name, NetStatus, PairStatus};
 pub use switch::{Delivery, PortCounts, Switch};
+pub use workloads::{Jacobi, JacobiGolden, JacobiTimes, WorkloadError, WORKLOAD};
 
 use crate::cosim::{CosimError, MemoryOptions, Simulation};
 use lockstep::Lockstep;

@@ -84,9 +84,10 @@ impl LinkEnd {
         match &mut self.service {
             Some(service) => {
                 fresh.into_iter().for_each(|frame| service.send(frame.cycle, frame.bytes));
-                for (leave, bytes) in service.cycle(now, &mut answers) {
-                    self.put_on_line(leave, bytes)?;
+                for (sent, bytes) in service.cycle(now, &mut answers) {
+                    self.put_on_line(sent, bytes)?;
                 }
+                self.release(now, network.sink.waits())?;
             }
             None => {
                 for frame in fresh {
@@ -94,7 +95,7 @@ impl LinkEnd {
                 }
             }
         }
-        network.sink.hold(self.free > now * CYCLE + self.options.time(FIFO_BYTES));
+        network.sink.hold(!self.has_room(now));
         if now % self.lockstep.step == 0 {
             let sent = std::mem::take(&mut self.sent);
             let exchanged = self.lockstep.exchange(self.port, sent, self.arrived)?;
@@ -112,6 +113,22 @@ impl LinkEnd {
         for bytes in answers {
             self.record(now, Direction::Inbound, &bytes)?;
             network.source.submit(0, bytes);
+        }
+        Ok(())
+    }
+
+    /// The node is less than its FIFO ahead of the line.
+    fn has_room(&self, now: u64) -> bool {
+        self.free <= now * CYCLE + self.options.time(FIFO_BYTES)
+    }
+
+    /// Frames that were held for their service go on the line as it has room for them, in turn with
+    /// what the node sends.
+    fn release(&mut self, now: u64, node_waits: bool) -> Result<(), String> {
+        while self.has_room(now) {
+            let next = self.service.as_mut().and_then(|service| service.release(now, node_waits));
+            let Some(bytes) = next else { break };
+            self.put_on_line(now, bytes)?;
         }
         Ok(())
     }
@@ -194,8 +211,9 @@ impl Node {
     /// # Errors
     /// As [`Host::enable_network`] and [`Host::connect_queue_pair`].
     pub fn connect_mesh(&mut self, window: u32, window_bytes: u32) -> Result<(), CosimError> {
+        let under_way = self.host.read("NET_WINDOW")?;
         if let Some(service) = &mut self.end.borrow_mut().service {
-            service.set_mtu(self.mtu);
+            service.set_packets(self.mtu, under_way);
         }
         self.host.enable_network(address(self.number), 0)?;
         let region = Region {

@@ -130,13 +130,7 @@ impl Firmware {
     /// `None` if it has none of that name, or it is no text.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
-        let symbol = self.executable.symbol(name).ok().filter(|symbol| !symbol.is_function)?;
-        let bytes = self.executable.segments.iter().find_map(|segment| {
-            let first = symbol.address.checked_sub(segment.address)? as usize;
-            segment.bytes.get(first..first + symbol.size as usize)
-        })?;
-        let text = bytes.split(|byte| *byte == 0).next()?;
-        String::from_utf8(text.to_vec()).ok()
+        self.executable.text(name)
     }
 
     /// Where `address` lies in the source.

@@ -103,6 +103,16 @@ pub enum KernelError {
     },
 }
 
+/// The text that a variable holds, up to its first zero.
+fn text_of(segments: &[Segment], symbol: &Symbol) -> Option<String> {
+    let bytes = segments.iter().find_map(|segment| {
+        let first = symbol.address.checked_sub(segment.address)? as usize;
+        segment.bytes.get(first..first + symbol.size as usize)
+    });
+    let text = bytes.filter(|_| !symbol.is_function)?.split(|byte| *byte == 0).next()?;
+    String::from_utf8(text.to_vec()).ok()
+}
+
 /// A program for bare metal, as an ELF file holds it.
 #[derive(Clone, Debug)]
 pub struct Executable {
@@ -176,6 +186,13 @@ impl Kernel {
         symbols::find(&self.symbols, name)
     }
 
+    /// The text of a variable, such as the name of the workload for several nodes that it is
+    /// (`hermes_workload`); `None` if it has none of that name, or it is no text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        text_of(&self.segments, self.symbol(name).ok()?)
+    }
+
     /// Whether `bytes` bytes from `address` on are part of a loaded segment.
     #[must_use]
     pub fn holds(&self, address: u32, bytes: u32) -> bool {
@@ -235,6 +252,12 @@ impl Executable {
     #[must_use]
     pub fn word(&self, address: u32) -> Option<u32> {
         word_at(&self.segments, address)
+    }
+
+    /// The text of a variable; `None` if it has none of that name, or it is no text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        text_of(&self.segments, self.symbol(name).ok()?)
     }
 
     /// Makes sure that the program, whose ELF file is `data`, needs no more than `startup` does.

@@ -3,6 +3,7 @@
 
 mod calls;
 mod firewall;
+mod jacobi;
 mod ring;
 #[path = "../small_node/mod.rs"]
 mod small_node;

@@ -1,6 +1,6 @@
 //! Every figure, with results that are made up, all of them or some.
 
-use hermes_testbench::cluster::ServiceCounts;
+use hermes_testbench::cluster::{JacobiTimes, ServiceCounts};
 use hermes_testbench::cosim::PacketTimes;
 use hermes_testbench::metrics::{Delays, Load};
 
@@ -76,7 +76,18 @@ fn of_nodes(nodes: &Nodes, number: u32) -> NodesMeasured {
         cycles: 30_000,
         sizes: sizes.collect(),
         rate: matches!(nodes.benchmark, Benchmark::Rate { .. }).then_some(rate),
-        service: Some(ServiceCounts { messages: 640, busy_cycles: 18_000, waiting_cycles: 90_000 }),
+        iterations: match nodes.benchmark {
+            Benchmark::Jacobi(_) => {
+                vec![JacobiTimes { compute: 900, wait: 100 + number, reduce: 700 + number }; 6]
+            }
+            _ => Vec::new(),
+        },
+        service: Some(ServiceCounts {
+            messages: 640,
+            signals: 3,
+            busy_cycles: 18_000,
+            waiting_cycles: 90_000,
+        }),
         hart_cycles: 12_000,
     }
 }

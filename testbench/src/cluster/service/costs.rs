@@ -108,25 +108,55 @@ impl ServiceCosts {
     /// Whether `name` is one of those that come with Hermes, and no file.
     #[must_use]
     pub fn is_stated(name: &str) -> bool {
-        matches!(name.split_once(':').map_or(name, |(who, _)| who), "dgpu" | "apu")
+        matches!(name.split([':', ',']).next(), Some("dgpu" | "apu"))
     }
 
     /// Those called `name`: `dgpu` or `apu`, with `:low`, `:middle` or `:high` behind it (`:middle`
-    /// unless given), else a file in TOML with the five delays in nanoseconds.
+    /// unless given), and then other values of single delays, such as `dgpu:low,visible=0`; else a
+    /// file in TOML with the five delays in nanoseconds.
     ///
     /// # Errors
     /// [`CostsError`] names the file and the field.
     pub fn find(name: &str) -> Result<Self, CostsError> {
-        let (who, level) = name.split_once(':').unwrap_or((name, "middle"));
         if !Self::is_stated(name) {
             return Self::read(Path::new(name));
         }
+        let mut parts = name.split(',');
+        let stated = parts.next().unwrap_or(name);
+        let (who, level) = stated.split_once(':').unwrap_or((stated, "middle"));
         let level = level.parse().map_err(CostsError::Name)?;
         let own = || Path::new("service-costs.toml").to_path_buf();
         let all: All = toml_edit::de::from_str(COSTS)
             .map_err(|error| CostsError::Format { path: own(), problem: error.to_string() })?;
         let stated = if who == "dgpu" { all.dgpu } else { all.apu };
-        Ok(stated.at(name, level))
+        let mut costs = stated.at(name, level);
+        for part in parts {
+            costs.set(part)?;
+        }
+        Ok(costs)
+    }
+
+    /// Gives one delay another value, as `NAME=VALUE` says.
+    fn set(&mut self, part: &str) -> Result<(), CostsError> {
+        let wrong = |expected: String| CostsError::Name(format!("`{part}`: expected {expected}"));
+        let names = || self.delays.named().map(|(name, _)| name).join(", ");
+        let form = || wrong(format!("NAME=VALUE, the name one of {}", names()));
+        let (name, value) = part.split_once('=').ok_or_else(form)?;
+        let value = value.parse().ok().filter(|value| *value <= LONGEST);
+        let value = value.ok_or_else(|| wrong(format!("0 to {LONGEST} ns")));
+        let place = match name {
+            "visible" => &mut self.delays.visible,
+            "poll" => &mut self.delays.poll,
+            "service" => &mut self.delays.service,
+            "doorbell" => &mut self.delays.doorbell,
+            "completion" => &mut self.delays.completion,
+            _ => return Err(form()),
+        };
+        *place = value?;
+        self.sources.iter_mut().filter(|(source, _)| *source == name).for_each(|(_, source)| {
+            *source = "as given".to_string();
+        });
+        Ok(())
     }
 
     /// Those in a file.
@@ -205,6 +235,24 @@ mod tests {
             for ((low, middle), high) in at("low").iter().zip(at("middle")).zip(at("high")) {
                 assert!(low.1 < middle.1 && middle.1 < high.1, "{who} {}", low.0);
             }
+        }
+    }
+
+    #[test]
+    fn single_delays_with_other_values() {
+        let low = ServiceCosts::find("dgpu:low").unwrap().delays;
+        let one = ServiceCosts::find("dgpu:low,visible=0,poll=7").unwrap();
+        assert_eq!(one.delays, ServiceDelays { visible: 0, poll: 7, ..low });
+        assert_eq!((one.sources[0].1.as_str(), one.sources[2].1.starts_with("assumed")), ("as given", true));
+        assert_eq!(ServiceCosts::find("apu,service=3").unwrap().delays.service, 3);
+        let names = "NAME=VALUE, the name one of visible, poll, service, doorbell, completion";
+        for (text, expected) in [
+            ("apu,look=1", format!("`look=1`: expected {names}")),
+            ("apu,visible", format!("`visible`: expected {names}")),
+            ("apu,visible=-1", "`visible=-1`: expected 0 to 1000000 ns".to_string()),
+            ("apu:low,poll=1000001", "`poll=1000001`: expected 0 to 1000000 ns".to_string()),
+        ] {
+            assert_eq!(ServiceCosts::find(text).unwrap_err().to_string(), expected);
         }
     }
 

@@ -4,10 +4,12 @@ use crate::golden::roce::{opcode, Extended, RoceFrame};
 
 /// Packet sequence numbers have 24 bits.
 const SEQUENCE_BITS: u32 = 24;
-/// Syndromes of an acknowledge, not of a refusal, are below this (IBA, section 9.7.5.2.1).
-const REFUSED: u8 = 0x20;
-/// Packets of a READ that belongs to a longer get: the network interface asks for so many at a
-/// time.
+/// Bits 7:5 of a syndrome (InfiniBand Architecture Specification, volume 1, 9.7.5.2.1).
+const ACKNOWLEDGES: u8 = 0;
+const NOT_READY: u8 = 1;
+const REFUSES: u8 = 3;
+/// Packets of a READ that belongs to a longer get, with the window of the reset: the network
+/// interface asks for a quarter of its window at a time.
 pub const READ_PACKETS: u32 = 8;
 /// Longest WRITE that may be the signal of a put, in bytes.
 const SIGNAL_BYTES: u32 = 8;
@@ -68,7 +70,8 @@ pub enum Kind {
         packets: u32,
         /// Where it begins at the target.
         address: u64,
-        /// Where the rest of a longer get would begin, if it asks for eight whole packets.
+        /// Where the rest of a longer get would begin, if it asks for as many whole packets as one
+        /// READ may.
         rest: Option<u64>,
     },
     /// An atomic operation.
@@ -76,8 +79,9 @@ pub enum Kind {
 }
 
 impl Sent {
-    /// A frame of a node whose packets have `mtu` bytes.
-    pub fn of(bytes: &[u8], mtu: u32) -> Self {
+    /// A frame of a node whose packets have `mtu` bytes, and whose READs ask for `read_packets` of
+    /// them at most.
+    pub fn of(bytes: &[u8], mtu: u32, read_packets: u32) -> Self {
         let Ok(frame) = RoceFrame::parse(bytes) else { return Self::Other };
         let (address, length) = match frame.extended {
             Extended::Rdma { address, length, .. } => (address, length),
@@ -96,7 +100,7 @@ impl Sent {
             opcode::READ_REQUEST => Kind::Read {
                 packets: length.div_ceil(mtu).max(1),
                 address,
-                rest: (length == READ_PACKETS * mtu).then(|| address.wrapping_add(length.into())),
+                rest: (length == read_packets * mtu).then(|| address.wrapping_add(length.into())),
             },
             opcode::COMPARE_SWAP | opcode::FETCH_ADD => Kind::Atomic,
             _ => return Self::Other,
@@ -114,29 +118,52 @@ pub enum Come {
     Answer {
         /// Who sent it, which is the queue pair.
         peer: [u8; 4],
-        /// Messages up to this packet are complete; nothing is, if there is none.
-        completes: Option<u32>,
+        /// Its packet sequence number.
+        sequence: u32,
+        /// What it says.
+        says: Says,
     },
+}
+
+/// What an answer says of packet p, whose number it has. Each but [`Says::Nothing`] says that the
+/// packets before p were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// A syndrome that has no meaning.
+    Nothing,
+    /// p was taken.
+    Taken,
+    /// p is missing, the peer is not ready for it, or more responses follow.
+    Before,
+    /// It is the last response of the READ that ends with p, or that of the atomic operation p.
+    Ends,
+    /// The peer refuses p: nothing of its queue pair is performed any more.
+    Refuses,
 }
 
 impl Come {
     /// A frame.
     pub fn of(bytes: &[u8]) -> Self {
         let Ok(frame) = RoceFrame::parse(bytes) else { return Self::Other };
-        let is_acknowledge = match frame.extended {
+        let class = match frame.extended {
             Extended::Acknowledge { syndrome, .. } | Extended::AtomicAcknowledge { syndrome, .. } => {
-                syndrome < REFUSED
+                (syndrome >> 5, syndrome & 0x1f)
             }
-            _ => false,
+            _ => (ACKNOWLEDGES, 0),
         };
-        let completes = match frame.opcode {
-            opcode::ACKNOWLEDGE
-            | opcode::ATOMIC_ACKNOWLEDGE
-            | opcode::RESPONSE_LAST
-            | opcode::RESPONSE_ONLY => is_acknowledge.then_some(frame.sequence),
-            opcode::RESPONSE_FIRST | opcode::RESPONSE_MIDDLE => None,
+        let says = match (frame.opcode, class) {
+            (opcode::RESPONSE_FIRST | opcode::RESPONSE_MIDDLE, _) => Says::Before,
+            (
+                opcode::RESPONSE_LAST | opcode::RESPONSE_ONLY | opcode::ATOMIC_ACKNOWLEDGE,
+                (ACKNOWLEDGES, _),
+            ) => Says::Ends,
+            (opcode::RESPONSE_LAST | opcode::RESPONSE_ONLY | opcode::ATOMIC_ACKNOWLEDGE, _) => Says::Nothing,
+            (opcode::ACKNOWLEDGE, (ACKNOWLEDGES, _)) => Says::Taken,
+            (opcode::ACKNOWLEDGE, (NOT_READY, _) | (REFUSES, 0)) => Says::Before,
+            (opcode::ACKNOWLEDGE, (REFUSES, _)) => Says::Refuses,
+            (opcode::ACKNOWLEDGE, _) => Says::Nothing,
             _ => return Self::Other,
         };
-        Self::Answer { peer: frame.from_ip, completes }
+        Self::Answer { peer: frame.from_ip, sequence: frame.sequence, says }
     }
 }

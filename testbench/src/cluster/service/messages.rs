@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::frames::{before, behind, Come, Kind, Request, Sent};
+use super::frames::{before, behind, Come, Kind, Request, Says, Sent, READ_PACKETS};
 use super::{ServiceCounts, ServiceOptions, OWN_PATH};
 
 /// A frame that is held on its way out.
@@ -19,7 +19,9 @@ struct Held {
 /// A message that no thread has taken.
 struct Waiting {
     number: u64,
-    /// From this cycle on a thread can see it.
+    /// Its queue pair.
+    peer: [u8; 4],
+    /// From this cycle on a thread can see it, [`OWN_PATH`] cycles added.
     ready: u64,
 }
 
@@ -27,6 +29,8 @@ struct Waiting {
 struct Outstanding {
     /// Its last packet.
     last: u32,
+    /// It is a READ or an atomic operation, which an answer of its own completes and no other.
+    answered: bool,
     /// A further READ belongs to the same get.
     goes_on: bool,
 }
@@ -36,11 +40,15 @@ struct Outstanding {
 struct Pair {
     /// Frames in the order in which they were sent.
     held: VecDeque<Held>,
+    /// Messages that were served, and the cycles in which they leave: none before the one of the
+    /// first frame that is held, or of the last that was.
+    served: VecDeque<(u64, u64)>,
     /// Cycle in which the last one left.
     left: u64,
     /// The packet behind the last one that was sent.
     next: Option<u32>,
-    /// Where the rest of a get would begin whose READ of eight whole packets was the last request.
+    /// Where the rest of a get would begin whose READ, of as many whole packets as one may have,
+    /// was the last request.
     rest: Option<u64>,
     /// Long puts without a signal.
     puts: u32,
@@ -61,36 +69,59 @@ struct Pair {
 /// long get behind the first, and one 8-byte WRITE or atomic operation behind each put of more than
 /// 16 bytes (its signal) are no messages. What the node answers to others passes, as what others
 /// ask of it.
+///
+/// Frames that were held wait here until the line has room for them, and take turns: a frame of
+/// each queue pair, then one that the node sends.
 pub struct Service {
     options: ServiceOptions,
     mtu: u32,
-    /// Cycle from which each thread is free.
+    /// Most packets of a READ.
+    read_packets: u32,
+    /// Cycle from which each thread is free, [`OWN_PATH`] cycles added.
     free: Vec<u64>,
     pairs: BTreeMap<[u8; 4], Pair>,
     waiting: VecDeque<Waiting>,
-    /// Cycles in which messages leave that have frames to come, by their number.
-    leaves: BTreeMap<u64, u64>,
     frames: u64,
     messages: u64,
     /// Frames and answers that are held.
     holds: usize,
-    /// Frames that left, with cycle and number.
+    /// Frames of the node that nobody serves, with cycle and number.
     out: Vec<(u64, u64, Vec<u8>)>,
+    /// Frames that the node had sent before this cycle.
+    known: u64,
+    /// The queue pair whose turn was last.
+    turn: Option<[u8; 4]>,
+    /// A frame that was held went on the line, and none came from the node since.
+    released: bool,
     counts: ServiceCounts,
 }
 
 impl Service {
     /// For a node whose packets have at most `mtu` bytes.
     pub fn new(options: ServiceOptions, mtu: u32) -> Self {
-        let (pairs, leaves, waiting) = (BTreeMap::new(), BTreeMap::new(), VecDeque::new());
-        let free = vec![0; options.threads as usize];
-        let (frames, messages, holds, out, counts) = (0, 0, 0, Vec::new(), ServiceCounts::default());
-        Self { options, mtu, free, pairs, waiting, leaves, frames, messages, holds, out, counts }
+        Self {
+            options,
+            mtu,
+            read_packets: READ_PACKETS,
+            free: vec![0; options.threads as usize],
+            pairs: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            frames: 0,
+            messages: 0,
+            holds: 0,
+            out: Vec::new(),
+            known: 0,
+            turn: None,
+            released: false,
+            counts: ServiceCounts::default(),
+        }
     }
 
-    /// Packets of the node have at most so many bytes.
-    pub fn set_mtu(&mut self, mtu: u32) {
+    /// Packets of the node have at most `mtu` bytes, and `window` of a queue pair are under way
+    /// (NET_WINDOW), of which a READ asks for a quarter: 1, 2, 4 or 8.
+    pub fn set_packets(&mut self, mtu: u32, window: u32) {
         self.mtu = mtu;
+        self.read_packets = 1 << (window.max(4).ilog2() - 2).min(READ_PACKETS.ilog2());
     }
 
     /// What the threads did.
@@ -102,19 +133,25 @@ impl Service {
     pub fn send(&mut self, sent: u64, bytes: Vec<u8>) {
         let number = self.frames;
         self.frames += 1;
-        let Sent::Request(request) = Sent::of(&bytes, self.mtu) else {
+        self.released = false;
+        let Sent::Request(request) = Sent::of(&bytes, self.mtu, self.read_packets) else {
             return self.out.push((sent, number, bytes));
         };
-        let pair = self.pairs.entry(request.peer).or_default();
+        let peer = request.peer;
+        let pair = self.pairs.entry(peer).or_default();
         let message = match pair.place(request) {
             Place::Again => None,
             Place::Further => pair.current,
+            Place::Signal => {
+                self.counts.signals += 1;
+                pair.current
+            }
             Place::Message => {
-                let message = self.messages;
+                let number = self.messages;
                 self.messages += 1;
-                let ready = (sent + u64::from(self.options.delays.visible)).saturating_sub(OWN_PATH);
-                self.waiting.push_back(Waiting { number: message, ready });
-                pair.current = Some(message);
+                let ready = sent + u64::from(self.options.delays.visible);
+                self.waiting.push_back(Waiting { number, peer, ready });
+                pair.current = Some(number);
                 pair.current
             }
         };
@@ -124,9 +161,9 @@ impl Service {
 
     /// A frame comes to the node in cycle `now`; given back if the node is to have it at once.
     pub fn receive(&mut self, now: u64, bytes: Vec<u8>) -> Option<Vec<u8>> {
-        let Come::Answer { peer, completes } = Come::of(&bytes) else { return Some(bytes) };
+        let Come::Answer { peer, sequence, says } = Come::of(&bytes) else { return Some(bytes) };
         let pair = self.pairs.entry(peer).or_default();
-        let delay = match completes.is_some_and(|last| pair.complete(last)) {
+        let delay = match pair.complete(sequence, says) {
             true => u64::from(self.options.delays.completion),
             false => 0,
         };
@@ -139,8 +176,8 @@ impl Service {
         None
     }
 
-    /// Ends cycle `now`: gives what leaves, with the cycle in which it does, and adds to `come`
-    /// what the node is given.
+    /// Ends cycle `now`: gives the frames of this cycle that are not held, with the cycle in which
+    /// each was sent, and adds to `come` what the node is given. [`Self::release`] has the others.
     pub fn cycle(&mut self, now: u64, come: &mut Vec<Vec<u8>>) -> Vec<(u64, Vec<u8>)> {
         if self.holds == 0 && self.out.is_empty() {
             return Vec::new();
@@ -148,49 +185,68 @@ impl Service {
         self.serve(now);
         for pair in self.pairs.values_mut() {
             while let Some(front) = pair.held.front() {
-                let leave = match front.message {
-                    Some(message) => match self.leaves.get(&message) {
-                        Some(leave) => *leave,
-                        None => break,
-                    },
-                    None => 0,
-                };
-                let leave = leave.max(front.sent).max(pair.left);
-                if leave > now {
+                let (number, sent) = (front.number, front.sent);
+                if number < self.known || pair.leave().is_none_or(|leave| leave > sent) {
                     break;
                 }
-                let Some(Held { number, bytes, .. }) = pair.held.pop_front() else { break };
-                pair.left = leave;
+                let Some(Held { bytes, .. }) = pair.held.pop_front() else { break };
+                pair.left = sent;
                 self.holds -= 1;
-                self.out.push((leave, number, bytes));
+                self.out.push((sent, number, bytes));
             }
             while pair.answers.front().is_some_and(|(due, _)| *due <= now) {
                 come.extend(pair.answers.pop_front().map(|(_, bytes)| bytes));
                 self.holds -= 1;
             }
         }
+        self.known = self.frames;
         if self.out.is_empty() {
             return Vec::new();
         }
-        // A message whose packets all left is not asked for any more.
-        let current: Vec<_> = self.pairs.values().filter_map(|pair| pair.current).collect();
-        let held: Vec<_> =
-            self.pairs.values().flat_map(|pair| &pair.held).filter_map(|held| held.message).collect();
-        self.leaves.retain(|message, _| current.contains(message) || held.contains(message));
-        self.out.sort_unstable_by_key(|(leave, number, _)| (*leave, *number));
-        self.out.drain(..).map(|(leave, _, bytes)| (leave, bytes)).collect()
+        self.out.sort_unstable_by_key(|(_, number, _)| *number);
+        self.out.drain(..).map(|(sent, _, bytes)| (sent, bytes)).collect()
     }
 
-    /// Threads take messages, up to cycle `now`.
+    /// The next of the frames that were held and may leave in cycle `now`, for a line that has room
+    /// for it. `node_waits`: the node has a frame for the line, and its turn comes behind each of
+    /// these.
+    pub fn release(&mut self, now: u64, node_waits: bool) -> Option<Vec<u8>> {
+        if self.holds == 0 || (node_waits && self.released) {
+            return None;
+        }
+        let (mut first, mut next) = (None, None);
+        for (peer, pair) in &mut self.pairs {
+            if pair.leave().is_some_and(|leave| leave <= now) {
+                first = first.or(Some(*peer));
+                if Some(*peer) > self.turn {
+                    next = Some(*peer);
+                    break;
+                }
+            }
+        }
+        let next = next.or(first)?;
+        let pair = self.pairs.get_mut(&next)?;
+        let Held { bytes, .. } = pair.held.pop_front()?;
+        pair.left = now;
+        self.holds -= 1;
+        (self.turn, self.released) = (Some(next), true);
+        Some(bytes)
+    }
+
+    /// Threads take messages, up to cycle `now`. Their times have [`OWN_PATH`] cycles added, which
+    /// a message may have been seen before its frame came here; so a thread that sees messages
+    /// before that takes one when all that it saw are known.
     fn serve(&mut self, now: u64) {
         let ServiceOptions { delays, threads, queues } = self.options;
-        while let Some(&Waiting { number, ready }) = self.waiting.front() {
+        let seen = now + OWN_PATH.min(delays.visible.into());
+        while let Some(&Waiting { number, peer, ready }) = self.waiting.front() {
             let Some(thread) = self.free.iter_mut().min() else { return };
             let begin = ready.max(*thread);
-            if begin > now {
+            if begin > seen {
                 return;
             }
-            let others = self.waiting.iter().skip(1).any(|other| other.ready <= begin);
+            // They are in the order in which they can be seen.
+            let others = self.waiting.get(1).is_some_and(|other| other.ready <= begin);
             let own = u64::from(queues.div_ceil(threads));
             let look = match others {
                 true => u64::from(delays.poll),
@@ -199,8 +255,9 @@ impl Service {
             let end = begin + look + u64::from(delays.service);
             *thread = end;
             let leave = end + u64::from(delays.doorbell);
-            self.leaves.insert(number, leave);
             self.waiting.pop_front();
+            let pair = self.pairs.entry(peer).or_default();
+            pair.served.push_back((number, leave.saturating_sub(OWN_PATH)));
             self.counts.messages += 1;
             self.counts.busy_cycles += end - begin;
             self.counts.waiting_cycles += leave - ready;
@@ -214,11 +271,28 @@ enum Place {
     Again,
     /// It belongs to the message before it.
     Further,
+    /// It is taken for the signal of a put before it.
+    Signal,
     /// A message begins.
     Message,
 }
 
 impl Pair {
+    /// The cycle in which the first frame that is held may leave, once its message was served.
+    fn leave(&mut self) -> Option<u64> {
+        let front = self.held.front()?;
+        let leave = match front.message {
+            Some(message) => {
+                while self.served.front().is_some_and(|(served, _)| *served < message) {
+                    self.served.pop_front();
+                }
+                self.served.front().filter(|(served, _)| *served == message)?.1
+            }
+            None => 0,
+        };
+        Some(leave.max(front.sent).max(self.left))
+    }
+
     /// Takes note of a request that is sent.
     fn place(&mut self, request: Request) -> Place {
         let Request { sequence, kind, .. } = request;
@@ -232,7 +306,9 @@ impl Pair {
         self.next = Some(behind(sequence, packets));
         let rest = self.rest.take();
         let last = behind(sequence, packets - 1);
-        let ends = |pair: &mut VecDeque<Outstanding>| pair.push_back(Outstanding { last, goes_on: false });
+        let answered = matches!(kind, Kind::Read { .. } | Kind::Atomic);
+        let ends =
+            |pair: &mut VecDeque<Outstanding>| pair.push_back(Outstanding { last, answered, goes_on: false });
         match kind {
             Kind::Put { whole, long, short } => {
                 if whole {
@@ -240,7 +316,7 @@ impl Pair {
                 }
                 if short && self.puts > 0 {
                     self.puts -= 1;
-                    return Place::Further;
+                    return Place::Signal;
                 }
                 self.puts += u32::from(long);
                 Place::Message
@@ -249,7 +325,7 @@ impl Pair {
                 ends(&mut self.outstanding);
                 if self.puts > 0 {
                     self.puts -= 1;
-                    return Place::Further;
+                    return Place::Signal;
                 }
                 Place::Message
             }
@@ -274,10 +350,22 @@ impl Pair {
         }
     }
 
-    /// An answer says that packets up to `last` are done. Whether a message is complete by that.
-    fn complete(&mut self, last: u32) -> bool {
+    /// An answer says something of packet `sequence`. Whether a message is complete by that: an
+    /// ACK, or what tells that the packets before were taken, completes puts up to the next READ or
+    /// atomic operation, which have answers of their own; a refusal ends all.
+    fn complete(&mut self, sequence: u32, says: Says) -> bool {
+        let target = match says {
+            Says::Nothing => return false,
+            Says::Taken => behind(sequence, 1),
+            Says::Before | Says::Ends | Says::Refuses => sequence,
+        };
+        let is_due = |message: &Outstanding| match says {
+            Says::Refuses => true,
+            Says::Ends if message.answered => message.last == sequence,
+            _ => !message.answered && before(message.last, target),
+        };
         let mut completes = false;
-        while self.outstanding.front().is_some_and(|message| !before(last, message.last)) {
+        while self.outstanding.front().is_some_and(is_due) {
             completes |= self.outstanding.pop_front().is_some_and(|message| !message.goes_on);
         }
         completes

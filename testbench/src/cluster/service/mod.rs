@@ -94,6 +94,10 @@ impl ServiceOptions {
 pub struct ServiceCounts {
     /// Messages that they served.
     pub messages: u64,
+    /// WRITEs of 8 bytes and atomic operations that were taken for signals of puts before them, and
+    /// so for none.
+    #[serde(default)]
+    pub signals: u64,
     /// Cycles, summed over threads, that they looked for a message that was there, and served it.
     pub busy_cycles: u64,
     /// Cycles, summed over messages, from where a message could be seen until it left.

@@ -79,6 +79,12 @@ impl StreamSink {
         self.held = held;
     }
 
+    /// The design has a frame of which beats are to be taken.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.pending.is_some() || !self.open.is_empty()
+    }
+
     /// Moves the frames that left since the last call to `into`.
     pub fn take_frames(&mut self, into: &mut Vec<SentFrame>) {
         into.append(&mut self.frames);

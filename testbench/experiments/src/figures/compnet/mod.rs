@@ -2,6 +2,7 @@
 
 pub mod fig8a;
 pub mod fig8b;
+pub mod fig9;
 
 use hermes_testbench::cluster::ServiceCosts;
 

@@ -1,0 +1,76 @@
+//! Sizes, and the plain models.
+
+use super::Jacobi;
+
+const SMALL: Jacobi = Jacobi { warps: 2, rows: 3, columns: 2, iterations: 3, limit: 0, seed: 5 };
+
+/// Two iterations of three rows of two words by hand: the words at the start come from the seed.
+#[test]
+fn words_of_a_small_field() {
+    let start = |row: u32, column: u32| SMALL.start(row, column);
+    let once = |row: u32, column: u32| {
+        let inner = (1..4).contains(&row) && (1..3).contains(&column);
+        match inner {
+            true => {
+                (start(row - 1, column)
+                    + start(row + 1, column)
+                    + start(row, column - 1)
+                    + start(row, column + 1))
+                    / 4
+            }
+            false => start(row, column),
+        }
+    };
+    let golden = Jacobi { iterations: 2, ..SMALL }.golden(1);
+    let twice = |row: u32, column: u32| {
+        (once(row - 1, column) + once(row + 1, column) + once(row, column - 1) + once(row, column + 1)) / 4
+    };
+    let places = || (1..4).flat_map(|row| [(row, 1), (row, 2)]);
+    assert_eq!(golden.field, places().map(|(row, column)| twice(row, column)).collect::<Vec<_>>());
+    let change = |one: u32, other: u32| one.abs_diff(other) / 256;
+    let residuals = [
+        places().map(|(row, column)| change(once(row, column), start(row, column))).sum::<u32>(),
+        places().map(|(row, column)| change(twice(row, column), once(row, column))).sum::<u32>(),
+    ];
+    assert_eq!(golden.residuals, residuals);
+}
+
+/// The rows of several nodes are those of one that has them all.
+#[test]
+fn nodes_share_the_rows() {
+    let all = Jacobi { rows: 12, ..SMALL }.golden(1);
+    assert_eq!(all, SMALL.golden(4));
+    // It ends by the residual.
+    let limit = all.residuals[1] + 1;
+    let ended = Jacobi { limit, ..SMALL }.golden(4);
+    assert_eq!(ended.residuals, all.residuals[..2]);
+}
+
+#[test]
+fn values_are_checked() {
+    let own = SMALL.own(8);
+    assert_eq!(Jacobi::from_own(&own, 8), Ok(SMALL));
+    let error = |place: usize, value: u32| {
+        let mut own = own.clone();
+        own[place] = value;
+        Jacobi::from_own(&own, 8).unwrap_err().to_string()
+    };
+    assert_eq!(error(0, 4), "threads of a warp 4: expected 8");
+    assert_eq!(error(1, 0), "warps 0: expected 1 to 3, a row each");
+    assert_eq!(error(1, 4), "warps 4: expected 1 to 3, a row each");
+    assert_eq!(error(2, 2), "rows of a node 2: expected 3 to 16384");
+    assert_eq!(error(3, 0), "columns 0: expected 1 to 16384");
+    assert_eq!(error(4, 0), "iterations 0: expected 1 to 1048576");
+    assert_eq!(
+        Jacobi::from_own(&own[1..], 8).unwrap_err().to_string(),
+        "own words 6: expected 7: threads of a warp, warps, rows, columns, iterations, limit, seed"
+    );
+    assert_eq!(SMALL.heap_bytes(), 448 + 64 + 2 * 5 * 32 * 4);
+    SMALL.check(2, SMALL.heap_bytes()).unwrap();
+    let heap = SMALL.check(2, SMALL.heap_bytes() - 1).unwrap_err().to_string();
+    assert_eq!(heap, "bytes of the heap 1791: expected at least 1792");
+    assert_eq!(
+        SMALL.check(1, 1 << 20).unwrap_err().to_string(),
+        "warps 2: expected 1 to 1, those that can be on the cores at once"
+    );
+}
