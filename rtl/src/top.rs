@@ -7,6 +7,7 @@ use crate::core::ShaderCore;
 use crate::functions::{ContextTable, CoreContext, CoreOwner, FunctionCounters};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
+use crate::memory::SCRATCHPAD_BYTES;
 use crate::net::{InterfaceSizes, NetInterface, NetWindow};
 use crate::ports::{
     AxiLite, FormedTrace, HopTrace, MemoryByte, StreamIn, StreamOut, Trace, WarpEvent, WarpTrace,
@@ -146,7 +147,7 @@ pub struct HermesTop<const LANES: usize> {
     number: Vec<Constant<Bits<5>>>,
     #[count(functions)]
     context_table: Vec<ContextTable>,
-    #[init((0..functions).map(|_| CoreOwner::new(config.cores, config.network_functions)).collect())]
+    #[init((0..functions).map(|_| CoreOwner::new(config.cores, config.network_functions, clear_rows(config))).collect())]
     core_owner: Vec<CoreOwner>,
     #[count(functions * config.cores)]
     core_context: Vec<CoreContext>,
@@ -229,6 +230,12 @@ fn command(config: &Config) -> Vec<CommandProcessor> {
 fn trace_buffer<const LANES: usize>(config: &Config) -> Vec<TraceBuffer<LANES>> {
     let entries = (config.trace_buffer > 0).then_some(config.trace_buffer);
     entries.iter().map(|entries| TraceBuffer::new(config.cores, entries.ilog2() as usize)).collect()
+}
+
+/// Rows of a core that are cleared when it changes hands: of its registers, of which 16 warps with
+/// 32 have as many as 32 with 16, or of its scratchpad.
+fn clear_rows(config: &Config) -> usize {
+    (32 * config.warps.min(16)).max(SCRATCHPAD_BYTES / 4 / config.lanes)
 }
 
 impl<const LANES: usize> HermesTop<LANES> {
@@ -526,6 +533,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             connect!(self.registers.functions[k].context, self.context_table[k].access);
             connect!(self.registers.functions[k].cores, self.core_owner[k].assignment);
             connect!(self.registers.functions[k].chain, self.dispatch.function_links[k]);
+            self.dispatch.ring_slots_log2[k].next = self.registers.configuration.ring_slots_log2.val();
             connect!(self.context_table[k].written, self.core_owner[k].written);
             self.context_table[k].copy_function.next = self.core_owner[k].copy_function.val();
             self.context_table[k].copy_word.next = self.core_owner[k].copy_word.val();
@@ -543,6 +551,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 self.core_context[i].registers.write_size.next = self.registers.windows.write_1_size.val();
                 self.core_context[i].registers.watchdog.next = self.registers.configuration.watchdog.val();
                 self.core_context[i].registers.mcw.next = self.registers.configuration.mcw.val();
+                connect!(self.registers.functions[k].first_guards, self.core_context[i].registers.guards);
+                connect!(self.core_context[i].context.guards, self.core[i].guards[k]);
+                connect!(self.core_owner[k].rows[i], self.core[i].clear[k]);
                 self.core_context[i].first.next = self.core_owner[k].first[i].val();
                 self.core_context[i].take.next = self.core_owner[k].take[i].val();
                 self.core_context[i].word.next = self.core_owner[k].word.val();

@@ -110,6 +110,9 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// From the registers: where packets go (only with network functions, as the next).
     #[count(functions.min(1))]
     pub function_links: Vec<ChainControl>,
+    /// RING_SLOTS_LOG2 register: no warp crosses the ring's end.
+    #[count(functions.min(1))]
+    pub ring_slots_log2: Vec<Signal<In, Bits<5>>>,
     /// From and to the owner of the cores, and from their contexts.
     #[count(cores * functions.min(1))]
     pub function_core: Vec<FunctionCore>,
@@ -136,7 +139,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     pub function_peak: Vec<Signal<Out, Bits<11>>>,
 
     tasks: TaskFifo<A, L>,
-    #[init(WarpFormer::counted(lanes, loads))]
+    #[init(if functions == 0 { WarpFormer::counted(lanes, loads) } else { WarpFormer::with_functions(lanes) })]
     former: WarpFormer,
     #[init((0..adaptive).map(|_| AdaptiveTimeout::new(cores, lanes)).collect())]
     adaptive: Vec<AdaptiveTimeout>,
@@ -322,6 +325,7 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         // Network functions: a warp that waits starts with the entry that it has, and a finish ends
         // the entry only where no packet goes on.
         for k in 0..self._functions {
+            self.former.ring_slots_log2[k].next = self.ring_slots_log2[k].val();
             connect!(self.function_links[k], self.chain[k].control);
             connect!(self.issue.waits[k], self.chain[k].waits);
             self.chain[k].enter.next = allocated;

@@ -15,8 +15,10 @@ use hermes_hdl::prelude::*;
 ///    is ever lost. A count of 0 has no effect.
 /// 4. No warp is formed while `control.run` is low; one that stands at the output stays there.
 /// 5. One warp a cycle at most. packetIdx starts at 0 after reset and wraps at 2^32.
+/// 6. With network functions no warp crosses the ring's end: one that ends there is formed as soon
+///    as its packets wait, as one of `lanes` packets.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lanes: u64, loads: usize)]
+#[new(lanes: u64, loads: usize, splits: usize)]
 pub struct WarpFormer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -35,6 +37,9 @@ pub struct WarpFormer {
     /// To the load counters (one element with them).
     #[count(loads)]
     pub formed_by: Vec<FormedBy>,
+    /// RING_SLOTS_LOG2 register (one element with network functions).
+    #[count(splits)]
+    pub ring_slots_log2: Vec<Signal<In, Bits<5>>>,
     waiting: Register<Bits<33>>,
     age: Register<Bits<32>>,
     next_packet: Register<Bits<32>>,
@@ -49,6 +54,8 @@ pub struct WarpFormer {
     plenty: Constant<Bits<33>>,
     #[init(loads)]
     _loads: usize,
+    #[init(splits)]
+    _splits: usize,
 }
 
 impl WarpFormer {
@@ -66,7 +73,16 @@ impl WarpFormer {
     /// As [`Self::new`].
     pub fn counted(lanes: usize, loads: usize) -> Self {
         assert!((1..=32).contains(&lanes), "WarpFormer: {lanes} lanes, expected 1 to 32");
-        Self::wired(lanes as u64, loads)
+        Self::wired(lanes as u64, loads, 0)
+    }
+
+    /// As [`Self::new`], of warps that do not cross the ring's end.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with_functions(lanes: usize) -> Self {
+        assert!((1..=32).contains(&lanes), "WarpFormer: {lanes} lanes, expected 1 to 32");
+        Self::wired(lanes as u64, 0, 1)
     }
 }
 
@@ -113,6 +129,25 @@ impl Logic for WarpFormer {
             self.formed_count.d.next = packets;
             self.next_packet.d.next = self.next_packet.q.val() + bit_cast::<32, 6>(packets);
         }
+        // Enough packets for a warp that ends at the ring's end
+        for k in 0..self._splits {
+            let slots = (bits::<32>(1) << self.ring_slots_log2[k].val()) - bits::<32>(1);
+            let behind = slots & !self.next_packet.q.val();
+            let is_near = bit_cast::<33, 32>(behind) < self.enough.val();
+            let reaches = is_near & (self.waiting.q.val() > bit_cast::<33, 32>(behind));
+            if self.control.run.val() & (!self.formed.q.val() | self.warp.ready.val()) & reaches {
+                self.waiting.d.next = self.waiting.q.val() - bit_cast::<33, 32>(behind) - 1;
+                if take {
+                    self.waiting.d.next = self.waiting.q.val() - bit_cast::<33, 32>(behind) - 1
+                        + bit_cast::<33, 32>(self.task.count.val());
+                }
+                self.age.d.next = bits::<32>(0);
+                self.formed.d.next = true;
+                self.formed_packet.d.next = self.next_packet.q.val();
+                self.formed_count.d.next = behind.get_bits::<6>(0) + 1;
+                self.next_packet.d.next = self.next_packet.q.val() + behind + 1;
+            }
+        }
         self.warp.valid.next = self.formed.q.val();
         self.warp.packet.next = self.formed_packet.q.val();
         self.warp.count.next = self.formed_count.q.val();
@@ -156,10 +191,17 @@ mod tests {
         settle(unit);
     }
 
-    /// Every warp against a queue of the cycles in which its packets came.
-    fn random_run(lanes: usize, cycles: u64) {
+    /// Every warp against a queue of the cycles in which its packets came; `ring`: of a ring of
+    /// 2^ring slots, whose end no warp crosses.
+    fn random_run(lanes: usize, ring: Option<u32>, cycles: u64) {
         let mut random = random();
         let mut unit = former(lanes);
+        if let Some(log2) = ring {
+            unit = WarpFormer::with_functions(lanes);
+            reset!(unit);
+            unit.ring_slots_log2[0].next = u64::from(log2).into();
+        }
+        let mut at_end = 0;
         let mut arrivals: VecDeque<u64> = VecDeque::new();
         let mut offered: VecDeque<u32> = VecDeque::new();
         let mut timeout = 10;
@@ -194,15 +236,17 @@ mod tests {
             // What must happen at this edge.
             let room = expected.is_none() || unit.warp.ready.val();
             let waited = cycle - oldest_since;
+            let most = ring.map_or(lanes, |log2| lanes.min((1usize << log2) - next as usize % (1 << log2)));
             let eager = unit.control.eager.val() && unit.idle_slot.val() && expected.is_none();
             let form = unit.control.run.val()
                 && room
-                && (arrivals.len() >= lanes || (!arrivals.is_empty() && (waited >= timeout || eager)));
-            let is_full = arrivals.len() >= lanes;
+                && (arrivals.len() >= most || (!arrivals.is_empty() && (waited >= timeout || eager)));
+            let is_full = arrivals.len() >= most;
             let causes = [is_full, !is_full && waited >= timeout, !is_full && waited < timeout];
-            let by = &unit.formed_by[0];
-            let told = [by.full.val(), by.timeout.val(), by.eager.val()];
-            assert_eq!(told, causes.map(|cause| form && cause), "cycle {cycle}");
+            for by in &unit.formed_by {
+                let told = [by.full.val(), by.timeout.val(), by.eager.val()];
+                assert_eq!(told, causes.map(|cause| form && cause), "cycle {cycle}");
+            }
             let taken =
                 (unit.task.valid.val() && unit.task.ready.val()).then(|| offered.pop_front().unwrap());
             assert!(unit.task.ready.val() || arrivals.len() >= lanes, "cycle {cycle}: starved");
@@ -210,10 +254,11 @@ mod tests {
                 expected = None;
             }
             if form {
-                let count = arrivals.len().min(lanes);
+                let count = arrivals.len().min(most);
+                at_end += usize::from(count == most && most < lanes);
                 full += usize::from(count == lanes);
-                late += usize::from(count < lanes && waited >= timeout);
-                early += usize::from(count < lanes && waited < timeout);
+                late += usize::from(count < most && waited >= timeout);
+                early += usize::from(count < most && waited < timeout);
                 arrivals.drain(..count);
                 expected = Some((next, count));
                 next += count as u64;
@@ -239,13 +284,24 @@ mod tests {
                 oldest_since = cycle + 1;
             }
         }
+        if ring.is_some() {
+            assert!(at_end > 50, "{at_end}");
+            return;
+        }
         assert!(full > 50 && (lanes == 1 || (late > 20 && early > 20)), "{full} {late} {early}");
     }
 
     #[test]
     fn random_counts_become_consecutive_warps() {
         for lanes in [1, 2, 4, 32] {
-            random_run(lanes, 16_384);
+            random_run(lanes, None, 16_384);
+        }
+    }
+
+    #[test]
+    fn no_warp_crosses_the_end_of_the_ring() {
+        for (lanes, ring) in [(4, 3), (4, 5), (32, 4), (32, 6), (8, 0)] {
+            random_run(lanes, Some(ring), 16_384);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A window of memory that a kernel may touch.
 
-use crate::ports::WindowDistance;
+use crate::ports::{PacketBounds, WindowDistance};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -20,7 +20,12 @@ pub const WINDOWS: usize = 2;
 /// of stage R; the distances are those of stage X, registers that take them at an edge with
 /// `advance` high. A change of a configuration register takes effect a cycle later: each core keeps
 /// a copy of these registers, so that no path leads from them through its check.
-#[derive(LogicBlock, Default)]
+///
+/// With network functions the window may be that of the packets of a warp (`packets.guarded`): the
+/// copies then take the bounds of the instruction in stage D at the edge with `advance` high, and
+/// stand with the stages. Where the network function may not load, or store, it is empty.
+#[derive(LogicBlock)]
+#[new(guards: usize)]
 pub struct AccessWindow {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -42,12 +47,32 @@ pub struct AccessWindow {
     pub write_size: Signal<In, Bits<26>>,
     /// Stage X: how far the immediate is from the ends of the window.
     pub distance: Flipped<WindowDistance>,
+    /// Stage D: the packets of the warp (one element in window 0 with network functions).
+    #[count(guards)]
+    pub packets: Vec<Flipped<PacketBounds>>,
     read_first: Register<LineAddress>,
     read_end: Register<Bits<27>>,
     write_first: Register<LineAddress>,
     write_end: Register<Bits<27>>,
     from_base_x: Register<Bits<27>>,
     from_end_x: Register<Bits<27>>,
+    #[init(guards)]
+    _guards: usize,
+}
+
+impl Default for AccessWindow {
+    /// A window of the registers alone.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl AccessWindow {
+    /// A window of the registers alone (`guards` 0), or one that may be that of a warp's packets
+    /// (1).
+    pub fn new(guards: usize) -> Self {
+        Self::wired(guards)
+    }
 }
 
 impl Logic for AccessWindow {
@@ -59,6 +84,32 @@ impl Logic for AccessWindow {
             bit_cast::<27, 26>(self.read_base.val()) + bit_cast::<27, 26>(self.read_size.val());
         self.write_end.d.next =
             bit_cast::<27, 26>(self.write_base.val()) + bit_cast::<27, 26>(self.write_size.val());
+        for k in 0..self._guards {
+            if !self.packets[k].may_load.val() {
+                self.read_end.d.next = bit_cast::<27, 26>(self.read_base.val());
+            }
+            if !self.packets[k].may_store.val() {
+                self.write_end.d.next = bit_cast::<27, 26>(self.write_base.val());
+            }
+            if self.packets[k].guarded.val() {
+                self.read_first.d.next = self.read_first.q.val();
+                self.write_first.d.next = self.write_first.q.val();
+                self.read_end.d.next = self.read_end.q.val();
+                self.write_end.d.next = self.write_end.q.val();
+                if self.advance.val() {
+                    self.read_first.d.next = self.packets[k].first.val();
+                    self.write_first.d.next = self.packets[k].first.val();
+                    self.read_end.d.next = bit_cast::<27, 26>(self.packets[k].first.val());
+                    self.write_end.d.next = bit_cast::<27, 26>(self.packets[k].first.val());
+                    if self.packets[k].may_load.val() {
+                        self.read_end.d.next = self.packets[k].end.val();
+                    }
+                    if self.packets[k].may_store.val() {
+                        self.write_end.d.next = self.packets[k].end.val();
+                    }
+                }
+            }
+        }
         let mut first = self.read_first.q.val();
         let mut end = self.read_end.q.val();
         if self.store.val() {
@@ -88,7 +139,8 @@ pub(crate) fn distance(immediate: u32, line: u64) -> Bits<27> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::tick;
+    use crate::testing::{random, tick};
+    use rand::Rng;
 
     #[test]
     fn bounds_of_windows() {
@@ -123,5 +175,56 @@ mod tests {
                 assert_eq!(unit.distance.from_base.val(), distance(immediate, base));
             }
         }
+    }
+
+    /// Those of the instruction in stage R, whatever is in stage D and however long the stages
+    /// stand; closed for loads or stores that are not allowed.
+    #[test]
+    fn bounds_of_packets_go_along_with_their_instruction() {
+        let mut random = random();
+        let mut unit = AccessWindow::new(1);
+        let mut read: Option<(u64, bool, bool, usize)> = None;
+        let mut stood = 0;
+        for (base, size) in
+            [(&mut unit.read_base, &mut unit.read_size), (&mut unit.write_base, &mut unit.write_size)]
+        {
+            base.next = bits(1);
+            size.next = bits(0x3ff_fff0);
+        }
+        for round in 0..20_000usize {
+            let packets = &mut unit.packets[0];
+            let first: u64 = random.gen_range(0..1 << 26);
+            let (may_load, may_store) = (round / 64 % 2 == 0, round / 128 % 2 == 0);
+            packets.guarded.next = round / 256 % 4 != 0;
+            packets.may_load.next = may_load;
+            packets.may_store.next = may_store;
+            packets.first.next = bits(first);
+            packets.end.next = bits(first + 32);
+            let store: bool = random.gen();
+            let immediate: u32 = random.gen();
+            unit.store.next = store;
+            unit.immediate.next = bits(immediate.into());
+            let advance = random.gen_bool(0.6);
+            unit.advance.next = advance;
+            let guarded = unit.packets[0].guarded.next;
+            tick!(unit);
+            // The first rounds of a kind have instructions of the one before in their stages.
+            if advance {
+                if let Some((first, loads, stores, at)) = read.filter(|_| round % 64 > 30) {
+                    let is_open = if store { stores } else { loads };
+                    let (begin, end) = match (guarded, is_open) {
+                        (true, true) => (first, (first + 32).min(1 << 26)),
+                        (true, false) => (first, first),
+                        (false, true) => (1, 0x3ff_fff1),
+                        (false, false) => (1, 1),
+                    };
+                    assert_eq!(unit.distance.from_base.val(), distance(immediate, begin), "{round}");
+                    assert_eq!(unit.distance.from_end.val(), distance(immediate, end), "{round}");
+                    stood += usize::from(round - at > 1);
+                }
+                read = Some((first, may_load, may_store, round));
+            }
+        }
+        assert!(stood > 1_000, "{stood}");
     }
 }

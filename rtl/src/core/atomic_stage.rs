@@ -1,7 +1,7 @@
 //! Atomic instructions in stages R to W.
 
 use super::{AccessWindow, AddressRegion, WINDOWS};
-use crate::ports::{AtomicInFlight, AtomicRequest, ReadWindows};
+use crate::ports::{AtomicInFlight, AtomicRequest, PacketBounds, ReadWindows};
 use hermes_hdl::prelude::*;
 
 /// Tracks atomic instructions from stage D to stage W, and finds which of their lanes may not
@@ -12,7 +12,9 @@ use hermes_hdl::prelude::*;
 /// 2. An atomic instruction is checked as a store (`lr.w`: as a load) by
 ///    [`AccessCheck`](super::AccessCheck); `refused` adds the lanes outside the read windows and
 ///    those in the scratchpad, which has no atomic operations.
+/// 3. With network functions window 0 is that of [`AccessWindow`] with `packets`.
 #[derive(LogicBlock)]
+#[new(guards: usize)]
 pub struct AtomicStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -39,17 +41,36 @@ pub struct AtomicStage<const LANES: usize> {
     pub stores: Signal<Out, Bit>,
     /// Stage W: lanes whose access is refused. Only atomic instructions have any.
     pub refused: Signal<Out, Bits<LANES>>,
+    /// Stage D: the packets of the warp (one element with network functions).
+    #[count(guards)]
+    pub packets: Vec<Flipped<PacketBounds>>,
     /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).
     code_r: Register<Bits<7>>,
     code_x: Register<Bits<7>>,
     code_w: Register<Bits<7>>,
     refused_w: Register<Bits<LANES>>,
-    #[count(WINDOWS)]
+    #[init(vec![AccessWindow::new(guards), AccessWindow::new(0)])]
     window: Vec<AccessWindow>,
     #[init(Pack::new(LANES))]
     outside: Pack<Bit, 1, LANES>,
     #[count(LANES)]
     region: Vec<AddressRegion>,
+    #[init(guards)]
+    _guards: usize,
+}
+
+impl<const LANES: usize> Default for AtomicStage<LANES> {
+    /// The stage of a core whose windows are those of the registers.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl<const LANES: usize> AtomicStage<LANES> {
+    /// The stage of a core without (`guards` 0) or with network functions (1).
+    pub fn new(guards: usize) -> Self {
+        Self::wired(guards)
+    }
 }
 
 impl<const LANES: usize> Logic for AtomicStage<LANES> {
@@ -83,6 +104,10 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.window[i].immediate.next = bits::<32>(0);
             self.window[i].write_base.next = bits::<26>(0);
             self.window[i].write_size.next = bits::<26>(0);
+        }
+        for k in 0..self._guards {
+            connect!(self.packets[k], self.window[0].packets[k]);
+            self.window[0].advance.next = self.advance.val();
         }
         for i in 0..LANES {
             self.region[i].enable.next = self.code_x.q.val().get_bit(6);

@@ -4,7 +4,7 @@ use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
 use crate::ports::{
     AtomicAnswer, AtomicRequest, LateResult, LineError, LineRead, LineWrite, Look, MemoryRequest,
-    RegisterRead, SlotEvent,
+    RegisterRead, RowClear, SlotEvent,
 };
 use hermes_hdl::prelude::*;
 
@@ -27,7 +27,7 @@ use hermes_hdl::prelude::*;
 /// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
-#[new(cache_lines: usize, atomics: usize, looks: usize, compares: usize, line_words: usize, words: usize)]
+#[new(cache_lines: usize, atomics: usize, looks: usize, compares: usize, line_words: usize, words: usize, clears: usize)]
 pub struct DataMemory<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -110,12 +110,17 @@ pub struct DataMemory<const LANES: usize> {
     /// interface).
     #[count(looks)]
     pub look: Vec<Look>,
+    /// From the owner of the cores: a row of the scratchpad is cleared (one element with network
+    /// functions).
+    #[count(clears)]
+    pub clear: Vec<Flipped<RowClear>>,
     #[init(MemoryStage::new(atomics > 0))]
     stage: MemoryStage<LANES>,
     #[init(LoadStoreUnit::new(line_words))]
     load_store: LoadStoreUnit<LANES>,
     #[init(DataCache::new(cache_lines.ilog2() as usize))]
     data_cache: DataCache,
+    #[init(Scratchpad::new(clears))]
     scratchpad: Scratchpad<LANES>,
     #[init((0..atomics).map(|_| AtomicPath::new(looks, compares > 0)).collect())]
     atomic_path: Vec<AtomicPath<LANES>>,
@@ -141,6 +146,8 @@ pub struct DataMemory<const LANES: usize> {
     /// 1 without atomic instructions, else 0.
     #[init(1 - atomics)]
     _no_atomics: usize,
+    #[init(clears)]
+    _clears: usize,
     #[init(words)]
     _words: usize,
     #[init(LANES / words)]
@@ -157,11 +164,30 @@ impl<const LANES: usize> DataMemory<LANES> {
     /// If the lines of the cache are not a power of two from 2 to 65536, the lanes not one up to
     /// 32, or `line_words` not a power of two.
     pub fn new(cache_lines: usize, atomics: bool, network: bool, compares: bool, line_words: usize) -> Self {
+        Self::checked(cache_lines, atomics, network, compares, line_words, 0)
+    }
+
+    /// As [`Self::new`], of a core with network functions and without a network interface.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with_functions(cache_lines: usize, atomics: bool, compares: bool, line_words: usize) -> Self {
+        Self::checked(cache_lines, atomics, false, compares, line_words, 1)
+    }
+
+    fn checked(
+        cache_lines: usize,
+        atomics: bool,
+        network: bool,
+        compares: bool,
+        line_words: usize,
+        clears: usize,
+    ) -> Self {
         assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
         let words = LANES.min(line_words);
         let looks = usize::from(atomics && network);
         let compares = usize::from(atomics && compares);
-        Self::wired(cache_lines, usize::from(atomics), looks, compares, line_words, words)
+        Self::wired(cache_lines, usize::from(atomics), looks, compares, line_words, words, clears)
     }
 }
 
@@ -177,6 +203,9 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.load_store.request.valid.next = self.stage.held_valid.val() & !self.stage.held_scratchpad.val();
         connect!(self.stage.held, self.scratchpad.request);
         self.scratchpad.request.valid.next = self.stage.held_valid.val() & self.stage.held_scratchpad.val();
+        for k in 0..self._clears {
+            connect!(self.clear[k], self.scratchpad.clear[k]);
+        }
         for i in 0..LANES {
             self.stage.request_address[i].next = self.request_address[i].val();
             self.stage.request_data[i].next = self.request_data[i].val();

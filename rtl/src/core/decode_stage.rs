@@ -20,7 +20,7 @@ use hermes_hdl::prelude::*;
 /// and nothing is reported. The instruction of a warp that has run for too long becomes a fault of
 /// all lanes that run, whatever it is and even if it is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize, networks: usize, locals: usize, compares: bool)]
+#[new(lanes: usize, spawns: usize, networks: usize, locals: usize, compares: bool, functions: usize)]
 pub struct DecodeStage {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -100,6 +100,16 @@ pub struct DecodeStage {
     /// What a `wrs` that was in stage D a cycle ago does.
     #[count(networks)]
     pub sleep: Vec<Flipped<SleepRequest>>,
+    /// From the core's context: `lr.w` is legal (one element with network functions).
+    #[count(functions)]
+    pub may_reserve: Vec<Signal<In, Bit>>,
+    /// The instruction in stage I is outside the fetch window: it becomes a fault, whether it is in
+    /// the cache or not (one element with network functions, as the next).
+    #[count(functions)]
+    pub outside: Vec<Signal<In, Bit>>,
+    /// To the instruction cache: that in stage D was.
+    #[count(functions)]
+    pub refused: Vec<Signal<Out, Bit>>,
     rom: BootRom,
     #[init(Decoder::new(compares))]
     decoder: Decoder,
@@ -125,6 +135,8 @@ pub struct DecodeStage {
     brief_q: Vec<Register<Bit>>,
     #[count(networks)]
     wrs_q: Vec<Register<Bit>>,
+    #[count(functions)]
+    refused_d: Vec<Register<Bit>>,
     alu_decoder: AluDecoder,
     controls: ControlRegisters,
     arithmetic: ArithmeticRegisters,
@@ -134,6 +146,8 @@ pub struct DecodeStage {
     _spawns: usize,
     #[init(networks)]
     _networks: usize,
+    #[init(functions)]
+    _functions: usize,
 }
 
 impl DecodeStage {
@@ -141,7 +155,13 @@ impl DecodeStage {
     /// spawned threads (1), without (`networks` 0) or with a network interface (1), without
     /// (`locals` 0) or with a local window (1), without or with compare-and-swap.
     pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize, compares: bool) -> Self {
-        Self::wired(lanes, spawns, networks, locals, compares)
+        Self::wired(lanes, spawns, networks, locals, compares, 0)
+    }
+
+    /// The stage of a core with `lanes` lanes and network functions, which has a local window and
+    /// runs packets alone.
+    pub fn with_functions(lanes: usize, compares: bool) -> Self {
+        Self::wired(lanes, 0, 0, 1, compares, 1)
     }
 }
 
@@ -159,6 +179,17 @@ impl Logic for DecodeStage {
             if self.fetched.boot.val() {
                 self.word_d.d.next = self.rom.instruction.val();
             }
+        }
+        for k in 0..self._functions {
+            if self.advance.val() {
+                self.refused_d[k].d.next = self.outside[k].val();
+                if self.outside[k].val() {
+                    self.word_d.d.next = bits::<32>(0);
+                    self.hit_d.d.next = true;
+                    self.error_d.d.next = true;
+                }
+            }
+            self.refused[k].next = self.refused_d[k].q.val();
         }
 
         // D
@@ -179,6 +210,12 @@ impl Logic for DecodeStage {
         self.decoder.voided.next = voided;
         self.decoder.aes_enabled.next = self.aes_enabled.val();
         self.decoder.atomics_enabled.next = self.atomics_enabled.val();
+        for k in 0..self._functions {
+            // `lr.w` is the only atomic instruction with this `funct5`.
+            if !self.may_reserve[k].val() & (self.word_d.q.val().get_bits::<5>(27) == bits::<5>(2)) {
+                self.decoder.atomics_enabled.next = false;
+            }
+        }
         self.decoder.small_registers.next = self.setup.kernel_class.val();
         connect!(self.query, self.decoder.query);
         self.query.exit.next = self.exit_d.q.val();

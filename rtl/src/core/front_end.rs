@@ -5,6 +5,7 @@ use crate::ports::{
     Completions, DecodeOutcome, FetchAddress, FetchAddressRegisters, FetchedInstruction, Flush, Lookup,
     PathContext, WarpContext, WarpContextRegisters, WarpFinish, WarpProgress, WarpStart,
 };
+use crate::types::{PacketIndex, ThreadCount};
 use hermes_hdl::prelude::*;
 
 /// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes,
@@ -92,6 +93,12 @@ pub struct FrontEnd<const LANES: usize> {
     /// network functions).
     #[count(functions)]
     pub start_lanes: Vec<Signal<In, Bits<LANES>>>,
+    /// Stage I: packetIdx of lane 0 (one element with network functions, as the next).
+    #[count(functions)]
+    pub fetched_packet: Vec<Signal<Out, PacketIndex>>,
+    /// Stage I: packets with which the warp was formed.
+    #[count(functions)]
+    pub fetched_count: Vec<Signal<Out, ThreadCount>>,
     #[init(WarpScheduler::new(warps, oldest_first, spawns, networks))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
@@ -100,6 +107,8 @@ pub struct FrontEnd<const LANES: usize> {
     entry: Vec<RamSync<Bits<31>, 5>>,
     #[count(functions)]
     first_lanes: Vec<RamSync<Bits<LANES>, 5>>,
+    #[count(functions)]
+    fetched_count_q: Vec<Register<ThreadCount>>,
     depth: RamSync<Bits<6>, 5>,
     active: RamSync<Bits<LANES>, 5>,
     alive: RamSync<Bits<LANES>, 5>,
@@ -351,6 +360,13 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         // I: the instruction arrives. A path that waits at a shallower call cannot be met in
         // sequence, nor can one at a lower PC.
         self.fetched_slot.next = self.fetched_context.q.slot.val();
+        for k in 0..self._functions {
+            if self.advance.val() {
+                self.fetched_count_q[k].d.next = self.starts.read_data.val().get_bits::<6>(32);
+            }
+            self.fetched_packet[k].next = self.fetched_context.q.packet.val();
+            self.fetched_count[k].next = self.fetched_count_q[k].q.val();
+        }
         connect!(self.fetched, self.fetched_address.q);
         let met = (self.fetched_context.q.waiting.val().get_bits::<30>(0)
             == (self.fetched_address.q.pc.val() + bits::<30>(1)))

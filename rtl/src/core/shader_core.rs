@@ -4,15 +4,16 @@ use super::{
     AccessWindow, AtomicStage, AtomicTurns, DataMemory, DecodeStage, DivideUnit, EventCounters, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LaneTraps, LateResults, LoadErrors, LocalWindow, LostCycles,
     PathSelector, ReadStage, RegisterAddress, ReservationEnds, RetireTrace, SpawnedWarps, WarpWaits,
-    Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
+    Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY,
 };
 use crate::config::CoreOptions;
-use crate::functions::Survivors;
+use crate::functions::{FetchWindow, PacketWindow, Survivors};
 use crate::host::registers::windows::Windows;
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{
-    AtomicAnswer, CoreCounters, CoreTrace, FinishedLanes, JobStart, KernelSetup, LaneTrapControl, LineRead,
-    LineWrite, LostCycleCounters, ReservationEnd, Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
+    AtomicAnswer, CoreCounters, CoreTrace, FinishedLanes, FunctionGuards, JobStart, KernelSetup,
+    LaneTrapControl, LineRead, LineWrite, LostCycleCounters, ReservationEnd, RowClear, Trace, WarpFault,
+    WarpFinish, WarpStart, WrittenLine,
 };
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;
@@ -122,11 +123,17 @@ pub struct ShaderCore<const LANES: usize> {
     /// To the control path: lanes of the warp that was offered as finished in the cycle before.
     #[count(functions)]
     pub finished: Vec<FinishedLanes>,
+    /// From the core's context: what its network function may do.
+    #[count(functions)]
+    pub guards: Vec<Flipped<FunctionGuards>>,
+    /// From the owner of the cores: a row of registers and scratchpad is cleared.
+    #[count(functions)]
+    pub clear: Vec<Flipped<RowClear>>,
     #[init(if functions == 0 { FrontEnd::new(options.warps, options.oldest_first, spawns, networks) } else { FrontEnd::with_functions(options.warps, options.oldest_first) })]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
-    #[init(DecodeStage::new(LANES, spawns, networks, locals, compares > 0))]
+    #[init(if functions == 0 { DecodeStage::new(LANES, spawns, networks, locals, compares > 0) } else { DecodeStage::with_functions(LANES, compares > 0) })]
     decode: DecodeStage,
     read: ReadStage<LANES>,
     #[init((0..LANES).map(|_| Lane::new(options.aes, compares > 0, spawns > 0)).collect())]
@@ -134,9 +141,9 @@ pub struct ShaderCore<const LANES: usize> {
     #[init(match (functions, spawns) { (0, 0) => WriteStage::new(locals), (0, _) => WriteStage::with_traps(locals), _ => WriteStage::with_functions() })]
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
-    #[init(DataMemory::new(options.l1_lines, options.atomics, options.network, compares > 0, options.line_words))]
+    #[init(if functions == 0 { DataMemory::new(options.l1_lines, options.atomics, options.network, compares > 0, options.line_words) } else { DataMemory::with_functions(options.l1_lines, options.atomics, compares > 0, options.line_words) })]
     data_memory: DataMemory<LANES>,
-    #[count(atomics)]
+    #[init((0..atomics).map(|_| AtomicStage::new(functions)).collect())]
     atomic_stage: Vec<AtomicStage<LANES>>,
     #[count(atomics)]
     atomic_turns: Vec<AtomicTurns>,
@@ -156,7 +163,7 @@ pub struct ShaderCore<const LANES: usize> {
     a0_address: RegisterAddress,
     late_address: RegisterAddress,
     hazards: Hazards,
-    #[count(WINDOWS)]
+    #[init(vec![AccessWindow::new(functions), AccessWindow::new(0)])]
     window: Vec<AccessWindow>,
     #[count(locals)]
     local: Vec<LocalWindow<LANES>>,
@@ -171,6 +178,10 @@ pub struct ShaderCore<const LANES: usize> {
     lane_traps: Vec<LaneTraps<LANES>>,
     #[count(functions)]
     survivors: Vec<Survivors<LANES>>,
+    #[count(functions)]
+    packet_window: Vec<PacketWindow>,
+    #[count(functions)]
+    fetch_window: Vec<FetchWindow>,
     #[count(traces)]
     retire_trace: Vec<RetireTrace<LANES>>,
     #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]
@@ -643,6 +654,38 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.survivors[k].finish_slot.next = self.front_end.finish.slot.val();
             self.finished[k].survivors.next = bit_cast::<32, LANES>(self.survivors[k].survivors.val());
             self.finished[k].ended.next = bit_cast::<32, LANES>(self.survivors[k].ended.val());
+        }
+
+        // What they may do
+        for k in 0..self._functions {
+            connect!(self.guards[k], self.packet_window[k].guards);
+            self.packet_window[k].advance.next = self.write.advance.val();
+            self.packet_window[k].ring.ring_base.next = self.setup.ring_base.val();
+            self.packet_window[k].ring.ring_slots_log2.next = self.setup.ring_slots_log2.val();
+            self.packet_window[k].ring.slot_bytes_log2.next = self.setup.slot_bytes_log2.val();
+            self.packet_window[k].packet.next = self.front_end.fetched_packet[k].val();
+            self.packet_window[k].count.next = self.front_end.fetched_count[k].val();
+            connect!(self.packet_window[k].bounds, self.window[0].packets[k]);
+            for a in 0..self._atomics {
+                connect!(self.packet_window[k].bounds, self.atomic_stage[a].packets[k]);
+            }
+            self.decode.may_reserve[k].next = self.guards[k].may_reserve.val();
+            self.fetch_window[k].guarded.next = self.guards[k].guarded.val();
+            self.fetch_window[k].base.next = self.windows.read_1_base.val();
+            self.fetch_window[k].size.next = self.windows.read_1_size.val();
+            connect!(self.front_end.fetched, self.fetch_window[k].fetched);
+            self.decode.outside[k].next = self.fetch_window[k].outside.val();
+            self.cache.wanted.next = self.front_end.instruction.valid.val()
+                & !self.front_end.instruction.boot.val()
+                & !self.decode.refused[k].val();
+            // Without a warp nobody else writes registers: the value of a late result is zero then.
+            connect!(self.clear[k], self.data_memory.clear[k]);
+            if self.clear[k].valid.val() {
+                for i in 0..LANES {
+                    self.lane[i].late.next = true;
+                    self.lane[i].late_address.next = self.clear[k].row.val().get_bits::<9>(0);
+                }
+            }
         }
 
         // Trace

@@ -36,6 +36,10 @@ pub struct CoreContext {
     write_size: Register<Bits<26>>,
     watchdog: Register<Bits<31>>,
     mcw: Register<Bits<6>>,
+    guarded: Register<Bit>,
+    may_load: Register<Bit>,
+    may_store: Register<Bit>,
+    may_reserve: Register<Bit>,
 }
 
 impl Logic for CoreContext {
@@ -53,6 +57,10 @@ impl Logic for CoreContext {
             self.write_size.d.next = self.registers.write_size.val();
             self.watchdog.d.next = self.registers.watchdog.val();
             self.mcw.d.next = self.registers.mcw.val();
+            self.guarded.d.next = self.registers.guards.guarded.val();
+            self.may_load.d.next = self.registers.guards.may_load.val();
+            self.may_store.d.next = self.registers.guards.may_store.val();
+            self.may_reserve.d.next = self.registers.guards.may_reserve.val();
         } else {
             if self.take.val() & (self.word.val() == bits::<4>(0)) {
                 self.entry.d.next = self.data.val();
@@ -62,6 +70,10 @@ impl Logic for CoreContext {
             }
             if self.take.val() & (self.word.val() == bits::<4>(2)) {
                 self.class.d.next = self.data.val().get_bit(0);
+                self.guarded.d.next = self.data.val().get_bit(1);
+                self.may_load.d.next = self.data.val().get_bit(2);
+                self.may_store.d.next = self.data.val().get_bit(3);
+                self.may_reserve.d.next = self.data.val().get_bit(4);
             }
             if self.take.val() & (self.word.val() == bits::<4>(3)) {
                 self.stack_base.d.next = self.data.val();
@@ -95,6 +107,10 @@ impl Logic for CoreContext {
         self.context.write_size.next = self.write_size.q.val();
         self.context.watchdog.next = self.watchdog.q.val();
         self.context.mcw.next = self.mcw.q.val();
+        self.context.guards.guarded.next = self.guarded.q.val();
+        self.context.guards.may_load.next = self.may_load.q.val();
+        self.context.guards.may_store.next = self.may_store.q.val();
+        self.context.guards.may_reserve.next = self.may_reserve.q.val();
     }
 }
 
@@ -110,7 +126,11 @@ mod tests {
         [
             c.entry.val().to_u64(),
             c.argument.val().to_u64(),
-            u64::from(c.class.val()),
+            u64::from(c.class.val())
+                | u64::from(c.guards.guarded.val()) << 1
+                | u64::from(c.guards.may_load.val()) << 2
+                | u64::from(c.guards.may_store.val()) << 3
+                | u64::from(c.guards.may_reserve.val()) << 4,
             c.stack_base.val().to_u64(),
             c.read_base.val().to_u64() << 6,
             c.read_size.val().to_u64() << 6,
@@ -125,7 +145,7 @@ mod tests {
     fn follows_the_registers_or_the_bus() {
         let lines = 0xffff_ffc0;
         let masks =
-            [0xffff_ffff, 0xffff_ffff, 1, 0xffff_ffff, lines, lines, lines, lines, 0x7fff_ffff, 63u64];
+            [0xffff_ffff, 0xffff_ffff, 31, 0xffff_ffff, lines, lines, lines, lines, 0x7fff_ffff, 63u64];
         let mut random = random();
         let mut unit = CoreContext::default();
         reset!(unit);
@@ -138,7 +158,11 @@ mod tests {
             let r = &mut unit.registers;
             r.entry.next = words[0].into();
             r.argument.next = words[1].into();
-            r.class.next = words[2] == 1;
+            r.class.next = words[2] & 1 == 1;
+            r.guards.guarded.next = words[2] & 2 == 2;
+            r.guards.may_load.next = words[2] & 4 == 4;
+            r.guards.may_store.next = words[2] & 8 == 8;
+            r.guards.may_reserve.next = words[2] & 16 == 16;
             r.stack_base.next = words[3].into();
             r.read_base.next = (words[4] >> 6).into();
             r.read_size.next = (words[5] >> 6).into();

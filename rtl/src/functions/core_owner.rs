@@ -1,8 +1,9 @@
 //! Which core belongs to which network function.
 
+use super::CoreClear;
 use crate::control::{indices, RoundRobin};
 use crate::host::registers::functions::CoreAssignment;
-use crate::ports::WrittenContext;
+use crate::ports::{RowClear, WrittenContext};
 use crate::types::FunctionIndex;
 use hermes_hdl::prelude::*;
 
@@ -15,19 +16,22 @@ pub const CONTEXT_WORDS: usize = 10;
 /// owner:
 ///
 /// 1. From the same cycle on it is not `open`: no warp is chosen for it.
-/// 2. In the first cycle in which it is `idle`, and no other core is being copied (or it is its
-///    turn), the function that CORE_NF names then becomes its owner.
-/// 3. In the next cycle `drop` is high: its caches are dropped.
-/// 4. From that cycle on the words of the context are copied, one a cycle, but in cycles in which
+/// 2. From the first cycle in which it is `idle` on, its registers and scratchpad are cleared, a row
+///    a cycle (see [`CoreClear`]), unless that was done since it was open.
+/// 3. Then, when no other core is being copied and it is its turn, the function that CORE_NF names
+///    by then becomes its owner.
+/// 4. In the next cycle `drop` is high: its caches are dropped.
+/// 5. From that cycle on the words of the context are copied, one a cycle, but in cycles in which
 ///    the registers write a word (`written`): that one goes to every core that its function owns.
 ///    With the last one the core is open, unless CORE_NF changed meanwhile: then it begins at 1.
 ///
-/// So a core that is idle is open again 11 cycles after its CORE_NF changed, and one more for each
-/// word that the registers write meanwhile. A number that no function has owns as one that has: the
-/// core is never open, but its bit of `ready` says that nothing runs there. CORE_NF that takes its
-/// old number again before step 2 changes nothing.
+/// So a core that is idle is open again 12 cycles and one for each row after its CORE_NF changed,
+/// and one more for each word that the registers write meanwhile. A number that no function has
+/// owns as one that has: the core is never open, but its bit of `ready` says that nothing runs
+/// there. From there it goes on without being cleared once more. CORE_NF that takes its old number
+/// again before step 3 changes nothing that a warp can see.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, functions: u64)]
+#[new(cores: usize, functions: u64, rows: usize)]
 pub struct CoreOwner {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -50,6 +54,9 @@ pub struct CoreOwner {
     /// To the core: its caches are dropped.
     #[count(cores)]
     pub drop: Vec<Signal<Out, Bit>>,
+    /// To the core: rows of its registers and scratchpad are cleared.
+    #[count(cores)]
+    pub rows: Vec<RowClear>,
     /// To the core's context: it takes the word.
     #[count(cores)]
     pub take: Vec<Signal<Out, Bit>>,
@@ -66,6 +73,10 @@ pub struct CoreOwner {
     /// From the table of contexts: the word.
     pub copy_data: Signal<In, Bits<32>>,
     turns: RoundRobin,
+    #[init((0..cores).map(|_| CoreClear::new(rows)).collect())]
+    clears: Vec<CoreClear>,
+    /// Cores that were cleared since they were open.
+    clean: Register<Bits<32>>,
     #[count(cores)]
     owner: Vec<Register<Bits<4>>>,
     /// Cores whose context is not copied yet.
@@ -85,23 +96,24 @@ pub struct CoreOwner {
 }
 
 impl CoreOwner {
-    /// The owner of `cores` cores, for `functions` network functions.
+    /// The owner of `cores` cores with `rows` rows to clear, for `functions` network functions.
     ///
     /// # Panics
-    /// If `cores` is not 1 to 32, or `functions` not 1 to 8.
-    pub fn new(cores: usize, functions: usize) -> Self {
+    /// If `cores` is not 1 to 32, `functions` not 1 to 8, or `rows` not 1 to 4,096.
+    pub fn new(cores: usize, functions: usize, rows: usize) -> Self {
         assert!((1..=32).contains(&cores), "CoreOwner: {cores} cores, expected 1 to 32");
         assert!((1..=8).contains(&functions), "CoreOwner: {functions} functions, expected 1 to 8");
-        Self::wired(cores, functions as u64)
+        Self::wired(cores, functions as u64, rows)
     }
 }
 
 impl Logic for CoreOwner {
     #[hdl_gen]
     fn update(&mut self) {
-        // Cores that change hands and have drained
+        // Cores that change hands, have drained and are cleared
         let mut drained = bits::<32>(0);
         let mut ready = bits::<32>(0);
+        let mut cleaned = self.clean.q.val();
         for i in 0..self._cores {
             let wanted = bits::<4>(0)
                 .replace_bit(0, self.assignment.wanted.val().get_bit(4 * i))
@@ -109,10 +121,21 @@ impl Logic for CoreOwner {
                 .replace_bit(2, self.assignment.wanted.val().get_bit(4 * i + 2))
                 .replace_bit(3, self.assignment.wanted.val().get_bit(4 * i + 3));
             let settled = wanted == self.owner[i].q.val();
-            drained = drained.replace_bit(i, !settled & self.idle[i].val());
+            let is_drained = !settled & self.idle[i].val();
+            let is_clean = self.clean.q.val().get_bit(i);
+            self.clears[i].clear.next = is_drained & !is_clean;
+            connect!(self.rows[i], self.clears[i].rows);
+            drained = drained.replace_bit(i, is_drained & is_clean);
             let is_ready = settled & !self.stale.q.val().get_bit(i);
             ready = ready.replace_bit(i, is_ready);
-            self.open[i].next = is_ready & (self.owner[i].q.val() < self.functions.val());
+            let is_open = is_ready & (self.owner[i].q.val() < self.functions.val());
+            self.open[i].next = is_open;
+            if is_open {
+                cleaned = cleaned.replace_bit(i, false);
+            }
+            if self.clears[i].cleared.val() {
+                cleaned = cleaned.replace_bit(i, true);
+            }
             self.function[i].next = self.owner[i].q.val().get_bits::<3>(0);
             self.first[i].next = !self.owner[i].q.val().any();
             self.drop[i].next = self.dropping.q.val().get_bit(i);
@@ -122,6 +145,7 @@ impl Logic for CoreOwner {
                 self.owner[i].d.next = wanted;
             }
         }
+        self.clean.d.next = cleaned;
         self.assignment.ready.next = ready;
         self.turns.request.next = drained;
         let changes = self.turns.any.val() & !self.copying.q.val();

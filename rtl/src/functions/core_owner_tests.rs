@@ -6,6 +6,7 @@ use rand::Rng;
 
 const CORES: usize = 3;
 const FUNCTIONS: usize = 4;
+const ROWS: usize = 6;
 
 struct Bench {
     unit: CoreOwner,
@@ -18,7 +19,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let mut unit = CoreOwner::new(CORES, FUNCTIONS);
+        let mut unit = CoreOwner::new(CORES, FUNCTIONS, ROWS);
         reset!(unit);
         let table = [[0; CONTEXT_WORDS]; 8];
         Self { unit, table, copies: [[0; CONTEXT_WORDS]; CORES], wanted: [0; CORES], cycle: 0 }
@@ -48,6 +49,9 @@ impl Bench {
             function: std::array::from_fn(|core| unit.function[core].val().index()),
             drop: std::array::from_fn(|core| unit.drop[core].val()),
             ready: unit.assignment.ready.val().to_u64(),
+            row: std::array::from_fn(|core| {
+                unit.rows[core].valid.val().then(|| unit.rows[core].row.val().index())
+            }),
         };
         for core in 0..CORES {
             if unit.take[core].val() {
@@ -68,10 +72,11 @@ struct Shown {
     function: [usize; CORES],
     drop: [bool; CORES],
     ready: u64,
+    row: [Option<usize>; CORES],
 }
 
 #[test]
-fn an_idle_core_is_open_again_after_eleven_cycles() {
+fn an_idle_core_is_open_again_when_it_is_cleared_and_copied() {
     for writes in [0, 1, 5] {
         let mut bench = Bench::new();
         for word in 0..CONTEXT_WORDS {
@@ -81,19 +86,20 @@ fn an_idle_core_is_open_again_after_eleven_cycles() {
         bench.wanted[1] = 2;
         let (mut cycles, mut drops) = (0, vec![]);
         loop {
-            let written = (2..2 + writes).contains(&cycles).then_some((1, 0, 7));
+            let written = (9..9 + writes).contains(&cycles).then_some((1, 0, 7));
             let shown = bench.step([true; CORES], written);
             assert!(shown.open[0] && shown.open[2]);
             assert_eq!(shown.ready >> 1 & 1 == 1, shown.open[1]);
             drops.extend(shown.drop[1].then_some(cycles));
             assert!(!shown.drop[0] && !shown.drop[2]);
+            assert_eq!(shown.row, [None, (1..=ROWS).contains(&cycles).then(|| cycles - 1), None]);
             if shown.open[1] {
                 break;
             }
             cycles += 1;
         }
-        assert_eq!(cycles, 11 + writes, "with {writes} writes");
-        assert_eq!(drops, [1]);
+        assert_eq!(cycles, 12 + ROWS + writes, "with {writes} writes");
+        assert_eq!(drops, [ROWS + 2]);
         assert_eq!(bench.copies[1], std::array::from_fn(|word| 100 + word as u32));
     }
 }
@@ -112,6 +118,21 @@ fn taken_back_before_the_core_drained() {
     assert!(shown.open[0] && !shown.drop[0]);
 }
 
+/// A core without a function is clean: it goes on at once.
+#[test]
+fn a_core_is_cleared_once_for_each_function_that_ran_there() {
+    let mut bench = Bench::new();
+    let mut rows = 0;
+    for (wanted, cleared) in [(2, ROWS), (8, ROWS), (9, 0), (3, 0), (0, ROWS)] {
+        bench.wanted[2] = wanted;
+        let before = rows;
+        for _ in 0..40 {
+            rows += usize::from(bench.step([true; CORES], None).row[2].is_some());
+        }
+        assert_eq!(rows - before, cleared, "to {wanted}");
+    }
+}
+
 /// CORE_NF and words are written at any time, and cores drain as they like: the owner changes on
 /// idle cores alone, an open core has all words of its owner as they stand, and every change ends.
 #[test]
@@ -121,6 +142,8 @@ fn cores_change_hands_at_any_time() {
     let mut busy = [false; CORES];
     let mut owner = [0; CORES];
     let mut closed = [0; CORES];
+    // Rows cleared one after the other since the core was open, in their order.
+    let mut cleared = [0; CORES];
     // When CORE_NF changed last.
     let mut changed = [0; CORES];
     let (mut changes, mut opened, mut again) = (0, 0, 0);
@@ -142,7 +165,18 @@ fn cores_change_hands_at_any_time() {
         let copies = bench.copies;
         let shown = bench.step(busy.map(|busy| !busy), written);
         for core in 0..CORES {
+            assert!(shown.row[core].is_none() || !busy[core], "cycle {cycle}");
+            match shown.row[core] {
+                Some(row) if cleared[core] < ROWS => {
+                    cleared[core] = if row == cleared[core] { row + 1 } else { usize::from(row == 0) };
+                }
+                _ => {}
+            }
+            if shown.open[core] {
+                cleared[core] = 0;
+            }
             if shown.function[core] != owner[core] {
+                assert_eq!(cleared[core], ROWS, "cycle {cycle}: core {core} changes hands");
                 changes += 1;
                 owner[core] = shown.function[core];
             }

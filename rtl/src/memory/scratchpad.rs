@@ -1,6 +1,6 @@
 //! The scratchpad of a core.
 
-use crate::ports::{LaneRequest, LateResult, SlotEvent, ValuePlace};
+use crate::ports::{LaneRequest, LateResult, RowClear, SlotEvent, ValuePlace};
 use hermes_hdl::prelude::*;
 
 /// Bytes of a scratchpad.
@@ -25,8 +25,10 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 ///    Behind an operation in which a lane is not in its own bank a cycle is lost: `request.ready`
 ///    must not wait for the comparison of addresses.
 /// 5. Operations take effect and complete in the order of acceptance.
+/// 6. With network functions `clear` makes a word of each bank zero at the edge at which it is
+///    valid; no operation is here then.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(words: usize)]
+#[new(words: usize, clears: usize)]
 pub struct Scratchpad<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -50,6 +52,10 @@ pub struct Scratchpad<const LANES: usize> {
     pub place: ValuePlace<LANES>,
     /// To the hazard check: a store operation is complete.
     pub stored: Flipped<SlotEvent>,
+
+    /// From the owner of the cores (one element with network functions).
+    #[count(clears)]
+    pub clear: Vec<Flipped<RowClear>>,
 
     #[init((0..LANES).map(|_| RamBytes::new(words)).collect())]
     banks: Vec<RamBytes>,
@@ -94,15 +100,31 @@ pub struct Scratchpad<const LANES: usize> {
     _bank_mask: u64,
     #[init(LANES.ilog2().into())]
     _bank_bits: u64,
+    #[init(words as u64 - 1)]
+    _word_mask: u64,
+    #[init(clears)]
+    _clears: usize,
 }
 
 impl<const LANES: usize> Default for Scratchpad<LANES> {
+    /// A scratchpad that is never cleared.
+    ///
     /// # Panics
     /// If the number of lanes is not a power of two up to 32.
     fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl<const LANES: usize> Scratchpad<LANES> {
+    /// The scratchpad of a core without (`clears` 0) or with network functions (1).
+    ///
+    /// # Panics
+    /// If the number of lanes is not a power of two up to 32.
+    pub fn new(clears: usize) -> Self {
         assert!(LANES.is_power_of_two() && LANES <= 32, "Scratchpad: {LANES} lanes");
         let words = SCRATCHPAD_BYTES / 4 / LANES;
-        Self::wired(words)
+        Self::wired(words, clears)
     }
 }
 
@@ -176,6 +198,18 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 }
                 self.banks[i].enable.next = used.get_bit(i);
                 self.banks[i].address.next = self.at[i].val().get_bits::<12>(2) >> self._bank_bits;
+            }
+        }
+
+        // A core that changes hands
+        for k in 0..self._clears {
+            if self.clear[k].valid.val() {
+                for i in 0..LANES {
+                    self.banks[i].enable.next = true;
+                    self.banks[i].write_strobe.next = bits::<4>(15);
+                    self.banks[i].address.next = self.clear[k].row.val() & self._word_mask;
+                    self.banks[i].write_data.next = bits::<32>(0);
+                }
             }
         }
 

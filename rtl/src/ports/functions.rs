@@ -1,6 +1,6 @@
 //! Between the network functions' contexts, the control path and the cores.
 
-use crate::types::{CoreIndex, FunctionIndex, PacketIndex, ThreadCount, WarpSlot};
+use crate::types::{CoreIndex, FunctionIndex, LineAddress, PacketIndex, ThreadCount, WarpSlot};
 use hermes_hdl::prelude::*;
 
 /// What a core must know of the network function that it runs.
@@ -26,6 +26,46 @@ pub struct FunctionContext {
     pub watchdog: Signal<Out, Bits<31>>,
     /// Warps on a core at a time.
     pub mcw: Signal<Out, Bits<6>>,
+    /// What it may do.
+    pub guards: FunctionGuards,
+}
+
+/// What a network function may do: bits 4:1 of its flags.
+#[derive(Ports)]
+pub struct FunctionGuards {
+    /// Window 0 is the packets of the warp, and instructions come from read window 1.
+    pub guarded: Signal<Out, Bit>,
+    /// It may load from window 0.
+    pub may_load: Signal<Out, Bit>,
+    /// It may store to window 0.
+    pub may_store: Signal<Out, Bit>,
+    /// It may use `lr.w`.
+    pub may_reserve: Signal<Out, Bit>,
+}
+
+/// To a core that changes hands: a row of its registers and of its scratchpad becomes zero.
+#[derive(Ports)]
+pub struct RowClear {
+    /// A row is cleared in this cycle; no warp is on the core.
+    pub valid: Signal<Out, Bit>,
+    /// The row: register file address, and word of each bank of the scratchpad, each modulo their
+    /// number.
+    pub row: Signal<Out, Bits<12>>,
+}
+
+/// Window 0 of a warp, in stage D.
+#[derive(Ports)]
+pub struct PacketBounds {
+    /// It is the packets of the warp, from `first` to `end`, and not that of the registers.
+    pub guarded: Signal<Out, Bit>,
+    /// Loads may come there.
+    pub may_load: Signal<Out, Bit>,
+    /// Stores may come there.
+    pub may_store: Signal<Out, Bit>,
+    /// First line of the packets.
+    pub first: Signal<Out, LineAddress>,
+    /// The line behind them.
+    pub end: Signal<Out, Bits<27>>,
 }
 
 /// A word of a context is written in the table of contexts, for one cycle.

@@ -47,8 +47,8 @@ pub use events::{
 };
 pub use fault::{FaultRecord, WarpFault};
 pub use functions::{
-    FinishedLanes, FunctionContext, FunctionCore, FunctionEvents, HopTrace, TakenFault, WaitingWarps,
-    WrittenContext,
+    FinishedLanes, FunctionContext, FunctionCore, FunctionEvents, FunctionGuards, HopTrace, PacketBounds,
+    RowClear, TakenFault, WaitingWarps, WrittenContext,
 };
 pub use kernel::{
     FormerControl, IssueControl, KernelSetup, PacketRing, ReadWindows, RingPlaces, SlotControl, StackPlaces,

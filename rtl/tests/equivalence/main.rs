@@ -160,6 +160,7 @@ units! {
         task_fifo: TaskFifo::<3, 4>::default(), 10_000, inputs::task_fifo;
         warp_former: WarpFormer::new(4), 10_000, inputs::warp_former;
         warp_former_counted: WarpFormer::counted(4, 1), 10_000, inputs::warp_former;
+        warp_former_with_functions: WarpFormer::with_functions(4), 10_000, inputs::warp_former;
         warp_former_unconstrained: WarpFormer::new(8);
         warp_issue: WarpIssue::new(3, 20, 0), 10_000, inputs::warp_issue();
         warp_issue_least_occupied: WarpIssue::least_occupied(3, 20, 1), 10_000, inputs::warp_issue();
@@ -172,10 +173,12 @@ units! {
     core {
         access_check: AccessCheck::<4>::new(1);
         access_window: AccessWindow::default();
+        access_window_with_packets: AccessWindow::new(1);
         address_region: AddressRegion::default(), 10_000, inputs::address_region;
         aes_unit: AesUnit::default();
         alu_decoder: AluDecoder::default(), 10_000, inputs::alu_decoder;
         atomic_stage: AtomicStage::<2>::default(), 3_000, inputs::atomic_stage;
+        atomic_stage_with_functions: AtomicStage::<2>::new(1), 3_000, inputs::atomic_stage;
         atomic_turns: AtomicTurns::default(), 20_000, inputs::atomic_turns;
         atomic_turns_with_few_starts: AtomicTurns::default(), 2_000, inputs::atomic_turns_with_few_starts;
         bit_count: BitCount::default();
@@ -185,7 +188,9 @@ units! {
         data_memory: DataMemory::<4>::new(4, false, false, false, 4), 1_000, inputs::data_memory;
         data_memory_by_word: DataMemory::<4>::new(4, false, false, false, 1), 1_000, inputs::data_memory;
         data_memory_with_atomics: DataMemory::<4>::new(4, true, true, true, 2), 1_000, inputs::data_memory;
+        data_memory_with_functions: DataMemory::<4>::with_functions(4, true, true, 4), 1_000, inputs::data_memory;
         decode_stage: DecodeStage::new(8, 1, 1, 1, true);
+        decode_stage_with_functions: DecodeStage::with_functions(8, true);
         decoder: Decoder::default();
         divide_unit: DivideUnit::<4>::default(), 10_000, inputs::divide_unit;
         divider: Divider::default(), 10_000, inputs::divider;
@@ -219,6 +224,9 @@ units! {
         // The large ones for a shorter time: hermes fuzz compares them with another reference for
         // longer.
         shader_core: ShaderCore::<4>::default(), 1_500;
+        shader_core_with_functions:
+            ShaderCore::<4>::new(CoreOptions { local_window: true, atomics: true, functions: true, ..CoreOptions::default() }),
+            1_500, inputs::shader_core_with_functions;
         shader_core_with_load_counters:
             ShaderCore::<4>::new(CoreOptions { load_counters: true, ..CoreOptions::default() }), 1_500;
         shader_core_with_local_window:
@@ -244,10 +252,13 @@ units! {
     functions {
         chain: Chain::<3, 4>::new(4, 12), 20_000, inputs::chain;
         context_table: ContextTable::default();
+        core_clear: CoreClear::new(9);
         core_context: CoreContext::default(), 10_000, inputs::core_context;
-        core_owner: CoreOwner::new(3, 4), 20_000, inputs::core_owner;
+        core_owner: CoreOwner::new(3, 4, 5), 20_000, inputs::core_owner;
+        fetch_window: FetchWindow::default(), 10_000, inputs::fetch_window;
         function_counter: FunctionCounter::default();
         function_counters: FunctionCounters::default();
+        packet_window: PacketWindow::default();
         survivors: Survivors::<4>::default();
     }
 
@@ -374,6 +385,7 @@ units! {
         // Its banks have single-byte writes in the text for synthesis.
         scratchpad_for_synthesis:
             Scratchpad::<4>::default(), 10_000, inputs::scratchpad, check_synthesized_with;
+        scratchpad_that_is_cleared: Scratchpad::<4>::new(1), 10_000, inputs::scratchpad;
         scratchpad_of_one_lane: Scratchpad::<1>::default(), 10_000, inputs::scratchpad;
         store_align: StoreAlign::default();
         store_merge: StoreMerge::new(4);

@@ -7,6 +7,7 @@ use serde_spanned::Spanned;
 
 use super::text::{Problem, Text};
 use crate::apps::{AppEntry, Inputs};
+use crate::cosim::Guards;
 use crate::input;
 
 /// Most bytes of a table: as of those of a kernel in a run.
@@ -158,6 +159,9 @@ pub struct Manifest {
     pub packet: Packet,
     /// Most bytes by which it makes frames longer, if the manifest says so.
     pub grow: Option<Spanned<u32>>,
+    /// It is not guarded: it needs no watchdog, reaches all packets of the ring, may use `lr.w`,
+    /// and its instructions may come from anywhere.
+    pub trusted: bool,
     /// Cycles that a warp of it may be on a core; 0: any number, of a function that is trusted.
     pub watchdog: u32,
     /// Most warps of it on a core, if the manifest says so.
@@ -182,6 +186,18 @@ impl Manifest {
         match manifest {
             Some(manifest) if problems.is_empty() => Ok(manifest),
             _ => Err(problems),
+        }
+    }
+
+    /// What the hardware keeps the function to: what it says that it does to packets, and unless it
+    /// is trusted nothing else.
+    #[must_use]
+    pub fn guards(&self) -> Guards {
+        Guards {
+            guarded: !self.trusted,
+            may_load: self.packet != Packet::None,
+            may_store: self.packet == Packet::Write,
+            may_reserve: self.trusted,
         }
     }
 
@@ -230,6 +246,7 @@ impl Manifest {
             tables,
             argument,
             packet,
+            trusted: function.trusted,
             grow: function.grow.clone(),
             watchdog,
             mcw: function.mcw.clone(),

@@ -11,7 +11,7 @@ use super::plan::{ChainPlan, Planned};
 use super::region::{Needs, Region};
 use super::text::{ChainError, Problem};
 use crate::apps::{App, AppError, Placement};
-use crate::cosim::{usual_ring_slots_log2, Allocator, ArraySetup, CosimError, EgressLists, LINE};
+use crate::cosim::{usual_ring_slots_log2, Allocator, ArraySetup, CosimError, EgressLists, Guards, LINE};
 use crate::iss::Window;
 use crate::kernel::{Arch, BuildOptions, Kernel, RegisterClass, StackNeed, KERNEL_ADDRESSES};
 use crate::slot;
@@ -63,6 +63,8 @@ pub struct Function {
     pub watchdog: u32,
     /// What it does to packets, as its vendor says.
     pub packet: Packet,
+    /// What the hardware keeps it to.
+    pub guards: Guards,
     /// Most bytes by which it makes a frame longer.
     pub growth: usize,
     /// What is written to its region beside the kernel: address and bytes.
@@ -338,6 +340,7 @@ impl ChainPlan {
                     mcw,
                     watchdog: planned.manifest.watchdog,
                     packet: planned.manifest.packet,
+                    guards: planned.manifest.guards(),
                     growth,
                     data,
                 };

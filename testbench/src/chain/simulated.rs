@@ -5,6 +5,7 @@ use hermes_rtl::config::Config;
 
 use super::placed::Chain;
 use crate::cosim::{ArraySetup, CosimError, FaultRecord, Host, Packet, PacketResult};
+use crate::iss::Window;
 use crate::reference::{Reference, ReferenceDevice};
 use crate::slot::SlotPacket;
 use crate::verdict::Verdict;
@@ -72,7 +73,14 @@ impl<'a> SimulatedChain<'a> {
             let mut layout = host.configure(&setup)?;
             layout.argument = function.region.argument();
             let packets = chain.packet_window(&layout);
-            host.set_windows([packets, function.read_window()], [packets, function.write_window()])?;
+            let [read, write] = [function.guards.may_load, function.guards.may_store].map(|is_open| {
+                if is_open {
+                    packets
+                } else {
+                    Window::default()
+                }
+            });
+            host.set_windows([read, function.read_window()], [write, function.write_window()])?;
             Ok(Reference::new(host, config, &function.start(), &setup, &layout))
         });
         Ok(Self { chain, functions: functions.collect::<Result<_, CosimError>>()? })

@@ -37,6 +37,7 @@ impl Chain {
                 write: function.write_window(),
                 watchdog: function.watchdog,
                 mcw: function.mcw,
+                guards: function.guards,
             };
             host.load_function(number, &context)?;
             cores.extend(std::iter::repeat_n(Some(number), function.cores));

@@ -6,6 +6,43 @@ use super::error::CosimError;
 use super::host::{option, Host};
 use crate::iss::Window;
 
+/// What the hardware keeps a network function to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guards {
+    /// Of packets it reaches those of its warp alone, and it fetches instructions from its read
+    /// window alone.
+    pub guarded: bool,
+    /// It may load from packets, or, unless it is guarded, from what window 0 of the array is.
+    pub may_load: bool,
+    /// It may store there.
+    pub may_store: bool,
+    /// It may use `lr.w`, which makes others wait that use the same bank of the L2.
+    pub may_reserve: bool,
+}
+
+impl Guards {
+    /// Those of a function that nobody must trust: without `lr.w`.
+    #[must_use]
+    pub fn tight(may_load: bool, may_store: bool) -> Self {
+        Self { guarded: true, may_load, may_store, may_reserve: false }
+    }
+
+    /// Bits 4:1 of NF_FLAGS.
+    fn flags(self) -> u32 {
+        u32::from(self.guarded) << 1
+            | u32::from(self.may_load) << 2
+            | u32::from(self.may_store) << 3
+            | u32::from(self.may_reserve) << 4
+    }
+}
+
+impl Default for Guards {
+    /// None, as of NF 0 after a reset.
+    fn default() -> Self {
+        Self { guarded: false, may_load: true, may_store: true, may_reserve: true }
+    }
+}
+
 /// What the cores of a network function know of it: its context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Function {
@@ -26,6 +63,8 @@ pub struct Function {
     pub watchdog: u32,
     /// Warps on a core at a time.
     pub mcw: u32,
+    /// What it is kept to.
+    pub guards: Guards,
 }
 
 /// What a network function did since reset, each modulo 2^32.
@@ -100,7 +139,7 @@ impl<D: Device> Host<D> {
         let values = [
             context.entry,
             context.argument,
-            u32::from(context.registers == 16),
+            u32::from(context.registers == 16) | if function > 0 { context.guards.flags() } else { 0 },
             context.stack_base,
             context.read.base,
             context.read.size,
@@ -111,6 +150,9 @@ impl<D: Device> Host<D> {
         ];
         for ((first, other), value) in WORDS.into_iter().zip(values) {
             self.write(if function == 0 { first } else { other }, value)?;
+        }
+        if function == 0 {
+            self.write("NF_FLAGS", context.guards.flags())?;
         }
         Ok(())
     }

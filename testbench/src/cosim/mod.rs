@@ -54,7 +54,7 @@ pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use fault_record::FaultRecord;
-pub use functions::{Function, FunctionCounts};
+pub use functions::{Function, FunctionCounts, Guards};
 pub(crate) use host::option;
 pub use host::{ArrayInfo, ArraySetup, Host, KernelImage, Layout};
 pub use image::{MemoryImage, LINE};

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{
-    ArraySetup, Device as _, Event, Function, Host, KernelImage, Latency, Layout, MemoryOptions, Simulation,
+    ArraySetup, Device as _, Event, Function, Guards, Host, KernelImage, Latency, Layout, MemoryOptions,
+    Simulation,
 };
 use hermes_testbench::iss::Window;
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
@@ -17,8 +18,10 @@ use verilator_sys::ModelLibrary;
 /// Functions of the array.
 pub const FUNCTIONS: usize = 4;
 /// Slots of the ring, as a power of two: more than a test has packets.
-const RING_SLOTS_LOG2: u32 = 11;
-const SLOT_BYTES_LOG2: u32 = 7;
+pub const RING_SLOTS_LOG2: u32 = 11;
+pub const SLOT_BYTES_LOG2: u32 = 7;
+/// Bytes of the memory.
+pub const MEMORY_BYTES: usize = 16 << 20;
 /// Where frames stand in their slots, and the word that functions mark.
 const FRAME: u32 = 18;
 const MARK: u32 = 20;
@@ -35,7 +38,7 @@ pub fn random() -> ChaCha8Rng {
 pub fn config() -> Config {
     let default = Config::preset("default").unwrap();
     let caches = Config { l2_bank_lines: 64, l1_lines: 16, instruction_cache_lines: 16, ..default };
-    Config { cores: 3, lanes: 4, warps: 4, network_functions: FUNCTIONS, ..caches }
+    Config { cores: 3, lanes: 4, warps: 4, network_functions: FUNCTIONS, atomics: true, ..caches }
 }
 
 fn library() -> &'static ModelLibrary {
@@ -85,6 +88,13 @@ pub struct Counts {
     pub faulted: u32,
 }
 
+/// A function that is none of [`Marks`]: it leaves the words of packets as they are.
+pub struct Foreign {
+    pub number: usize,
+    /// Its verdict about a packet.
+    pub verdict: Box<dyn Fn(u32) -> u32>,
+}
+
 /// The array with functions, and packets in its ring.
 pub struct Array {
     pub host: Host<Simulation>,
@@ -93,7 +103,8 @@ pub struct Array {
     /// Argument blocks of the functions, two of each with the same words.
     pub arguments: [[u32; 2]; FUNCTIONS],
     pub contexts: [Function; FUNCTIONS],
-    layout: Layout,
+    pub foreign: Option<Foreign>,
+    pub layout: Layout,
     /// Words of the packets as they came.
     words: Vec<u32>,
     pub events: Vec<(u64, Event)>,
@@ -107,7 +118,8 @@ impl Array {
     pub fn new(functions: [Marks; FUNCTIONS]) -> Self {
         let seed = test_seed();
         let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
-        let simulation = Simulation::new(library().instantiate().unwrap(), 16 << 20, memory).unwrap();
+        let simulation =
+            Simulation::new(library().instantiate().unwrap(), MEMORY_BYTES as u64, memory).unwrap();
         Self::on(simulation, functions)
     }
 
@@ -143,12 +155,26 @@ impl Array {
                 write: Window::default(),
                 watchdog: 0,
                 mcw: 4,
+                guards: Guards::default(),
             };
             host.load_function(number as u32, &contexts[number]).unwrap();
         }
         let (words, events, random) = (Vec::new(), Vec::new(), random());
         let next = [None; FUNCTIONS];
-        Self { host, functions, next, arguments, contexts, layout, words, events, committed: 0, random }
+        let foreign = None;
+        Self {
+            host,
+            functions,
+            next,
+            arguments,
+            contexts,
+            foreign,
+            layout,
+            words,
+            events,
+            committed: 0,
+            random,
+        }
     }
 
     /// Packets of `from` go on to `to`.
@@ -170,6 +196,24 @@ impl Array {
 
     /// Writes `count` packets to the ring and pushes them in pieces.
     pub fn push(&mut self, count: u32) {
+        self.fill(count);
+        let mut left = count;
+        while left > 0 {
+            let piece = self.random.gen_range(1..=left.min(9));
+            self.host.push_tasks(piece).unwrap();
+            left -= piece;
+        }
+    }
+
+    /// Writes `count` packets to the ring and pushes them at once: whole warps.
+    pub fn push_warps(&mut self, count: u32) {
+        assert_eq!(count % 4, 0);
+        self.fill(count);
+        self.host.push_tasks(count).unwrap();
+    }
+
+    /// Writes `count` packets to the ring.
+    pub fn fill(&mut self, count: u32) {
         let first = self.words.len() as u32;
         assert!(first + count <= 1 << RING_SLOTS_LOG2);
         for index in first..first + count {
@@ -181,12 +225,26 @@ impl Array {
             device.write_memory(slot + MARK, &word.to_le_bytes()).unwrap();
             self.words.push(word);
         }
-        let mut left = count;
-        while left > 0 {
-            let piece = self.random.gen_range(1..=left.min(9));
-            self.host.push_tasks(piece).unwrap();
-            left -= piece;
-        }
+    }
+
+    /// All of the memory, behind the caches.
+    pub fn memory(&mut self) -> Vec<u8> {
+        self.host.clean_and_invalidate_caches().unwrap();
+        let mut bytes = vec![0; MEMORY_BYTES];
+        self.host.device_mut().read_memory(0, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// The verdict of a packet, behind the caches.
+    pub fn verdict(&mut self, packet: u32) -> u32 {
+        let mut bytes = [0; 4];
+        self.host.device_mut().read_memory(self.layout.verdict_base + 4 * packet, &mut bytes).unwrap();
+        u32::from_le_bytes(bytes)
+    }
+
+    /// The next packet.
+    pub fn next_packet(&self) -> u32 {
+        self.words.len() as u32
     }
 
     /// Lets `cycles` cycles pass and takes the events. Warps commit in their order, each once.
@@ -227,7 +285,11 @@ impl Array {
         for (index, &came) in self.words.clone().iter().enumerate() {
             let (mut function, mut word) = (0, came);
             let verdict = loop {
-                let (mark, verdict) = self.functions[function].visit(word);
+                let foreign = self.foreign.as_ref().filter(|foreign| foreign.number == function);
+                let (mark, verdict) = match foreign {
+                    Some(foreign) => (word, (foreign.verdict)(index as u32)),
+                    None => self.functions[function].visit(word),
+                };
                 word = mark;
                 let counts = &mut visits[function];
                 counts.lanes += 1;

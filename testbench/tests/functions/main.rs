@@ -2,10 +2,12 @@
 //! that change hands, and what must not be lost meanwhile. `HERMES_SEED` repeats a run.
 
 mod array;
+mod hostile;
 mod one_function;
 
 use array::{random, Array, Marks, FUNCTIONS};
-use hermes_testbench::cosim::{Device as _, Event};
+use hermes_testbench::cosim::{Device as _, Event, Guards};
+use hermes_testbench::iss::Window;
 use rand::Rng as _;
 
 /// Functions that drop a quarter, and an eighth, of the packets, and lose some cycles.
@@ -104,6 +106,52 @@ fn a_hop_takes_four_cycles() {
     assert_eq!(distances.len(), 40);
     assert!(distances.iter().all(|&distance| distance == 3), "{distances:?}");
     array.check();
+}
+
+/// A chain of guarded functions takes the cycles of the same chain without guards: every event.
+#[test]
+fn guards_take_no_cycle() {
+    let run = |guards: Guards| {
+        let mut array = Array::new(marks());
+        array.link_all();
+        let first = array.contexts[0].entry & !63;
+        let end = array.arguments.iter().flatten().max().unwrap() + 64;
+        for function in 0..FUNCTIONS {
+            let context = &mut array.contexts[function];
+            context.guards = guards;
+            context.read = Window { base: first, size: end - first };
+            array.host.load_function(function as u32, &array.contexts[function]).unwrap();
+        }
+        array.give([0, 1, 2]);
+        array.host.wait_for_cores().unwrap();
+        array.link(2, None);
+        array.host.start(true).unwrap();
+        array.push(600);
+        array.drain();
+        array.check();
+        array.events
+    };
+    let (open, tight) = (run(Guards::default()), run(Guards::tight(true, true)));
+    assert!(open.len() > 1_000);
+    assert_eq!(open, tight);
+}
+
+/// A core with nothing to do is cleared and copied in the cycles of the page, and all of them are
+/// cleared at a time.
+#[test]
+fn a_core_that_is_drained_moves_in_its_rows_and_twelve_cycles() {
+    let mut array = Array::new(marks());
+    let rows = (32 * array::config().warps).max(4096 / array::config().lanes) as u64;
+    for cores in [[1, 0, 0], [2, 2, 2]] {
+        let before = array.host.device_mut().cycle();
+        array.give(cores);
+        array.host.wait_for_cores().unwrap();
+        let passed = array.host.device_mut().cycle() - before;
+        // One after the other is copied, and accesses of registers take some cycles.
+        let most = rows + 12 + 11 * 2 + 160;
+        println!("{passed} cycles for {cores:?}, {rows} rows");
+        assert!((rows..=most).contains(&passed), "{passed} cycles, {rows} rows");
+    }
 }
 
 /// At most as many warps as CHAIN_LIMIT says are between their first start and their commit.

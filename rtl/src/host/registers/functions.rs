@@ -2,7 +2,7 @@
 
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
-use crate::ports::{RegisterAnswer, RegisterRequest};
+use crate::ports::{FunctionGuards, RegisterAnswer, RegisterRequest};
 use crate::types::FunctionIndex;
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;
@@ -80,6 +80,8 @@ pub struct FunctionControl {
     pub cores: CoreAssignment,
     /// To the control path.
     pub chain: ChainControl,
+    /// To the contexts of the cores: what NF 0 may do.
+    pub first_guards: Flipped<FunctionGuards>,
     /// From the counters.
     pub counts: FunctionCounts,
     /// From the fault collector: function of the warp of the oldest fault record, 0 if there is no
@@ -126,7 +128,8 @@ pub struct FunctionAccess {
     #[register("CORE_NF_3", 0x51c)]
     pub wanted_3: ReadWrite<32>,
     /// Address of the first instruction of the selected NF, as KERNEL_ENTRY. NF 0 has KERNEL_ENTRY
-    /// itself, and so with the other words of its context: here they read 0, and cannot be written.
+    /// itself, and so with the other words of its context: here they read 0, and cannot be written,
+    /// but for bits 4:1 of NF_FLAGS.
     #[register("NF_ENTRY", 0x520, access = ReadWrite, unset = "it is kept in memory")]
     #[state(entry_value[31:0])]
     pub entry_write: Strobe<32>,
@@ -134,10 +137,13 @@ pub struct FunctionAccess {
     #[register("NF_ARGUMENT", 0x524, access = ReadWrite, unset = "it is kept in memory")]
     #[state(argument_value[31:0])]
     pub argument_write: Strobe<32>,
-    /// Bit 0: registers of the kernel of the selected NF, as KERNEL_CLASS.
+    /// Bit 0: registers of the kernel of the selected NF, as KERNEL_CLASS. Bit 1: the NF is
+    /// guarded: its window 0 is the packets of the warp, and it fetches instructions from its read
+    /// window 1 alone. Bit 2: it may load from window 0. Bit 3: it may store to window 0. Bit 4: it
+    /// may use `lr.w`. Of NF 0 bits 4:1 are kept here, 1110 after a reset.
     #[register("NF_FLAGS", 0x528, access = ReadWrite, unset = "it is kept in memory")]
-    #[state(class[0])]
-    pub flags_write: Strobe<1>,
+    #[state(class[0], guarded[1], may_load[2], may_store[3], may_reserve[4])]
+    pub flags_write: Strobe<5>,
     /// Address of the stack area of the selected NF, as STACK_BASE.
     #[register("NF_STACK_BASE", 0x52c, access = ReadWrite, unset = "it is kept in memory")]
     #[state(stack_value[31:0])]
@@ -196,7 +202,7 @@ pub struct FunctionAccess {
 }
 
 /// The unit of these registers: a write of a word of a context reaches the table in the cycle of
-/// its access. It keeps NF_NEXT.
+/// its access. It keeps NF_NEXT, and NF_FLAGS of NF 0.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config, functions: usize)]
 pub struct FunctionRegisters {
@@ -212,6 +218,8 @@ pub struct FunctionRegisters {
     pub hardware: Flipped<FunctionControl>,
     #[init(<FunctionAccess as RegisterBlock>::unit(config))]
     decoder: FunctionDecoder,
+    /// NF_FLAGS of NF 0, bits 4:1, as they differ from those after a reset.
+    first_guards: Register<Bits<4>>,
     #[count(functions)]
     goes_on: Vec<Register<Bit>>,
     #[count(functions)]
@@ -256,7 +264,28 @@ impl Logic for FunctionRegisters {
         }
         self.decoder.hardware.entry_value.next = value;
         self.decoder.hardware.argument_value.next = value;
-        self.decoder.hardware.class.next = value.get_bit(0);
+        // Of NF 0: bits 4:1 of its flags
+        let first_flags = bit_cast::<5, 4>(self.first_guards.q.val() ^ bits::<4>(14)) << bits::<3>(1);
+        let mut flags = first_flags;
+        if not_first {
+            flags = value.get_bits::<5>(0);
+        }
+        let written = self.request.data.val() & self.request.mask.val();
+        if self.decoder.hardware.flags_write.val() & !not_first {
+            self.first_guards.d.next = ((first_flags & !self.request.mask.val().get_bits::<5>(0))
+                | written.get_bits::<5>(0))
+            .get_bits::<4>(1)
+                ^ bits::<4>(14);
+        }
+        self.hardware.first_guards.guarded.next = first_flags.get_bit(1);
+        self.hardware.first_guards.may_load.next = first_flags.get_bit(2);
+        self.hardware.first_guards.may_store.next = first_flags.get_bit(3);
+        self.hardware.first_guards.may_reserve.next = first_flags.get_bit(4);
+        self.decoder.hardware.class.next = flags.get_bit(0);
+        self.decoder.hardware.guarded.next = flags.get_bit(1);
+        self.decoder.hardware.may_load.next = flags.get_bit(2);
+        self.decoder.hardware.may_store.next = flags.get_bit(3);
+        self.decoder.hardware.may_reserve.next = flags.get_bit(4);
         self.decoder.hardware.stack_value.next = value;
         self.decoder.hardware.read_base_value.next = value;
         self.decoder.hardware.read_size_value.next = value;
@@ -291,7 +320,6 @@ impl Logic for FunctionRegisters {
         // The chain: its links lead to higher functions only, so that there is no loop
         self.hardware.chain.limit.next = self.decoder.hardware.limit.val();
         self.hardware.chain.entry.next = self.decoder.hardware.entry.val();
-        let written = self.request.data.val() & self.request.mask.val();
         let written_target = written.get_bits::<3>(0);
         let allowed = written.get_bit(3) & (written_target > select) & (written_target <= self.last.val());
         // A write without the byte of the link keeps it.

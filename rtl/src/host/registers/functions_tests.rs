@@ -15,6 +15,7 @@ fn words_of_contexts_are_the_hardwares() {
     let mut unit = FunctionRegisters::new(&config);
     reset!(unit);
     let mut select = 0;
+    let mut first_flags = 0x1c;
     for cycle in 0..10_000 {
         let register = registers[random.gen_range(0..registers.len())];
         let (write, data): (bool, u32) = (random.gen(), random.gen());
@@ -31,6 +32,10 @@ fn words_of_contexts_are_the_hardwares() {
         assert_eq!(context.write.val(), is_word && write && select > 0, "cycle {cycle}");
         let is_known = register.part == Part::NetworkFunctions || register.name == "FAULT_INFO";
         assert_eq!(unit.answer.known.val(), is_known, "cycle {cycle}");
+        let first = &unit.hardware.first_guards;
+        let guards = [&first.guarded, &first.may_load, &first.may_store, &first.may_reserve];
+        let shown = (1..).zip(guards).map(|(bit, guard)| u32::from(guard.val()) << bit).sum::<u32>();
+        assert_eq!(shown, first_flags, "cycle {cycle}");
         if is_word {
             let word = (register.offset - offset("NF_ENTRY")) / 4;
             assert_eq!(context.word.val().to_u64(), u64::from(word), "cycle {cycle}");
@@ -38,8 +43,15 @@ fn words_of_contexts_are_the_hardwares() {
             assert_eq!(context.data.val().to_u64() as u32, data, "cycle {cycle}");
             assert_eq!(context.mask.val().to_u64() as u32, mask, "cycle {cycle}");
             let kept = (1u64 << register.bits) as u32;
-            let shown = if select > 0 { value & kept.wrapping_sub(1) } else { 0 };
+            let shown = match select {
+                0 if register.name == "NF_FLAGS" => first_flags,
+                0 => 0,
+                _ => value & kept.wrapping_sub(1),
+            };
             assert_eq!(unit.answer.value.val().to_u64() as u32, shown, "cycle {cycle}");
+        }
+        if write && register.name == "NF_FLAGS" && select == 0 {
+            first_flags = (first_flags & !mask | data & mask) & 0x1e;
         }
         if write && register.name == "NF_SELECT" {
             select = u64::from(select as u32 & !mask | data & mask) % 8;

@@ -58,6 +58,9 @@ pub fn fifo_of_records(unit: &mut SyncFifo<FaultRecord, 2, 3>, random: Random, _
 }
 
 pub fn warp_former(unit: &mut WarpFormer, random: Random, cycle: u64) {
+    for log2 in &mut unit.ring_slots_log2 {
+        log2.next = (cycle / 1_000 % 6).into();
+    }
     // Short time-outs, and now and then a long one that packets without companions wait for.
     let long = cycle / 250 % 4 == 3;
     let quiet = cycle / 100 % 3 == 0;
@@ -157,6 +160,7 @@ pub fn dispatch_with_functions() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64)
         }
         unit.control.run.next = below(random, 50) != 0;
         unit.control.timeout.next = below(random, 16).into();
+        unit.ring_slots_log2[0].next = (cycle / 500 % 8).into();
         unit.function_links[0].limit.next = [0, 0, 5][cycle as usize / 300 % 3].into();
         unit.function_links[0].entry.next = 0.into();
         unit.function_links[0].goes_on.next = 3.into();

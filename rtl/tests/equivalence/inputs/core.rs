@@ -381,7 +381,15 @@ pub fn watchdog(unit: &mut Watchdog, random: Random, cycle: u64) {
 
 /// After a start in every slot and a store to each word of the scratchpad that is used: a RAM holds
 /// anything until it is written.
+/// Rows are cleared only while no warp is on the core, so here not at all.
+pub fn shader_core_with_functions(unit: &mut ShaderCore<4>, _: Random, _: u64) {
+    unit.clear[0].valid.next = false;
+}
+
 pub fn data_memory<const LANES: usize>(unit: &mut DataMemory<LANES>, random: Random, cycle: u64) {
+    for clear in &mut unit.clear {
+        clear.valid.next = false;
+    }
     let words = 8 * LANES as u64;
     let fills = cycle < 70;
     let mut scratchpad = random() % 2 == 0;

@@ -17,6 +17,14 @@ pub fn chain(unit: &mut Chain<3, 4>, random: Random, cycle: u64) {
     unit.leave.next = random() % 4 == 0;
 }
 
+/// Windows of a few lines, and lines near them.
+pub fn fetch_window(unit: &mut FetchWindow, random: Random, _: u64) {
+    unit.base.next = (random() % 16).into();
+    unit.size.next = (random() % 16).into();
+    unit.fetched.pc.next = (random() % (40 << 4)).into();
+    unit.fetched.boot.next = random() % 8 == 0;
+}
+
 /// The registers, then words of the bus.
 pub fn core_context(unit: &mut CoreContext, _: Random, cycle: u64) {
     unit.first.next = cycle / 40 % 2 == 0;

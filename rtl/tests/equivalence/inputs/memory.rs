@@ -88,6 +88,15 @@ pub fn atomic_path(unit: &mut AtomicPath<4>, random: Random, _: u64) {
 pub fn scratchpad<const LANES: usize>(unit: &mut Scratchpad<LANES>, random: Random, cycle: u64) {
     let words = 8 * LANES as u64;
     let fills = cycle < 2 * words;
+    // Rows are cleared while nothing else goes on.
+    for clear in &mut unit.clear {
+        let pause = if fills { 256 } else { cycle % 256 };
+        clear.valid.next = (32..48).contains(&pause) && random() % 2 == 0;
+        clear.row.next = bits(random() % 8);
+        if pause < 48 {
+            unit.request.valid.next = false;
+        }
+    }
     for (i, address) in unit.request.address.iter_mut().enumerate() {
         let own = random() % words / LANES as u64 * LANES as u64 + i as u64;
         let word = if cycle / 64 % 2 == 0 { own } else { random() % words };
