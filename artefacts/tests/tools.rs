@@ -176,13 +176,24 @@ fn node_preset_is_clean() {
     elaborate(folder.path());
 }
 
-/// With a `line directive before each module, lint tools take each for a file of its own.
+/// Network functions on two cores; with a `line directive before each module, for which lint tools
+/// take each for a file of its own.
 #[test]
-fn line_directives_are_clean() {
-    let config = Config::preset("fpga").unwrap();
+fn network_functions_and_line_directives_are_clean() {
+    let config = Config {
+        cores: 2,
+        lanes: 2,
+        atomics: true,
+        packet_ports: true,
+        local_window: true,
+        network_functions: 4,
+        ..Config::preset("default").unwrap()
+    };
+    config.validate().unwrap();
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &config, &emit_top(&config).unwrap(), true);
     lint_and_parse(folder.path());
+    elaborate(folder.path());
 }
 
 /// Two arrays with prefixes in one design: every module, file and macro has a name of its own.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use hermes_hdl::emit::{emit, EmitError};
 use hermes_hdl::prelude::*;
-use hermes_rtl::{board, command, control, core, host, l2, net, queues, spawn, stream, trace};
+use hermes_rtl::{board, command, control, core, functions, host, l2, net, queues, spawn, stream, trace};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -22,6 +22,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("sync_fifo", &control::SyncFifo::<Bits<4>, 2, 3>::default()),
         unit("warp_former", &control::WarpFormer::new(4)),
         unit("adaptive_timeout", &control::AdaptiveTimeout::new(3, 4)),
+        unit("chain_place", &functions::Chain::<2, 3>::new(2, 4)),
         unit("core_slots", &control::CoreSlots::new(0)),
         unit("core_slots_spawned", &control::CoreSlots::new(1)),
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),
