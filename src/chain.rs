@@ -2,9 +2,10 @@
 
 mod array_report;
 mod check;
+mod plan;
+pub mod profiles;
 mod report;
 mod run;
-pub mod simulate;
 mod test;
 
 use std::path::PathBuf;
@@ -21,6 +22,9 @@ pub enum Command {
     /// Check a chain file, with all that it names, and show where its functions lie and on which
     /// cores they run
     Check(check::Args),
+    /// Measure the functions of a chain, or take what was measured before, and give each the cores
+    /// with which the chain is fastest
+    Plan(Box<plan::Args>),
     /// Run a capture through a chain on an array, cycle by cycle, compare what comes out with the
     /// golden models, and print what became of the packets at each function
     Run(Box<run::Args>),
@@ -79,7 +83,7 @@ impl FaultLines {
 }
 
 /// Tells all that is wrong with a chain but the last thing, which is the error of the command.
-fn each_on_its_line(ChainError(problems): ChainError) -> anyhow::Error {
+pub fn each_on_its_line(ChainError(problems): ChainError) -> anyhow::Error {
     let Some((last, others)) = problems.split_last() else { return anyhow!("the chain is wrong") };
     others.iter().for_each(print::error);
     anyhow!("{last}")
@@ -90,6 +94,7 @@ impl Command {
     pub fn files(&self) -> Files {
         match self {
             Self::Check(args) => args.files(),
+            Self::Plan(args) => args.files(),
             Self::Run(args) => args.files(),
             Self::Test(args) => args.files(),
         }
@@ -99,6 +104,7 @@ impl Command {
 pub fn execute(command: &Command, quiet: bool) -> anyhow::Result<()> {
     match command {
         Command::Check(args) => check::execute(args),
+        Command::Plan(args) => plan::execute(args, quiet),
         Command::Run(args) => run::execute(args, quiet),
         Command::Test(args) => test::execute(args, quiet),
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 50] = [
+const EXAMPLES: [(&str, &[Example]); 53] = [
     (
         "emit",
         &[
@@ -96,10 +96,29 @@ const EXAMPLES: [(&str, &[Example]); 50] = [
         ],
     ),
     (
+        "chain plan",
+        &[
+            ("Cores for the chain, by packets that are made", "hermes chain plan sd.toml --preset paper --aes --json split.json"),
+            ("By profiles that were measured elsewhere, for a rate", "hermes chain plan sd.toml --preset paper --aes --profile ipsec.json --rate 5"),
+        ],
+    ),
+    (
+        "nf",
+        &[("What a function costs", "hermes nf bench ipsec.toml --preset paper --aes")],
+    ),
+    (
+        "nf bench",
+        &[
+            ("Frames of three sizes", "hermes nf bench ipsec.toml --preset paper --aes --json ipsec.json"),
+            ("What reaches it in its chain", "hermes nf bench nids.toml --chain sd.toml --preset paper --aes --bytes 508"),
+        ],
+    ),
+    (
         "chain run",
         &[
             ("A firewall in front of a router, a core each", "hermes chain run edge.toml --pcap in.pcap"),
             ("Through the ports, with all that is written", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports -o out.pcap --json report.json"),
+            ("With the cores of a plan", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports --mode gnet --plan split.json"),
         ],
     ),
     ("chain test", &[("Packets through the kernels of a chain", "hermes chain test sd.toml --preset paper --pcap in.pcap -o out.pcap --json report.json")]),

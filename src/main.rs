@@ -26,6 +26,7 @@ mod interrupt;
 mod iss;
 mod kernel;
 mod model;
+mod nf;
 mod origin;
 mod print;
 mod profile;
@@ -73,6 +74,9 @@ enum Command {
     /// Check chains of network functions and run captures through them
     #[command(subcommand)]
     Chain(chain::Command),
+    /// Measure network functions by themselves
+    #[command(subcommand)]
+    Nf(nf::Command),
     /// Build firmware for the command processor and show what is in it
     #[command(subcommand)]
     Firmware(firmware::Command),
@@ -125,6 +129,7 @@ impl Command {
             Self::Cluster(args) => args.files(),
             Self::Kernel(command) => command.files(),
             Self::Chain(command) => command.files(),
+            Self::Nf(command) => command.files(),
             Self::Firmware(command) => command.files(),
             Self::Fpga(command) => command.files(),
             Self::Iss(args) => args.files(),
@@ -155,6 +160,7 @@ impl Command {
             Self::Cluster(args) => cluster::execute(&args, quiet),
             Self::Kernel(command) => kernel::execute(command),
             Self::Chain(command) => chain::execute(&command, quiet),
+            Self::Nf(command) => nf::execute(&command, quiet),
             Self::Firmware(command) => firmware::execute(command),
             Self::Fpga(command) => fpga::execute(command, quiet),
             Self::Iss(args) => iss::execute(&args),

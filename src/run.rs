@@ -13,7 +13,7 @@ use hermes_testbench::cosim::{
 use hermes_testbench::firmware::{Code, Firmware};
 use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, Loss, Report, Waits};
 use hermes_testbench::races::{Explain, Places, RaceReport};
-use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::slot::{self, wrong_lengths, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame};
 
 pub mod arrivals;
@@ -40,7 +40,7 @@ use expect::{ExpectArgs, Expected};
 use memory_timing::MemoryTiming;
 use outcome::{
     both, came_in, check_left_lengths, compare, core_work, counted, fault_causes, in_capture, places,
-    records, tell_faults, tell_races, wrong_lengths,
+    records, tell_faults, tell_races,
 };
 use outputs::{Outputs, ResultArgs};
 use program::{

@@ -274,3 +274,76 @@ fn arrays_that_cannot_run_a_chain() {
         assert!(!folder.files().contains(&"run.json".to_string()), "{arguments}");
     }
 }
+
+/// What is measured of the functions, few and short runs.
+const SHORT: &str = "--mcw 1,2 --on-cores 2 --packets 32 --waves 2";
+
+/// A profile of each function, by themselves and in the chain; cores by these; and a run with them.
+#[test]
+fn cores_are_given_out_by_profiles() {
+    let folder = folder();
+    let array = format!("{ARRAY} {SHORT} --bytes 60");
+    let text = folder.succeed(&format!("nf bench router.toml --chain edge.toml {array} --json router.json"));
+    assert!(text.contains("router: ") && text.contains("core cycles/packet"), "{text}");
+    let report = folder.report("router.json");
+    let samples = report["profiles"][0]["samples"].as_array().unwrap();
+    let places: Vec<_> =
+        samples.iter().map(|sample| (sample["cores"].as_u64(), sample["warps"].as_u64())).collect();
+    assert_eq!(places[..2], [(Some(1), Some(1)), (Some(1), Some(2))]);
+    assert_eq!((places.len(), places[2].0), (3, Some(2)));
+    assert!(samples.iter().all(|sample| sample["cycles"].as_f64() >= sample["stay"].as_f64()), "{report}");
+
+    let plan = format!("chain plan edge.toml {array} --profile router.json");
+    let text = folder.succeed(&format!("{plan} --json split.json"));
+    assert_eq!(text, folder.succeed(&plan), "the same from the cache");
+    let split = folder.report("split.json");
+    let cores = |split: &serde_json::Value| -> Vec<u64> {
+        let functions = split["functions"].as_array().unwrap();
+        functions.iter().map(|function| function["cores"].as_u64().unwrap()).collect()
+    };
+    // The firewall compares with 60 filters.
+    assert_eq!((cores(&split).iter().sum(), cores(&split)[0] >= 2), (4, true), "{split}");
+    folder.succeed(&format!("{plan} --model linear"));
+    let told = folder.succeed(&format!("{plan} --rate 0.001"));
+    assert_eq!(text, told, "a rate that is reached changes nothing");
+    folder.fail(&format!("{plan} --rate 100000 --json none.json"), &["infeasible: --rate 100000: ", "cores"]);
+    folder.write("slow.toml", folder.text("firewall.toml") + "max_latency = 1\n");
+    folder.write("slow-chain.toml", chain(&[("slow", "router"), ("router", "end")]));
+    folder.fail(
+        &format!("chain plan slow-chain.toml {array} --json none.json"),
+        &["infeasible: `firewall`: at most 1 cycles are asked; the least that was found are "],
+    );
+    let error = "router.json: key ";
+    let slower = plan.replace("--mem-latency 20", "--mem-latency 21");
+    folder.fail(&format!("{slower} --json none.json"), &[error, "hermes nf bench"]);
+    folder.fail(
+        &format!("{plan} --json none.json --bytes 64").replacen("--bytes 60", "", 1),
+        &[error, "hermes nf bench"],
+    );
+    folder.fail(&format!("{plan} --json none.json --profile edge.toml"), &["edge.toml: expected profiles"]);
+
+    let run = format!("chain run edge.toml --pcap in.pcap --through ports --json run.json {ARRAY}");
+    folder.succeed(&format!("{run} --mode gnet --plan split.json"));
+    assert_eq!(cores(&folder.report("run.json")), cores(&split));
+    folder.succeed(&format!("{run} --mode fair"));
+    assert_eq!(cores(&folder.report("run.json")), [2, 2]);
+    let once = folder.report("run.json");
+    for launch in [0, 1000] {
+        folder.succeed(&format!("{run} --mode temporal --batch 4 --launch {launch}"));
+        let turns = folder.report("run.json");
+        assert_eq!((turns["compared"].as_bool(), &turns["forwarded"]), (Some(true), &once["forwarded"]));
+        assert_eq!(cores(&turns), [4, 4]);
+    }
+    for (arguments, expected) in [
+        ("--mode gnet", "--mode gnet: expected --plan FILE"),
+        ("--mode fair --plan split.json", "--plan: expected with --mode gnet"),
+        ("--mode gnet --plan router.json", "router.json: expected a split of `hermes chain plan --json`"),
+    ] {
+        folder.fail(&format!("{run} {arguments}").replace("run.json", "none.json"), &[expected]);
+    }
+    let host = run.replace("--through ports", "").replace("run.json", "none.json");
+    folder.fail(&format!("{host} --mode temporal"), &["--mode temporal: expected --through ports"]);
+    folder.fail("nf bench edge.toml --json none.json", &["edge.toml:"]);
+    folder.fail("nf bench own.toml --chain edge.toml --json none.json", &["none is called `own`"]);
+    assert!(!folder.files().contains(&"none.json".to_string()));
+}

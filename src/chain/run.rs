@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::{bail, ensure};
+use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::chain::{Chain, FunctionTimes, Surroundings, Visit};
+use hermes_testbench::chain::schedule::{fair_split, Share};
+use hermes_testbench::chain::{
+    check_counts, limit_for, visits, Chain, FunctionTimes, Ran, Setting, Sharing, Surroundings, Visit,
+};
 use hermes_testbench::cosim::{ArraySetup, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult};
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
 use hermes_testbench::output::OutputFile;
@@ -13,7 +16,7 @@ use hermes_testbench::traffic::{self, CaptureWriter, Frame};
 use hermes_testbench::verdict::Verdict;
 
 use super::array_report::{ArrayFunction, ArrayReport, Verdicts};
-use super::simulate::{check_counts, visits, Ran, Setting};
+use super::plan::PlanReport;
 use super::{each_on_its_line, ChainArg, FaultLines};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
@@ -65,6 +68,19 @@ pub struct Args {
     /// Cycles that the oldest waiting packet waits for a full warp
     #[arg(long, value_name = "CYCLES", default_value_t = ArraySetup::default().timeout, help_heading = "Array")]
     timeout: u32,
+    /// How the functions share the cores; by the chain file, unless given
+    #[arg(long, value_enum, value_name = "gnet|fair|temporal", help_heading = "Cores")]
+    mode: Option<Mode>,
+    /// Split of `hermes chain plan --json`, for `--mode gnet`
+    #[arg(long, value_name = "FILE", help_heading = "Cores")]
+    plan: Option<PathBuf>,
+    /// Warps of a turn, with `--mode temporal`
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Cores")]
+    batch: u32,
+    /// Cycles from the last finish of a turn to the start of the next one, with `--mode temporal`;
+    /// 0: cores go over to the next function one by one
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000), help_heading = "Cores")]
+    launch: u64,
     /// Do not fail if threads end with a fault
     #[arg(long)]
     allow_faults: bool,
@@ -78,10 +94,75 @@ pub struct Args {
     array: ArrayArgs,
 }
 
+/// How functions share the cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Mode {
+    /// Each has the cores of --plan
+    Gnet,
+    /// Each has as many as the others, as far as that goes
+    Fair,
+    /// All cores are of one function at a time, in turns
+    Temporal,
+}
+
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
-        self.chain.files().input("--pcap", Some(&self.pcap)).and(self.results.files())
+        let files = self.chain.files().input("--pcap", Some(&self.pcap));
+        files.input("--plan", self.plan.as_deref()).and(self.results.files())
+    }
+
+    /// Gives the functions of `chain` cores as `--mode` says.
+    fn share(&self, chain: &mut Chain, config: &Config) -> anyhow::Result<Sharing> {
+        ensure!(self.plan.is_none() || self.mode == Some(Mode::Gnet), "--plan: expected with --mode gnet");
+        let count = chain.functions.len();
+        match self.mode {
+            None => {}
+            Some(Mode::Gnet) => {
+                let path = self.plan.as_deref();
+                let path =
+                    path.context("--mode gnet: expected --plan FILE, of `hermes chain plan --json`")?;
+                let names = chain.functions.iter().map(|function| function.name.as_str());
+                let plan = PlanReport::read(path, names)?;
+                let shares = plan.shares();
+                for (share, function) in shares.iter().zip(&chain.functions) {
+                    let (name, most) = (&function.name, function.mcw);
+                    ensure!(
+                        share.warps <= most,
+                        "{}: {name}: MCW {}: expected at most {most}",
+                        path.display(),
+                        share.warps
+                    );
+                }
+                let cores: usize = shares.iter().map(|share| share.cores).sum();
+                ensure!(
+                    cores <= config.cores,
+                    "{}: {cores} cores: expected at most {}, those of the array",
+                    path.display(),
+                    config.cores
+                );
+                chain.share(&shares);
+                chain.limit = if chain.limit == 0 { plan.limit } else { chain.limit };
+            }
+            Some(Mode::Fair) => {
+                let cores = fair_split(count, config.cores).into_iter().zip(&chain.functions);
+                let shares: Vec<_> =
+                    cores.map(|(cores, function)| Share { cores, warps: function.mcw }).collect();
+                chain.share(&shares);
+                chain.limit = if chain.limit == 0 { limit_for(&shares) } else { chain.limit };
+            }
+            Some(Mode::Temporal) => {
+                ensure!(
+                    self.through == Through::Ports,
+                    "--mode temporal: expected --through ports, whose host is free to move cores"
+                );
+                for function in &mut chain.functions {
+                    (function.first_core, function.cores) = (0, config.cores);
+                }
+                return Ok(Sharing::Temporal { batch: self.batch, launch: self.launch });
+            }
+        }
+        Ok(Sharing::Spatial)
     }
 
     /// The array, with room for `functions`.
@@ -111,7 +192,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         memory_bytes: MEMORY_BYTES,
         frame_bytes: Some(u32::try_from(longest)?),
     };
-    let chain = plan.place(on).map_err(each_on_its_line)?;
+    let mut chain = plan.place(on).map_err(each_on_its_line)?;
+    let sharing = args.share(&mut chain, &config)?;
+    let chain = chain;
     let model = chain.model();
     if let (Err(name), Through::Ports) = (&model, args.through) {
         bail!("--through ports: `{name}` has no golden model (`app`), from which it is known which packets left");
@@ -134,7 +217,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         let setting = Setting {
             chain: &chain,
             model: model.as_ref().ok(),
-            through: args.through,
+            ports: args.through == Through::Ports,
+            memory_bytes: MEMORY_BYTES,
+            sharing,
             latency: args.memory.latency(args.mem_latency)?,
             timeout: args.timeout,
             options: args.options(&chain),
@@ -202,7 +287,9 @@ fn functions(
         let (function, counts) = (&chain.functions[number], &counts[number]);
         let cores = function.first_core..function.first_core + function.cores;
         let cores = result.counters.get(cores).unwrap_or_default();
-        let active: u64 = cores.iter().map(|core| u64::from(core.core.active_cycles)).sum();
+        // Those of the function alone where functions take turns on the cores.
+        let active = times[number].core_cycles;
+        let on_cores: u64 = cores.iter().map(|core| u64::from(core.core.active_cycles)).sum();
         let instructions: u64 = cores.iter().map(|core| u64::from(core.core.instructions)).sum();
         let mut verdicts = Verdicts::default();
         let here = visits.into_iter().flatten().flatten().filter(|visit| visit.function == number);
@@ -219,7 +306,7 @@ fn functions(
             warps: counts.visits.into(),
             lanes_per_visit: packets / f64::from(counts.visits).max(1.0),
             core_cycles_per_packet: active as f64 / packets.max(1.0),
-            ipc: instructions as f64 / (active as f64).max(1.0),
+            ipc: instructions as f64 / (on_cores as f64).max(1.0),
             most_waiting: counts.peak.into(),
             wait: Distribution::of(times[number].waits.iter().copied()),
             stay: Distribution::of(times[number].stays.iter().copied()),

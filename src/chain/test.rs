@@ -15,9 +15,9 @@ use crate::array::ArrayArgs;
 use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
-use crate::run::outcome::wrong_lengths;
 use crate::run::outputs::{write_left, ResultArgs};
 use crate::run::MEMORY_BYTES;
+use hermes_testbench::slot::wrong_lengths;
 
 #[derive(clap::Args)]
 pub struct Args {

@@ -16,7 +16,8 @@ use serde::{Serialize, Serializer};
 use super::service::ServiceFacts;
 use super::workload::WorkloadReport;
 use crate::print;
-use crate::run::outcome::{fault_causes, wrong_lengths};
+use crate::run::outcome::fault_causes;
+use hermes_testbench::slot::wrong_lengths;
 
 /// What was run.
 #[derive(Serialize)]

@@ -10,7 +10,7 @@ use hermes_testbench::firmware::Code;
 use hermes_testbench::golden::Golden;
 use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, Report};
 use hermes_testbench::races::RaceReport;
-use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::slot::{self, wrong_lengths, SlotPacket};
 use hermes_testbench::traffic::{Capture, Frame};
 use hermes_testbench::verdict::Verdict;
 use hermes_testbench::words::number_of;
@@ -189,28 +189,6 @@ pub fn check_left_lengths(
     };
     let wrong = packets.iter().zip(results).filter(is_wrong);
     wrong_lengths(wrong.map(|(_, result)| (result.index, result.left.length)), slot_bytes_log2)
-}
-
-/// The error that tells of `wrong` lengths that a kernel left, by the numbers of their packets; no
-/// error if there are none.
-///
-/// # Errors
-/// There is one.
-pub fn wrong_lengths(
-    wrong: impl IntoIterator<Item = (u64, u32)>,
-    slot_bytes_log2: u32,
-) -> anyhow::Result<()> {
-    let mut wrong = wrong.into_iter();
-    let Some((packet, length)) = wrong.next() else { return Ok(()) };
-    let more = match wrong.count() {
-        0 => String::new(),
-        more => format!("; so it is with {} in all", number_of(1 + more as u64, "packet")),
-    };
-    let (slot, most) = (1_u32 << slot_bytes_log2, slot::capacity(slot_bytes_log2));
-    bail!(
-        "packet {packet} of the capture, counted from 0: the kernel set its length to {length}; \
-         expected 1 to {most}, what a slot of {slot} bytes holds{more} (--slot-bytes gives more room)"
-    )
 }
 
 /// Number in the capture of the packet with this packetIdx, if those with the numbers `dropped`,

@@ -3,6 +3,7 @@
 
 use crate::cosim::LINE;
 use crate::traffic::Frame;
+use crate::words::number_of;
 
 /// Offset of the Ethernet frame in its slot, in bytes.
 pub const FRAME_OFFSET: usize = 18;
@@ -63,6 +64,28 @@ impl SlotPacket {
         let length = u32::try_from(self.frame.len()).unwrap_or(u32::MAX);
         [length, self.port, u32::from(self.cut), arrival]
     }
+}
+
+/// The error that tells of `wrong` lengths that a kernel left, by the numbers of their packets; no
+/// error if there are none.
+///
+/// # Errors
+/// There is one.
+pub fn wrong_lengths(
+    wrong: impl IntoIterator<Item = (u64, u32)>,
+    slot_bytes_log2: u32,
+) -> anyhow::Result<()> {
+    let mut wrong = wrong.into_iter();
+    let Some((packet, length)) = wrong.next() else { return Ok(()) };
+    let more = match wrong.count() {
+        0 => String::new(),
+        more => format!("; so it is with {} in all", number_of(1 + more as u64, "packet")),
+    };
+    let (slot, most) = (1_u32 << slot_bytes_log2, capacity(slot_bytes_log2));
+    anyhow::bail!(
+        "packet {packet} of the capture, counted from 0: the kernel set its length to {length}; \
+         expected 1 to {most}, what a slot of {slot} bytes holds{more} (--slot-bytes gives more room)"
+    )
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ struct RawFunction {
     mcw: Option<Spanned<u32>>,
     state_bytes: Option<Spanned<u32>>,
     stack_bytes: Option<Spanned<u32>>,
+    max_latency: Option<Spanned<u32>>,
 }
 
 /// Inputs of an app.
@@ -170,6 +171,9 @@ pub struct Manifest {
     pub state_bytes: u32,
     /// Bytes of stack that a thread of it needs, if the manifest says so.
     pub stack_bytes: Option<Spanned<u32>>,
+    /// Most cycles that a warp of it is to take, if the manifest says so: what cores are given out
+    /// by.
+    pub max_latency: Option<Spanned<u32>>,
     /// Every file that was read or is to be.
     pub files: Vec<PathBuf>,
 }
@@ -227,6 +231,9 @@ impl Manifest {
                 problems.push(text.problem(value, field, told));
             }
         }
+        if let Some(cycles) = function.max_latency.as_ref().filter(|cycles| *cycles.get_ref() == 0) {
+            problems.push(text.problem(cycles, "max_latency", "0: expected 1 or more cycles"));
+        }
         let inputs = app.as_ref().map(|(_, _, inputs)| inputs.clone()).unwrap_or_default();
         let inputs = [inputs.rules, inputs.routes, inputs.keys].into_iter().flatten();
         let (code, code_field, code_at) = code?;
@@ -252,6 +259,7 @@ impl Manifest {
             mcw: function.mcw.clone(),
             state_bytes: function.state_bytes.as_ref().map_or(0, |bytes| *bytes.get_ref()),
             stack_bytes: function.stack_bytes.clone(),
+            max_latency: function.max_latency.clone(),
             files: files.collect(),
             text,
         })

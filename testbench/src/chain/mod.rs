@@ -13,22 +13,33 @@
 //! | `start` | the chain on an array with network functions |
 //! | `visits` | how long packets waited for a function and were there |
 //! | `simulated` | the kernels of a chain on the reference simulator |
+//! | `on_array` | the chain on a simulated array |
+//! | `paper` | functions and chains of the G-NET paper, made from a seed |
+//! | `turns` | functions that take turns with all cores |
+//! | `profile` | what a function costs by its warps and cores: nBench of the G-NET paper |
+//! | `schedule` | cores for the functions, by their profiles |
 
 mod load;
 mod manifest;
 mod model;
+mod on_array;
+pub mod paper;
 mod placed;
 mod plan;
+pub mod profile;
 mod region;
+pub mod schedule;
 mod simulated;
 mod start;
 #[cfg(test)]
 mod tests;
 mod text;
+mod turns;
 mod visits;
 
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
+pub use on_array::{check_counts, limit_for, visits, Ran, Setting, Sharing};
 pub use placed::{Chain, Function, Surroundings, MOST_FUNCTIONS};
 pub use plan::{ChainPlan, Planned};
 pub use region::{Needs, Part, Region};

@@ -8,6 +8,9 @@ use serde_spanned::Spanned;
 
 use super::manifest::{function_name, Manifest, END};
 use super::text::{one_of, ChainError, Problem, Text};
+use crate::apps::Input;
+use crate::tables::{FilterSet, RouteTable};
+use crate::traffic::Aim;
 
 /// Most entries of packets in flight.
 const MOST_IN_FLIGHT: u32 = 1024;
@@ -127,6 +130,54 @@ impl ChainPlan {
             stack_bytes: file.stack_bytes.clone(),
             text,
         })
+    }
+
+    /// A chain of the function of one manifest.
+    ///
+    /// # Errors
+    /// All that is wrong with it, as far as it could be looked for.
+    pub fn of_manifest(path: &Path) -> Result<Self, ChainError> {
+        let text = Text::read(path)?;
+        let manifest = Manifest::read(text.clone()).map_err(ChainError)?;
+        let line = text.line_of(&manifest.name);
+        let name = manifest.name.get_ref().clone();
+        let function = Planned { manifest, name, next: None, cores: None, at: None, line };
+        Ok(Self {
+            text,
+            functions: vec![function],
+            limit: 0,
+            ring_slots: None,
+            slot_bytes: None,
+            frame_bytes: None,
+            stack_bytes: None,
+        })
+    }
+
+    /// The function number `function` as a chain of its own, with all cores.
+    #[must_use]
+    pub fn alone(&self, function: usize) -> Self {
+        let functions = self.functions[function..].iter().take(1).cloned();
+        let functions = functions.map(|planned| Planned { next: None, cores: None, ..planned });
+        Self { functions: functions.collect(), limit: 0, slot_bytes: None, ..self.clone() }
+    }
+
+    /// What packets for the chain are aimed at: the filters and routes of its functions. Patterns
+    /// are left out: what has one is dropped or told of by the functions that look for them.
+    ///
+    /// # Errors
+    /// An input of an app cannot be read.
+    pub fn aim(&self) -> anyhow::Result<Aim> {
+        let mut aim = Aim::default();
+        for planned in &self.functions {
+            let Some((_, entry, inputs)) = &planned.manifest.app else { continue };
+            if let Some(routes) = &inputs.routes {
+                aim.routes = RouteTable::read(routes)?.routes;
+            }
+            if let Some(rules) = inputs.rules.as_ref().filter(|_| entry.inputs.contains(&Input::Filters)) {
+                aim.filters = FilterSet::read(rules)?.filters;
+            }
+        }
+        Ok(aim)
     }
 
     /// The chain file.

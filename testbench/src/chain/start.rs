@@ -46,6 +46,8 @@ impl Chain {
             host.set_next(number, function.next.map(|next| next as u32))?;
         }
         host.set_chain(self.limit, 0)?;
+        // Functions that take turns all have all of them; the first one begins.
+        cores.truncate(host.info().cores as usize);
         host.move_cores(&cores)?;
         host.wait_for_cores()?;
         Ok(layout)

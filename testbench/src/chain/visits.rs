@@ -22,6 +22,8 @@ pub struct FunctionTimes {
     pub waits: Vec<u64>,
     /// Finish less start: the warp on the core.
     pub stays: Vec<u64>,
+    /// Cycles in which a core had a warp of it, summed over the cores.
+    pub core_cycles: u64,
 }
 
 /// Follows warps from function to function by the events of the array.
@@ -31,6 +33,8 @@ pub struct VisitLog {
     running: HashMap<WarpSlot, Running>,
     /// The first packet of each warp that finished at a function, and when.
     finished: HashMap<u32, u64>,
+    /// Warps on each core that has some, and since when it has.
+    busy: HashMap<u8, (u32, u64)>,
 }
 
 impl VisitLog {
@@ -38,7 +42,7 @@ impl VisitLog {
     #[must_use]
     pub fn new(functions: usize) -> Self {
         let functions = vec![FunctionTimes::default(); functions];
-        Self { functions, running: HashMap::new(), finished: HashMap::new() }
+        Self { functions, running: HashMap::new(), finished: HashMap::new(), busy: HashMap::new() }
     }
 
     /// Takes an event of a cycle.
@@ -49,7 +53,7 @@ impl VisitLog {
         match event {
             Event::Issue(slot, packets) => {
                 let lanes = u32::MAX >> (32 - packets.count.clamp(1, 32));
-                self.running.insert(slot, Running { function: 0, packets, lanes, start: cycle });
+                self.started(slot, Running { function: 0, packets, lanes, start: cycle });
             }
             Event::Hop { slot, packets, lanes, function } => {
                 let function = usize::from(function);
@@ -60,13 +64,20 @@ impl VisitLog {
                     let count = lanes.count_ones() as usize;
                     times.waits.extend(std::iter::repeat_n(cycle - finish, count));
                 }
-                self.running.insert(slot, Running { function, packets, lanes, start: cycle });
+                self.started(slot, Running { function, packets, lanes, start: cycle });
             }
             Event::Finish(slot) => {
                 if let Some(Running { function, packets, lanes, start }) = self.running.remove(&slot) {
                     let stays = &mut self.functions[function].stays;
                     stays.extend(std::iter::repeat_n(cycle - start, lanes.count_ones() as usize));
                     self.finished.insert(packets.first, cycle);
+                    if let Some((warps, since)) = self.busy.get_mut(&slot.core) {
+                        *warps -= 1;
+                        if *warps == 0 {
+                            self.functions[function].core_cycles += cycle - *since;
+                            self.busy.remove(&slot.core);
+                        }
+                    }
                 }
             }
             Event::Commit(_, packets) => {
@@ -75,6 +86,11 @@ impl VisitLog {
             Event::Spawn(_) => {}
         }
         Ok(())
+    }
+
+    fn started(&mut self, slot: WarpSlot, warp: Running) {
+        self.busy.entry(slot.core).or_insert((0, warp.start)).0 += 1;
+        self.running.insert(slot, warp);
     }
 
     /// What was seen so far.
@@ -105,9 +121,27 @@ mod tests {
         ] {
             log.event(cycle, event).unwrap();
         }
-        let times = |waits: &[u64], stays: &[u64]| FunctionTimes { waits: waits.into(), stays: stays.into() };
-        let expected = [times(&[], &[20; 4]), times(&[6; 3], &[14; 3]), times(&[4], &[6])];
+        let times = |waits: &[u64], stays: &[u64], core_cycles| FunctionTimes {
+            waits: waits.into(),
+            stays: stays.into(),
+            core_cycles,
+        };
+        let expected = [times(&[], &[20; 4], 20), times(&[6; 3], &[14; 3], 14), times(&[4], &[6], 6)];
         assert_eq!(log.functions(), expected);
+        // Two warps of a core that are there at once count once.
+        let mut log = VisitLog::new(1);
+        for (cycle, event) in [
+            (10, Event::Issue(slot(0, 0), packets)),
+            (12, Event::Issue(slot(0, 1), packets)),
+            (20, Event::Finish(slot(0, 0))),
+            (25, Event::Finish(slot(0, 1))),
+            (30, Event::Issue(slot(0, 1), packets)),
+            (31, Event::Finish(slot(0, 1))),
+        ] {
+            log.event(cycle, event).unwrap();
+        }
+        assert_eq!(log.functions()[0].core_cycles, 16);
+        let mut log = VisitLog::new(3);
         assert!(log.event(70, hop(slot(0, 0), 1, 3)).is_err());
     }
 }

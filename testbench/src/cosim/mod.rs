@@ -82,7 +82,7 @@ pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpS
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};
 pub(crate) use stream::PACKET_PORTS;
 pub use stream::{
-    run_through_ports, Entered, PortCounters, PortsResult, SentFrame, StreamOptions, StreamSink,
-    StreamSource, Streams,
+    run_managed, run_through_ports, Entered, Manager, PortCounters, PortsResult, SentFrame, StreamOptions,
+    StreamSink, StreamSource, Streams,
 };
 pub use tracker::PacketTimes;

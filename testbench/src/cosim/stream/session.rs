@@ -12,6 +12,7 @@ use hermes_rtl::host::registers::offset;
 use hermes_rtl::host::registers::packet_ports::PortCounterValues;
 
 use super::{Entered, SentFrame};
+use crate::cosim::axi_lite::Access;
 use crate::cosim::device::Device as _;
 use crate::cosim::error::CosimError;
 use crate::cosim::host::{option, ArraySetup, Host};
@@ -21,7 +22,7 @@ use crate::cosim::results::RunResult;
 use crate::cosim::session::{
     read_out, Arrivals, Packet, Progress, RunOptions, PROGRESS_CYCLES, REST_CYCLES, WAKE_CYCLES,
 };
-use crate::cosim::simulation::Simulation;
+use crate::cosim::simulation::{Event, Simulation};
 use crate::cosim::tracker::{PacketTimes, Tracker};
 use crate::slot::capacity;
 use crate::verdict::Verdict;
@@ -66,6 +67,11 @@ pub struct PortsResult {
     pub wrong_lengths: Vec<(u64, u32)>,
 }
 
+/// What a host does while packets run: it is called once a cycle, with the cycle, counted from the
+/// start of the run, and the events that were seen since the last call, and submits accesses to
+/// registers. What they read is dropped.
+pub type Manager<'a> = &'a mut dyn FnMut(u64, &[(u64, Event)], &mut Vec<Access>);
+
 /// Runs `packets` through the packet ports of an array whose kernel is loaded and which
 /// [`Host::configure`] has set up since the last reset. The array cuts frames that a slot does not
 /// hold.
@@ -80,6 +86,22 @@ pub fn run_through_ports(
     packets: &[Packet],
     streams: StreamOptions,
     options: RunOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PortsResult, CosimError> {
+    run_managed(host, setup, packets, streams, options, &mut |_, _, _| {}, progress)
+}
+
+/// As [`run_through_ports`], with a host that writes registers meanwhile.
+///
+/// # Errors
+/// As [`run_through_ports`].
+pub fn run_managed(
+    host: &mut Host<Simulation>,
+    setup: &ArraySetup,
+    packets: &[Packet],
+    streams: StreamOptions,
+    options: RunOptions,
+    manager: Manager<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PortsResult, CosimError> {
     let began = Instant::now();
@@ -100,6 +122,7 @@ pub fn run_through_ports(
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
         watch: Watch::new(&options),
         reading: 0,
+        accesses: VecDeque::new(),
         base: host.device_mut().cycle(),
         skipped: 0,
         offered: 0,
@@ -108,7 +131,7 @@ pub fn run_through_ports(
         sent: Vec::new(),
         host,
     };
-    run.feed(packets, options, progress, began)
+    run.feed(packets, options, manager, progress, began)
 }
 
 struct Run<'a> {
@@ -117,6 +140,8 @@ struct Run<'a> {
     watch: Watch,
     /// Register accesses of the watch that are in flight.
     reading: usize,
+    /// Those in flight, in their order: whether they are of the watch.
+    accesses: VecDeque<bool>,
     base: u64,
     skipped: u64,
     /// Frames that entered, with those that were dropped, and which these were.
@@ -146,12 +171,14 @@ impl Run<'_> {
         mut self,
         packets: &[Packet],
         options: RunOptions,
+        manager: Manager<'_>,
         progress: &mut dyn FnMut(Progress),
         began: Instant,
     ) -> Result<PortsResult, CosimError> {
         let total = packets.len() as u64;
         let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
         let (mut events, mut formed, mut entered) = (Vec::new(), Vec::new(), Vec::new());
+        let mut accesses = Vec::new();
         let mut next = packets.iter().peekable();
         // When the last beats of the frames that the source has would enter if the array made none
         // wait.
@@ -180,6 +207,10 @@ impl Run<'_> {
                 self.tracker.formed(cycle - self.base + self.skipped, packets);
             }
             self.host.device_mut().take_events(&mut events);
+            manager(now, &events, &mut accesses);
+            for access in accesses.drain(..) {
+                self.submit(access, false);
+            }
             if !entered.is_empty() || !events.is_empty() || self.sent.len() > seen {
                 last_event = now;
                 self.watch.moved(now);
@@ -213,7 +244,7 @@ impl Run<'_> {
             }
             if now >= next_report {
                 next_report = now + PROGRESS_CYCLES;
-                if self.reading == 0 {
+                if self.accesses.is_empty() {
                     self.host.attend_firmware()?;
                 }
                 progress(Progress { committed: self.tracker.committed(), total, cycles: now });
@@ -223,22 +254,36 @@ impl Run<'_> {
         self.finish(options.stall_limit, deferred, began)
     }
 
-    /// Ends the run if it is stuck.
-    fn watch(&mut self, now: u64, busy: bool) -> Result<(), CosimError> {
+    fn submit(&mut self, access: Access, of_watch: bool) {
+        self.accesses.push_back(of_watch);
+        self.host.device_mut().submit(access);
+    }
+
+    /// Takes the accesses that ended; gives what the watch has found.
+    fn end_accesses(&mut self) -> Result<Option<Stuck>, CosimError> {
         let mut stuck = None;
-        while self.reading > 0 {
+        while !self.accesses.is_empty() {
             let Some(completion) = self.host.device_mut().take_completion()? else { break };
+            if self.accesses.pop_front() != Some(true) {
+                continue;
+            }
             self.watch.take(completion.access, completion.value);
             self.reading -= 1;
             if self.reading == 0 {
                 stuck = self.watch.counted(None);
             }
         }
+        Ok(stuck)
+    }
+
+    /// Ends the run if it is stuck.
+    fn watch(&mut self, now: u64, busy: bool) -> Result<(), CosimError> {
+        let mut stuck = self.end_accesses()?;
         match self.watch.cycle(now, busy) {
             Step::Read if self.reading == 0 => {
                 let accesses = self.watch.accesses(self.host.info().cores);
                 self.reading = accesses.len();
-                accesses.into_iter().for_each(|access| self.host.device_mut().submit(access));
+                accesses.into_iter().for_each(|access| self.submit(access, true));
             }
             Step::GiveUp(why) => stuck = Some(why),
             Step::GoOn | Step::Read => {}

@@ -1,0 +1,282 @@
+//! `hermes chain plan`
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, ensure, Context};
+use hermes_testbench::chain::profile::{Form, Profile};
+use hermes_testbench::chain::schedule::{split, Demand, Infeasible, Share, Split};
+use hermes_testbench::chain::{limit_for, Surroundings};
+use hermes_testbench::input;
+use hermes_testbench::metrics::Clock;
+use hermes_testbench::output::OutputFile;
+use hermes_testbench::traffic;
+use serde::{Deserialize, Serialize};
+
+use super::profiles::{self, frames, reaching, Measurer, ProfileArgs};
+use super::{each_on_its_line, ChainArg};
+use crate::array::ArrayArgs;
+use crate::files::Files;
+use crate::origin::Origin;
+use crate::print;
+use crate::run::memory_timing::MemoryTiming;
+use crate::run::MEMORY_BYTES;
+
+/// Most bytes of the file of a split.
+const MOST_BYTES: u64 = 1 << 20;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    chain: ChainArg,
+    /// Profiles of functions, of `hermes nf bench --json`; may be given several times. The others
+    /// come from the cache, or are measured
+    #[arg(long, value_name = "FILE")]
+    profile: Vec<PathBuf>,
+    /// Capture whose packets the functions are measured with, instead of packets that are made
+    #[arg(long, value_name = "IN", conflicts_with = "bytes")]
+    pcap: Option<PathBuf>,
+    /// Bytes of the frames that are made, without FCS
+    #[arg(long, value_name = "N", default_value_t = 508, value_parser = clap::value_parser!(u16).range(60..=9000))]
+    bytes: u16,
+    /// Millions of packets a second that the chain must carry
+    #[arg(long, value_name = "MPPS", value_parser = rate)]
+    rate: Option<f64>,
+    /// What is taken for the cost between measured points: lines between them, or the line of the
+    /// paper
+    #[arg(long, value_enum, value_name = "interpolated|linear", default_value = "interpolated")]
+    model: Model,
+    /// Clock of the array that the rates are for
+    #[arg(long, value_name = "MHZ", default_value = "1000", help_heading = "Surroundings")]
+    clock: Clock,
+    /// Timing of the memory, as of `hermes run`
+    #[arg(
+        long,
+        value_name = "fixed|dram[:NAME=N,...]",
+        default_value = "fixed",
+        help_heading = "Surroundings"
+    )]
+    memory: MemoryTiming,
+    /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
+    mem_latency: Option<u32>,
+    /// Write the split as JSON, for `hermes chain run --plan`
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    measurement: ProfileArgs,
+    #[command(flatten)]
+    array: ArrayArgs,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Model {
+    Interpolated,
+    Linear,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number")?;
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err("expected a number above 0".into())
+    }
+}
+
+/// A function of a split.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlannedFunction {
+    /// Its name.
+    pub name: String,
+    /// Its cores.
+    pub cores: usize,
+    /// Most warps of it on a core.
+    pub mcw: u32,
+    /// Part of the warps that reach it.
+    visits: f64,
+    /// Core-cycles a packet that its profile has, at its knee on one core.
+    core_cycles_per_packet: f64,
+    /// Millions of packets of the chain a second that it would carry.
+    mpps: f64,
+}
+
+/// A split of the cores.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlanReport {
+    /// The functions, in the order of the visits.
+    pub functions: Vec<PlannedFunction>,
+    /// Most warps in flight: CHAIN_LIMIT.
+    pub limit: u32,
+    /// Packets a cycle that are expected.
+    packets_per_cycle: f64,
+    /// Millions of packets a second.
+    mpps: f64,
+    /// Gbit/s of the frames that come in, without FCS.
+    gbps: f64,
+    /// The clock.
+    clock_mhz: String,
+}
+
+impl PlanReport {
+    /// Reads what `hermes chain plan --json` wrote, for a chain of functions with these names.
+    pub fn read<'a>(path: &Path, names: impl Iterator<Item = &'a str>) -> anyhow::Result<Self> {
+        let named = || path.display().to_string();
+        let bytes = input::read(path, MOST_BYTES).with_context(named)?;
+        let plan: Self = serde_json::from_slice(&bytes)
+            .with_context(|| format!("{}: expected a split of `hermes chain plan --json`", named()))?;
+        let expected: Vec<_> = names.collect();
+        let found: Vec<_> = plan.functions.iter().map(|function| function.name.as_str()).collect();
+        ensure!(
+            found == expected,
+            "{}: functions: {}; expected {}, those of the chain",
+            named(),
+            found.join(", "),
+            expected.join(", ")
+        );
+        for PlannedFunction { name, cores, mcw, .. } in &plan.functions {
+            ensure!(
+                *cores > 0 && *mcw > 0,
+                "{}: {name}: {cores} cores, MCW {mcw}: expected 1 or more",
+                named()
+            );
+        }
+        Ok(plan)
+    }
+
+    /// What each function gets.
+    pub fn shares(&self) -> Vec<Share> {
+        self.functions.iter().map(|function| Share { cores: function.cores, warps: function.mcw }).collect()
+    }
+}
+
+impl fmt::Display for PlanReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { functions, limit, packets_per_cycle, mpps, gbps, clock_mhz } = self;
+        writeln!(
+            f,
+            "{mpps:.3} million packets/s, {gbps:.2} Gbit/s at {clock_mhz} are expected ({packets_per_cycle:.5} packets a cycle)"
+        )?;
+        writeln!(f, "at most {limit} warps in flight")?;
+        writeln!(f)?;
+        write!(
+            f,
+            "{:<16} {:>5} {:>4} {:>7} {:>18} {:>12} {:>6}",
+            "function", "cores", "MCW", "visits", "core cycles/packet", "Mpackets/s", "busy"
+        )?;
+        for one in functions {
+            let PlannedFunction { name, cores, mcw, visits, core_cycles_per_packet, mpps: own } = one;
+            let busy = 1e2 * mpps / own;
+            write!(
+                f,
+                "\n{name:<16} {cores:>5} {mcw:>4} {visits:>7.3} {core_cycles_per_packet:>18.1} {own:>12.3} {busy:>4.0} %"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        let files = self.chain.files().input("--pcap", self.pcap.as_deref());
+        let add = |files: Files, path: &PathBuf| files.input("--profile", Some(path));
+        self.profile.iter().fold(files, add).output("--json", self.json.as_deref())
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let (plan, files) = args.chain.read(args.files())?;
+    let given = profiles::read(&args.profile)?;
+    let mut config = args.array.config()?;
+    if config.network_functions == 0 {
+        config.network_functions = plan.functions.len().next_power_of_two().max(2);
+    }
+    config.packet_ports = true;
+    config.validate()?;
+    let frames = match &args.pcap {
+        Some(path) => traffic::read(path, Some(args.measurement.packets()))?.frames,
+        None => frames(&plan, args.bytes.into(), args.measurement.packets())?,
+    };
+    ensure!(!frames.is_empty(), "no packets; expected one or more");
+    let json = args.json.as_deref().map(OutputFile::create).transpose()?;
+    let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
+    let frame_bytes = Some(u32::try_from(longest)?);
+    let on = Surroundings { config: &config, memory_bytes: MEMORY_BYTES, frame_bytes };
+    let chain = plan.place(on).map_err(each_on_its_line)?;
+    let reaching = reaching(&chain, &config, &frames)?;
+    let latency = args.memory.latency(args.mem_latency)?;
+    let mut measurer = Measurer::new(&config, &args.measurement, latency, quiet)?;
+    let (mut demands, mut measured) = (Vec::new(), Vec::new());
+    let form = match args.model {
+        Model::Interpolated => Form::Interpolated,
+        Model::Linear => Form::Linear,
+    };
+    for (number, (function, here)) in chain.functions.iter().zip(reaching).enumerate() {
+        let part = here.len() as f64 / frames.len() as f64;
+        ensure!(part > 0.0, "`{}`: none of {} packets reaches it", function.name, frames.len());
+        // A warp takes as long with fewer lanes, so it counts while one is left.
+        let visits = 1.0 - (1.0 - part).powi(config.lanes as i32);
+        let profile = measurer.profile(&plan.alone(number), here, &given)?;
+        let limit = plan.functions[number].manifest.max_latency.as_ref();
+        demands.push(Demand {
+            name: function.name.clone(),
+            cost: profile.cost(form)?,
+            visits,
+            most_warps: function.mcw,
+            max_latency: limit.map(|cycles| f64::from(*cycles.get_ref())),
+        });
+        measured.push(profile);
+    }
+    let per_cycle = args.rate.map(|mpps| mpps / args.clock.megahertz());
+    let found = split(config.lanes as u32, config.cores, &demands, per_cycle);
+    let found = found.map_err(|error| infeasible(args, &error))?;
+    let bytes: usize = frames.iter().map(|frame| frame.data.len()).sum();
+    let report = report(&found, &demands, &measured, bytes as f64 / frames.len() as f64, args.clock);
+    if let Some(mut json) = json {
+        json.write_json(&Origin::of(&files).with(&report))?;
+        json.commit()?;
+    }
+    print::line(report)
+}
+
+/// What is told where no split does what is asked, in the units of the command.
+fn infeasible(args: &Args, error: &Infeasible) -> anyhow::Error {
+    match (error, args.rate) {
+        (Infeasible::Rate { best, .. }, Some(rate)) => anyhow!(
+            "infeasible: --rate {rate}: {error}; expected at most {:.3} million packets/s at {}",
+            best * args.clock.megahertz(),
+            args.clock
+        ),
+        _ => anyhow!("infeasible: {error}"),
+    }
+}
+
+fn report(
+    split: &Split,
+    demands: &[Demand],
+    profiles: &[Profile],
+    frame_bytes: f64,
+    clock: Clock,
+) -> PlanReport {
+    let row = |number: usize| {
+        let (share, demand, profile) = (split.shares[number], &demands[number], &profiles[number]);
+        let knee = profile.samples.iter().find(|one| one.cores == 1 && one.warps == profile.knee);
+        PlannedFunction {
+            name: demand.name.clone(),
+            cores: share.cores,
+            mcw: share.warps,
+            visits: demand.visits,
+            core_cycles_per_packet: knee.map_or(0.0, |sample| sample.core_cycles()),
+            mpps: split.rates[number] * clock.megahertz(),
+        }
+    };
+    PlanReport {
+        functions: (0..demands.len()).map(row).collect(),
+        limit: limit_for(&split.shares),
+        packets_per_cycle: split.rate,
+        mpps: split.rate * clock.megahertz(),
+        gbps: split.rate * 8.0 * frame_bytes * clock.gigahertz(),
+        clock_mhz: clock.to_string(),
+    }
+}

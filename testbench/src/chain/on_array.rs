@@ -1,0 +1,186 @@
+//! A chain on a simulated array: for runs, benches, profiles and experiments.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use anyhow::{ensure, Context};
+use verilator_sys::Model;
+
+use super::model::{ChainModel, Visit};
+use super::placed::Chain;
+use super::schedule::Share;
+use super::turns::Turns;
+use super::visits::{FunctionTimes, VisitLog};
+use crate::apps::check_ports;
+use crate::cosim::{
+    self, ArraySetup, FunctionCounts, Host, Latency, MemoryOptions, Packet, Progress, RunOptions, RunResult,
+    Simulation, StreamOptions,
+};
+use crate::slot::{wrong_lengths, SlotPacket};
+
+/// How the functions of a chain share the cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Each has cores of its own: G-NET.
+    Spatial,
+    /// All cores are those of one function at a time: TemporalShare of the paper.
+    Temporal {
+        /// Warps of a turn.
+        batch: u32,
+        /// Cycles that the host waits, when the last warp of a turn is done, before it gives the
+        /// cores to the next function; 0: they go over one by one, as each of them has drained.
+        launch: u64,
+    },
+}
+
+/// How a chain is run.
+pub struct Setting<'a> {
+    /// The chain.
+    pub chain: &'a Chain,
+    /// The golden model, which the packet ports need.
+    pub model: Option<&'a ChainModel<'a>>,
+    /// Packets come and go through the packet ports; else the host writes and reads them.
+    pub ports: bool,
+    /// Bytes of the shared memory.
+    pub memory_bytes: u64,
+    /// Its timing.
+    pub latency: Latency,
+    /// Cycles that the oldest waiting packet waits for a full warp.
+    pub timeout: u32,
+    /// How the run is watched.
+    pub options: RunOptions,
+    /// How the functions share the cores.
+    pub sharing: Sharing,
+}
+
+/// What a simulation gave.
+pub struct Ran {
+    /// The run.
+    pub result: RunResult,
+    /// Counters of each function.
+    pub counts: Vec<FunctionCounts>,
+    /// Times of the visits.
+    pub times: Vec<FunctionTimes>,
+}
+
+impl Setting<'_> {
+    /// Loads the chain into an array and runs `packets`, which come as `arriving`. What leaves the
+    /// packet ports is compared with the golden model.
+    ///
+    /// # Errors
+    /// The array has fewer functions or cores, functions are to take turns without packet ports,
+    /// what left differs from the golden model, or any of a run.
+    pub fn simulate(
+        &self,
+        array: Model,
+        packets: &[SlotPacket],
+        arriving: &[Packet],
+        progress: &mut dyn FnMut(Progress),
+    ) -> anyhow::Result<Ran> {
+        let Self { chain, latency, timeout, options, .. } = self;
+        let memory = MemoryOptions { latency: *latency, ..MemoryOptions::default() };
+        let mut host = Host::new(Simulation::new(array, self.memory_bytes, memory)?)?;
+        let setup = ArraySetup { timeout: *timeout, ..chain.setup() };
+        let layout = chain.start(&mut host, &setup)?;
+        let log = Rc::new(RefCell::new(VisitLog::new(chain.functions.len())));
+        let seen = Rc::clone(&log);
+        host.device_mut().set_observer(Box::new(move |_, _, events, _| {
+            events.iter().try_for_each(|(cycle, event)| seen.borrow_mut().event(*cycle, *event))
+        }));
+        let result = match self.ports {
+            false => {
+                ensure!(self.sharing == Sharing::Spatial, "functions take turns with packet ports only");
+                cosim::run(&mut host, &setup, &layout, arriving, *options, progress)?
+            }
+            true => {
+                let streams = StreamOptions::default();
+                let mut turns = match self.sharing {
+                    Sharing::Spatial => None,
+                    Sharing::Temporal { batch, launch } => {
+                        let cores = host.info().cores as usize;
+                        Some(Turns::new(chain.functions.len(), cores, batch, launch, *timeout))
+                    }
+                };
+                let mut manager = |now: u64, events: &[_], accesses: &mut Vec<_>| {
+                    if let Some(turns) = &mut turns {
+                        turns.cycle(now, events, accesses);
+                    }
+                };
+                let ports = cosim::run_managed(
+                    &mut host,
+                    &setup,
+                    arriving,
+                    streams,
+                    *options,
+                    &mut manager,
+                    progress,
+                )?;
+                wrong_lengths(ports.wrong_lengths.iter().copied(), chain.slot_bytes_log2)?;
+                let model = self.model.context("the packet ports need a golden model")?;
+                let packets = check_ports(model, packets, &ports)
+                    .context("what left differs from the golden model of the chain")?;
+                RunResult { packets, ..ports.run }
+            }
+        };
+        let counts = (0..chain.functions.len() as u32).map(|function| host.function_counts(function));
+        let counts: Vec<_> = counts.collect::<Result<_, _>>()?;
+        host.device_mut().remove_observer();
+        let times = log.borrow().functions().to_vec();
+        Ok(Ran { result, counts, times })
+    }
+}
+
+impl Chain {
+    /// Gives the functions other cores and warps, from core 0 on in their order. Cores that are not
+    /// given out stand still.
+    pub fn share(&mut self, shares: &[Share]) {
+        let mut first_core = 0;
+        for (function, Share { cores, warps }) in self.functions.iter_mut().zip(shares) {
+            (function.first_core, function.cores, function.mcw) = (first_core, *cores, *warps);
+            first_core += cores;
+        }
+    }
+
+    /// What each function has.
+    #[must_use]
+    pub fn shares(&self) -> Vec<Share> {
+        let share = |function: &super::Function| Share { cores: function.cores, warps: function.mcw };
+        self.functions.iter().map(share).collect()
+    }
+}
+
+/// Warps in flight with which every slot of `shares` is busy, and as many wait: CHAIN_LIMIT. With
+/// more of them packets only wait longer, and warps are partly empty.
+#[must_use]
+pub fn limit_for(shares: &[Share]) -> u32 {
+    let slots: u32 = shares.iter().map(|share| share.cores as u32 * share.warps).sum();
+    (2 * slots).clamp(1, 1024)
+}
+
+/// The visits of each packet, as the golden model has them.
+#[must_use]
+pub fn visits(model: &ChainModel<'_>, packets: &[SlotPacket]) -> Vec<Vec<Visit>> {
+    (0..).zip(packets).map(|(index, packet)| model.follow(index, packet).1).collect()
+}
+
+/// Makes sure that each function was visited, forwarded and dropped as often as the golden model
+/// says.
+///
+/// # Errors
+/// A counter has another value.
+pub fn check_counts(chain: &Chain, visits: &[Vec<Visit>], counts: &[FunctionCounts]) -> anyhow::Result<()> {
+    for (number, (function, got)) in chain.functions.iter().zip(counts).enumerate() {
+        let here = || visits.iter().flatten().filter(move |visit| visit.function == number);
+        let forwarded = here().filter(|visit| visit.verdict.is_forward()).count();
+        for (name, got, expected) in [
+            ("NF_LANES", got.lanes, here().count()),
+            ("NF_FORWARDED", got.forwarded, forwarded),
+            ("NF_DROPPED", got.dropped, here().count() - forwarded),
+            ("NF_QUEUED", got.queued, 0),
+        ] {
+            let name = format!("{name} of `{}`", function.name);
+            ensure!(got as usize == expected, "{name} is {got}; expected {expected} by the golden model");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! When cores are given out anew: the paper's scheduler runs when the traffic of a function changes
+//! by more than 10 %.
+
+use super::Demand;
+
+/// Cycles of a window.
+pub const WINDOW: u64 = 1 << 16;
+/// A change that counts.
+const CHANGE: f64 = 0.1;
+/// Windows running in which it must be there.
+const WINDOWS: u32 = 2;
+
+/// What was counted of a function in a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Packets that came to it.
+    pub packets: u64,
+    /// Cycles in which its cores had a warp, summed over the cores.
+    pub core_cycles: u64,
+    /// Warps that wait for it at the end of the window.
+    pub queued: u32,
+}
+
+/// Watches the rates of the functions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watch {
+    /// Packets of each function in the window that counts as that of the last decision.
+    decided: Option<Vec<u64>>,
+    /// Windows running in which one was off.
+    off: u32,
+}
+
+impl Watch {
+    /// Takes a window; true if cores are to be given out anew. The first window after a decision is
+    /// what later ones are compared with.
+    pub fn window(&mut self, counted: &[Counted]) -> bool {
+        let now: Vec<_> = counted.iter().map(|counted| counted.packets).collect();
+        let Some(decided) = &self.decided else {
+            self.decided = Some(now);
+            return false;
+        };
+        let is_off = |(now, then): (&u64, &u64)| now.abs_diff(*then) as f64 > CHANGE * *then as f64;
+        self.off = if now.iter().zip(decided).any(is_off) { self.off + 1 } else { 0 };
+        if self.off < WINDOWS {
+            return false;
+        }
+        *self = Self::default();
+        true
+    }
+}
+
+/// Scales what is known of the functions to what a window counted. `profiled` are the core-cycles a
+/// packet that the profile has for the present split.
+///
+/// A function whose core-cycles a packet are fewer than in the profile became cheaper: its cost is
+/// scaled down. More of them say little, as slots that wait for packets count too; only where most
+/// warps wait, that is of the function that holds the others back, the cost is scaled up: else a
+/// cost that rose is not seen.
+pub fn rescale(demands: &mut [Demand], profiled: &[f64], counted: &[Counted]) {
+    let most = counted.iter().map(|counted| counted.queued).max().filter(|most| *most > 0);
+    let fullest = most.and_then(|most| counted.iter().position(|counted| counted.queued == most));
+    for (number, ((demand, profiled), counted)) in demands.iter_mut().zip(profiled).zip(counted).enumerate() {
+        if counted.packets == 0 || *profiled <= 0.0 {
+            continue;
+        }
+        let factor = counted.core_cycles as f64 / counted.packets as f64 / profiled;
+        if factor < 1.0 || fullest == Some(number) {
+            demand.cost = demand.cost.scaled(factor);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::schedule::{split, Cost, Linear};
+
+    fn packets(of: &[u64]) -> Vec<Counted> {
+        of.iter().map(|packets| Counted { packets: *packets, ..Counted::default() }).collect()
+    }
+
+    #[test]
+    fn two_windows_running_decide() {
+        let mut watch = Watch::default();
+        for (counted, expected) in [
+            ([1000, 500], false),
+            ([1100, 450], false),
+            ([1101, 500], false),
+            ([1000, 500], false),
+            ([1000, 449], false),
+            ([1101, 500], true),
+            // What comes next is what it is compared with.
+            ([2000, 900], false),
+            ([2000, 900], false),
+            ([2000, 700], false),
+            ([2000, 700], true),
+        ] {
+            assert_eq!(watch.window(&packets(&counted)), expected, "{counted:?}");
+        }
+        let mut idle = Watch::default();
+        assert!(!idle.window(&packets(&[0])) && !idle.window(&packets(&[0])));
+        assert!(!idle.window(&packets(&[1])) && idle.window(&packets(&[1])), "traffic began");
+    }
+
+    /// Two functions of the same cost; then that of the second one is five times as high.
+    #[test]
+    fn a_cost_that_steps_moves_cores() {
+        let demand = |name: &str| Demand {
+            name: name.to_string(),
+            cost: Cost::Linear(Linear { k1: 1.0, b1: 32.0, k2: 0.0, b2: 0.0 }, 32),
+            visits: 1.0,
+            most_warps: 4,
+            max_latency: None,
+        };
+        let mut demands = vec![demand("a"), demand("b")];
+        let cores = |demands: &[Demand]| -> Vec<usize> {
+            split(32, 8, demands, None).unwrap().shares.iter().map(|share| share.cores).collect()
+        };
+        assert_eq!(cores(&demands), [4, 4]);
+        let counted = |packets, core_cycles, queued| Counted { packets, core_cycles, queued };
+        // The first one waits for packets: its 4 core-cycles a packet tell nothing.
+        let window = [counted(1000, 4000, 2), counted(1000, 6250, 90)];
+        rescale(&mut demands, &[1.25, 1.25], &window);
+        assert_eq!(demands[0].cost, demand("a").cost);
+        assert_eq!(demands[1].cost.cycles(1, 1), 5.0 * demand("b").cost.cycles(1, 1));
+        assert_eq!(cores(&demands), [2, 6]);
+        // It falls again, where nothing waits.
+        let window = [counted(1000, 4000, 0), counted(1000, 1250, 0)];
+        rescale(&mut demands, &[1.25, 6.25], &window);
+        assert_eq!(cores(&demands), [4, 4]);
+    }
+}
