@@ -6,7 +6,7 @@ use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{
-    self, ClusterOptions, Jacobi, JacobiTimes, QueueMode, QueueProgram, QueueReport, ServiceCosts,
+    self, ClusterOptions, Jacobi, JacobiTimes, QueueMode, QueueProgram, QueueReport, Ring, ServiceCosts,
     ServiceCounts, ServiceDelays, ServiceOptions, MOST_NODES,
 };
 use hermes_testbench::cosim::{ArraySetup, KernelImage, MemoryOptions, Packet};
@@ -24,6 +24,7 @@ use crate::results::{Measured, ResultFile};
 const GET_SIZES: &str = include_str!("../../../kernels-asm/compnet/get-sizes.c");
 const RATE: &str = include_str!("../../../kernels-asm/compnet/rate.c");
 const JACOBI: &str = include_str!("../../../kernels-asm/c/jacobi.c");
+const RING: &str = include_str!("../../../kernels-asm/c/ring.c");
 /// Firmware that serves the queues, or all commands.
 const QUEUES: &str = include_str!("../../../kernels-asm/firmware/net.c");
 const PAPER: &str = include_str!("../../../kernels-asm/firmware/net-paper.c");
@@ -69,6 +70,8 @@ pub enum Benchmark {
     },
     /// Jacobi relaxation by all nodes.
     Jacobi(Jacobi),
+    /// Allreduce by all nodes.
+    Ring(Ring),
 }
 
 /// A workload on several nodes in place of packets.
@@ -108,6 +111,16 @@ impl Nodes {
         Ok(Some(ServiceCosts::find(&self.column)?.delays))
     }
 
+    /// SHA-256 of the delays.
+    pub(crate) fn delays_digest(&self) -> anyhow::Result<String> {
+        Ok(digest(serde_json::to_string(&self.delays()?)?.as_bytes()))
+    }
+
+    /// What tells its kernel and firmware from those of other workloads.
+    pub(crate) fn program(&self) -> String {
+        format!("{} {}", self.mode().name(), self.source())
+    }
+
     fn service(&self) -> anyhow::Result<Option<ServiceOptions>> {
         let (threads, queues) = (self.threads, self.warps());
         Ok(self.delays()?.map(|delays| ServiceOptions { delays, threads, queues }))
@@ -118,6 +131,7 @@ impl Nodes {
             Benchmark::GetSizes { .. } => 1,
             Benchmark::Rate { warps, .. } => warps,
             Benchmark::Jacobi(jacobi) => jacobi.warps,
+            Benchmark::Ring(ring) => ring.rings,
         }
     }
 
@@ -126,6 +140,7 @@ impl Nodes {
             Benchmark::GetSizes { most_log2, .. } => GET_TARGET as u32 + (2 << most_log2),
             Benchmark::Rate { .. } => RATE_HEAP,
             Benchmark::Jacobi(jacobi) => jacobi.heap_bytes() as u32,
+            Benchmark::Ring(ring) => ring.heap_bytes(self.nodes) as u32,
         }
     }
 
@@ -134,6 +149,7 @@ impl Nodes {
             Benchmark::GetSizes { .. } => GET_SIZES,
             Benchmark::Rate { .. } => RATE,
             Benchmark::Jacobi(_) => JACOBI,
+            Benchmark::Ring(_) => RING,
         }
     }
 
@@ -145,6 +161,7 @@ impl Nodes {
                 vec![commands, lanes, warps, u32::from(gets) | u32::from(waits) << 1]
             }
             Benchmark::Jacobi(jacobi) => jacobi.own(lanes as usize),
+            Benchmark::Ring(ring) => ring.own(lanes as usize),
         }
     }
 
@@ -175,6 +192,9 @@ impl Nodes {
                 ensure!(commands >= 1, "nodes.commands {commands}: expected at least 1");
             }
             Benchmark::Jacobi(jacobi) => jacobi.check(most as usize, MOST_HEAP).context("nodes.benchmark")?,
+            Benchmark::Ring(ring) => {
+                ring.check(self.nodes, most as usize, MOST_HEAP).context("nodes.benchmark")?;
+            }
         }
         Ok(())
     }
@@ -191,6 +211,7 @@ impl Nodes {
                 let words = u64::from(jacobi.rows) * u64::from(jacobi.columns);
                 2 * words + u64::from(jacobi.iterations) * (4_000 + 5 * words / 4)
             }
+            Benchmark::Ring(ring) => 2_000 * nodes + ring.all_words() as u64,
         };
         Estimate { cycles: nodes * (30_000 + cycles), bytes: nodes * (100 << 20) }
     }
@@ -239,6 +260,9 @@ pub struct NodesMeasured {
     /// Cycles of each iteration of Jacobi, by the kernel of node 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub iterations: Vec<JacobiTimes>,
+    /// Cycles of an allreduce, from the first ring of any node that began to the last that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allreduce: Option<u32>,
     /// What the threads of node 0 did, if others serve its commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceCounts>,
@@ -273,8 +297,7 @@ impl NodesRun {
             loaded(kernel.entry, &kernel.segments),
             loaded(firmware.executable.entry, &firmware.executable.segments),
         ];
-        let delays = serde_json::to_string(&nodes.delays()?)?;
-        let digests = [digest(&programs.concat()), digest(delays.as_bytes())];
+        let digests = [digest(&programs.concat()), nodes.delays_digest()?];
         Ok(Self { kernel: KernelImage::from(&kernel), folder, digests })
     }
 }
@@ -367,6 +390,10 @@ fn simulate(
             Benchmark::Jacobi(jacobi) => iterations(&result.nodes, &jacobi)?,
             _ => Vec::new(),
         },
+        allreduce: match nodes.benchmark {
+            Benchmark::Ring(ring) => Some(allreduce(&result.nodes, &ring)?),
+            _ => None,
+        },
         service: first.service_counts,
         hart_cycles: first.status.counter(counter::HART_CYCLES).into(),
     };
@@ -386,6 +413,7 @@ fn heap_of(nodes: &Nodes, number: usize) -> Vec<u8> {
             heap.extend((0..1 << most_log2).map(pattern));
             heap
         }
+        Benchmark::Ring(ring) => ring.start(number),
         // What gets bring.
         Benchmark::Rate { warps, gets: true, .. } if number > 0 => {
             (0..warps as usize * LINE).map(|at| pattern(at + number)).collect()
@@ -460,4 +488,14 @@ fn iterations(nodes: &[QueueReport], jacobi: &Jacobi) -> anyhow::Result<Vec<Jaco
     };
     let times: Vec<_> = nodes.iter().enumerate().map(compare).collect::<anyhow::Result<_>>()?;
     times.into_iter().next().context("a cluster without nodes")
+}
+
+/// Compares all words of all nodes, and gives the cycles of all rings.
+fn allreduce(nodes: &[QueueReport], ring: &Ring) -> anyhow::Result<u32> {
+    let compare = |(number, node): (usize, &QueueReport)| {
+        ring.compare(nodes.len(), number, node.heap()).map_err(anyhow::Error::msg)
+    };
+    let times: Vec<_> = nodes.iter().enumerate().map(compare).collect::<anyhow::Result<_>>()?;
+    let begin = times.iter().map(|(begin, _)| *begin).min().unwrap_or(0);
+    Ok(times.iter().map(|(_, end)| *end).max().unwrap_or(0) - begin)
 }

@@ -10,7 +10,7 @@ use crate::figures;
 use crate::job::{Estimate, Job, JobFile, Key, FORMAT};
 use crate::media::MediaRun;
 use crate::model_file::{ModelFile, ModelKey};
-use crate::nodes::NodesRun;
+use crate::nodes::{Nodes, NodesRun};
 use crate::parameters::Parameters;
 use crate::sweep::Axes;
 use crate::workload::Program;
@@ -117,6 +117,8 @@ pub(crate) struct Planner {
     models: HashMap<String, ModelFile>,
     /// Programs by what they depend on.
     programs: HashMap<String, PlannedProgram>,
+    /// SHA-256 of kernel and firmware of workloads on several nodes, by what they are.
+    loaded: HashMap<String, String>,
     /// Jobs by key.
     jobs: BTreeMap<Key, JobFile>,
 }
@@ -142,7 +144,7 @@ impl Planner {
         }
         let of_workload = match (media, nodes) {
             (Some(media), _) => Some(MediaRun::create(*media, *seed)?.digests),
-            (None, Some(nodes)) => Some(NodesRun::create(nodes)?.digests),
+            (None, Some(nodes)) => Some([self.loaded(nodes)?, nodes.delays_digest()?]),
             (None, None) => None,
         };
         if let Some([kernel, tables]) = of_workload {
@@ -180,6 +182,17 @@ impl Planner {
         ensure!(self.jobs.len() < MOST_JOBS, "more than {MOST_JOBS} jobs; expected fewer values");
         self.jobs.insert(key.clone(), JobFile { key: key.clone(), model, estimate, job });
         Ok(Some(key))
+    }
+
+    /// SHA-256 of the programs of a workload on several nodes; each is built once.
+    fn loaded(&mut self, nodes: &Nodes) -> anyhow::Result<String> {
+        let program = nodes.program();
+        if let Some(known) = self.loaded.get(&program) {
+            return Ok(known.clone());
+        }
+        let [made, _] = NodesRun::create(nodes)?.digests;
+        self.loaded.insert(program, made.clone());
+        Ok(made)
     }
 
     /// A figure of `cells`. A cell with more warps than the registers of its kernel allow is left

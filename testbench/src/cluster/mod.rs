@@ -66,7 +66,7 @@ pub use serve::{post, wait_completed, CommandList, Served, ENTRY_BYTES};
 pub use service::{CostsError, ServiceCosts, ServiceCounts, ServiceDelays, ServiceOptions};
 pub use status::{counter_name, NetStatus, PairStatus};
 pub use switch::{Delivery, PortCounts, Switch};
-pub use workloads::{Jacobi, JacobiGolden, JacobiTimes, WorkloadError, WORKLOAD};
+pub use workloads::{Jacobi, JacobiGolden, JacobiTimes, Ring, WorkloadError, WORKLOAD};
 
 use crate::cosim::{CosimError, MemoryOptions, Simulation};
 use lockstep::Lockstep;

@@ -1,61 +1,100 @@
 //! `ring.c`: the sums of all nodes, bit by bit those of plain Rust.
 
-use hermes_testbench::cluster::QueueMode;
+use std::fs;
+use std::path::Path;
+
+use hermes_testbench::cluster::{self, ClusterResult, LinkOptions, QueueMode, QueueReport, Ring};
 use hermes_testbench::kernel::RegisterClass;
 use hermes_testbench::test_seed;
-use rand::{Rng as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
 
-use super::{idle_packets, source, words, Case, LANES, WARPS};
+use super::small_node::{library, lossy, options, program};
+use super::{idle_packets, source, Case, LANES, WARPS};
 
-fn allreduce(case: Case, rings: usize, count: usize) {
-    let mut random = ChaCha8Rng::seed_from_u64(test_seed() ^ (case.nodes * 1000 + count) as u64);
-    let all = rings * count;
-    let terms: Vec<Vec<u32>> = (0..case.nodes).map(|_| (0..all).map(|_| random.gen()).collect()).collect();
-    let sums: Vec<u32> =
-        (0..all).map(|at| terms.iter().fold(0, |sum: u32, node| sum.wrapping_add(node[at]))).collect();
-    let landing = rings * (case.nodes - 1) * count.div_ceil(case.nodes);
-    let heap_bytes = (64 * rings + 4 * (all + landing)).next_multiple_of(64) as u32;
-    let own = vec![LANES as u32, rings as u32, count as u32];
-    let packets = idle_packets(case.nodes, rings * LANES);
-    let fill = |node: usize, _: &_| {
-        let bytes = terms[node].iter().flat_map(|word| word.to_le_bytes());
-        vec![0; 64 * rings].into_iter().chain(bytes).collect()
-    };
-    let result = case.run(&source("c/ring.c"), &packets, own, heap_bytes, fill);
+/// Runs the kernel `source` over such links; the first word that is wrong, if one is.
+fn run(
+    case: Case,
+    link: LinkOptions,
+    ring: Ring,
+    source: &Path,
+) -> Result<ClusterResult<QueueReport>, String> {
+    let heap_bytes = ring.heap_bytes(case.nodes);
+    ring.check(case.nodes, WARPS, heap_bytes).unwrap();
+    let packets = idle_packets(case.nodes, ring.rings as usize * LANES);
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = program(folder.path(), case.mode, source, case.registers, packets);
+    (program.own, program.heap_bytes) = (ring.own(LANES), heap_bytes as u32);
+    let options = options(case.nodes, link);
+    let run = |node: &mut cluster::Node| program.run(node, |number, _| ring.start(number));
+    let result = cluster::run(library(true), &options, run).unwrap();
     for (number, node) in result.nodes.iter().enumerate() {
-        assert_eq!((node.faults, &node.verdicts), (0, &vec![0; rings * LANES]), "node {number}, {case:?}");
-        assert!(words(&node.heap()[64 * rings..])[..all] == sums, "node {number}, {case:?}");
+        if node.faults > 0 || node.verdicts.iter().any(|verdict| *verdict != 0) {
+            return Err(format!("node {number}: {} faults, {:x?}", node.faults, node.verdicts));
+        }
+        let (begin, end) = ring.compare(case.nodes, number, node.heap())?;
+        assert!(u64::from(begin) >= node.cycles.0 && u64::from(end) <= node.cycles.1, "node {number}");
     }
+    Ok(result)
+}
+
+fn allreduce(case: Case, rings: usize, words: u32, piece: u32) {
+    let ring = Ring { rings: rings as u32, words, piece, seed: test_seed() as u32 };
+    let result = run(case, lossy(case.loss), ring, &source("c/ring.c"))
+        .unwrap_or_else(|error| panic!("{case:?}: {error}"));
     let lost = result.ports.iter().map(|port| port.faults.lost).sum::<u64>();
     assert_eq!(lost > 0, case.loss > 0.0);
     let cycles = result.nodes[0].cycles;
-    println!("{case:?}: {rings} rings of {count} words in {} cycles", cycles.1 - cycles.0);
+    println!("{case:?}: {rings} rings of {words} words in {} cycles", cycles.1 - cycles.0);
 }
 
+const QUEUES: Case = Case { mode: QueueMode::Queues, registers: RegisterClass::Rv32i, nodes: 2, loss: 0.0 };
+const SMALL: RegisterClass = RegisterClass::Rv32e;
+
+/// Pieces that fill a chunk or do not, that are a word or all of it; chunks that differ by a word,
+/// so that one has a piece more than another, or no word of it.
 #[test]
 fn sums_of_all_nodes() {
-    let [small, large] = [RegisterClass::Rv32e, RegisterClass::Rv32i];
-    let queues = QueueMode::Queues;
-    allreduce(Case { mode: queues, registers: small, nodes: 2, loss: 0.0 }, WARPS, 250);
-    allreduce(Case { mode: queues, registers: large, nodes: 3, loss: 0.0 }, 2, 3);
-    allreduce(Case { mode: queues, registers: large, nodes: 8, loss: 0.0 }, 2, 27);
+    allreduce(Case { registers: SMALL, ..QUEUES }, WARPS, 250, 33);
+    allreduce(QUEUES, 1, 131, 64);
+    allreduce(Case { nodes: 3, ..QUEUES }, 2, 3, 1);
+    allreduce(Case { nodes: 3, ..QUEUES }, 2, 49, 16);
+    allreduce(Case { nodes: 8, ..QUEUES }, 2, 27, 100);
 }
 
 #[test]
 fn sums_with_loss() {
-    allreduce(
-        Case { mode: QueueMode::Queues, registers: RegisterClass::Rv32e, nodes: 5, loss: 2.0 },
-        WARPS,
-        73,
-    );
+    allreduce(Case { registers: SMALL, nodes: 5, loss: 2.0, ..QUEUES }, WARPS, 73, 8);
 }
 
 #[test]
 fn sums_in_mode_paper() {
-    allreduce(
-        Case { mode: QueueMode::Paper, registers: RegisterClass::Rv32i, nodes: 4, loss: 0.0 },
-        WARPS,
-        90,
-    );
+    allreduce(Case { mode: QueueMode::Paper, nodes: 4, ..QUEUES }, WARPS, 90, 12);
+}
+
+/// Faults in the kernel that the comparison must find.
+#[test]
+fn wrong_rings_are_found() {
+    let text = fs::read_to_string(source("c/ring.c")).unwrap();
+    let ring = Ring { rings: 2, words: 64, piece: 8, seed: 1 };
+    // A frame takes longer than to post it.
+    let slow = LinkOptions { rate: 1.0, ..LinkOptions::default() };
+    let wait = "    hermes_wait_until32((const uint32_t *)ring->signal, HERMES_GE, (step - 1) * ring->pieces + piece + 1);\n";
+    for (what, from, to) in [
+        ("a piece is added before it came", wait, ""),
+        (
+            "the signal of a piece is that of the next",
+            "+ piece + 1;\n    uint32_t *source",
+            "+ piece + 2;\n    uint32_t *source",
+        ),
+        (
+            "a piece is not added",
+            "    if (step >= ring->nodes)",
+            "    if (step >= ring->nodes || piece == 1)",
+        ),
+    ] {
+        assert_eq!(text.matches(from).count(), 1, "{what}: the kernel has another text");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ring.c");
+        fs::write(&path, text.replace(from, to)).unwrap();
+        assert!(run(Case { nodes: 3, ..QUEUES }, slow.clone(), ring, &path).is_err(), "{what}: not found");
+    }
 }

@@ -84,8 +84,13 @@ pub const PANGAEA: &[Experiment] = &[
 ];
 
 /// The experiments of the ComP-Net paper, which are no part of `all`: `compnet` are all of them.
-pub const COMPNET: &[Experiment] =
-    &[compnet::fig8a::EXPERIMENT, compnet::fig8b::EXPERIMENT, compnet::fig9::EXPERIMENT];
+pub const COMPNET: &[Experiment] = &[
+    compnet::fig8a::EXPERIMENT,
+    compnet::fig8b::EXPERIMENT,
+    compnet::fig9::EXPERIMENT,
+    compnet::fig10::EXPERIMENT,
+    compnet::fig10::TRAINING,
+];
 
 /// All experiments, those of [`ALL`] first.
 pub fn every() -> impl Iterator<Item = &'static Experiment> {

@@ -82,6 +82,7 @@ fn of_nodes(nodes: &Nodes, number: u32) -> NodesMeasured {
             }
             _ => Vec::new(),
         },
+        allreduce: matches!(nodes.benchmark, Benchmark::Ring(_)).then_some(20_000 + 100 * number),
         service: Some(ServiceCounts {
             messages: 640,
             signals: 3,

@@ -4,10 +4,12 @@
 //! Such a kernel says its name in the variable `hermes_workload` (docs/cluster-workloads.md).
 
 mod jacobi;
+mod ring;
 #[cfg(test)]
 mod tests;
 
 pub use jacobi::{Jacobi, JacobiGolden, JacobiTimes};
+pub use ring::Ring;
 
 /// The variable of a kernel that says which one it is.
 pub const WORKLOAD: &str = "hermes_workload";

@@ -1,6 +1,6 @@
 //! Sizes, and the plain models.
 
-use super::Jacobi;
+use super::{Jacobi, Ring};
 
 const SMALL: Jacobi = Jacobi { warps: 2, rows: 3, columns: 2, iterations: 3, limit: 0, seed: 5 };
 
@@ -73,4 +73,36 @@ fn values_are_checked() {
         SMALL.check(1, 1 << 20).unwrap_err().to_string(),
         "warps 2: expected 1 to 1, those that can be on the cores at once"
     );
+}
+
+/// A heap with the right sums is right, and one with a wrong bit is not.
+#[test]
+fn sums_of_rings() {
+    let ring = Ring { rings: 2, words: 5, piece: 3, seed: 9 };
+    assert_eq!(ring.heap_bytes(3), 192 + 64);
+    let starts: Vec<_> = (0..3).map(|node| ring.start(node)).collect();
+    let word = |heap: &[u8], at: usize| u32::from_le_bytes(heap[at..at + 4].try_into().unwrap());
+    let mut heap = starts[0].clone();
+    for at in (128..heap.len()).step_by(4) {
+        let sum = starts.iter().fold(0u32, |sum, heap| sum.wrapping_add(word(heap, at)));
+        heap[at..at + 4].copy_from_slice(&sum.to_le_bytes());
+    }
+    for (at, value) in [(16, 30u32), (20, 50), (80, 20), (84, 70)] {
+        heap[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+    assert_eq!(ring.compare(3, 0, &heap), Ok((20, 70)));
+    heap[128 + 4 * 7] ^= 4;
+    let error = ring.compare(3, 2, &heap).unwrap_err();
+    assert!(error.starts_with("node 2: word 2 of ring 1 is 0x"), "{error}");
+    let wrong = |ring: Ring, heap: u64| ring.check(3, 4, heap).unwrap_err().to_string();
+    assert_eq!(
+        wrong(Ring { rings: 5, ..ring }, 1 << 20),
+        "rings 5: expected 1 to 4, a warp each, that can be on the cores at once"
+    );
+    assert_eq!(
+        wrong(Ring { words: 2, ..ring }, 1 << 20),
+        "words of a ring 2: expected 3 or more, a word for each node"
+    );
+    assert_eq!(wrong(Ring { piece: 0, ..ring }, 1 << 20), "words of a piece 0: expected 1 or more");
+    assert_eq!(wrong(ring, 255), "bytes of the heap 255: expected at least 256");
 }

@@ -1,5 +1,6 @@
 //! Figures of the ComP-Net paper (section 5).
 
+pub mod fig10;
 pub mod fig8a;
 pub mod fig8b;
 pub mod fig9;
