@@ -100,7 +100,7 @@ mod tests {
             }
             let Some((offset, size)) = held else { continue };
             let (first, end) = (unit.bounds.first.val().to_u64(), unit.bounds.end.val().to_u64());
-            let begin = (base + offset & 0xffff_ffff) >> 6;
+            let begin = ((base + offset) & 0xffff_ffff) >> 6;
             assert_eq!(first, begin, "{base:#x} {offset:#x}");
             assert_eq!(end, begin + (size >> 6), "{base:#x} {offset:#x} {size:#x}");
         }

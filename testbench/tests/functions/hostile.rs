@@ -294,7 +294,7 @@ fn random_words_as_a_kernel() {
         }
         bench.array.drain();
         let after = bench.array.memory();
-        let layout = bench.array.layout.clone();
+        let layout = bench.array.layout;
         let own = |address: u32| {
             let slot = address.wrapping_sub(layout.ring_base) / SLOT;
             bench.context.write.contains(address)
