@@ -16,8 +16,8 @@ pub const CONTEXT_WORDS: usize = 10;
 /// owner:
 ///
 /// 1. From the same cycle on it is not `open`: no warp is chosen for it.
-/// 2. From the first cycle in which it is `idle` on, its registers and scratchpad are cleared, a row
-///    a cycle (see [`CoreClear`]), unless that was done since it was open.
+/// 2. From the first cycle in which it is `idle` on, its registers and scratchpad are cleared, a
+///    row a cycle (see [`CoreClear`]), unless that was done since it was open.
 /// 3. Then, when no other core is being copied and it is its turn, the function that CORE_NF names
 ///    by then becomes its owner.
 /// 4. In the next cycle `drop` is high: its caches are dropped.

@@ -114,8 +114,8 @@ pub struct FunctionAccess {
     #[register("CORE_READY", 0x50c, reset = u32::MAX >> (32 - config.cores))]
     pub ready: ReadOnly<32>,
     /// NF of cores 0 to 7, 4 bits each, core 0 lowest; a number that is none of an NF: no NF. A
-    /// core whose number changes starts no warp, drains, drops its caches and goes on with the
-    /// context of the new NF.
+    /// core whose number changes starts no warp, drains, is cleared, drops its caches and goes on
+    /// with the context of the new NF.
     #[register("CORE_NF_0", 0x510)]
     pub wanted_0: ReadWrite<32>,
     /// NF of cores 8 to 15, as CORE_NF_0.
