@@ -18,11 +18,6 @@
 
 #define APART __attribute__((noinline, noclone))
 #define EDGE 16u /* words in front of a row; the border is the last of them */
-#if defined(__riscv_32e) || defined(__riscv_e)
-#define TOGETHER 1u /* rows of which a lane computes a word each before it stores them */
-#else
-#define TOGETHER 4u
-#endif
 
 /* What the kernel does, for those who start it. */
 __attribute__((used)) const char hermes_workload[] = "jacobi";
@@ -107,34 +102,36 @@ static inline uint32_t change(uint32_t word, uint32_t old)
     return ((less ^ sign) - sign) >> 8;
 }
 
-/* Computes `rows` rows. Lanes have columns, and go down: what was below is then here, and above.
- * Loads are in front of stores, since a load waits until the stores before it were performed. */
+/* Computes `rows` rows. A lane has two columns side by side, of which each is a neighbour of the
+ * other, and goes down: what was below is then here, and above. The last of an odd number is alone.
+ */
 static APART uint32_t sweep(const uint32_t *restrict old, uint32_t *restrict new, uint32_t rows, const struct hermes_arguments *node)
 {
     uint32_t lanes = node->own[0], columns = node->own[3], stride = stride_of(node), changes = 0;
-    for (uint32_t column = hermes_lane(); column < columns; column += lanes) {
+    uint32_t column = 2 * hermes_lane();
+    for (; column + 1 < columns; column += 2 * lanes) {
         const uint32_t *at = old + column;
-        uint32_t *to = new + column, above = *(at - stride), here = *at, left = rows;
-        for (; left >= TOGETHER; left -= TOGETHER) {
-            uint32_t west[TOGETHER], east[TOGETHER], below[TOGETHER];
-#pragma GCC unroll 4
-            for (uint32_t i = 0; i < TOGETHER; i++) {
-                west[i] = at[-1];
-                east[i] = at[1];
-                at += stride;
-                below[i] = *at;
-            }
-#pragma GCC unroll 4
-            for (uint32_t i = 0; i < TOGETHER; i++) {
-                uint32_t word = (above + below[i] + west[i] + east[i]) >> 2;
-                *to = word;
-                to += stride;
-                changes += change(word, here);
-                above = here;
-                here = below[i];
-            }
-        }
+        uint32_t *to = new + column, left = rows;
+        uint32_t above0 = *(at - stride), above1 = *(at - stride + 1), here0 = at[0], here1 = at[1];
         for (; left; left--) {
+            uint32_t west = at[-1], east = at[2];
+            at += stride;
+            uint32_t below0 = at[0], below1 = at[1];
+            uint32_t word0 = (above0 + below0 + west + here1) >> 2, word1 = (above1 + below1 + here0 + east) >> 2;
+            to[0] = word0;
+            to[1] = word1;
+            to += stride;
+            changes += change(word0, here0) + change(word1, here1);
+            above0 = here0;
+            above1 = here1;
+            here0 = below0;
+            here1 = below1;
+        }
+    }
+    if (column < columns) {
+        const uint32_t *at = old + column;
+        uint32_t *to = new + column, above = *(at - stride), here = *at;
+        for (uint32_t left = rows; left; left--) {
             uint32_t below = at[stride], word = (above + below + at[-1] + at[1]) >> 2;
             *to = word;
             at += stride;

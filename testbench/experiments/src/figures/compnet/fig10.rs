@@ -53,7 +53,9 @@ fn cell(column: &str, bytes: u32, nodes: usize) -> anyhow::Result<Cell> {
         let ring = Ring { rings, words: bytes / 4 / rings, piece: PIECE, seed: SEED };
         Nodes { benchmark: Benchmark::Ring(ring), nodes, column: column.to_string(), threads: 1 }
     };
-    let parameters = Parameters::of_nodes(work(1), CORES, 4)?;
+    let mut parameters = Parameters::of_nodes(work(1), CORES, 4)?;
+    // Functions of the kernel keep registers on stacks.
+    parameters.array.local_window = true;
     let slots = (parameters.array.cores * parameters.array.warps) as u32;
     let labels = labels(&[("nodes", &nodes.to_string()), ("bytes", &bytes.to_string()), ("column", column)]);
     Ok(Cell { labels, parameters: Parameters { nodes: Some(work(slots)), ..parameters } })

@@ -45,7 +45,9 @@ fn cell(column: &str, size: u32, (nodes, cores): (usize, usize)) -> anyhow::Resu
         column: column.to_string(),
         threads: 1,
     };
-    let parameters = Parameters::of_nodes(work(1), cores, 4)?;
+    let mut parameters = Parameters::of_nodes(work(1), cores, 4)?;
+    // Functions of the kernel keep registers on stacks.
+    parameters.array.local_window = true;
     let slots = (parameters.array.cores * parameters.array.warps) as u32;
     let labels = labels(&[
         ("nodes", &nodes.to_string()),
