@@ -282,8 +282,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.json");
         let profile = profile();
-        std::fs::write(&path, Profile::text(&[profile.clone()]).unwrap()).unwrap();
-        assert_eq!(Profile::read(&path).unwrap(), [profile.clone()]);
+        std::fs::write(&path, Profile::text(std::slice::from_ref(&profile)).unwrap()).unwrap();
+        assert_eq!(Profile::read(&path).unwrap(), std::slice::from_ref(&profile));
         let mut value = serde_json::json!({ "origin": {}, "profiles": [profile] });
         let error = |value: &serde_json::Value| {
             std::fs::write(&path, value.to_string()).unwrap();

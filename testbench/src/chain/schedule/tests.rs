@@ -113,7 +113,7 @@ fn no_split_is_better() {
                 points.push(Point { cores: 4, warps: 4, cycles: further });
                 let cost = Cost::Measured(Measured::of(&points).unwrap());
                 let visits = random.gen_range(0.3..=1.0);
-                let max_latency = random.gen_bool(0.2).then(|| 3.0 * lone);
+                let max_latency = random.gen_bool(0.2).then_some(3.0 * lone);
                 Demand { name: number.to_string(), cost, visits, most_warps: 8, max_latency }
             })
             .collect();
