@@ -57,8 +57,8 @@ __asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\n.globl proxy_page\nprox
         PROXY_STORE(24) PROXY_STORE(25) PROXY_STORE(26) PROXY_STORE(27) PROXY_STORE(28) PROXY_STORE(29) PROXY_STORE(30)
         PROXY_STORE(31)
         "lw t1, -4(sp)\nlw t2, -8(sp)\nsw t1, 5*ROW(t0)\nsw t2, 6*ROW(t0)\n"
-        /* The ticket is another one in each request: the answer to a thread that the watchdog ended is
-         * none to the next thread in its place. */
+        /* The ticket is another one in each request: the answer to a thread that the watchdog ended
+         * is none to the next thread in its place. */
         "csrr t2, cycle\nori t2, t2, 1\nsw t2, 0(t0)\n"
         /* Ring, while tp and t0 are in the stack. */
         "sw tp, -20(sp)\nsw t0, -24(sp)\nlw t1, -16(sp)\nslli t1, t1, 2\nla tp, proxy_area\nadd t1, t1, tp\n"

@@ -12,7 +12,8 @@ static volatile uint32_t results[3][THREADS] __attribute__((aligned(64)));
 static uint32_t table[WORDS] __attribute__((aligned(64)));
 static uint32_t heap[1024] __attribute__((aligned(64)));
 
-/* For the lanes: an instruction of our own, saturating addition, which the command processor does. */
+/* For the lanes: an instruction of our own, saturating addition, which the command processor
+ * carries out. */
 static inline uint32_t add_saturating(uint32_t a, uint32_t b)
 {
     uint32_t sum;

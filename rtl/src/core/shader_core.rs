@@ -607,8 +607,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.write.in_write.valid.val() & self.write.advance.val() & self.write.fault_lanes.val().any();
         self.load_errors.clear_lanes.next = self.write.fault_lanes.val();
 
-        // Lanes that trap leave no record and keep a0; tp is the address of the instruction. They go
-        // on, so that a load of theirs that failed ends them at their next instruction.
+        // Lanes that trap leave no record and keep a0; tp is the address of the instruction. They
+        // go on, so that a load of theirs that failed ends them at their next instruction.
         for k in 0..self._spawns {
             if self.lane_traps[k].traps.val() {
                 self.faults.offered.valid.next = false;

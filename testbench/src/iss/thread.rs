@@ -232,8 +232,8 @@ impl Thread {
         Self { place, hart: Hart::new(BOOT_ADDRESS), depth: 0, ended: false }
     }
 
-    /// Executes the next instruction. A fault sends the thread to EXIT with its verdict in a0, or to
-    /// the trap entry with the address of the instruction in tp; at EXIT the thread stores its
+    /// Executes the next instruction. A fault sends the thread to EXIT with its verdict in a0, or
+    /// to the trap entry with the address of the instruction in tp; at EXIT the thread stores its
     /// verdict and ends.
     pub fn step(&mut self, machine: &Machine, memory: &mut CoreMemory<'_>, counters: Counters) -> Step {
         let pc = self.hart.pc;

@@ -1,6 +1,7 @@
 # Two network functions on one core, one after the other. `leave` fills registers, scratchpad and
 # stack with a mark; `look` looks for anything in them that is not zero, and drops packets for which
-# it finds some: with 0x80000001 in registers, 0x80000002 in the scratchpad, 0x80000004 on the stack.
+# it finds some: with 0x80000001 in registers, 0x80000002 in the scratchpad, 0x80000004 on the
+# stack.
 
     .text
     .balign 64
