@@ -8,6 +8,7 @@ mod curve;
 mod depth;
 mod fig4;
 mod fig5;
+mod gnet;
 mod issue;
 mod mcw;
 mod measure;
@@ -83,9 +84,12 @@ pub const PANGAEA: &[Experiment] = &[
 /// The experiments of the ComP-Net paper, which are no part of `all`: `compnet` are all of them.
 pub const COMPNET: &[Experiment] = &[compnet::fig8a::EXPERIMENT, compnet::fig8b::EXPERIMENT];
 
+/// The experiments of the G-NET paper, which are no part of `all`: `gnet` are all of them.
+pub const GNET: &[Experiment] = gnet::ALL;
+
 /// All experiments, those of [`ALL`] first.
 pub fn every() -> impl Iterator<Item = &'static Experiment> {
-    ALL.iter().chain(PANGAEA).chain(COMPNET)
+    ALL.iter().chain(PANGAEA).chain(COMPNET).chain(GNET)
 }
 
 /// The apps of the papers' figures: name here, name there, packets of a run with a steady state.

@@ -127,8 +127,8 @@ impl Demand {
     }
 
     /// The largest rate of at most `cores` cores within the limit, and the fewest cores that have
-    /// it; 0 if none are within it. More cores may be slower: they wait for each other in the L2 and
-    /// the channels.
+    /// it; 0 if none are within it. More cores may be slower: they wait for each other in the L2
+    /// and the channels.
     fn best(&self, lanes: u32, cores: usize) -> (f64, usize) {
         let shares = (1..=cores)
             .flat_map(|cores| (1..=self.most_warps).map(move |warps| Share { cores, warps }))
