@@ -181,7 +181,8 @@ impl ChainWork {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             chains.chain(&names, array, MEMORY_BYTES, bytes)
         };
-        let mut frames = chains.frames(bytes, parameters.packets);
+        let visited: Vec<_> = run.behind.iter().chain(&run.functions).map(String::as_str).collect();
+        let mut frames = chains.frames(&visited, bytes, parameters.packets);
         if !run.behind.is_empty() {
             let before = place(&run.behind, bytes)?;
             let model = before.model().map_err(|name| anyhow::anyhow!("{name} has no golden model"))?;

@@ -37,8 +37,8 @@ const WARPS: [u32; 4] = [1, 2, 4, 8];
 const FURTHER: [usize; 2] = [2, 4];
 /// Times that a run of a function alone fills all slots.
 const WAVES: usize = 4;
-/// Warps of a turn.
-const BATCH: u32 = 64;
+/// Warps of a turn: a run has four turns at `--quick`.
+const BATCH: u32 = 16;
 
 /// Bytes of the frames without FCS.
 fn sizes(scale: Scale) -> &'static [usize] {
@@ -248,6 +248,20 @@ fn measured<'a>(
         ("cores", &in_words(cores)[..]),
     ];
     results.with(&labels)?.measured.chain.as_ref()
+}
+
+/// Packets a cycle of a whole run of a chain, with its start and its end: functions that take
+/// turns finish in bursts.
+fn whole_rate(results: &Results, chain: &str, bytes: usize, mode: &str, cores: &[usize]) -> Option<f64> {
+    let labels = [
+        ("kind", "chain"),
+        ("chain", chain),
+        ("bytes", &bytes.to_string()[..]),
+        ("mode", mode),
+        ("cores", &in_words(cores)[..]),
+    ];
+    let whole = results.with(&labels)?.measured.whole;
+    Some(whole.packets as f64 / whole.cycles.max(1) as f64)
 }
 
 /// The splits that a plan has beside the even one, before anything is measured: with `--quick`

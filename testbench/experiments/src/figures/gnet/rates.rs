@@ -5,7 +5,7 @@ use hermes_testbench::chain::schedule::fair_split;
 
 use super::{
     chain_cell, chains, choice, chosen, demands, how, in_words, measured, number, percent, predicted,
-    profile_cells, shown, sizes, splits, ASSUMED, BATCH, CORES,
+    profile_cells, shown, sizes, splits, whole_rate, ASSUMED, BATCH, CORES,
 };
 use crate::chains::{ChainMeasured, TurnsOf};
 use crate::figures::Results;
@@ -149,17 +149,19 @@ fn over_temporal(results: &Results) -> anyhow::Result<Section> {
             let mut ratios = Vec::new();
             for bytes in sizes(results.scale) {
                 let mode = format!("turns {launch}");
-                let Some((cores, run)) = gnet(results, chain, *bytes) else { continue };
-                let Some(turns) = measured(results, chain.0, *bytes, &mode, &turned) else { continue };
-                let ratio = run.rate() / turns.rate();
+                let Some((cores, _)) = gnet(results, chain, *bytes) else { continue };
+                let own = whole_rate(results, chain.0, *bytes, "spatial", &cores);
+                let turns = whole_rate(results, chain.0, *bytes, &mode, &turned);
+                let (Some(own), Some(turns)) = (own, turns) else { continue };
+                let ratio = own / turns;
                 ratios.push(ratio);
                 rows.push(vec![
                     shown(chain.0),
                     (bytes + 4).to_string(),
                     launch.to_string(),
                     in_words(&cores),
-                    number(Some(run.gbps())),
-                    number(Some(turns.gbps())),
+                    number(Some(1e3 * own)),
+                    number(Some(1e3 * turns)),
                     percent(Some(ratio)),
                 ]);
             }
@@ -201,12 +203,12 @@ fn over_temporal(results: &Results) -> anyhow::Result<Section> {
             x_scale: report::Scale::Names(names),
             ..plot("Throughput over functions that take turns", "times", series)
         }],
-        head: ["chain", "bytes", "launch", "cores", "Gbit/s", "in turns", "more"].map(str::to_string).to_vec(),
+        head: ["chain", "bytes", "launch", "cores", "Mpackets/s", "in turns", "more"].map(str::to_string).to_vec(),
         rows,
         measured: how(results)
             + &format!(
                 " In turns all cores are of one function until {BATCH} warps of it have started, or none is left: the host writes CORE_NF upon \
-                 trace events. Without a launch cores go over one by one; with one the host waits so many cycles behind the last finish."
+                 trace events. Rates here are those of whole runs, with start and end. Without a launch cores go over one by one; with one the host waits so many cycles behind the last finish."
             ),
         assumed: ASSUMED.to_string(),
         differs: "The paper gives no cost of a switch, and tells the most of all sizes.".to_string(),
