@@ -34,7 +34,7 @@ pub enum Command {
 #[derive(clap::Args)]
 pub struct PlanArgs {
     /// Experiments, as `hermes exp list` has them; `all` but those of the other papers, which
-    /// `pangaea` and `compnet` are
+    /// `pangaea`, `compnet` and `gnet` are
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Runs of 2,048 packets and few points, to see that all works

@@ -202,7 +202,7 @@ fn what_is_wrong_is_named() {
     for (arguments, expected) in [
         (
             "exp plan fig5 -o other",
-            "experiment `fig5`: not known; expected all, pangaea, compnet or one of curve",
+            "experiment `fig5`: not known; expected all, pangaea, compnet, gnet or one of curve",
         ),
         ("exp report none", "none/plan.json"),
         ("exp run none", "none/plan.json"),

@@ -121,7 +121,7 @@ impl Bench<'_> {
         let (_, functions) = CHAINS[3];
         let chain = self.chain(functions, 60)?;
         let model = chain.model().map_err(|name| anyhow::anyhow!("{name} has no golden model"))?;
-        let found = self.chains.frames(60, 256).into_iter().find_map(|frame| {
+        let found = self.chains.frames(functions, 60, 256).into_iter().find_map(|frame| {
             let packet = SlotPacket::new(&frame, chain.slot_bytes_log2);
             let visits = model.follow(0, &packet).1;
             (visits.len() == functions.len()).then_some((frame, visits))
@@ -161,7 +161,7 @@ impl Bench<'_> {
         packets: usize,
     ) -> anyhow::Result<Vec<Figure>> {
         let chain = self.chain(functions, bytes)?;
-        let frames = self.chains.frames(bytes, packets);
+        let frames = self.chains.frames(functions, bytes, packets);
         let ran = self.run(&chain, &frames).with_context(|| format!("{name}, {bytes} bytes"))?;
         let cycles = ran.result.cycles.max(1) as f64;
         let all: usize = frames.iter().map(|frame| frame.data.len()).sum();
@@ -181,7 +181,7 @@ impl Bench<'_> {
             let entry = AppEntry::find(name)?;
             let app = entry.load(&self.chains.inputs(name))?;
             let kernel = entry.kernel(self.config.aes)?;
-            let frames = self.chains.frames(60, packets);
+            let frames = self.chains.frames(&[], 60, packets);
             let slot_bytes_log2 = slot::bytes_log2_for(&frames, app.growth());
             let packets: Vec<_> =
                 frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();

@@ -37,6 +37,9 @@ pub fn execute(
     if let Some(nodes) = &job.parameters.nodes {
         return crate::nodes::execute(file, nodes, library);
     }
+    if let Some(chain) = &job.parameters.chain {
+        return crate::chains::execute(file, chain, library, progress);
+    }
     if let Some(media) = job.parameters.media {
         return crate::media::execute(file, media, library);
     }

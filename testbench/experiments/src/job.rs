@@ -134,6 +134,9 @@ impl Estimate {
         if let Some(media) = parameters.media {
             return Ok(media.estimate(&parameters.array));
         }
+        if let (Some(chain), Kind::Fixed(bytes)) = (&parameters.chain, parameters.kind()?) {
+            return Ok(chain.estimate(parameters.packets, bytes));
+        }
         // The mean of a frame, and what its slot takes.
         let (frame_bytes, slot_bytes) = match parameters.kind()? {
             Kind::Fixed(bytes) => (bytes, (bytes + 64).next_power_of_two()),

@@ -11,6 +11,7 @@
 //! | `workload`, `execute` | tables and packets from a seed; the simulation, compared with its golden model |
 //! | `nodes` | jobs on several nodes, of the workloads of the ComP-Net paper |
 //! | `media` | jobs of the workloads of the Pangaea paper |
+//! | `chains` | jobs of the chains of the G-NET paper |
 //! | `results` | what a job measured, and its file |
 //! | `plan`, `folder`, `snakefile`, `model_file` | a folder with jobs, and what runs them |
 //! | `pool` | a plain pool of processes, for users without an engine |
@@ -19,6 +20,7 @@
 //! | `prediction` | delays that are to be expected, from a few runs of an array |
 //! | `report` | the page |
 
+mod chains;
 mod digest;
 mod execute;
 pub mod figures;
@@ -37,6 +39,7 @@ mod snakefile;
 mod sweep;
 mod workload;
 
+pub use chains::{ChainMeasured, ChainRun, FunctionMeasured, TurnsOf};
 pub use execute::execute;
 pub use folder::{ErrorFile, Folder, Found, LogFile};
 pub use job::{Estimate, Job, JobFile, Key, FORMAT};

@@ -11,6 +11,7 @@ use hermes_testbench::traffic::{ArrivalProcess, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::chains::ChainRun;
 use crate::media::Media;
 use crate::nodes::Nodes;
 
@@ -104,6 +105,10 @@ pub struct Parameters {
     /// first packet sequence numbers) and `memory` mean something then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Nodes>,
+    /// A chain of network functions instead of an app: `app` is the first function's then, `mcw`
+    /// its warps, and tables are as large as the paper's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<ChainRun>,
 }
 
 impl Parameters {
@@ -136,6 +141,7 @@ impl Parameters {
             when_full: WhenFull::Wait,
             nodes: None,
             media: None,
+            chain: None,
         })
     }
 
@@ -152,6 +158,27 @@ impl Parameters {
             memory: "60".to_string(),
             media: Some(media),
             ..Self::of(media.kernel.name())?
+        })
+    }
+
+    /// A chain of the G-NET paper on the preset `paper` with `cores` cores, AES, packet ports and
+    /// room for four functions; packets wait for full warps.
+    ///
+    /// # Errors
+    /// A function is not known, or there is no preset `paper`.
+    pub fn of_chain(chain: ChainRun, cores: usize) -> anyhow::Result<Self> {
+        let first = chain.functions.first().and_then(|name| hermes_testbench::chain::paper::function(name));
+        let usual = Self::of(first.context("chain.functions: expected one or more")?.app)?;
+        let l2_banks = usual.array.l2_banks.max(usual.array.channels);
+        let array =
+            Config { cores, l2_banks, network_functions: 4, packet_ports: true, aes: true, ..usual.array };
+        Ok(Self {
+            array,
+            mcw: chain.warps.first().copied().unwrap_or(1),
+            timeout: 1 << 16,
+            through: Through::Ports,
+            chain: Some(chain),
+            ..usual
         })
     }
 
@@ -253,6 +280,9 @@ impl Parameters {
             self.array.validate().context("array")?;
             self.latency()?;
             return media.validate(&self.array);
+        }
+        if let Some(chain) = &self.chain {
+            chain.validate(&self.array)?;
         }
         AppEntry::find(&self.app).with_context(|| format!("app `{}`", self.app))?;
         self.array.validate().context("array")?;

@@ -6,6 +6,7 @@ use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::Config;
 use serde::{Deserialize, Serialize};
 
+use crate::chains::ChainWork;
 use crate::figures;
 use crate::job::{Estimate, Job, JobFile, Key, FORMAT};
 use crate::media::MediaRun;
@@ -134,7 +135,7 @@ impl Planner {
 
     fn program(&mut self, parameters: &Parameters) -> anyhow::Result<PlannedProgram> {
         let Parameters { app, array, seed, prefixes, filters, pattern_rules, .. } = parameters;
-        let Parameters { delay_target, media, nodes, .. } = parameters;
+        let Parameters { delay_target, media, nodes, chain, .. } = parameters;
         let Config { aes, warps, .. } = array;
         let name = format!(
             "{app} {aes} {warps} {seed} {prefixes} {filters} {pattern_rules} {delay_target} {media:?} {nodes:?}"
@@ -142,10 +143,25 @@ impl Planner {
         if let Some(known) = self.programs.get(&name) {
             return Ok(known.clone());
         }
-        let of_workload = match (media, nodes) {
-            (Some(media), _) => Some(MediaRun::create(*media, *seed)?.digests),
-            (None, Some(nodes)) => Some([self.loaded(nodes)?, nodes.delays_digest()?]),
-            (None, None) => None,
+        let of_workload = match (media, nodes, chain) {
+            (Some(media), ..) => Some(MediaRun::create(*media, *seed)?.digests),
+            (None, Some(nodes), _) => Some([self.loaded(nodes)?, nodes.delays_digest()?]),
+            // Its kernels lie where there is room beside the others.
+            (None, None, Some(chain)) => {
+                let name = format!("{name} {:?} {:?} {}", chain.functions, chain.behind, parameters.frames);
+                let made = self.programs.get(&name).map(|made| [made.kernel.clone(), made.tables.clone()]);
+                let digests = match made {
+                    Some(digests) => digests,
+                    None => {
+                        ChainWork::create(&Parameters { packets: 32, ..parameters.clone() }, chain)?.digests
+                    }
+                };
+                let [kernel, tables] = digests;
+                let made = PlannedProgram { kernel, firmware: None, tables, most_warps: u32::MAX };
+                self.programs.insert(name, made.clone());
+                return Ok(made);
+            }
+            (None, None, None) => None,
         };
         if let Some([kernel, tables]) = of_workload {
             let made = PlannedProgram { kernel, firmware: None, tables, most_warps: u32::MAX };
@@ -276,8 +292,8 @@ impl Planned {
         Ok(planner.plan(scale, vec![figure]))
     }
 
-    /// The experiments called `names`; `all` are all but those of the other papers, which `pangaea`
-    /// and `compnet` are.
+    /// The experiments called `names`; `all` are all but those of the other papers, which
+    /// `pangaea`, `compnet` and `gnet` are.
     ///
     /// # Errors
     /// A name is not known, or a kernel cannot be built.
@@ -288,12 +304,13 @@ impl Planned {
                 "all" => figures::ALL.iter().collect(),
                 "compnet" => figures::COMPNET.iter().collect(),
                 "pangaea" => figures::PANGAEA.iter().collect(),
+                "gnet" => figures::GNET.iter().collect(),
                 _ => figures::every().filter(|one| name == one.name).collect(),
             };
             if found.is_empty() {
                 let known: Vec<_> = figures::every().map(|one| one.name).collect();
                 bail!(
-                    "experiment `{name}`: not known; expected all, pangaea, compnet or one of {}",
+                    "experiment `{name}`: not known; expected all, pangaea, compnet, gnet or one of {}",
                     known.join(", ")
                 );
             }

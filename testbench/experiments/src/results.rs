@@ -9,6 +9,7 @@ use hermes_testbench::metrics::{Delays, Load, SteadyState};
 use hermes_testbench::slot::SlotPacket;
 use serde::{Deserialize, Serialize};
 
+use crate::chains::ChainMeasured;
 use crate::job::{read_json, write_json, Job, Key};
 use crate::media::MediaMeasured;
 use crate::nodes::NodesMeasured;
@@ -96,6 +97,9 @@ pub struct Measured {
     /// What a workload of the Pangaea paper measured: all else is 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<MediaMeasured>,
+    /// What a chain of network functions measured, beside the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<ChainMeasured>,
 }
 
 impl Measured {
@@ -160,6 +164,7 @@ impl Measured {
             }),
             nodes: None,
             media: None,
+            chain: None,
         })
     }
 

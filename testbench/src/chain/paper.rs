@@ -142,11 +142,19 @@ impl PaperChains {
         Ok(chain)
     }
 
-    /// `count` frames of `bytes` bytes that match filters and routes.
+    /// `count` frames of `bytes` bytes for a chain of `functions`: most match a filter or a route;
+    /// all of them a route if a router sees them as they come, and no firewall.
     #[must_use]
-    pub fn frames(&self, bytes: usize, count: usize) -> Vec<Frame> {
+    pub fn frames(&self, functions: &[&str], bytes: usize, count: usize) -> Vec<Frame> {
+        let mut before = functions.iter().take_while(|name| **name != "router");
+        let routed =
+            functions.contains(&"router") && !before.any(|name| ["ipsec", "firewall"].contains(name));
+        let aim = match routed {
+            true => Aim { routes: self.aim.routes.clone(), ..Aim::default() },
+            false => self.aim.clone(),
+        };
         let traffic = Traffic { kind: Kind::Fixed(bytes), seed: self.seed, bad_share: 0.0, rate: 100.0 };
-        Generator::aimed(traffic, self.aim.clone()).take(count).collect()
+        Generator::aimed(traffic, aim).take(count).collect()
     }
 
     /// The inputs of an app.

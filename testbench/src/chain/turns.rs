@@ -36,9 +36,9 @@ pub struct Turns {
     /// Warps that were started in this turn, and those that are on cores.
     started: u32,
     running: u32,
-    /// Warps that wait for the next function, as far as the host knows: a warp whose packets all
-    /// end counts too.
-    waiting: u32,
+    /// Warps that are to come to each function, from their start at the one before, as far as the
+    /// host knows: one whose packets all end there counts until its next function has no work.
+    waiting: Vec<u32>,
     /// When the turn began or a warp last started or finished.
     last: u64,
 }
@@ -59,7 +59,7 @@ impl Turns {
             function: functions - 1,
             started: 0,
             running: 0,
-            waiting: 0,
+            waiting: vec![0; functions + 1],
             last: 0,
         }
     }
@@ -68,10 +68,8 @@ impl Turns {
     pub fn cycle(&mut self, now: u64, events: &[(u64, Event)], accesses: &mut Vec<Access>) {
         for (_, event) in events {
             match event {
-                Event::Issue(..) | Event::Hop { .. } => {
-                    self.started += 1;
-                    self.running += 1;
-                }
+                Event::Issue(..) => self.start(0),
+                Event::Hop { function, .. } => self.start(usize::from(*function)),
                 Event::Finish(_) => self.running = self.running.saturating_sub(1),
                 Event::Commit(..) | Event::Spawn(_) => continue,
             }
@@ -82,9 +80,12 @@ impl Turns {
                 // Packets of the first function may wait for the rest of their warp.
                 let patience = if self.function == 0 { QUIET + self.timeout.min(4 * QUIET) } else { QUIET };
                 let is_quiet = self.running == 0 && now > self.last + patience;
-                let is_done = self.function > 0 && self.started >= self.waiting;
+                let is_done = self.function > 0 && self.waiting[self.function] == 0;
                 if self.started < self.batch && !is_quiet && !is_done {
                     return;
+                }
+                if is_quiet {
+                    self.waiting[self.function] = 0;
                 }
                 match self.launch {
                     0 => self.start_next(now, accesses),
@@ -103,9 +104,21 @@ impl Turns {
         }
     }
 
+    /// A warp starts at a function.
+    fn start(&mut self, function: usize) {
+        self.started += 1;
+        self.running += 1;
+        if let Some(waiting) = self.waiting.get_mut(function) {
+            *waiting = waiting.saturating_sub(1);
+        }
+        if let Some(waiting) = self.waiting.get_mut(function + 1) {
+            *waiting += 1;
+        }
+    }
+
     fn start_next(&mut self, now: u64, accesses: &mut Vec<Access>) {
         self.function = (self.function + 1) % self.functions;
-        (self.waiting, self.started, self.last) = (self.started, 0, now);
+        (self.started, self.last) = (0, now);
         self.state = State::Running;
         self.give(self.function as u32, accesses);
     }
@@ -161,6 +174,27 @@ mod tests {
         assert_eq!(given(&mut turns, 204, &[]), NOTHING);
         assert_eq!(given(&mut turns, 205, &[]), [0x111], "no packets");
         assert_eq!(given(&mut turns, 206, &[]), [0x000], "none to wait for");
+    }
+
+    /// A warp that starts between the end of a batch and the write of the host is not forgotten.
+    #[test]
+    fn warps_beyond_a_batch_have_their_turn() {
+        let finish = (0, Event::Finish(SLOT));
+        let mut turns = Turns::new(2, 3, 1, 10, 0);
+        assert_eq!(given(&mut turns, 0, &[]), NOTHING);
+        assert_eq!(given(&mut turns, 10, &[]), [0x000]);
+        assert_eq!(given(&mut turns, 11, &[start(0)]), [0xfff]);
+        assert_eq!(given(&mut turns, 12, &[start(0)]), NOTHING, "too late");
+        assert_eq!(given(&mut turns, 20, &[finish, finish]), NOTHING);
+        assert_eq!(given(&mut turns, 30, &[]), [0x111]);
+        assert_eq!(given(&mut turns, 31, &[start(1)]), [0xfff]);
+        assert_eq!(given(&mut turns, 32, &[finish]), NOTHING);
+        assert_eq!(given(&mut turns, 42, &[]), [0x000]);
+        assert_eq!(given(&mut turns, 107, &[]), [0xfff], "no packets");
+        assert_eq!(given(&mut turns, 108, &[]), NOTHING);
+        assert_eq!(given(&mut turns, 118, &[]), [0x111]);
+        assert_eq!(given(&mut turns, 119, &[]), NOTHING, "one waits");
+        assert_eq!(given(&mut turns, 120, &[start(1)]), [0xfff]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod curve;
 mod depth;
 mod fig4;
 mod fig5;
+mod gnet;
 mod hol;
 mod issue;
 mod mcw;
@@ -92,9 +93,12 @@ pub const COMPNET: &[Experiment] = &[
     compnet::fig10::TRAINING,
 ];
 
+/// The experiments of the G-NET paper, which are no part of `all`: `gnet` are all of them.
+pub const GNET: &[Experiment] = gnet::ALL;
+
 /// All experiments, those of [`ALL`] first.
 pub fn every() -> impl Iterator<Item = &'static Experiment> {
-    ALL.iter().chain(PANGAEA).chain(COMPNET)
+    ALL.iter().chain(PANGAEA).chain(COMPNET).chain(GNET)
 }
 
 /// The apps of the papers' figures: name here, name there, packets of a run with a steady state.
