@@ -2,17 +2,18 @@
  * is ring i and has its own words; its nodes pass chunks to the next one, in pieces, so that a
  * piece is added while the next one comes and the one before it goes on.
  *
- * Own words: threads of a warp, rings, words of a ring (not less than nodes), words of a piece. The
- * heap has 64 bytes for the signal of each ring, zeroed; the words of the rings; and the landing
+ * Own words: threads of a warp, rings, words of a ring (not less than nodes), words of a piece,
+ * rounds: the sums are summed again in each, so that the last one finds warm caches. The heap has 64 bytes for the signal of each ring, zeroed; the words of the rings; and the landing
  * words of each ring: for each node but one the words of the longest chunk. At the end words 4 and
- * 5 behind a signal are the cycles at which the ring began and ended.
+ * 5 behind a signal are the cycles at which the last round of the ring began and ended.
  *
  * In the first half (reduce-scatter) each node adds what comes to its own chunk and passes that on,
  * so that node i ends with the sum of chunk i + 1. In the second (all-gather) sums go round, into
  * the words themselves. A node may write words of the next one then which that one sent in the
  * first half: their sum has come round through all nodes, so they had arrived, and what is sent
  * again is not written again. The signal is the number of pieces that came: one node alone sets it,
- * in their order, so it needs no atomic operation. */
+ * in their order, so it needs no atomic operation. A round ends when what was put is there: then
+ * all landing words have been added, as all sums have come. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -29,6 +30,7 @@ struct ring {
     uint32_t *landing;
     uint32_t nodes, piece, pieces; /* pieces of the longest chunk */
     uint32_t share, rest;          /* chunks have so many words, the first ones one more */
+    uint32_t before;               /* pieces of the rounds before */
 };
 
 static inline uint32_t first_of(const struct ring *ring, uint32_t chunk)
@@ -91,7 +93,7 @@ static APART uint32_t pass(hermes_ctx_t ctx, const struct ring *ring, uint32_t s
 {
     uint32_t me = hermes_my_pe(), next = me + 1 == ring->nodes ? 0 : me + 1, first;
     uint32_t count = piece_of(ring, chunk_behind(ring, me + 1, step), piece, &first);
-    uint32_t number = (step - 1) * ring->pieces + piece + 1;
+    uint32_t number = ring->before + (step - 1) * ring->pieces + piece + 1;
     uint32_t *source = ring->words + first, *target = source;
     if (step < ring->nodes)
         target = ring->landing + (step - 1) * (ring->share + (ring->rest > 0)) + piece * ring->piece;
@@ -105,7 +107,7 @@ static APART uint32_t pass(hermes_ctx_t ctx, const struct ring *ring, uint32_t s
 static APART void take(const struct ring *ring, uint32_t step, uint32_t piece, uint32_t lanes)
 {
     uint32_t first, count = piece_of(ring, chunk_behind(ring, hermes_my_pe(), step), piece, &first);
-    hermes_wait_until32((const uint32_t *)ring->signal, HERMES_GE, (step - 1) * ring->pieces + piece + 1);
+    hermes_wait_until32((const uint32_t *)ring->signal, HERMES_GE, ring->before + (step - 1) * ring->pieces + piece + 1);
     if (step >= ring->nodes)
         return;
     const uint32_t *came = ring->landing + (step - 1) * (ring->share + (ring->rest > 0)) + piece * ring->piece;
@@ -120,7 +122,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     (void)slot;
     const struct hermes_arguments *node = arguments;
     uint32_t lanes = node->own[0], rings = node->own[1], count = node->own[2], number = packet / lanes, nodes = node->n_pes;
-    uint32_t longest = (count + nodes - 1) / nodes, begin = hermes_cycle();
+    uint32_t longest = (count + nodes - 1) / nodes;
     struct ring ring = {.nodes = nodes, .piece = node->own[3], .share = count / nodes, .rest = count % nodes};
     if (count < nodes || ring.piece == 0)
         return VERDICT_DROP | HERMES_ERROR_LENGTH;
@@ -130,17 +132,22 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     ring.landing = (uint32_t *)(node->heap + 64 * rings) + rings * count + number * (nodes - 1) * longest;
     hermes_ctx_t ctx = 0;
     uint32_t code = hermes_ctx_create(&ctx, HERMES_CTX_DEFAULT);
-    for (uint32_t piece = 0; piece < ring.pieces && nodes > 1 && !code; piece++)
-        code = pass(ctx, &ring, 1, piece);
-    for (uint32_t step = 1; step < 2 * nodes - 1 && !code; step++) {
-        for (uint32_t piece = 0; piece < ring.pieces && !code; piece++) {
-            take(&ring, step, piece, lanes);
-            if (step < 2 * nodes - 2)
-                code = pass(ctx, &ring, step + 1, piece);
+    uint32_t begin = 0;
+    for (uint32_t round = 0; round < node->own[4] && !code; round++) {
+        begin = hermes_cycle();
+        for (uint32_t piece = 0; piece < ring.pieces && nodes > 1 && !code; piece++)
+            code = pass(ctx, &ring, 1, piece);
+        for (uint32_t step = 1; step < 2 * nodes - 1 && !code; step++) {
+            for (uint32_t piece = 0; piece < ring.pieces && !code; piece++) {
+                take(&ring, step, piece, lanes);
+                if (step < 2 * nodes - 2)
+                    code = pass(ctx, &ring, step + 1, piece);
+            }
         }
+        uint32_t last = hermes_quiet(ctx);
+        code = code ? code : last;
+        ring.before += (2 * nodes - 2) * ring.pieces;
     }
-    uint32_t last = hermes_quiet(ctx);
-    code = code ? code : last;
     volatile uint32_t *times = (volatile uint32_t *)ring.signal + 4;
     times[0] = begin;
     times[1] = hermes_cycle();

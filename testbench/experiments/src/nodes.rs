@@ -211,7 +211,7 @@ impl Nodes {
                 let words = u64::from(jacobi.rows) * u64::from(jacobi.columns);
                 2 * words + u64::from(jacobi.iterations) * (4_000 + 5 * words / 4)
             }
-            Benchmark::Ring(ring) => 2_000 * nodes + ring.all_words() as u64,
+            Benchmark::Ring(ring) => u64::from(ring.rounds) * (2_000 * nodes + ring.all_words() as u64),
         };
         Estimate { cycles: nodes * (30_000 + cycles), bytes: nodes * (100 << 20) }
     }

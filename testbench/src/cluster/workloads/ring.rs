@@ -17,6 +17,8 @@ pub struct Ring {
     pub words: u32,
     /// Words of a piece, in which they are passed on: 1 or more.
     pub piece: u32,
+    /// Rounds, 1 or more: the sums are summed again in each, and the last one is timed.
+    pub rounds: u32,
     /// Seed of the words.
     pub seed: u32,
 }
@@ -25,7 +27,7 @@ impl Ring {
     /// The kernel's own words, on an array of so many lanes.
     #[must_use]
     pub fn own(&self, lanes: usize) -> Vec<u32> {
-        vec![lanes as u32, self.rings, self.words, self.piece]
+        vec![lanes as u32, self.rings, self.words, self.piece, self.rounds]
     }
 
     /// Checks all values for so many nodes; `on_cores` warps can be on the cores of a node at once,
@@ -40,6 +42,7 @@ impl Ring {
         let expected = format!("{nodes} or more, a word for each node");
         WorkloadError::unless(self.words as usize >= nodes, "words of a ring", self.words, &expected)?;
         WorkloadError::unless(self.piece > 0, "words of a piece", self.piece, "1 or more")?;
+        WorkloadError::unless(self.rounds > 0, "rounds", self.rounds, "1 or more")?;
         let needs = self.heap_bytes(nodes);
         let expected = format!("at least {needs}");
         WorkloadError::unless(heap_bytes >= needs, "bytes of the heap", heap_bytes, &expected)
@@ -76,14 +79,16 @@ impl Ring {
     }
 
     /// Compares what the heap of node `number` holds at the end, each word, and gives the cycles at
-    /// which its first ring began and its last one ended.
+    /// which the last round of its first ring began and that of its last one ended.
     ///
     /// # Errors
     /// The first that is wrong, its place and what is right.
     pub fn compare(&self, nodes: usize, number: usize, heap: &[u8]) -> Result<(u32, u32), String> {
         let first = LINE * self.rings as usize;
+        let times_each = (1..self.rounds).fold(1u32, |times, _| times.wrapping_mul(nodes as u32));
         for at in 0..self.all_words() {
-            let right = (0..nodes).fold(0, |sum: u32, node| sum.wrapping_add(self.term(node, at)));
+            let sum = (0..nodes).fold(0, |sum: u32, node| sum.wrapping_add(self.term(node, at)));
+            let right = sum.wrapping_mul(times_each);
             let found = word(heap, first + 4 * at);
             if found != right {
                 let (ring, place) = (at / self.words as usize, at % self.words as usize);

@@ -78,7 +78,7 @@ fn values_are_checked() {
 /// A heap with the right sums is right, and one with a wrong bit is not.
 #[test]
 fn sums_of_rings() {
-    let ring = Ring { rings: 2, words: 5, piece: 3, seed: 9 };
+    let ring = Ring { rings: 2, words: 5, piece: 3, rounds: 1, seed: 9 };
     assert_eq!(ring.heap_bytes(3), 192 + 64);
     let starts: Vec<_> = (0..3).map(|node| ring.start(node)).collect();
     let word = |heap: &[u8], at: usize| u32::from_le_bytes(heap[at..at + 4].try_into().unwrap());
@@ -91,6 +91,12 @@ fn sums_of_rings() {
         heap[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
     assert_eq!(ring.compare(3, 0, &heap), Ok((20, 70)));
+    // A second round makes three of each.
+    let mut thrice = heap.clone();
+    for at in (128..heap.len()).step_by(4) {
+        thrice[at..at + 4].copy_from_slice(&word(&heap, at).wrapping_mul(3).to_le_bytes());
+    }
+    assert_eq!(Ring { rounds: 2, ..ring }.compare(3, 0, &thrice), Ok((20, 70)));
     heap[128 + 4 * 7] ^= 4;
     let error = ring.compare(3, 2, &heap).unwrap_err();
     assert!(error.starts_with("node 2: word 2 of ring 1 is 0x"), "{error}");
@@ -104,5 +110,6 @@ fn sums_of_rings() {
         "words of a ring 2: expected 3 or more, a word for each node"
     );
     assert_eq!(wrong(Ring { piece: 0, ..ring }, 1 << 20), "words of a piece 0: expected 1 or more");
+    assert_eq!(wrong(Ring { rounds: 0, ..ring }, 1 << 20), "rounds 0: expected 1 or more");
     assert_eq!(wrong(ring, 255), "bytes of the heap 255: expected at least 256");
 }

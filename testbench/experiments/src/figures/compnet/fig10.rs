@@ -35,11 +35,16 @@ const SIZES: [u32; 3] = [64 << 10, 1 << 20, 4 << 20];
 const QUICK_SIZES: [u32; 2] = [64 << 10, 1 << 20];
 const NODES: [usize; 3] = [2, 4, 8];
 const QUICK_NODES: [usize; 2] = [2, 8];
-/// Cores of a node, whose warps are all rings.
+/// Cores of a node, and all their warps.
 const CORES: usize = 4;
+const WARPS: u32 = 32;
+/// Least bytes of a chunk: with smaller ones commands are the limit, so rings are fewer.
+const CHUNK: u32 = 1_024;
 /// Most words of a piece; a chunk of fewer is one piece.
 const PIECE: u32 = 1_024;
 const SEED: u32 = 1;
+/// Rounds of a run: the last one counts, with warm caches.
+const ROUNDS: u32 = 2;
 /// Bytes a cycle of the wire, and its bytes beside those of a packet: headers, ICRC, frame check
 /// sequence, preamble and gap.
 const WIRE: f64 = 12.5;
@@ -48,9 +53,14 @@ const MTU: f64 = 4_096.0;
 /// Shares of the time that the paper's workloads gain.
 const PAPER: [(f64, &str); 3] = [(0.02, "CIFAR"), (0.05, "mean"), (0.11, "AN4 LSTM")];
 
+/// Rings of an allreduce, the same for all who serve it.
+fn rings(bytes: u32, nodes: usize) -> u32 {
+    (bytes / nodes as u32 / CHUNK).clamp(1, WARPS)
+}
+
 fn cell(column: &str, bytes: u32, nodes: usize) -> anyhow::Result<Cell> {
     let work = |rings: u32| {
-        let ring = Ring { rings, words: bytes / 4 / rings, piece: PIECE, seed: SEED };
+        let ring = Ring { rings, words: bytes / 4 / rings, piece: PIECE, rounds: ROUNDS, seed: SEED };
         Nodes { benchmark: Benchmark::Ring(ring), nodes, column: column.to_string(), threads: 1 }
     };
     let mut parameters = Parameters::of_nodes(work(1), CORES, 4)?;
@@ -58,7 +68,8 @@ fn cell(column: &str, bytes: u32, nodes: usize) -> anyhow::Result<Cell> {
     parameters.array.local_window = true;
     let slots = (parameters.array.cores * parameters.array.warps) as u32;
     let labels = labels(&[("nodes", &nodes.to_string()), ("bytes", &bytes.to_string()), ("column", column)]);
-    Ok(Cell { labels, parameters: Parameters { nodes: Some(work(slots)), ..parameters } })
+    let rings = rings(bytes, nodes).min(slots);
+    Ok(Cell { labels, parameters: Parameters { nodes: Some(work(rings)), ..parameters } })
 }
 
 fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
@@ -95,8 +106,7 @@ fn bandwidth(bytes: u32, nodes: usize, cycles: f64) -> f64 {
 
 /// What the wire has for the bytes of pieces.
 fn wire(bytes: u32, nodes: usize) -> f64 {
-    let slots = 32.0;
-    let packet = (f64::from(bytes) / slots / nodes as f64).min(4.0 * f64::from(PIECE)).min(MTU);
+    let packet = (f64::from(bytes / rings(bytes, nodes)) / nodes as f64).min(4.0 * f64::from(PIECE)).min(MTU);
     WIRE * packet / (packet + OVERHEAD)
 }
 
@@ -170,7 +180,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(
-            "ring.c on nodes of {CORES} cores: a ring for each of their 32 warps, pieces of up to {PIECE} words; from the first ring that began to the \
+            "ring.c on nodes of {CORES} cores: a ring for each of their {WARPS} warps, or fewer so that a chunk has {CHUNK} bytes, pieces of up to {PIECE} words; the second of two rounds, with warm caches, from the first ring that began to the \
              last that ended on any node. Each link carries 2 (N - 1) / N of the bytes; the wire has 12.5 bytes a cycle less what is beside the \
              bytes of a packet. Every word of every node is compared."
         ),
