@@ -147,7 +147,7 @@ pub struct HermesTop<const LANES: usize> {
     number: Vec<Constant<Bits<5>>>,
     #[count(functions)]
     context_table: Vec<ContextTable>,
-    #[init((0..functions).map(|_| CoreOwner::new(config.cores, config.network_functions, clear_rows(config))).collect())]
+    #[init((0..functions).map(|_| CoreOwner::new(config.cores, config.network_functions, clear_rows(config.warps, config.lanes))).collect())]
     core_owner: Vec<CoreOwner>,
     #[count(functions * config.cores)]
     core_context: Vec<CoreContext>,
@@ -232,10 +232,12 @@ fn trace_buffer<const LANES: usize>(config: &Config) -> Vec<TraceBuffer<LANES>> 
     entries.iter().map(|entries| TraceBuffer::new(config.cores, entries.ilog2() as usize)).collect()
 }
 
-/// Rows of a core that are cleared when it changes hands: of its registers, of which 16 warps with
-/// 32 have as many as 32 with 16, or of its scratchpad.
-fn clear_rows(config: &Config) -> usize {
-    (32 * config.warps.min(16)).max(SCRATCHPAD_BYTES / 4 / config.lanes)
+/// Rows of a core that are cleared when it changes hands, one a cycle: of its registers, of which
+/// 16 warps with 32 have as many as 32 with 16, or of its scratchpad. Of so many warp slots and
+/// lanes of a core.
+#[must_use]
+pub fn clear_rows(warps: usize, lanes: usize) -> usize {
+    (32 * warps.min(16)).max(SCRATCHPAD_BYTES / 4 / lanes)
 }
 
 impl<const LANES: usize> HermesTop<LANES> {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::{ensure, Context};
+use hermes_rtl::top::clear_rows;
 use verilator_sys::Model;
 
 use super::model::{ChainModel, Visit};
@@ -13,8 +14,8 @@ use super::turns::Turns;
 use super::visits::{FunctionTimes, VisitLog};
 use crate::apps::check_ports;
 use crate::cosim::{
-    self, ArraySetup, FunctionCounts, Host, Latency, MemoryOptions, Packet, Progress, RunOptions, RunResult,
-    Simulation, StreamOptions,
+    self, ArrayInfo, ArraySetup, FunctionCounts, Host, Latency, MemoryOptions, Packet, Progress, RunOptions,
+    RunResult, Simulation, StreamOptions,
 };
 use crate::slot::{wrong_lengths, SlotPacket};
 
@@ -98,7 +99,8 @@ impl Setting<'_> {
                     Sharing::Spatial => None,
                     Sharing::Temporal { batch, launch } => {
                         let cores = host.info().cores as usize;
-                        Some(Turns::new(chain.functions.len(), cores, batch, launch, *timeout))
+                        let turns = Turns::new(chain.functions.len(), cores, batch, launch, *timeout);
+                        Some(turns.with_change(change_cycles(host.info())))
                     }
                 };
                 let mut manager = |now: u64, events: &[_], accesses: &mut Vec<_>| {
@@ -147,6 +149,13 @@ impl Chain {
         let share = |function: &super::Function| Share { cores: function.cores, warps: function.mcw };
         self.functions.iter().map(share).collect()
     }
+}
+
+/// Cycles that all cores together take at most to change hands when they have drained: they are
+/// cleared at the same time, and take the ten words of their context one after the other.
+fn change_cycles(info: ArrayInfo) -> u64 {
+    let (warps, lanes) = (info.warps as usize, info.lanes as usize);
+    clear_rows(warps, lanes) as u64 + 16 * u64::from(info.cores)
 }
 
 /// Warps in flight with which every slot of `shares` is busy, and as many wait: CHAIN_LIMIT. With

@@ -31,6 +31,8 @@ pub struct Turns {
     batch: u32,
     launch: u64,
     timeout: u64,
+    /// Cycles from the write of CORE_NF until all cores have their function, at most.
+    change: u64,
     state: State,
     function: usize,
     /// Warps that were started in this turn, and those that are on cores.
@@ -54,6 +56,7 @@ impl Turns {
             batch: batch.max(1),
             launch,
             timeout: timeout.into(),
+            change: 0,
             // The chain was set up with cores for every function.
             state: State::Draining,
             function: functions - 1,
@@ -62,6 +65,13 @@ impl Turns {
             waiting: vec![0; functions + 1],
             last: 0,
         }
+    }
+
+    /// Cores take up to so many cycles to change hands when they have drained: no warp starts
+    /// meanwhile, though there is work.
+    #[must_use]
+    pub fn with_change(self, change: u64) -> Self {
+        Self { change, ..self }
     }
 
     /// Takes the events of a cycle, and gives the registers that the host writes.
@@ -78,8 +88,9 @@ impl Turns {
         match self.state {
             State::Running => {
                 // Packets of the first function may wait for the rest of their warp.
-                let patience = if self.function == 0 { QUIET + self.timeout.min(4 * QUIET) } else { QUIET };
-                let is_quiet = self.running == 0 && now > self.last + patience;
+                let forming = if self.function == 0 { self.timeout.min(4 * QUIET) } else { 0 };
+                let changing = if self.started == 0 { self.change } else { 0 };
+                let is_quiet = self.running == 0 && now > self.last + QUIET + forming + changing;
                 let is_done = self.function > 0 && self.waiting[self.function] == 0;
                 if self.started < self.batch && !is_quiet && !is_done {
                     return;
@@ -195,6 +206,18 @@ mod tests {
         assert_eq!(given(&mut turns, 118, &[]), [0x111]);
         assert_eq!(given(&mut turns, 119, &[]), NOTHING, "one waits");
         assert_eq!(given(&mut turns, 120, &[start(1)]), [0xfff]);
+    }
+
+    /// Cores that are cleared for 1,000 cycles: no function is without work before.
+    #[test]
+    fn a_turn_does_not_end_while_cores_change_hands() {
+        let finish = (0, Event::Finish(SLOT));
+        let mut turns = Turns::new(2, 3, 1, 0, 0).with_change(1_000);
+        assert_eq!(given(&mut turns, 0, &[]), [0x000]);
+        assert_eq!(given(&mut turns, 900, &[start(0)]), [0x111]);
+        assert_eq!(given(&mut turns, 950, &[finish]), NOTHING);
+        assert_eq!(given(&mut turns, 1_900, &[]), NOTHING);
+        assert_eq!(given(&mut turns, 1_950, &[start(1)]), [0x000], "all that waited has started");
     }
 
     #[test]
