@@ -3,9 +3,10 @@
  * piece is added while the next one comes and the one before it goes on.
  *
  * Own words: threads of a warp, rings, words of a ring (not less than nodes), words of a piece,
- * rounds: the sums are summed again in each, so that the last one finds warm caches. The heap has 64 bytes for the signal of each ring, zeroed; the words of the rings; and the landing
- * words of each ring: for each node but one the words of the longest chunk. At the end words 4 and
- * 5 behind a signal are the cycles at which the last round of the ring began and ended.
+ * rounds: the sums are summed again in each, so that the last one finds warm caches. The heap has
+ * 64 bytes for the signal of each ring, zeroed; the words of the rings; and the landing words of
+ * each ring: for each node but one the words of the longest chunk. At the end words 4 and 5 behind
+ * a signal are the cycles at which the last round of the ring began and ended.
  *
  * In the first half (reduce-scatter) each node adds what comes to its own chunk and passes that on,
  * so that node i ends with the sum of chunk i + 1. In the second (all-gather) sums go round, into
