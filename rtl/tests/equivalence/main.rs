@@ -160,8 +160,8 @@ units! {
         task_fifo: TaskFifo::<3, 4>::default(), 10_000, inputs::task_fifo;
         warp_former: WarpFormer::new(4), 10_000, inputs::warp_former;
         warp_former_counted: WarpFormer::counted(4, 1), 10_000, inputs::warp_former;
-        warp_former_with_functions: WarpFormer::with_functions(4), 10_000, inputs::warp_former;
         warp_former_unconstrained: WarpFormer::new(8);
+        warp_former_with_functions: WarpFormer::with_functions(4), 10_000, inputs::warp_former;
         warp_issue: WarpIssue::new(3, 20, 0), 10_000, inputs::warp_issue();
         warp_issue_least_occupied: WarpIssue::least_occupied(3, 20, 1), 10_000, inputs::warp_issue();
         warp_issue_unconstrained: WarpIssue::new(3, 8, 1);

@@ -44,7 +44,7 @@ impl Kind {
         match self {
             Self::Fixed(bytes) => bytes as f64,
             Self::Imix => IMIX.iter().sum::<usize>() as f64 / IMIX.len() as f64,
-            Self::TcpMix => 1_000.0,
+            Self::TcpMix => 710.0,
             Self::Bimodal(percent) => {
                 let long = f64::from(percent) / 100.0;
                 BIMODAL.0 as f64 * (1.0 - long) + BIMODAL.1 as f64 * long

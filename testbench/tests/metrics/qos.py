@@ -11,7 +11,7 @@ import json
 import sys
 from fractions import Fraction
 from itertools import groupby
-from math import ceil
+from math import ceil, floor, sqrt
 from statistics import fmean
 
 
@@ -23,6 +23,16 @@ def percentile(values, share):
 
 def quarters(values):
     return percentile(values, Fraction(3, 4)) - percentile(values, Fraction(1, 4))
+
+
+def interval_of_p99(values):
+    """Values between which the 99th percentile lies with 95 % confidence: normal ranks."""
+    ranked, count = sorted(values), len(values)
+    away = 1.96 * sqrt(count * 0.99 * 0.01)
+    low, high = floor(0.99 * count - away), ceil(0.99 * count + away)
+    if count < 1000 or high >= count:
+        return None
+    return [ranked[max(low, 1) - 1], ranked[high - 1]]
 
 
 def distribution(values):
@@ -37,6 +47,7 @@ def distribution(values):
         "p50": percentile(values, Fraction(1, 2)),
         "p95": percentile(values, Fraction(95, 100)),
         "p99": percentile(values, Fraction(99, 100)),
+        "p99_interval": interval_of_p99(values),
         "p999": top,
         "max": max(values),
         "iqr": quarters(values),
