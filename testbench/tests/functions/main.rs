@@ -174,7 +174,7 @@ fn chain_limit_bounds_what_is_in_flight() {
         let mut turns = [[1, 3, 2], [0, 1, 3]].into_iter().cycle();
         while array.pending() > 0 {
             array.give(turns.next().unwrap());
-            array.run(600);
+            array.run(1_500);
         }
         array.check();
         let (mut in_flight, mut most) = (0, 0);
