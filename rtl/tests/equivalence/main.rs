@@ -385,8 +385,8 @@ units! {
         // Its banks have single-byte writes in the text for synthesis.
         scratchpad_for_synthesis:
             Scratchpad::<4>::default(), 10_000, inputs::scratchpad, check_synthesized_with;
-        scratchpad_that_is_cleared: Scratchpad::<4>::new(1), 10_000, inputs::scratchpad;
         scratchpad_of_one_lane: Scratchpad::<1>::default(), 10_000, inputs::scratchpad;
+        scratchpad_that_is_cleared: Scratchpad::<4>::new(1), 10_000, inputs::scratchpad;
         store_align: StoreAlign::default();
         store_merge: StoreMerge::new(4);
         store_path: StorePath::<4>::new(4), 10_000, inputs::store_path;
