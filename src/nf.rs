@@ -16,7 +16,7 @@ use crate::chain::profiles::{frames, reaching, Measurer, ProfileArgs};
 use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
-use crate::run::memory_timing::MemoryTiming;
+use crate::run::memory_timing::MemoryArgs;
 use crate::run::MEMORY_BYTES;
 
 #[derive(clap::Subcommand)]
@@ -45,17 +45,8 @@ pub struct BenchArgs {
     bytes: Vec<u16>,
     #[command(flatten)]
     measurement: ProfileArgs,
-    /// Timing of the memory, as of `hermes run`
-    #[arg(
-        long,
-        value_name = "fixed|dram[:NAME=N,...]",
-        default_value = "fixed",
-        help_heading = "Surroundings"
-    )]
-    memory: MemoryTiming,
-    /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
-    mem_latency: Option<u32>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Write the profiles as JSON, for `hermes chain plan --profile`
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -124,7 +115,7 @@ fn bench(args: &BenchArgs, files: Files, quiet: bool) -> anyhow::Result<()> {
     config.packet_ports = true;
     config.validate()?;
     let json = args.json.as_deref().map(OutputFile::create).transpose()?;
-    let latency = args.memory.latency(args.mem_latency)?;
+    let latency = args.memory.latency()?;
     let traffic = match &args.pcap {
         Some(path) => vec![traffic::read(path, Some(args.measurement.packets()))?.frames],
         None => {

@@ -37,7 +37,7 @@ use crate::timeline::{Timeline, TimelineArgs};
 use arrivals::ArrivalArgs;
 use data::{Data, DataArgs};
 use expect::{ExpectArgs, Expected};
-use memory_timing::MemoryTiming;
+use memory_timing::MemoryArgs;
 use outcome::{
     both, came_in, check_left_lengths, compare, core_work, counted, fault_causes, in_capture, places,
     records, tell_faults, tell_races,
@@ -106,18 +106,8 @@ pub struct Subject {
     /// is
     #[arg(long, value_name = "MHZ", default_value = "1000", help_heading = "Surroundings")]
     clock: Clock,
-    /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times
-    /// in cycles, such as `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
-    #[arg(
-        long,
-        value_name = "fixed|dram[:NAME=N,...]",
-        default_value = "fixed",
-        help_heading = "Surroundings"
-    )]
-    memory: MemoryTiming,
-    /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
-    mem_latency: Option<u32>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Verdict and times of every packet as CSV, in commit order
     #[arg(long, value_name = "FILE.csv", help_heading = "Outputs")]
     verdicts: Option<PathBuf>,
@@ -193,7 +183,7 @@ impl Subject {
         RunOptions {
             // Firmware works while no packet comes.
             skip_idle: self.what.firmware.is_none(),
-            ..self.arrivals.watched(self.commit_limit, self.limits.watchdog, self.mem_latency)
+            ..self.arrivals.watched(self.commit_limit, self.limits.watchdog, self.memory.mem_latency)
         }
     }
 
@@ -246,7 +236,7 @@ pub fn run(
     args.ring.check(args.through == Through::Ports, &args.expect)?;
     let firmware = args.what.firmware.as_deref().map(Firmware::read).transpose()?;
     let config = args.config(firmware.as_ref(), profiler.is_some())?;
-    let latency = args.memory.latency(args.mem_latency)?;
+    let latency = args.memory.latency()?;
     let pcap = match (&args.pcap, &firmware) {
         (Some(pcap), _) => pcap,
         (None, Some(_)) if profiler.is_some() => {

@@ -19,7 +19,7 @@ use crate::array::ArrayArgs;
 use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
-use crate::run::memory_timing::MemoryTiming;
+use crate::run::memory_timing::MemoryArgs;
 use crate::run::MEMORY_BYTES;
 
 /// Most bytes of the file of a split.
@@ -49,17 +49,8 @@ pub struct Args {
     /// Clock of the array that the rates are for
     #[arg(long, value_name = "MHZ", default_value = "1000", help_heading = "Surroundings")]
     clock: Clock,
-    /// Timing of the memory, as of `hermes run`
-    #[arg(
-        long,
-        value_name = "fixed|dram[:NAME=N,...]",
-        default_value = "fixed",
-        help_heading = "Surroundings"
-    )]
-    memory: MemoryTiming,
-    /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
-    mem_latency: Option<u32>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Write the split as JSON, for `hermes chain run --plan`
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -205,7 +196,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let on = Surroundings { config: &config, memory_bytes: MEMORY_BYTES, frame_bytes };
     let chain = plan.place(on).map_err(each_on_its_line)?;
     let reaching = reaching(&chain, &config, &frames)?;
-    let latency = args.memory.latency(args.mem_latency)?;
+    let latency = args.memory.latency()?;
     let mut measurer = Measurer::new(&config, &args.measurement, latency, quiet)?;
     let (mut demands, mut measured) = (Vec::new(), Vec::new());
     let form = match args.model {

@@ -23,7 +23,7 @@ use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
 use crate::run::arrivals::ArrivalArgs;
-use crate::run::memory_timing::MemoryTiming;
+use crate::run::memory_timing::MemoryArgs;
 use crate::run::outcome::{check_left_lengths, compare, records};
 use crate::run::outputs::{write_left, ResultArgs};
 use crate::run::program::{in_the_ring, on_the_wire};
@@ -54,17 +54,8 @@ pub struct Args {
     /// Clock of the array that the report is for
     #[arg(long, value_name = "MHZ", default_value = "1000", help_heading = "Surroundings")]
     clock: Clock,
-    /// Timing of the memory, as of `hermes run`
-    #[arg(
-        long,
-        value_name = "fixed|dram[:NAME=N,...]",
-        default_value = "fixed",
-        help_heading = "Surroundings"
-    )]
-    memory: MemoryTiming,
-    /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
-    mem_latency: Option<u32>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Cycles that the oldest waiting packet waits for a full warp
     #[arg(long, value_name = "CYCLES", default_value_t = ArraySetup::default().timeout, help_heading = "Array")]
     timeout: u32,
@@ -178,7 +169,7 @@ impl Args {
 
     fn options(&self, chain: &Chain) -> RunOptions {
         let watchdog = chain.functions.iter().map(|function| function.watchdog).max();
-        self.arrivals.watched(self.commit_limit, watchdog.unwrap_or(0), self.mem_latency)
+        self.arrivals.watched(self.commit_limit, watchdog.unwrap_or(0), self.memory.mem_latency)
     }
 }
 
@@ -220,7 +211,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             ports: args.through == Through::Ports,
             memory_bytes: MEMORY_BYTES,
             sharing,
-            latency: args.memory.latency(args.mem_latency)?,
+            latency: args.memory.latency()?,
             timeout: args.timeout,
             options: args.options(&chain),
         };
