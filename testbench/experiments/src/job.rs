@@ -138,10 +138,11 @@ impl Estimate {
             return Ok(chain.estimate(parameters.packets, bytes));
         }
         // The mean of a frame, and what its slot takes.
-        let (frame_bytes, slot_bytes) = match parameters.kind()? {
-            Kind::Fixed(bytes) => (bytes, (bytes + 64).next_power_of_two()),
-            Kind::Imix => (362, 2048),
-            kind @ (Kind::TcpMix | Kind::Bimodal(_)) => (kind.mean_bytes() as usize, 2048),
+        let kind = parameters.kind()?;
+        let frame_bytes = kind.mean_bytes().round() as usize;
+        let slot_bytes = match kind {
+            Kind::Fixed(bytes) => (bytes + 64).next_power_of_two(),
+            Kind::Imix | Kind::TcpMix | Kind::Bimodal(_) => 2048,
         };
         let packets = parameters.packets as f64;
         let lanes = (parameters.array.cores * parameters.array.lanes) as f64;

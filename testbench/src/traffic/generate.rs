@@ -1,6 +1,7 @@
 //! Makes traffic: valid packets with real checksums, and a share of bad headers on request.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::str::FromStr;
 
 use etherparse::{TcpHeader, TcpOptionElement};
@@ -10,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::aim::Aim;
 use super::packet::{self, Defect, Endpoint, MIN_FRAME};
-use super::{wire_bits, Frame};
+use super::{wire_bits, Frame, WIRE_OVERHEAD_BYTES};
 use crate::slot;
 
 /// Time of the first packet: 2023-11-14, in nanoseconds since 1970.
@@ -49,6 +50,24 @@ impl Kind {
                 let long = f64::from(percent) / 100.0;
                 BIMODAL.0 as f64 * (1.0 - long) + BIMODAL.1 as f64 * long
             }
+        }
+    }
+
+    /// Bits of a frame on the wire in the mean, with preamble, FCS and gap.
+    #[must_use]
+    pub fn mean_wire_bits(self) -> f64 {
+        8.0 * (self.mean_bytes() + WIRE_OVERHEAD_BYTES as f64)
+    }
+}
+
+impl fmt::Display for Kind {
+    /// As [`FromStr`] takes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Imix => f.write_str("imix"),
+            Self::Fixed(bytes) => write!(f, "fixed:{bytes}"),
+            Self::TcpMix => f.write_str("tcp-mix"),
+            Self::Bimodal(percent) => write!(f, "bimodal:{percent}"),
         }
     }
 }
@@ -306,6 +325,13 @@ mod tests {
         let last = &frames[frames.len() - 1];
         let bits: u64 = frames[..1199].iter().map(wire_bits).sum();
         assert_eq!(last.timestamp - START, bits / 100, "timestamps follow the line rate");
+    }
+
+    #[test]
+    fn kinds_are_told_as_they_are_read() {
+        for kind in ["imix", "fixed:60", "bimodal:10", "tcp-mix"] {
+            assert_eq!(kind.parse::<Kind>().unwrap().to_string(), kind);
+        }
     }
 
     #[test]

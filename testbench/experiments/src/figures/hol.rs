@@ -1,6 +1,7 @@
 //! Head-of-line blocking: what long frames among short ones cost those that wait for them, as
 //! packets leave in the order in which they came.
 
+use super::measure::cost_of_order;
 use super::{figure, label, labels, Results, QUICK_PACKETS};
 use crate::parameters::Parameters;
 use crate::plan::{Cell, Experiment, Scale};
@@ -53,8 +54,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         for (found, result) in results.labelled(&[("load", load)]) {
             let share = label(found, "long");
             let Some(delays) = &result.measured.delays else { continue };
-            let (with, waiting) = (delays.delay.mean, delays.stages.dcq.mean);
-            let ratio = with / (with - waiting).max(1.0);
+            let [with, until_finish, ratio] = cost_of_order(delays);
             points.extend(share.parse().ok().map(|share: f64| (share, ratio)));
             if worst.as_ref().is_none_or(|(most, _)| ratio > *most) {
                 worst = Some((ratio, format!("{share} % long frames at {load} Gbit/s")));
@@ -64,7 +64,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
                 load.to_string(),
                 figure(result.measured.whole.mpps()),
                 figure(with),
-                figure(with - waiting),
+                figure(until_finish),
                 format!("{ratio:.3}"),
                 delays.stages.dcq.p50.to_string(),
                 delays.stages.dcq.p99.to_string(),

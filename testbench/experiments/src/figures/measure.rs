@@ -147,6 +147,12 @@ fn load(result: &ResultFile, figure: fn(&Load) -> Option<f64>) -> Option<f64> {
     result.measured.load.as_ref().and_then(figure)
 }
 
+/// What order costs: the mean delay until the commit, that until the finish, and their ratio.
+pub(crate) fn cost_of_order(delays: &Delays) -> [f64; 3] {
+    let (with, waiting) = (delays.delay.mean, delays.stages.dcq.mean);
+    [with, with - waiting, with / (with - waiting).max(1.0)]
+}
+
 fn delays(result: &ResultFile, figure: fn(&Delays) -> f64) -> Option<f64> {
     result.measured.delays.as_ref().map(figure)
 }

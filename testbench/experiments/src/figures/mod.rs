@@ -30,7 +30,7 @@ mod timeout;
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use hermes_testbench::traffic::{Kind, WIRE_OVERHEAD_BYTES};
+use hermes_testbench::traffic::Kind;
 
 pub(crate) use measure::computing_rate;
 pub use measure::{Measure, MEASURES};
@@ -123,7 +123,7 @@ struct App {
     /// The app that runs.
     runs: &'static str,
     /// Kind of its frames.
-    frames: &'static str,
+    frames: Kind,
     published: &'static str,
     packets: usize,
     /// Million packets a second that it reaches at its best MCW on the array of the paper, about:
@@ -135,22 +135,12 @@ struct App {
 impl App {
     /// An app with frames of 64 bytes.
     const fn of(name: &'static str, published: &'static str, packets: usize, throughput: (f64, f64)) -> Self {
-        Self { name, runs: name, frames: "fixed:60", published, packets, throughput }
+        Self { name, runs: name, frames: Kind::Fixed(60), published, packets, throughput }
     }
 
     /// A run of it.
     fn parameters(&self) -> anyhow::Result<Parameters> {
         Ok(Parameters { frames: self.frames.to_string(), ..Parameters::of(self.runs)? })
-    }
-
-    /// Captured bytes of a frame in the mean, without FCS.
-    fn frame_bytes(&self) -> f64 {
-        self.frames.parse().map_or(60.0, Kind::mean_bytes)
-    }
-
-    /// Bits of a frame on the wire in the mean, with preamble, FCS and gap.
-    fn wire_bits(&self) -> f64 {
-        8.0 * (self.frame_bytes() + WIRE_OVERHEAD_BYTES as f64)
     }
 
     /// A run of it at saturation, with an MCW.

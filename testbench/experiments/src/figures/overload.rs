@@ -26,7 +26,7 @@ const LOADS: (f64, f64) = (0.5, 2.0);
 fn arrivals(app: &App, packets: usize) -> String {
     let (low, high) = (rate(app, Through::Host, LOADS.0), rate(app, Through::Host, LOADS.1));
     // Cycles that a quarter of the packets take at a rate in Gbit/s.
-    let cycles = |rate: f64| (packets as f64 / 4.0 * app.wire_bits() / rate).round() as u64;
+    let cycles = |rate: f64| (packets as f64 / 4.0 * app.frames.mean_wire_bits() / rate).round() as u64;
     let up = cycles(low);
     format!("step:{low}@0,{high}@{up},{low}@{}", up + cycles(high))
 }

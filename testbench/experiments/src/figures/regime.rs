@@ -1,6 +1,6 @@
 //! Traffic by its load: the papers name regimes, not rates.
 
-use hermes_testbench::traffic::{ArrivalProcess, Kind, WIRE_OVERHEAD_BYTES};
+use hermes_testbench::traffic::{ArrivalProcess, Kind};
 
 use super::{App, QUICK_PACKETS};
 use crate::parameters::Through;
@@ -21,12 +21,12 @@ pub fn nominal(app: &App, through: Through) -> f64 {
 /// Gbit/s on the wire of a load of `factor`, with a digit behind the point, so that what the text
 /// of a job says is what runs.
 pub fn rate(app: &App, through: Through, factor: f64) -> f64 {
-    (nominal(app, through) * factor * app.wire_bits() / 1e3 * 10.0).round() / 10.0
+    (nominal(app, through) * factor * app.frames.mean_wire_bits() / 1e3 * 10.0).round() / 10.0
 }
 
 /// Million packets a second that [`rate`] is.
 pub fn offered(app: &App, through: Through, factor: f64) -> f64 {
-    rate(app, through, factor) / app.wire_bits() * 1e3
+    rate(app, through, factor) / app.frames.mean_wire_bits() * 1e3
 }
 
 /// Packets of a run at a load in percent: a quarter of `packets` at low loads, at which a packet
@@ -54,6 +54,5 @@ pub fn offered_to(result: &ResultFile) -> f64 {
         ) => rate,
         _ => 0.0,
     };
-    let frame = result.job.parameters.kind().map_or(60.0, Kind::mean_bytes);
-    rate / (8.0 * (frame + WIRE_OVERHEAD_BYTES as f64)) * 1e3
+    rate / result.job.parameters.kind().unwrap_or(Kind::Fixed(60)).mean_wire_bits() * 1e3
 }

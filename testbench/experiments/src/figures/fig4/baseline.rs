@@ -83,7 +83,7 @@ pub struct Baseline {
 
 /// Bytes of a packet to the GPU and back.
 fn bytes(app: &App) -> (f64, f64) {
-    let frame = app.frame_bytes();
+    let frame = app.frames.mean_bytes();
     let back = match app.runs {
         "dpi" | "classifier" | "route-lookup" => VERDICT_BYTES,
         _ => frame,
@@ -168,7 +168,7 @@ pub fn calibrated(results: &Results, dpi: &App, system: &System) -> Option<Syste
 /// Gbit/s of an app's frames.
 pub fn gbps(mpps: f64, app: &App) -> f64 {
     // A frame on the wire has 20 bytes of preamble and gap, which are no part of it.
-    mpps * (app.wire_bits() - 160.0) / 1e3
+    mpps * (app.frames.mean_wire_bits() - 160.0) / 1e3
 }
 
 #[cfg(test)]

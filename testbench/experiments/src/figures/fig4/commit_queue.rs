@@ -1,6 +1,7 @@
 //! Figure 4(d): what the delay commit queue adds to the delay.
 
 use super::WARPS;
+use crate::figures::measure::cost_of_order;
 use crate::figures::regime::offered_to;
 use crate::figures::{figure, Results, APPS};
 use crate::report::{Plot, Scale, Section, Series};
@@ -16,18 +17,17 @@ pub fn section(results: &Results) -> anyhow::Result<Section> {
             let Some(result) = results.with(&labels) else { continue };
             let Some(delays) = &result.measured.delays else { continue };
             lost = lost.max(throughput_lost(result));
-            let (with, waiting) = (delays.delay.mean, delays.stages.dcq.mean);
-            let ratio = with / (with - waiting).max(1.0);
+            let [with, until_finish, ratio] = cost_of_order(delays);
             points.push((at as f64, ratio));
             if ratio > largest.1 {
                 largest = (format!("{}, MCW {mcw}", app.published), ratio);
             }
-            let service = delays.service.mean / (delays.service.mean - waiting).max(1.0);
+            let service = delays.service.mean / (delays.service.mean - delays.stages.dcq.mean).max(1.0);
             rows.push(vec![
                 app.published.to_string(),
                 mcw.to_string(),
                 figure(with),
-                figure(with - waiting),
+                figure(until_finish),
                 format!("{ratio:.3}"),
                 format!("{service:.3}"),
                 format!("{:.2} %", 100.0 * throughput_lost(result)),

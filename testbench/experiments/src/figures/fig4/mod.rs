@@ -8,6 +8,8 @@ mod cores;
 mod gain;
 mod sparse;
 
+use hermes_testbench::traffic::Kind;
+
 use super::model::closed;
 use super::regime::{even, BURST_PACKETS};
 use super::{labels, App, APPS, QUICK_PACKETS};
@@ -73,7 +75,7 @@ const FACTORS: [(&str, f64); 2] = [("2.0", 2.0), ("1.1", 1.1)];
 const IMIX: App = App {
     name: "dpi-imix",
     runs: "dpi",
-    frames: "imix",
+    frames: Kind::Imix,
     published: "DPI, IMIX",
     packets: 32_768,
     throughput: (23.0, 0.0),
