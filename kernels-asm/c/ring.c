@@ -29,9 +29,16 @@ struct ring {
     uint64_t *signal;
     uint32_t *words;
     uint32_t *landing;
-    uint32_t nodes, piece, pieces; /* pieces of the longest chunk */
-    uint32_t share, rest;          /* chunks have so many words, the first ones one more */
+    uint32_t nodes, me, next;
+    uint32_t piece, pieces;        /* words of a piece; pieces of the longest chunk */
+    uint32_t share, rest, longest; /* chunks have so many words, the first ones one more */
     uint32_t before;               /* pieces of the rounds before */
+};
+
+/* Where a round is. */
+struct place {
+    uint32_t chunk, number; /* pieces that the next node has */
+    uint32_t *to;           /* its landing words */
 };
 
 static inline uint32_t first_of(const struct ring *ring, uint32_t chunk)
@@ -39,38 +46,19 @@ static inline uint32_t first_of(const struct ring *ring, uint32_t chunk)
     return chunk * ring->share + (chunk < ring->rest ? chunk : ring->rest);
 }
 
-/* The chunk that is so many steps behind. */
-static inline uint32_t chunk_behind(const struct ring *ring, uint32_t from, uint32_t steps)
-{
-    uint32_t chunk = from + 2 * ring->nodes - steps;
-    while (chunk >= ring->nodes)
-        chunk -= ring->nodes;
-    return chunk;
-}
-
-/* Where a piece of a chunk begins, and its words: none if the chunk is shorter. */
-static inline uint32_t piece_of(const struct ring *ring, uint32_t chunk, uint32_t piece, uint32_t *first)
-{
-    uint32_t begin = first_of(ring, chunk) + piece * ring->piece, end = first_of(ring, chunk + 1);
-    *first = begin;
-    if (begin >= end)
-        return 0;
-    return end - begin < ring->piece ? end - begin : ring->piece;
-}
-
 /* The lanes share the words, whose loads are in front of their stores: a load waits until the
  * stores before it were performed. */
-static inline __attribute__((always_inline)) void add_by(uint32_t *sum, const uint32_t *other, uint32_t count, uint32_t lanes)
+static inline __attribute__((always_inline)) void add_by(uint32_t *sum, const uint32_t *other, uint32_t count, uint32_t lanes, uint32_t together)
 {
-    uint32_t at = hermes_lane(), whole = count / (TOGETHER * lanes) * (TOGETHER * lanes);
-    for (; at < whole; at += TOGETHER * lanes) {
+    uint32_t at = hermes_lane(), whole = count / (together * lanes) * (together * lanes);
+    for (; at < whole; at += together * lanes) {
         uint32_t words[TOGETHER];
 #pragma GCC unroll 8
-        for (uint32_t i = 0; i < TOGETHER; i++)
+        for (uint32_t i = 0; i < together; i++)
             words[i] = sum[at + i * lanes] + other[at + i * lanes];
         __asm__ volatile("" ::: "memory");
 #pragma GCC unroll 8
-        for (uint32_t i = 0; i < TOGETHER; i++)
+        for (uint32_t i = 0; i < together; i++)
             sum[at + i * lanes] = words[i];
     }
     for (; at < count; at += lanes)
@@ -78,44 +66,74 @@ static inline __attribute__((always_inline)) void add_by(uint32_t *sum, const ui
 }
 
 /* Out of line, so that the lanes meet at their end. Eight lanes need no addresses of their own for
- * each word. */
+ * each word, others load fewer words together. */
 static APART void add_by_eight(uint32_t *restrict sum, const uint32_t *restrict other, uint32_t count)
 {
-    add_by(sum, other, count, 8);
+    add_by(sum, other, count, 8, TOGETHER);
 }
 
 static APART void add(uint32_t *restrict sum, const uint32_t *restrict other, uint32_t count, uint32_t lanes)
 {
-    add_by(sum, other, count, lanes);
+    add_by(sum, other, count, lanes, TOGETHER / 2);
 }
 
-/* A piece to the next node, and with it how many that one has. */
-static APART uint32_t pass(hermes_ctx_t ctx, const struct ring *ring, uint32_t step, uint32_t piece)
+/* A chunk of a step, in which pieces come or not, are added or not, and go on to the landing words of
+ * the next node, or to its words, or not. What a piece needs is known before it is waited for, in
+ * registers: the wait takes all out of the L1, the stack too. It is put without the checks of
+ * hermes_put_signal_nbi, which read there. */
+static inline __attribute__((always_inline)) uint32_t pass_chunk(hermes_ctx_t ctx, const struct ring *ring, uint32_t lanes, struct place *place, uint32_t comes, uint32_t adds, uint32_t goes, uint32_t lands)
 {
-    uint32_t me = hermes_my_pe(), next = me + 1 == ring->nodes ? 0 : me + 1, first;
-    uint32_t count = piece_of(ring, chunk_behind(ring, me + 1, step), piece, &first);
-    uint32_t number = ring->before + (step - 1) * ring->pieces + piece + 1;
-    uint32_t *source = ring->words + first, *target = source;
-    if (step < ring->nodes)
-        target = ring->landing + (step - 1) * (ring->share + (ring->rest > 0)) + piece * ring->piece;
-    if (!count)
-        return hermes_p64(ctx, ring->signal, number, next);
-    __asm__ volatile("fence rw, rw" ::: "memory"); /* what all lanes stored */
-    return hermes_put_signal_nbi(ctx, target, source, 4 * count, ring->signal, number, HERMES_SIGNAL_SET, next);
+    uint64_t *signal = ring->signal;
+    uint32_t most = ring->piece, next = ring->next, number = place->number, last = number + ring->pieces;
+    uint32_t *source = ring->words + first_of(ring, place->chunk), *target = lands ? place->to : source;
+    uint32_t *came = place->to - ring->longest, left = ring->words + first_of(ring, place->chunk + 1) - source;
+    uint32_t behind = comes ? ring->pieces : 0;
+    while (number != last) {
+        uint32_t count = left < most ? left : most;
+        number++;
+        if (comes)
+            hermes_wait_until32((const uint32_t *)signal, HERMES_GE, number - behind);
+        if (adds && count) {
+            if (lanes == 8)
+                add_by_eight(source, came, count);
+            else
+                add(source, came, count, lanes);
+            __asm__ volatile("fence rw, rw" ::: "memory"); /* what all lanes stored */
+        }
+        if (goes) {
+            uint32_t code = count ? hermes_put_nbi(ctx, target, source, 4 * count, next) : 0;
+            if (!code)
+                code = hermes_p64(ctx, signal, number, next);
+            if (code)
+                return code;
+        }
+        source += count;
+        target += count;
+        came += count;
+        left -= count;
+    }
+    place->number = last;
+    place->to += ring->longest;
+    place->chunk = place->chunk ? place->chunk - 1 : ring->nodes - 1;
+    return 0;
 }
 
-/* A piece that came is added to the own one, in the first half. */
-static APART void take(const struct ring *ring, uint32_t step, uint32_t piece, uint32_t lanes)
+/* A round: the own chunk goes out; then chunks come and are added, the last one to go into the words;
+ * then sums come and go on, but the last one. */
+static inline __attribute__((always_inline)) uint32_t pass_round(hermes_ctx_t ctx, const struct ring *ring, uint32_t lanes)
 {
-    uint32_t first, count = piece_of(ring, chunk_behind(ring, hermes_my_pe(), step), piece, &first);
-    hermes_wait_until32((const uint32_t *)ring->signal, HERMES_GE, ring->before + (step - 1) * ring->pieces + piece + 1);
-    if (step >= ring->nodes)
-        return;
-    const uint32_t *came = ring->landing + (step - 1) * (ring->share + (ring->rest > 0)) + piece * ring->piece;
-    if (lanes == 8)
-        add_by_eight(ring->words + first, came, count);
-    else
-        add(ring->words + first, came, count, lanes);
+    struct place place = {.chunk = ring->me, .number = ring->before, .to = ring->landing};
+    uint32_t nodes = ring->nodes;
+    if (nodes == 1)
+        return 0;
+    uint32_t code = pass_chunk(ctx, ring, lanes, &place, 0, 0, 1, 1);
+    for (uint32_t step = 1; step + 1 < nodes && !code; step++)
+        code = pass_chunk(ctx, ring, lanes, &place, 1, 1, 1, 1);
+    if (!code)
+        code = pass_chunk(ctx, ring, lanes, &place, 1, 1, 1, 0);
+    for (uint32_t step = nodes; step < 2 * nodes - 2 && !code; step++)
+        code = pass_chunk(ctx, ring, lanes, &place, 1, 0, 1, 0);
+    return code ? code : pass_chunk(ctx, ring, lanes, &place, 1, 0, 0, 0);
 }
 
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
@@ -124,9 +142,10 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     const struct hermes_arguments *node = arguments;
     uint32_t lanes = node->own[0], rings = node->own[1], count = node->own[2], number = packet / lanes, nodes = node->n_pes;
     uint32_t longest = (count + nodes - 1) / nodes;
-    struct ring ring = {.nodes = nodes, .piece = node->own[3], .share = count / nodes, .rest = count % nodes};
+    struct ring ring = {.nodes = nodes, .me = node->my_pe, .piece = node->own[3], .share = count / nodes, .rest = count % nodes, .longest = longest};
     if (count < nodes || ring.piece == 0)
         return VERDICT_DROP | HERMES_ERROR_LENGTH;
+    ring.next = ring.me + 1 == nodes ? 0 : ring.me + 1;
     ring.pieces = (longest + ring.piece - 1) / ring.piece;
     ring.signal = (uint64_t *)(node->heap + 64 * number);
     ring.words = (uint32_t *)(node->heap + 64 * rings) + number * count;
@@ -136,15 +155,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     uint32_t begin = 0;
     for (uint32_t round = 0; round < node->own[4] && !code; round++) {
         begin = hermes_cycle();
-        for (uint32_t piece = 0; piece < ring.pieces && nodes > 1 && !code; piece++)
-            code = pass(ctx, &ring, 1, piece);
-        for (uint32_t step = 1; step < 2 * nodes - 1 && !code; step++) {
-            for (uint32_t piece = 0; piece < ring.pieces && !code; piece++) {
-                take(&ring, step, piece, lanes);
-                if (step < 2 * nodes - 2)
-                    code = pass(ctx, &ring, step + 1, piece);
-            }
-        }
+        code = pass_round(ctx, &ring, lanes);
         uint32_t last = hermes_quiet(ctx);
         code = code ? code : last;
         ring.before += (2 * nodes - 2) * ring.pieces;
