@@ -1,7 +1,9 @@
 //! Nodes of a small array, whose kernels use the network by their command queues.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hermes_rtl::config::Config;
 use hermes_testbench::cluster::{ClusterOptions, LinkOptions, QueueMode, QueueProgram};
@@ -44,6 +46,25 @@ pub fn idle_packets(count: usize) -> Vec<Packet> {
     (0..count).map(|_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 }).collect()
 }
 
+/// ELF files that were built, by what they are made of: many tests of a program have the same.
+static BUILT: Mutex<BTreeMap<String, Arc<OnceLock<Vec<u8>>>>> = Mutex::new(BTreeMap::new());
+
+/// Writes the ELF file of `source`, which `what` tells from others of the same text; it is built
+/// once.
+fn build_once(what: &str, source: &Path, path: &Path, build: impl FnOnce(&Path)) {
+    let key = format!("{what}\n{}", fs::read_to_string(source).unwrap());
+    let built = {
+        // A test that failed leaves nothing half-done here.
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(built.entry(key).or_default())
+    };
+    let elf = built.get_or_init(|| {
+        build(path);
+        fs::read(path).unwrap()
+    });
+    fs::write(path, elf).unwrap();
+}
+
 /// A kernel with the firmware of `mode`, for nodes with these packets; what is built is in
 /// `folder`.
 pub fn program(
@@ -54,10 +75,15 @@ pub fn program(
     packets: Vec<Vec<Packet>>,
 ) -> QueueProgram {
     let path = folder.join("kernel.elf");
-    kernel::build(source, registers, &path).unwrap();
+    build_once(&format!("{registers:?}"), source, &path, |path| {
+        kernel::build(source, registers, path).unwrap();
+    });
     let kernel = KernelImage::from(&Kernel::read(&path).unwrap());
     let firmware = folder.join("firmware.elf");
-    build_firmware(&[self::source("firmware").join(mode.firmware())], &firmware).unwrap();
+    let service = self::source("firmware").join(mode.firmware());
+    build_once("firmware", &service, &firmware, |path| {
+        build_firmware(std::slice::from_ref(&service), path).unwrap();
+    });
     // Full warps only: a warp is four packets in a row.
     let setup = ArraySetup {
         ring_slots_log2: 6,
