@@ -214,7 +214,10 @@ fn commands_that_fail_fail_the_run() {
 fn bad_input() {
     let folder = folder();
     folder.write("empty.pcap", "");
-    folder.write("costs.toml", "visible = 1\npoll = -1\nservice = 1\ndoorbell = 1\ncompletion = 1\n");
+    let costs = "visible = 1\npoll = 2\nservice = 1\ndoorbell = 1\ncompletion = 1\n";
+    folder.write("costs.toml", costs.replace('2', "-1"));
+    folder.write("long.toml", costs.replace('2', "1000001"));
+    folder.write("lacks.toml", costs.replace("poll = 2\n", ""));
     let run = "cluster --kernel k.elf --json r.json --net-pcap caps";
     for (options, error) in [
         ("--nodes 0", "nodes: 0 is not possible; expected 2 to 8"),
@@ -241,6 +244,10 @@ fn bad_input() {
         ("--nodes 2 --service fast", "--service fast: "),
         ("--nodes 2 --service dgpu:fast", "--service level `fast`: expected low, middle or high"),
         ("--nodes 2 --service costs.toml", "--service costs.toml: poll = -1: expected 0 to 1000000 ns"),
+        ("--nodes 2 --service long.toml", "--service long.toml: poll = 1000001: expected 0 to 1000000 ns"),
+        ("--nodes 2 --service lacks.toml", "missing field `poll`"),
+        ("--nodes 2 --service lacks.toml", "--service lacks.toml: "),
+        ("--nodes 2 --service apu:low,poll=-1", "--service `poll=-1`: expected 0 to 1000000 ns"),
         ("--nodes 2 --dump absent", "absent"),
         ("--nodes 2 --heap 1", "--heap 1: expected 64 to 67108864 bytes"),
         ("--nodes 2 --packets 0", "--packets 0: expected 1 to 1048576"),
@@ -266,9 +273,13 @@ fn bad_input() {
         &format!("cluster --nodes 2 --kernel k.elf --net-pcap caps --net-socket {address} {SMALL}"),
         &[&format!("socket {address}: Address already in use")],
     );
-    for option in
-        ["--corrupt-in tail", "--net-socket here", "--linger 1", "--net-socket 127.0.0.1:0 --peer qp=1"]
-    {
+    for option in [
+        "--corrupt-in tail",
+        "--net-socket here",
+        "--linger 1",
+        "--net-socket 127.0.0.1:0 --peer qp=1",
+        "--service apu --service-threads 0",
+    ] {
         let run = format!("cluster --nodes 2 --kernel k.elf {option}");
         assert_eq!(folder.hermes(&run).status.code(), Some(2), "{option}");
     }
@@ -279,7 +290,8 @@ fn bad_input() {
         "cluster --nodes 2 --kernel k.elf --net-pcap caps --pcap caps/port-1.pcapng",
         &["--net-pcap caps/port-1.pcapng: would overwrite --pcap caps/port-1.pcapng"],
     );
-    assert_eq!(folder.files(), ["caps", "costs.toml", "empty.pcap", "k.S", "k.elf"], "nothing was written");
+    let files = ["caps", "costs.toml", "empty.pcap", "k.S", "k.elf", "lacks.toml", "long.toml"];
+    assert_eq!(folder.files(), files, "nothing was written");
 }
 
 /// A kernel that uses the queues of its warps, with the firmware that serves them; what it needs is
