@@ -11,11 +11,16 @@ const TRAPS: &str = "--preset fpga --cores 1 --lanes 2 --warps 4 --command-threa
 
 /// The value of the program that these sources make.
 fn value_of(sources: &[&str]) -> i32 {
+    value_with(sources, "")
+}
+
+/// The same, built with these options.
+fn value_with(sources: &[&str], options: &str) -> i32 {
     let folder = Folder::new();
     let home = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lane-traps");
     let sources: Vec<String> = sources.iter().map(|name| format!("{home}/{name}.c")).collect();
-    folder.succeed(&format!("firmware build --atomics {} -o program.elf", sources.join(" ")));
-    let output = folder.hermes(&format!("run --firmware program.elf --firmware-timeout 4000000 {TRAPS}"));
+    folder.succeed(&format!("firmware build --atomics {options} {} -o program.elf", sources.join(" ")));
+    let output = folder.hermes(&format!("run --firmware program.elf --firmware-timeout 400000000 {TRAPS}"));
     let status = output.status.code().expect("an exit code");
     eprintln!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     status
@@ -65,4 +70,17 @@ fn a_thread_alone_moves_a_window_once_a_region() {
 #[test]
 fn a_fault_is_recorded_or_traps_while_the_entry_changes() {
     assert_eq!(value_of(&["toggled"]), 100);
+}
+
+/// Memory is as if the windows had been open all the while.
+#[test]
+fn windows_that_close_at_random_lose_nothing() {
+    assert_eq!(value_of(&["closing"]), 0);
+}
+
+/// The same with 100,000 lanes that trap.
+#[test]
+#[ignore = "minutes: 100,000 lanes trap"]
+fn windows_that_close_at_random_lose_nothing_in_the_long_run() {
+    assert_eq!(value_with(&["closing"], "-D RETRIES=100000"), 0);
 }
