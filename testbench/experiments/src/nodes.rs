@@ -1,18 +1,25 @@
 //! Jobs on several nodes: the workloads of the ComP-Net paper, with those who serve their commands.
 
+mod messages;
+mod outcome;
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{
-    self, ClusterOptions, Jacobi, JacobiTimes, QueueMode, QueueProgram, QueueReport, Ring, ServiceCosts,
-    ServiceCounts, ServiceDelays, ServiceOptions, MOST_NODES,
+    self, ClusterOptions, HartCounts, Jacobi, JacobiTimes, LineLock, LineLockMet, OutsideOptions, QueueMode,
+    QueueProgram, Ring, ServiceCosts, ServiceCounts, ServiceDelays, ServiceOptions, MOST_NODES,
 };
 use hermes_testbench::cosim::{ArraySetup, KernelImage, MemoryOptions, Packet};
 use hermes_testbench::firmware::{build_firmware, Firmware};
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
 use hermes_testbench::staging::temporary_folder;
+pub use messages::{MessageTimes, Messages};
+use outcome::InTurn;
 use serde::{Deserialize, Serialize};
 use verilator_sys::ModelLibrary;
 
@@ -25,9 +32,16 @@ const GET_SIZES: &str = include_str!("../../../kernels-asm/compnet/get-sizes.c")
 const RATE: &str = include_str!("../../../kernels-asm/compnet/rate.c");
 const JACOBI: &str = include_str!("../../../kernels-asm/c/jacobi.c");
 const RING: &str = include_str!("../../../kernels-asm/c/ring.c");
+/// Its adds alone; it includes it.
+const ADDS: &str = include_str!("../../../kernels-asm/compnet/adds.c");
+/// Warps that write commands beside others that stream, in assembler.
+const RINGS: &str = include_str!("../../../kernels-asm/bench/rings.S");
+/// No kernel runs.
+const IDLE: &str = "#include <hermes.h>\nuint32_t kernel(void) { return VERDICT_FORWARD; }\n";
 /// Firmware that serves the queues, or all commands.
 const QUEUES: &str = include_str!("../../../kernels-asm/firmware/net.c");
 const PAPER: &str = include_str!("../../../kernels-asm/firmware/net-paper.c");
+const SLEEP: &str = include_str!("../../../kernels-asm/firmware/examples/net-sleep.c");
 /// Bytes of a packet between nodes: with fewer the window of a queue pair would bound those whose
 /// answers take longest.
 const MTU: u32 = 4_096;
@@ -39,10 +53,14 @@ const GET_TARGET: usize = 64 << 10;
 const GET_RESULTS: usize = 4 * 32;
 /// Sizes of gets grow by this power of two.
 const SIZE_STEP: u32 = 2;
-/// Bytes of the heap of commands in turn.
+/// Bytes of the heap of commands in turn in front of the calls that are kept, and where the times
+/// of the warps stand in it.
 const RATE_HEAP: u32 = 16 << 10;
+const RATE_TIMES: usize = 8 << 10;
 /// Most bytes of the heap: a part of the memory of a node.
 const MOST_HEAP: u64 = 1 << 27;
+/// Most commands in turn of a warp.
+const MOST_COMMANDS: u32 = 1 << 16;
 /// Bytes of a warp's line.
 const LINE: usize = 64;
 
@@ -67,11 +85,20 @@ pub enum Benchmark {
         gets: bool,
         /// Each waits for its end.
         waits: bool,
+        /// Cycles from a command of a warp to its next one; 0: as fast as they go.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        interval: u32,
     },
     /// Jacobi relaxation by all nodes.
     Jacobi(Jacobi),
     /// Allreduce by all nodes.
     Ring(Ring),
+    /// The adds of an allreduce alone, on one node: as many words as it has.
+    Adds(Ring),
+    /// Puts of the hosts, without a kernel.
+    Messages(Messages),
+    /// Commands that wait in the L2 of one node beside warps that stream.
+    LineLock(LineLock),
 }
 
 /// A workload on several nodes in place of packets.
@@ -82,12 +109,24 @@ pub struct Nodes {
     pub benchmark: Benchmark,
     /// Nodes.
     pub nodes: usize,
-    /// Who serves the commands: `queues` (hardware), `paper` (firmware alone), or a name of
-    /// [`ServiceCosts`], such as `dgpu:low`.
+    /// Who serves the commands: `queues` (hardware; harts wait in NEXT), `wfi` (the same, and the
+    /// one hart sleeps in `wfi`), `paper` (firmware alone), or a name of [`ServiceCosts`], such as
+    /// `dgpu:low`.
     pub column: String,
     /// Threads of the host that serve a node's commands; of the other columns the harts are those
     /// of the array.
     pub threads: u32,
+    /// What the harts of node 0 do while the kernel runs is counted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub counted: bool,
+}
+
+const fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Nodes {
@@ -98,14 +137,28 @@ impl Nodes {
         }
     }
 
+    /// Threads of a host serve, by their delays.
+    fn is_of_a_host(&self) -> bool {
+        !matches!(self.column.as_str(), "queues" | "wfi" | "paper")
+    }
+
+    /// Source of the firmware.
+    fn firmware(&self) -> &'static str {
+        match self.column.as_str() {
+            "paper" => PAPER,
+            "wfi" => SLEEP,
+            _ => QUEUES,
+        }
+    }
+
     /// The delays of those who serve, if it is not the array.
     fn delays(&self) -> anyhow::Result<Option<ServiceDelays>> {
-        if matches!(self.column.as_str(), "queues" | "paper") {
+        if !self.is_of_a_host() {
             return Ok(None);
         }
         ensure!(
             ServiceCosts::is_stated(&self.column),
-            "column `{}`: expected queues, paper, dgpu or apu",
+            "column `{}`: expected queues, wfi, paper, dgpu or apu",
             self.column
         );
         Ok(Some(ServiceCosts::find(&self.column)?.delays))
@@ -118,7 +171,7 @@ impl Nodes {
 
     /// What tells its kernel and firmware from those of other workloads.
     pub(crate) fn program(&self) -> String {
-        format!("{} {}", self.mode().name(), self.source())
+        format!("{} {}", self.firmware(), self.source())
     }
 
     fn service(&self) -> anyhow::Result<Option<ServiceOptions>> {
@@ -131,16 +184,21 @@ impl Nodes {
             Benchmark::GetSizes { .. } => 1,
             Benchmark::Rate { warps, .. } => warps,
             Benchmark::Jacobi(jacobi) => jacobi.warps,
-            Benchmark::Ring(ring) => ring.rings,
+            Benchmark::Ring(ring) | Benchmark::Adds(ring) => ring.rings,
+            Benchmark::Messages(_) | Benchmark::LineLock(_) => 1,
         }
     }
 
     fn heap_bytes(&self) -> u32 {
         match self.benchmark {
             Benchmark::GetSizes { most_log2, .. } => GET_TARGET as u32 + (2 << most_log2),
+            Benchmark::Rate { warps, commands, waits: true, .. } => RATE_HEAP + 4 * warps * commands,
             Benchmark::Rate { .. } => RATE_HEAP,
             Benchmark::Jacobi(jacobi) => jacobi.heap_bytes() as u32,
             Benchmark::Ring(ring) => ring.heap_bytes(self.nodes) as u32,
+            // As many landing words as words.
+            Benchmark::Adds(ring) => outcome::adds_heap_bytes(&ring) as u32,
+            Benchmark::Messages(_) | Benchmark::LineLock(_) => 0,
         }
     }
 
@@ -150,6 +208,9 @@ impl Nodes {
             Benchmark::Rate { .. } => RATE,
             Benchmark::Jacobi(_) => JACOBI,
             Benchmark::Ring(_) => RING,
+            Benchmark::Adds(_) => ADDS,
+            Benchmark::Messages(_) => IDLE,
+            Benchmark::LineLock(_) => RINGS,
         }
     }
 
@@ -157,11 +218,14 @@ impl Nodes {
     fn own(&self, lanes: u32) -> Vec<u32> {
         match self.benchmark {
             Benchmark::GetSizes { most_log2, rounds } => vec![rounds, most_log2],
-            Benchmark::Rate { warps, commands, gets, waits } => {
-                vec![commands, lanes, warps, u32::from(gets) | u32::from(waits) << 1]
+            Benchmark::Rate { warps, commands, gets, waits, interval } => {
+                // Calls that wait are kept.
+                let kind = u32::from(gets) | u32::from(waits) * 6;
+                vec![commands, lanes, warps, kind, interval, interval / warps]
             }
             Benchmark::Jacobi(jacobi) => jacobi.own(lanes as usize),
-            Benchmark::Ring(ring) => ring.own(lanes as usize),
+            Benchmark::Ring(ring) | Benchmark::Adds(ring) => ring.own(lanes as usize),
+            Benchmark::Messages(_) | Benchmark::LineLock(_) => Vec::new(),
         }
     }
 
@@ -170,15 +234,24 @@ impl Nodes {
     /// # Errors
     /// The field, its value and what was expected.
     pub(crate) fn validate(&self, array: &Config) -> anyhow::Result<()> {
+        let (least, most) = match self.benchmark {
+            Benchmark::Adds(_) | Benchmark::LineLock(_) => (1, 1),
+            Benchmark::Jacobi(_) => (1, MOST_NODES),
+            _ => (2, MOST_NODES),
+        };
         ensure!(
-            (2..=MOST_NODES).contains(&self.nodes),
-            "nodes.nodes {}: expected 2 to {MOST_NODES}",
+            (least..=most).contains(&self.nodes),
+            "nodes.nodes {}: expected {least} to {most}",
             self.nodes
         );
         self.service()?.as_ref().map_or(Ok(()), ServiceOptions::check).context("nodes")?;
         ensure!(
             array.network && array.command_threads > 0,
             "array: expected one with a network interface and a command processor, such as the preset node"
+        );
+        ensure!(
+            self.column != "wfi" || array.command_threads == 1 && array.uli_channels > 0,
+            "nodes.column wfi: expected an array with one hart and channels of user-level interrupts"
         );
         let most = (array.cores * array.warps) as u32;
         let warps = self.warps();
@@ -189,12 +262,20 @@ impl Nodes {
                 ensure!(rounds >= 2, "nodes.rounds {rounds}: expected at least 2, as the first is left out");
             }
             Benchmark::Rate { commands, .. } => {
-                ensure!(commands >= 1, "nodes.commands {commands}: expected at least 1");
+                ensure!(
+                    (1..=MOST_COMMANDS).contains(&commands),
+                    "nodes.commands {commands}: expected 1 to {MOST_COMMANDS}"
+                );
             }
             Benchmark::Jacobi(jacobi) => jacobi.check(most as usize, MOST_HEAP).context("nodes.benchmark")?,
             Benchmark::Ring(ring) => {
                 ring.check(self.nodes, most as usize, MOST_HEAP).context("nodes.benchmark")?;
             }
+            Benchmark::Adds(ring) => {
+                ring.check(1, most as usize, MOST_HEAP / 2).context("nodes.benchmark")?;
+            }
+            Benchmark::Messages(messages) => messages.check(self.nodes).context("nodes.benchmark")?,
+            Benchmark::LineLock(lock) => lock.check(array).context("nodes.benchmark")?,
         }
         Ok(())
     }
@@ -206,12 +287,23 @@ impl Nodes {
             Benchmark::GetSizes { most_log2, rounds } => {
                 u64::from(rounds) * ((2 << most_log2) / 8 + 2_500 * u64::from(most_log2))
             }
-            Benchmark::Rate { warps, commands, .. } => 150 * u64::from(warps) * u64::from(commands),
+            Benchmark::Rate { warps, commands, interval, .. } => {
+                (150 * u64::from(warps)).max(interval.into()) * u64::from(commands)
+            }
             Benchmark::Jacobi(jacobi) => {
                 let words = u64::from(jacobi.rows) * u64::from(jacobi.columns);
                 2 * words + u64::from(jacobi.iterations) * (4_000 + 5 * words / 4)
             }
-            Benchmark::Ring(ring) => u64::from(ring.rounds) * (2_000 * nodes + ring.all_words() as u64),
+            Benchmark::Ring(ring) | Benchmark::Adds(ring) => {
+                u64::from(ring.rounds) * (2_000 * nodes + ring.all_words() as u64)
+            }
+            Benchmark::Messages(messages) => {
+                let bytes = u64::from(messages.bytes) * u64::from(messages.peers);
+                u64::from(messages.rounds) * (1_000 + bytes / 10)
+            }
+            Benchmark::LineLock(lock) => {
+                u64::from(lock.commands) * u64::from(lock.service / lock.waiting.max(1))
+            }
         };
         Estimate { cycles: nodes * (30_000 + cycles), bytes: nodes * (100 << 20) }
     }
@@ -241,6 +333,9 @@ pub struct RateTimes {
     pub cycles: u32,
     /// Mean cycles of a call.
     pub call_mean: f64,
+    /// Cycles that 99 % of the calls do not exceed, if each waits for its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_p99: Option<u32>,
     /// Cycles of the longest call.
     pub call_most: u32,
 }
@@ -263,11 +358,23 @@ pub struct NodesMeasured {
     /// Cycles of an allreduce, from the first ring of any node that began to the last that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allreduce: Option<u32>,
+    /// Cycles of the adds of an allreduce alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adds: Option<u32>,
+    /// Commands that wait in the L2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_lock: Option<LineLockMet>,
+    /// Puts of the hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageTimes>,
     /// What the threads of node 0 did, if others serve its commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceCounts>,
     /// Cycles that the harts of node 0 were awake, from the start of its firmware to its end.
     pub hart_cycles: u64,
+    /// What they did while the kernel ran, if that was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harts: Option<HartCounts>,
 }
 
 /// A workload, built.
@@ -286,11 +393,25 @@ impl NodesRun {
     pub fn create(nodes: &Nodes) -> anyhow::Result<Self> {
         let folder = temporary_folder("hermes-")?;
         let path = |name: &str| folder.path().join(name);
-        fs::write(path("kernel.c"), nodes.source())?;
-        kernel::build(&path("kernel.c"), RegisterClass::Rv32i, &path("kernel.elf"))?;
-        let text = if nodes.mode() == QueueMode::Paper { PAPER } else { QUEUES };
-        fs::write(path("firmware.c"), text)?;
-        build_firmware(&[path("firmware.c")], &path("firmware.elf"))?;
+        // One kernel includes another.
+        for folder in ["c", "compnet"] {
+            fs::create_dir(path(folder))?;
+        }
+        fs::write(path("c/ring.c"), RING)?;
+        match nodes.benchmark {
+            Benchmark::LineLock(_) => {
+                kernel::build_source("rings.S", RINGS, RegisterClass::Rv32e, &path("kernel.elf"))?;
+            }
+            _ => {
+                fs::write(path("compnet/kernel.c"), nodes.source())?;
+                kernel::build(&path("compnet/kernel.c"), RegisterClass::Rv32i, &path("kernel.elf"))?;
+            }
+        }
+        // An example includes the firmware in the folder above.
+        fs::write(path("net.c"), QUEUES)?;
+        fs::create_dir(path("examples"))?;
+        fs::write(path("examples/firmware.c"), nodes.firmware())?;
+        build_firmware(&[path("examples/firmware.c")], &path("firmware.elf"))?;
         let kernel = Kernel::read(&path("kernel.elf"))?;
         let firmware = Firmware::read(&path("firmware.elf"))?;
         let programs = [
@@ -328,6 +449,11 @@ fn simulate(
     library: &ModelLibrary,
 ) -> anyhow::Result<(NodesMeasured, u64)> {
     let array = &parameters.array;
+    if let Benchmark::LineLock(lock) = nodes.benchmark {
+        let met = lock.run(library, &run.kernel, parameters.latency()?)?;
+        let cycles = nodes.estimate().cycles;
+        return Ok((NodesMeasured { line_lock: Some(met), ..NodesMeasured::default() }, cycles));
+    }
     let packet = Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 };
     let packets = vec![packet; nodes.warps() as usize * array.lanes];
     let program = QueueProgram {
@@ -347,8 +473,13 @@ fn simulate(
         heap_bytes: nodes.heap_bytes(),
         rounds: 4,
     };
+    // Nobody sends to the socket, without which a cluster has more than one node.
+    let alone = || -> anyhow::Result<_> {
+        Ok(OutsideOptions { local: "127.0.0.1:0".parse()?, remote: None, peer: None })
+    };
     let options = ClusterOptions {
         nodes: nodes.nodes,
+        outside: (nodes.nodes == 1).then(alone).transpose()?,
         memory_bytes: 1 << 28,
         memory: MemoryOptions { latency: parameters.latency()?, ..MemoryOptions::default() },
         service: nodes.service()?,
@@ -356,10 +487,18 @@ fn simulate(
         threads: 1,
         ..ClusterOptions::default()
     };
+    if let Benchmark::Messages(messages) = nodes.benchmark {
+        let (times, cycles) = messages.simulate(&options, library)?;
+        return Ok((NodesMeasured { messages: Some(times), ..NodesMeasured::default() }, cycles));
+    }
     let result = cluster::run(library, &options, |node| {
         node.mtu = MTU;
         node.host.write("NET_TIMEOUT", TIMEOUT)?;
-        program.run(node, |number, _| heap_of(nodes, number))
+        let fill = |number: usize, _: &_| outcome::heap_of(nodes, number);
+        match nodes.counted {
+            true => program.run_counted(node, fill),
+            false => program.run(node, fill),
+        }
     })?;
     for (number, node) in result.nodes.iter().enumerate() {
         ensure!(
@@ -377,125 +516,32 @@ fn simulate(
     let measured = NodesMeasured {
         cycles: cycles - first.cycles.0,
         sizes: match nodes.benchmark {
-            Benchmark::GetSizes { most_log2, rounds } => sizes(&result.nodes, most_log2, rounds)?,
+            Benchmark::GetSizes { most_log2, rounds } => outcome::sizes(&result.nodes, most_log2, rounds)?,
             _ => Vec::new(),
         },
         rate: match nodes.benchmark {
-            Benchmark::Rate { warps, commands, gets, .. } => {
-                Some(rate(&result.nodes, warps, commands, gets)?)
+            Benchmark::Rate { warps, commands, gets, waits, .. } => {
+                Some(outcome::rate(&result.nodes, InTurn { warps, commands, gets, waits })?)
             }
             _ => None,
         },
         iterations: match nodes.benchmark {
-            Benchmark::Jacobi(jacobi) => iterations(&result.nodes, &jacobi)?,
+            Benchmark::Jacobi(jacobi) => outcome::iterations(&result.nodes, &jacobi)?,
             _ => Vec::new(),
         },
         allreduce: match nodes.benchmark {
-            Benchmark::Ring(ring) => Some(allreduce(&result.nodes, &ring)?),
+            Benchmark::Ring(ring) => Some(outcome::allreduce(&result.nodes, &ring)?),
             _ => None,
         },
+        adds: match nodes.benchmark {
+            Benchmark::Adds(ring) => Some(outcome::adds(&result.nodes, &ring)?),
+            _ => None,
+        },
+        messages: None,
+        line_lock: None,
         service: first.service_counts,
         hart_cycles: first.status.counter(counter::HART_CYCLES).into(),
+        harts: first.harts,
     };
     Ok((measured, cycles * nodes.nodes as u64))
-}
-
-/// A byte of what stands at the target of gets.
-const fn pattern(at: usize) -> u8 {
-    (at ^ at >> 8 ^ at >> 16).wrapping_mul(167) as u8
-}
-
-/// What the heap of a node holds at the start.
-fn heap_of(nodes: &Nodes, number: usize) -> Vec<u8> {
-    match nodes.benchmark {
-        Benchmark::GetSizes { most_log2, .. } if number == 1 => {
-            let mut heap = vec![0; GET_TARGET + (1 << most_log2)];
-            heap.extend((0..1 << most_log2).map(pattern));
-            heap
-        }
-        Benchmark::Ring(ring) => ring.start(number),
-        // What gets bring.
-        Benchmark::Rate { warps, gets: true, .. } if number > 0 => {
-            (0..warps as usize * LINE).map(|at| pattern(at + number)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn word(heap: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([heap[at], heap[at + 1], heap[at + 2], heap[at + 3]])
-}
-
-fn sizes(nodes: &[QueueReport], most_log2: u32, rounds: u32) -> anyhow::Result<Vec<SizeTimes>> {
-    let heap = nodes.first().map(QueueReport::heap).unwrap_or_default();
-    let sizes: Vec<u32> = (0..=most_log2).step_by(SIZE_STEP as usize).collect();
-    let most = sizes.last().map_or(0, |log2| 1usize << log2);
-    let got = &heap[GET_TARGET..GET_TARGET + most];
-    if let Some(at) = (0..most).find(|at| got[*at] != pattern(*at)) {
-        anyhow::bail!("byte {at} of what was got is {}; expected {}", got[at], pattern(at));
-    }
-    let times = sizes.iter().enumerate().map(|(place, log2)| {
-        let at = GET_RESULTS + 12 * place;
-        let mean = f64::from(word(heap, at)) / f64::from(rounds - 1);
-        SizeTimes { bytes: 1 << log2, mean, least: word(heap, at + 4), first: word(heap, at + 8) }
-    });
-    Ok(times.collect())
-}
-
-fn rate(nodes: &[QueueReport], warps: u32, commands: u32, gets: bool) -> anyhow::Result<RateTimes> {
-    let heap = nodes.first().map(QueueReport::heap).unwrap_or_default();
-    let others = nodes.len() - 1;
-    let (mut begin, mut end, mut most, mut sum) = (u32::MAX, 0, 0, 0);
-    for warp in 0..warps as usize {
-        let line = LINE * warp;
-        let times = RATE_HEAP as usize / 2 + line;
-        begin = begin.min(word(heap, times));
-        end = end.max(word(heap, times + 4));
-        most = most.max(word(heap, times + 8));
-        sum += u64::from(word(heap, times + 12));
-        // The last command of the warp to each node.
-        for (peer, node) in nodes.iter().enumerate().skip(1) {
-            let of_peer = |i: usize| 1 + (warp + i) % others == peer;
-            let Some(last) = (0..commands as usize).rev().find(|i| of_peer(*i)) else { continue };
-            if gets {
-                // Gets may end in another order, and leave the bytes of any of the nodes.
-                let of = |peer: usize| (0..8).map(|at| pattern(line + at + peer)).collect::<Vec<_>>();
-                let got = &heap[line..line + 8];
-                ensure!(
-                    (1..nodes.len()).any(|peer| got == of(peer)),
-                    "warp {warp} got {got:?}; expected {:?} of node {peer}, or those of another",
-                    of(peer)
-                );
-            } else {
-                let expected = [warp as u32, last as u32 + 1];
-                let found = [word(node.heap(), line), word(node.heap(), line + 4)];
-                ensure!(
-                    found == expected,
-                    "warp {warp}: node {peer} has {found:?} of its puts; expected {expected:?}"
-                );
-            }
-        }
-    }
-    let all = u64::from(warps) * u64::from(commands);
-    Ok(RateTimes { commands: all, cycles: end - begin, call_mean: sum as f64 / all as f64, call_most: most })
-}
-
-/// Compares all words and residuals of all nodes, and gives what node 0 measured.
-fn iterations(nodes: &[QueueReport], jacobi: &Jacobi) -> anyhow::Result<Vec<JacobiTimes>> {
-    let golden = jacobi.golden(nodes.len());
-    let compare = |(number, node): (usize, &QueueReport)| {
-        jacobi.compare(&golden, number, node.heap()).map_err(anyhow::Error::msg)
-    };
-    let times: Vec<_> = nodes.iter().enumerate().map(compare).collect::<anyhow::Result<_>>()?;
-    times.into_iter().next().context("a cluster without nodes")
-}
-
-/// Compares all words of all nodes, and gives the cycles of all rings.
-fn allreduce(nodes: &[QueueReport], ring: &Ring) -> anyhow::Result<u32> {
-    let compare = |(number, node): (usize, &QueueReport)| {
-        ring.compare(nodes.len(), number, node.heap()).map_err(anyhow::Error::msg)
-    };
-    let times: Vec<_> = nodes.iter().enumerate().map(compare).collect::<anyhow::Result<_>>()?;
-    let begin = times.iter().map(|(begin, _)| *begin).min().unwrap_or(0);
-    Ok(times.iter().map(|(_, end)| *end).max().unwrap_or(0) - begin)
 }

@@ -8,6 +8,8 @@
 //! | `serve` | commands that a kernel wrote to memory, and the host posts |
 //! | `program` | a kernel on every node, from its start to its last completion |
 //! | `queues` | the same with command queues, which firmware serves while the kernel runs |
+//! | `harts` | what the harts do while a kernel runs |
+//! | `line_lock` | commands that wait in the L2 beside warps that stream, on one node |
 //! | `service` | who serves the commands of a kernel in baselines, as delays in front of the link |
 //! | `workloads` | kernels whose work is known: what they are told, and what must come of it |
 //! | `heap` | pieces of the symmetric heap |
@@ -33,7 +35,9 @@
 //! ```
 
 mod error;
+mod harts;
 mod heap;
+mod line_lock;
 mod link;
 mod lockstep;
 mod node;
@@ -55,7 +59,9 @@ use std::sync::Arc;
 use verilator_sys::{Model, ModelLibrary};
 
 pub use error::ClusterError;
+pub use harts::HartCounts;
 pub use heap::{HeapError, SymmetricHeap};
+pub use line_lock::{LineLock, LineLockMet};
 pub use link::{FaultCounts, LinkOptions, Place};
 pub use node::{address, Node, OUTSIDE_PAIR, WINDOW_REGION};
 pub use outside::{OutsideOptions, OutsidePeer};

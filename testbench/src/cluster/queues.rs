@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use super::harts::{HartCounts, HartMoment};
 use super::node::{Node, WINDOW_REGION};
 use super::program::{KernelOutcome, NodeReport};
 use super::serve::Served;
@@ -279,6 +280,8 @@ pub struct QueueReport {
     pub status: NetStatus,
     /// What the threads that serve its commands in place of the node did, if there are any.
     pub service_counts: Option<ServiceCounts>,
+    /// What its harts did, of [`QueueProgram::run_counted`].
+    pub harts: Option<HartCounts>,
 }
 
 impl QueueReport {
@@ -336,6 +339,28 @@ impl QueueProgram {
         node: &mut Node,
         fill: impl Fn(usize, &QueueArea) -> Vec<u8>,
     ) -> Result<QueueReport, CosimError> {
+        self.run_with(node, fill, false)
+    }
+
+    /// As [`Self::run`], and counts what the harts do while the kernel runs. They are stopped
+    /// before and behind it, so the node has other cycles than without.
+    ///
+    /// # Errors
+    /// As [`Self::run`], or a hart does not stop.
+    pub fn run_counted(
+        &self,
+        node: &mut Node,
+        fill: impl Fn(usize, &QueueArea) -> Vec<u8>,
+    ) -> Result<QueueReport, CosimError> {
+        self.run_with(node, fill, true)
+    }
+
+    fn run_with(
+        &self,
+        node: &mut Node,
+        fill: impl Fn(usize, &QueueArea) -> Vec<u8>,
+        counted: bool,
+    ) -> Result<QueueReport, CosimError> {
         node.host.load_kernel(&self.kernel)?;
         let firmware = Firmware::read(&self.firmware);
         let firmware = firmware.map_err(|error| CosimError::Firmware(format!("cannot be read: {error}")))?;
@@ -349,12 +374,18 @@ impl QueueProgram {
         node.connect_mesh(area.heap, area.heap_bytes)?;
         QueueService::start(node, self.mode, &firmware, &area, self.rounds)?;
         node.meet()?;
+        let moment = counted.then(|| HartMoment::before(&mut node.host)).transpose()?;
+        // Harts of some nodes may have taken longer to stop.
+        if counted {
+            node.meet()?;
+        }
 
         let began = node.host.device_mut().cycle();
         let packets = &self.packets[node.number];
         let options = RunOptions { skip_idle: false, ..RunOptions::default() };
         let result = cosim::run(&mut node.host, &setup, &layout, packets, options, &mut |_| {})?;
         let ended = node.host.device_mut().cycle();
+        let harts = moment.map(|before| before.until_now(&mut node.host)).transpose()?;
         let service = QueueService::stop(node)?;
         node.meet()?;
         let status = NetStatus::read(&mut node.host)?;
@@ -366,6 +397,17 @@ impl QueueProgram {
         let (cycles, faults) = ((began, ended), result.fault_count);
         let outcome = KernelOutcome::of(&node.host, &setup, &result);
         let service_counts = node.service_counts();
-        Ok(QueueReport { cycles, verdicts, faults, outcome, service, area, memory, status, service_counts })
+        Ok(QueueReport {
+            cycles,
+            verdicts,
+            faults,
+            outcome,
+            service,
+            area,
+            memory,
+            status,
+            service_counts,
+            harts,
+        })
     }
 }

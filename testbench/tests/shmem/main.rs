@@ -21,6 +21,7 @@ mod asleep;
 mod assembly;
 mod atomics;
 mod backlog;
+mod counted;
 mod domains;
 mod entries;
 mod errors;

@@ -86,11 +86,16 @@ pub const PANGAEA: &[Experiment] = &[
 
 /// The experiments of the ComP-Net paper, which are no part of `all`: `compnet` are all of them.
 pub const COMPNET: &[Experiment] = &[
+    compnet::fig7::EXPERIMENT,
     compnet::fig8a::EXPERIMENT,
     compnet::fig8b::EXPERIMENT,
+    compnet::service::EXPERIMENT,
+    compnet::fig8c::EXPERIMENT,
     compnet::fig9::EXPERIMENT,
     compnet::fig10::EXPERIMENT,
+    compnet::fig10b::EXPERIMENT,
     compnet::fig10::TRAINING,
+    compnet::assumptions::EXPERIMENT,
 ];
 
 /// The experiments of the G-NET paper, which are no part of `all`: `gnet` are all of them.

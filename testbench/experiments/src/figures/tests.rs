@@ -1,6 +1,6 @@
 //! Every figure, with results that are made up, all of them or some.
 
-use hermes_testbench::cluster::{JacobiTimes, ServiceCounts};
+use hermes_testbench::cluster::{HartCounts, JacobiTimes, LineLockMet, ServiceCounts};
 use hermes_testbench::cosim::PacketTimes;
 use hermes_testbench::metrics::{Delays, Load};
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::chains::{ChainMeasured, ChainRun, FunctionMeasured};
 use crate::job::{Job, FORMAT};
 use crate::media::{MediaMeasured, Pass};
-use crate::nodes::{Benchmark, Nodes, NodesMeasured, RateTimes, SizeTimes};
+use crate::nodes::{Benchmark, MessageTimes, Nodes, NodesMeasured, RateTimes, SizeTimes};
 use crate::results::{Measured, Rate};
 
 /// A result of a run, whose figures depend on `number`.
@@ -73,7 +73,10 @@ fn of_nodes(nodes: &Nodes, number: u32) -> NodesMeasured {
         least: 700 + 30 * number,
         first: 2_000,
     });
-    let rate = RateTimes { commands: 640, cycles: 20_000 + number, call_mean: 90.0, call_most: 400 };
+    let rate =
+        RateTimes { commands: 640, cycles: 20_000 + number, call_mean: 90.0, call_p99: None, call_most: 400 };
+    let harts =
+        HartCounts { harts: 4, cycles: 30_000, awake_cycles: 3_000, instructions: 2_000, line_reads: 80 };
     NodesMeasured {
         cycles: 30_000,
         sizes: sizes.collect(),
@@ -85,13 +88,19 @@ fn of_nodes(nodes: &Nodes, number: u32) -> NodesMeasured {
             _ => Vec::new(),
         },
         allreduce: matches!(nodes.benchmark, Benchmark::Ring(_)).then_some(20_000 + 100 * number),
-        service: Some(ServiceCounts {
+        adds: matches!(nodes.benchmark, Benchmark::Adds(_)).then_some(9_000 + number),
+        line_lock: matches!(nodes.benchmark, Benchmark::LineLock(_))
+            .then(|| LineLockMet { hits: 0.5 + f64::from(number % 5) / 10.0, ..LineLockMet::default() }),
+        messages: matches!(nodes.benchmark, Benchmark::Messages(_))
+            .then_some(MessageTimes { mean: f64::from(700 + number), first: 900 }),
+        service: nodes.column.contains("pu:").then_some(ServiceCounts {
             messages: 640,
             signals: 3,
             busy_cycles: 18_000,
             waiting_cycles: 90_000,
         }),
         hart_cycles: 12_000,
+        harts: nodes.counted.then_some(harts),
     }
 }
 
@@ -120,6 +129,19 @@ fn media(number: u32) -> MediaMeasured {
 
 /// What is no number, or a sentence with a hole.
 const HOLES: [&str; 7] = ["inf", "NaN", "()", ": .", " .", ", .", "  "];
+
+/// A plan that has a run which its array cannot do would end with an error.
+#[test]
+fn runs_on_nodes_are_possible() {
+    for experiment in COMPNET {
+        for scale in [Scale::Quick, Scale::Full] {
+            for cell in (experiment.cells)(scale).unwrap() {
+                let possible = cell.parameters.validate();
+                assert!(possible.is_ok(), "{} {:?}: {possible:?}", experiment.name, cell.labels);
+            }
+        }
+    }
+}
 
 #[test]
 fn figures_with_and_without_some_results() {

@@ -3,12 +3,14 @@
 
 use hermes_testbench::cluster::Ring;
 
-use super::{measured, BASELINES, COLUMNS};
+use super::inter_kernel::{self, COMPOSED, ENDS};
+use super::{measured, name_of, BASELINES};
 use crate::figures::{figure, labels, Results};
 use crate::nodes::{Benchmark, Nodes};
 use crate::parameters::Parameters;
 use crate::plan::{Cell, Experiment, Scale};
 use crate::report::{self, Plot, Section, Series};
+use crate::results::ResultFile;
 
 /// Allreduce.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -28,13 +30,19 @@ pub const TRAINING: Experiment = Experiment {
 };
 
 /// Of [`COLUMNS`] those of these figures.
-const SERVED: [&str; 5] = ["queues", "paper", "apu:middle", "dgpu:low", "dgpu:middle"];
+pub(super) const SERVED: [&str; 6] =
+    ["queues", "paper", "apu:middle", "dgpu:low", "dgpu:middle", "dgpu:high"];
 const QUICK_SERVED: [&str; 3] = ["queues", "paper", "dgpu:low"];
+/// The largest allreduce, on most nodes and by these alone: one takes most of an hour.
+const LARGEST: u32 = 64 << 20;
+const LARGEST_SERVED: [&str; 2] = ["queues", "dgpu:low"];
 /// Bytes that are reduced.
-const SIZES: [u32; 3] = [64 << 10, 1 << 20, 4 << 20];
+pub(super) const SIZES: [u32; 4] = [64 << 10, 1 << 20, 4 << 20, LARGEST];
 const QUICK_SIZES: [u32; 2] = [64 << 10, 1 << 20];
-const NODES: [usize; 3] = [2, 4, 8];
+pub(super) const NODES: [usize; 3] = [2, 4, 8];
 const QUICK_NODES: [usize; 2] = [2, 8];
+/// Most nodes.
+pub(super) const MOST: usize = NODES[NODES.len() - 1];
 /// Cores of a node, and all their warps.
 const CORES: usize = 4;
 const WARPS: u32 = 32;
@@ -58,45 +66,126 @@ fn rings(bytes: u32, nodes: usize) -> u32 {
     (bytes / nodes as u32 / CHUNK).clamp(1, WARPS)
 }
 
-fn cell(column: &str, bytes: u32, nodes: usize) -> anyhow::Result<Cell> {
+pub(super) fn labels_of(column: &str, bytes: u32, nodes: usize) -> [(&'static str, String); 3] {
+    [("nodes", nodes.to_string()), ("bytes", bytes.to_string()), ("column", column.to_string())]
+}
+
+/// The run of an allreduce, whose harts are counted too.
+pub(super) fn cell(column: &str, bytes: u32, nodes: usize) -> anyhow::Result<Cell> {
     let work = |rings: u32| {
         let ring = Ring { rings, words: bytes / 4 / rings, piece: PIECE, rounds: ROUNDS, seed: SEED };
-        Nodes { benchmark: Benchmark::Ring(ring), nodes, column: column.to_string(), threads: 1 }
+        Nodes {
+            benchmark: Benchmark::Ring(ring),
+            nodes,
+            column: column.to_string(),
+            threads: 1,
+            counted: true,
+        }
     };
     let mut parameters = Parameters::of_nodes(work(1), CORES, 4)?;
     // Functions of the kernel keep registers on stacks.
     parameters.array.local_window = true;
     let slots = (parameters.array.cores * parameters.array.warps) as u32;
-    let labels = labels(&[("nodes", &nodes.to_string()), ("bytes", &bytes.to_string()), ("column", column)]);
+    let names = labels_of(column, bytes, nodes);
+    let names: Vec<_> = names.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let labels = labels(&names);
     let rings = rings(bytes, nodes).min(slots);
     Ok(Cell { labels, parameters: Parameters { nodes: Some(work(rings)), ..parameters } })
 }
 
-fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+/// Labels of runs that are parts of others: adds alone, puts of a chunk.
+const ADDS: &str = "adds";
+const CHUNKS: &str = "chunks";
+
+/// Bytes of the adds alone, for an allreduce of `bytes`: the largest has no room beside as many
+/// that come, and adds as fast as the one before it.
+fn added(bytes: u32) -> u32 {
+    bytes.min(SIZES[SIZES.len() - 2])
+}
+
+/// The adds alone of an allreduce, and its chunks alone.
+fn parts(bytes: u32, nodes: usize) -> anyhow::Result<[Cell; 2]> {
+    let Cell { parameters, .. } = cell("queues", added(bytes), nodes)?;
+    let labels_of = |column: &str| {
+        let names = labels_of(column, bytes, nodes);
+        let names: Vec<_> = names.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        labels(&names)
+    };
+    let adds = parameters.nodes.clone().map(|work| match work.benchmark {
+        Benchmark::Ring(ring) => Nodes { benchmark: Benchmark::Adds(ring), nodes: 1, counted: false, ..work },
+        _ => work,
+    });
+    let chunks = inter_kernel::messages(bytes / nodes as u32, nodes, 1)?;
+    Ok([
+        Cell { labels: labels_of(ADDS), parameters: Parameters { nodes: adds, ..parameters } },
+        Cell { labels: labels_of(CHUNKS), parameters: chunks },
+    ])
+}
+
+/// Who serves, bytes and nodes of the runs.
+pub(super) fn runs(scale: Scale) -> Vec<(&'static str, u32, usize)> {
     let (served, sizes, nodes) = match scale {
         Scale::Quick => (&QUICK_SERVED[..], &QUICK_SIZES[..], &QUICK_NODES[..]),
         Scale::Full => (&SERVED[..], &SIZES[..], &NODES[..]),
     };
-    let mut cells = Vec::new();
+    let mut runs = Vec::new();
     for &nodes in nodes {
         for &bytes in sizes {
-            for column in served {
-                cells.push(cell(column, bytes, nodes)?);
+            if bytes < LARGEST || nodes == MOST {
+                let served =
+                    served.iter().filter(|column| bytes < LARGEST || LARGEST_SERVED.contains(column));
+                runs.extend(served.map(|column| (*column, bytes, nodes)));
             }
+        }
+    }
+    runs
+}
+
+fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
+    let mut cells = Vec::new();
+    let mut parts_of = None;
+    for (column, bytes, nodes) in runs(scale) {
+        cells.push(cell(column, bytes, nodes)?);
+        if parts_of.replace((bytes, nodes)) != Some((bytes, nodes)) {
+            cells.extend(parts(bytes, nodes)?);
         }
     }
     Ok(cells)
 }
 
-/// Cycles from the first ring that began to the last that ended, on any node.
-fn cycles(results: &Results, column: &str, bytes: u32, nodes: usize) -> Option<f64> {
-    let labels = [("nodes", nodes.to_string()), ("bytes", bytes.to_string()), ("column", column.to_string())];
+/// The result of a part.
+fn part<'r>(results: &'r Results, column: &str, bytes: u32, nodes: usize) -> Option<&'r ResultFile> {
+    let labels = labels_of(column, bytes, nodes);
     let labels: Vec<_> = labels.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Some(results.with(&labels).and_then(measured)?.allreduce?.into())
+    results.with(&labels)
 }
 
-fn name_of(column: &str) -> String {
-    COLUMNS.iter().find(|(one, _)| *one == column).map_or(column, |(_, name)| name).to_string()
+/// Bytes a cycle that the lanes of a node add, without network.
+fn add_rate(results: &Results, bytes: u32, nodes: usize) -> Option<f64> {
+    let cycles = measured(part(results, ADDS, bytes, nodes)?)?.adds?;
+    let bytes = added(bytes);
+    let words = bytes / 4 / rings(bytes, nodes) * rings(bytes, nodes);
+    Some(4.0 * f64::from(words) / f64::from(cycles.max(1)))
+}
+
+/// Cycles of an allreduce whose kernels end for each message: 2 (N - 1) chunks, those of the first
+/// half added by a kernel each.
+fn composed(results: &Results, bytes: u32, nodes: usize, end: f64) -> Option<f64> {
+    let chunk = inter_kernel::mean(part(results, CHUNKS, bytes, nodes))?;
+    let add = f64::from(bytes) / nodes as f64 / add_rate(results, bytes, nodes)?;
+    Some((nodes - 1) as f64 * (2.0 * chunk + add + end))
+}
+
+/// Bytes a cycle on a link that wire and adds allow: half of what a link carries is added.
+fn bound(results: &Results, bytes: u32, nodes: usize) -> Option<f64> {
+    Some(wire(bytes, nodes).min(2.0 * add_rate(results, bytes, nodes)?))
+}
+
+/// Cycles from the first ring that began to the last that ended, on any node.
+fn cycles(results: &Results, column: &str, bytes: u32, nodes: usize) -> Option<f64> {
+    let labels = labels_of(column, bytes, nodes);
+    let labels: Vec<_> = labels.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Some(results.with(&labels).and_then(measured)?.allreduce?.into())
 }
 
 /// Bytes a cycle by each link, each way.
@@ -129,7 +218,9 @@ fn section(results: &Results) -> anyhow::Result<Section> {
                     name_of(column),
                     figure(cycles),
                     figure(rate),
-                    figure(rate / wire(bytes, nodes)),
+                    figure(wire(bytes, nodes)),
+                    number(add_rate(results, bytes, nodes).map(|rate| 2.0 * rate)),
+                    number(bound(results, bytes, nodes).map(|bound| rate / bound)),
                     number(over("queues")),
                     number(over("paper")),
                 ]);
@@ -137,6 +228,22 @@ fn section(results: &Results) -> anyhow::Result<Section> {
             if !points.is_empty() {
                 series.push(Series { name: name_of(column), points, published: false });
             }
+        }
+        for (nodes, end) in NODES.into_iter().flat_map(|nodes| ENDS.map(|end| (nodes, end))) {
+            let Some(cycles) = composed(results, bytes, nodes, end) else { continue };
+            let over = |one: &str| Some(cycles / of(one, bytes, nodes)?);
+            rows.push(vec![
+                bytes.to_string(),
+                nodes.to_string(),
+                inter_kernel::name_of(end),
+                figure(cycles),
+                figure(bandwidth(bytes, nodes, cycles)),
+                figure(wire(bytes, nodes)),
+                "-".to_string(),
+                "-".to_string(),
+                number(over("queues")),
+                number(over("paper")),
+            ]);
         }
         if !series.is_empty() {
             plots.push(Plot {
@@ -149,12 +256,13 @@ fn section(results: &Results) -> anyhow::Result<Section> {
             });
         }
     }
-    let most = NODES[NODES.len() - 1];
+    let most = MOST;
     let gain = |bytes: u32| Some(of("dgpu:low", bytes, most)? / of("queues", bytes, most)?);
-    let share = |bytes: u32| Some(bandwidth(bytes, most, of("queues", bytes, most)?) / wire(bytes, most));
+    let share =
+        |bytes: u32| Some(bandwidth(bytes, most, of("queues", bytes, most)?) / bound(results, bytes, most)?);
     let sentence = match (gain(SIZES[0]), gain(SIZES[1]), share(SIZES[1])) {
         (Some(short), Some(long), Some(share)) => format!(
-            "On {most} nodes an allreduce of {} bytes is {} times as fast as with a thread behind PCIe at the low delays, one of {} bytes {} times, at {} of the wire.",
+            "On {most} nodes an allreduce of {} bytes is {} times as fast as with a thread behind PCIe at the low delays, one of {} bytes {} times, at {} of the lower of wire and adds.",
             SIZES[0],
             figure(short),
             SIZES[1],
@@ -169,7 +277,9 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         "served by",
         "cycles",
         "bytes a cycle, each link",
-        "of the wire",
+        "wire less headers",
+        "twice the adds alone",
+        "of the lower",
         "over queues",
         "over firmware alone",
     ];
@@ -182,31 +292,25 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         measured: format!(
             "ring.c on nodes of {CORES} cores: a ring for each of their {WARPS} warps, or fewer so that a chunk has {CHUNK} bytes, pieces of up to {PIECE} words; the second of two rounds, with warm caches, from the first ring that began to the \
              last that ended on any node. Each link carries 2 (N - 1) / N of the bytes; the wire has 12.5 bytes a cycle less what is beside the \
-             bytes of a packet. Every word of every node is compared."
+             bytes of a packet. Half of what a link carries is added: the adds of as many words alone, by the same rings on a node without network, \
+             allow twice their bytes a cycle. Every word of every node is compared. {COMPOSED} Here these are 2 (N - 1) puts of a chunk, and N - 1 \
+             kernels that add one."
         ),
         assumed: BASELINES.to_string(),
         differs: "The paper reduces 64 MB alone on 2 to 32 nodes, and a GPU with some 140 times the lane-cycles of a core here: the same bytes a node \
-                  are reached there with more nodes. Its columns of a CPU and of kernels that end for each message are not shown."
+                  are reached there with more nodes. Its column of a CPU is not shown."
             .to_string(),
     })
 }
 
-/// The runs of figure 10 on most nodes that both columns need.
+/// The runs of figure 10 on most nodes.
 fn training_cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
-    let served = if scale == Scale::Quick { &QUICK_SERVED[..] } else { &SERVED[..] };
-    let sizes = if scale == Scale::Quick { &QUICK_SIZES[..] } else { &SIZES[..] };
-    let most = NODES[NODES.len() - 1];
-    let mut cells = Vec::new();
-    for &bytes in sizes {
-        for column in served {
-            cells.push(cell(column, bytes, most)?);
-        }
-    }
-    Ok(cells)
+    let runs = runs(scale).into_iter().filter(|(_, _, nodes)| *nodes == MOST);
+    runs.map(|(column, bytes, nodes)| cell(column, bytes, nodes)).collect()
 }
 
 fn training_section(results: &Results) -> anyhow::Result<Section> {
-    let most = NODES[NODES.len() - 1];
+    let most = MOST;
     let (mut rows, mut series, mut best) = (Vec::new(), Vec::new(), None);
     for bytes in SIZES {
         for (column, baseline) in [("queues", "dgpu:low"), ("queues", "dgpu:middle"), ("paper", "dgpu:low")] {

@@ -28,7 +28,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
     };
     let cell = |(column, _): &(&str, &str)| {
         let benchmark = Benchmark::GetSizes { most_log2, rounds };
-        let nodes = Nodes { benchmark, nodes: 2, column: (*column).to_string(), threads: 1 };
+        let nodes = Nodes { benchmark, nodes: 2, column: (*column).to_string(), threads: 1, counted: false };
         Ok(Cell { labels: labels(&[("column", column)]), parameters: Parameters::of_nodes(nodes, 1, 4)? })
     };
     columns.iter().map(cell).collect()

@@ -1,6 +1,6 @@
 //! Figure 8(b) of the ComP-Net paper: commands a second by warps and by threads that serve them.
 
-use super::{measured, BASELINES, COLUMNS};
+use super::{measured, name_of, BASELINES};
 use crate::figures::{figure, labels, Results};
 use crate::nodes::{Benchmark, Nodes, NodesMeasured};
 use crate::parameters::Parameters;
@@ -16,13 +16,13 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Of [`COLUMNS`] those of this figure.
-const RATES: [&str; 5] = ["queues", "paper", "apu:middle", "dgpu:low", "dgpu:middle"];
-const QUICK_RATES: [&str; 3] = ["queues", "paper", "dgpu:low"];
-const WARPS: [u32; 4] = [1, 4, 8, 32];
-const QUICK_WARPS: [u32; 2] = [1, 8];
+pub(super) const RATES: [&str; 6] = ["queues", "paper", "apu:middle", "dgpu:low", "dgpu:middle", "dgpu:high"];
+pub(super) const QUICK_RATES: [&str; 3] = ["queues", "paper", "dgpu:low"];
+pub(super) const WARPS: [u32; 4] = [1, 4, 8, 32];
+pub(super) const QUICK_WARPS: [u32; 2] = [1, 8];
 const THREADS: [u32; 2] = [1, 4];
 /// Name, gets, each waits for its end.
-const KINDS: [(&str, bool, bool); 2] = [("puts", false, false), ("gets that wait", true, true)];
+pub(super) const KINDS: [(&str, bool, bool); 2] = [("puts", false, false), ("gets that wait", true, true)];
 /// Commands of a run, of all warps.
 const COMMANDS: u32 = 1_280;
 const QUICK_COMMANDS: u32 = 320;
@@ -30,29 +30,42 @@ const QUICK_COMMANDS: u32 = 320;
 /// our network interface was the limit.
 const IDLE: f64 = 0.02;
 
+/// A run, by its kind, who serves it, threads or harts, and warps.
+pub(super) fn cell(
+    (kind, gets, waits): (&str, bool, bool),
+    column: &str,
+    threads: u32,
+    warps: u32,
+    scale: Scale,
+) -> anyhow::Result<Cell> {
+    let (nodes, cores, commands) = match scale {
+        Scale::Quick => (3, 1, QUICK_COMMANDS),
+        Scale::Full => (8, 4, COMMANDS),
+    };
+    let benchmark = Benchmark::Rate { warps, commands: commands / warps, gets, waits, interval: 0 };
+    let work = Nodes { benchmark, nodes, column: column.to_string(), threads, counted: false };
+    let labels = labels(&[
+        ("kind", kind),
+        ("column", column),
+        ("threads", &threads.to_string()),
+        ("warps", &warps.to_string()),
+    ]);
+    // Threads of a host leave the harts as they are.
+    let harts = if matches!(column, "queues" | "paper") { threads as usize } else { 4 };
+    Ok(Cell { labels, parameters: Parameters::of_nodes(work, cores, harts)? })
+}
+
 fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
-    let (columns, warps, threads, kinds, nodes, cores, commands) = match scale {
-        Scale::Quick => {
-            (&QUICK_RATES[..], &QUICK_WARPS[..], &THREADS[..1], &KINDS[..1], 3, 1, QUICK_COMMANDS)
-        }
-        Scale::Full => (&RATES[..], &WARPS[..], &THREADS[..], &KINDS[..], 8, 4, COMMANDS),
+    let (columns, warps, threads, kinds) = match scale {
+        Scale::Quick => (&QUICK_RATES[..], &QUICK_WARPS[..], &THREADS[..1], &KINDS[..1]),
+        Scale::Full => (&RATES[..], &WARPS[..], &THREADS[..], &KINDS[..]),
     };
     let mut cells = Vec::new();
-    for &(kind, gets, waits) in kinds {
+    for &kind in kinds {
         for &column in columns {
             for &threads in threads {
                 for &warps in warps {
-                    let benchmark = Benchmark::Rate { warps, commands: commands / warps, gets, waits };
-                    let work = Nodes { benchmark, nodes, column: column.to_string(), threads };
-                    let labels = labels(&[
-                        ("kind", kind),
-                        ("column", column),
-                        ("threads", &threads.to_string()),
-                        ("warps", &warps.to_string()),
-                    ]);
-                    // Threads of a host leave the harts as they are.
-                    let harts = if matches!(column, "queues" | "paper") { threads as usize } else { 4 };
-                    cells.push(Cell { labels, parameters: Parameters::of_nodes(work, cores, harts)? });
+                    cells.push(cell(kind, column, threads, warps, scale)?);
                 }
             }
         }
@@ -61,7 +74,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
 }
 
 /// Million commands a second.
-fn rate(nodes: &NodesMeasured) -> Option<f64> {
+pub(super) fn rate(nodes: &NodesMeasured) -> Option<f64> {
     let rate = nodes.rate?;
     Some(rate.commands as f64 / f64::from(rate.cycles.max(1)) * 1e3)
 }
@@ -79,7 +92,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         for threads in THREADS {
             let mut series = Vec::new();
             for column in RATES {
-                let name = COLUMNS.iter().find(|(one, _)| *one == column).map_or(column, |(_, name)| name);
+                let name = name_of(column);
                 let mut points = Vec::new();
                 for warps in WARPS {
                     let labels = [
@@ -96,11 +109,15 @@ fn section(results: &Results) -> anyhow::Result<Section> {
                     let window = !waits && idle.is_some_and(|idle| idle > IDLE);
                     rows.push(vec![
                         kind.to_string(),
-                        (*name).to_string(),
+                        name.clone(),
                         threads.to_string(),
                         warps.to_string(),
                         figure(mega),
                         nodes.rate.map_or("-".to_string(), |rate| figure(rate.call_mean)),
+                        nodes
+                            .rate
+                            .and_then(|rate| rate.call_p99)
+                            .map_or("-".to_string(), |p99| p99.to_string()),
                         nodes.hart_cycles.to_string(),
                         if window { "window of our network interface" } else { "-" }.to_string(),
                     ]);
@@ -112,7 +129,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
                     }
                 }
                 if !points.is_empty() {
-                    series.push(Series { name: (*name).to_string(), points, published: false });
+                    series.push(Series { name, points, published: false });
                 }
             }
             if !series.is_empty() {
@@ -129,7 +146,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
     }
     let of = |column: &str| best.iter().find(|(one, _)| *one == column).map(|(_, rate)| *rate);
     let ratio = |column: &str| Some(of("queues")? / of(column)?);
-    let ratios: Vec<_> = ["paper", "dgpu:low", "dgpu:middle", "apu:middle"]
+    let ratios: Vec<_> = ["paper", "dgpu:low", "dgpu:middle", "dgpu:high", "apu:middle"]
         .into_iter()
         .filter_map(|column| Some(format!("{} times those of {column}", figure(ratio(column)?))))
         .collect();
@@ -148,6 +165,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         "warps",
         "M/s",
         "call, cycles",
+        "p99 of a call",
         "hart-cycles awake",
         "in no ratio",
     ];
@@ -164,7 +182,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         assumed: BASELINES.to_string(),
         differs: "The paper polls in firmware; its own way is the column of firmware alone. Where threads of a baseline are idle though commands \
                   wait, the 32 packets of a queue pair and 8 commands of a queue of our network interface are the limit, in which a host's has \
-                  the wire alone: such a point is in no ratio. Latencies of the 99th percentile are not measured."
+                  the wire alone: such a point is in no ratio."
             .to_string(),
     })
 }

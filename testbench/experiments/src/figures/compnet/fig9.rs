@@ -2,7 +2,8 @@
 
 use hermes_testbench::cluster::{Jacobi, JacobiTimes};
 
-use super::{measured, BASELINES, COLUMNS};
+use super::inter_kernel::{self, COMPOSED, ENDS};
+use super::{measured, name_of, BASELINES};
 use crate::figures::{figure, labels, Results};
 use crate::nodes::{Benchmark, Nodes};
 use crate::parameters::Parameters;
@@ -20,10 +21,10 @@ pub const EXPERIMENT: Experiment = Experiment {
 /// Of [`COLUMNS`] those of this figure.
 const SERVED: [&str; 6] = ["queues", "paper", "apu:middle", "dgpu:low", "dgpu:middle", "dgpu:high"];
 /// The one whose single delays are set to 0, and these.
-const SINGLE: &str = "dgpu:low";
-const DELAYS: [&str; 5] = ["visible", "poll", "service", "doorbell", "completion"];
+pub(super) const SINGLE: &str = "dgpu:low";
+pub(super) const DELAYS: [&str; 5] = ["visible", "poll", "service", "doorbell", "completion"];
 /// Size of the runs with a delay of 0.
-const SINGLE_SIZE: u32 = 64;
+pub(super) const SINGLE_SIZE: u32 = 64;
 /// Rows and columns of a node.
 const SIZES: [u32; 7] = [16, 32, 64, 128, 256, 512, 1_024];
 const QUICK_SIZES: [u32; 4] = [16, 32, 64, 128];
@@ -35,15 +36,16 @@ const ITERATIONS: u32 = 6;
 const FIRST: usize = 2;
 const SEED: u32 = 1;
 /// The nodes of the chart and the sentence.
-const SHOWN: (usize, usize) = (8, 1);
+pub(super) const SHOWN: (usize, usize) = (8, 1);
 
-fn cell(column: &str, size: u32, (nodes, cores): (usize, usize)) -> anyhow::Result<Cell> {
+pub(super) fn cell(column: &str, size: u32, (nodes, cores): (usize, usize)) -> anyhow::Result<Cell> {
     let jacobi = Jacobi { warps: 1, rows: size, columns: size, iterations: ITERATIONS, limit: 0, seed: SEED };
     let work = |warps| Nodes {
         benchmark: Benchmark::Jacobi(Jacobi { warps, ..jacobi }),
         nodes,
         column: column.to_string(),
         threads: 1,
+        counted: false,
     };
     let mut parameters = Parameters::of_nodes(work(1), cores, 4)?;
     // Functions of the kernel keep registers on stacks.
@@ -58,7 +60,53 @@ fn cell(column: &str, size: u32, (nodes, cores): (usize, usize)) -> anyhow::Resu
     Ok(Cell { labels, parameters: Parameters { nodes: Some(work(slots.min(size))), ..parameters } })
 }
 
-fn without(delay: &str) -> String {
+/// Labels of the parts of Inter-Kernel: rows that are put, and one word.
+const ROWS: &str = "rows";
+const WORD: &str = "word";
+
+/// The parts of Inter-Kernel on these clusters: an iteration of one node, which has no messages;
+/// its edge rows; a word.
+fn parts(sizes: &[u32], clusters: &[(usize, usize)]) -> anyhow::Result<Vec<Cell>> {
+    let mut cells = Vec::new();
+    let labels_of = |nodes: usize, size: u32, column: &str| {
+        labels(&[
+            ("nodes", &nodes.to_string()),
+            ("cores", "0"),
+            ("size", &size.to_string()),
+            ("column", column),
+        ])
+    };
+    let mut cores: Vec<_> = clusters.iter().map(|(_, cores)| *cores).collect();
+    cores.dedup();
+    for &size in sizes {
+        for &cores in &cores {
+            cells.push(cell("queues", size, (1, cores))?);
+        }
+        for &(nodes, _) in clusters.iter().filter(|(_, cores)| *cores == 1) {
+            let parameters = inter_kernel::messages(4 * size, nodes, 2.min(nodes as u32 - 1))?;
+            cells.push(Cell { labels: labels_of(nodes, size, ROWS), parameters });
+        }
+    }
+    for &(nodes, _) in clusters.iter().filter(|(_, cores)| *cores == 1) {
+        let parameters = inter_kernel::messages(8, nodes, 1)?;
+        cells.push(Cell { labels: labels_of(nodes, 0, WORD), parameters });
+    }
+    Ok(cells)
+}
+
+/// Cycles of the messages of an iteration: the edge rows of all nodes at once, then a word in as
+/// many rounds as their number needs.
+fn messages(results: &Results, nodes: usize, size: u32) -> Option<f64> {
+    let of = |size: u32, column: &str| {
+        let (nodes, size) = (nodes.to_string(), size.to_string());
+        let labels = [("nodes", nodes.as_str()), ("size", size.as_str()), ("column", column)];
+        inter_kernel::mean(results.with(&labels))
+    };
+    Some(of(size, ROWS)? + inter_kernel::rounds_of_word(nodes) * of(0, WORD)?)
+}
+
+/// [`SINGLE`] with a delay of 0.
+pub(super) fn without(delay: &str) -> String {
     format!("{SINGLE},{delay}=0")
 }
 
@@ -78,11 +126,12 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
     for delay in DELAYS {
         cells.push(cell(&without(delay), SINGLE_SIZE, SHOWN)?);
     }
+    cells.extend(parts(sizes, clusters)?);
     Ok(cells)
 }
 
 /// Means of an iteration: all cycles, computing, until the node had, until all had.
-fn means(times: &[JacobiTimes]) -> Option<[f64; 4]> {
+pub(super) fn means(times: &[JacobiTimes]) -> Option<[f64; 4]> {
     let behind = times.get(FIRST..).filter(|behind| !behind.is_empty())?;
     let mean = |what: fn(&JacobiTimes) -> u32| {
         behind.iter().map(|times| f64::from(what(times))).sum::<f64>() / behind.len() as f64
@@ -90,11 +139,6 @@ fn means(times: &[JacobiTimes]) -> Option<[f64; 4]> {
     let parts = [mean(|times| times.compute), mean(|times| times.wait), mean(|times| times.reduce)];
     let [compute, wait, reduce] = parts;
     Some([compute + wait + reduce, compute, wait, reduce])
-}
-
-fn name_of(column: &str) -> String {
-    let known = COLUMNS.iter().find(|(one, _)| *one == column).map(|(_, name)| (*name).to_string());
-    known.unwrap_or_else(|| column.to_string())
 }
 
 fn section(results: &Results) -> anyhow::Result<Section> {
@@ -131,6 +175,25 @@ fn section(results: &Results) -> anyhow::Result<Section> {
                     figure(compute / (wait + reduce).max(1.0)),
                     number(over("queues", column)),
                     number(over("paper", column)),
+                ]);
+            }
+            let alone = of("queues", size, (1, cluster.1)).map(|[all, ..]| all);
+            let Some((alone, messages)) = alone.zip(messages(results, cluster.0, size)) else { continue };
+            for end in ENDS {
+                let all = alone + messages + end;
+                let over = |column: &str| Some(all / of(column, size, cluster)?[0]);
+                rows.push(vec![
+                    cluster.0.to_string(),
+                    cluster.1.to_string(),
+                    format!("{size} x {size}"),
+                    inter_kernel::name_of(end),
+                    figure(all),
+                    figure(alone),
+                    "-".to_string(),
+                    figure(messages + end),
+                    figure(alone / (messages + end)),
+                    number(over("queues")),
+                    number(over("paper")),
                 ]);
             }
         }
@@ -195,14 +258,15 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         measured: format!(
             "An iteration of jacobi.c: mean of {} behind the first {FIRST}, by the clock of the warp of node 0 that reduces. Communication is what \
              is left of an iteration behind the rows of that warp: the other warps, halos that are late, and the residual of all nodes. Each word \
-             and residual is compared with a plain model.",
+             and residual is compared with a plain model. {COMPOSED} Here these are an iteration of one node, the edge rows of all nodes, and a \
+             word for each of the rounds in which a residual comes to all.",
             ITERATIONS as usize - FIRST
         ),
         assumed: BASELINES.to_string(),
         differs: "Fixed point in place of floating point. The paper's GPU has some 140 times the lane-cycles a second of one core here, on the same \
                   wire: regions are to be compared by compute over communication, not by words. Its region 1 (a CPU is the quickest) and its \
-                  columns of a CPU and of kernels that end for each message are not shown: 16 cores of 8 instructions at 4 GHz win over 8 to 32 \
-                  lanes at 1 GHz at every size, and scaling one of them would make up the result. The paper has 10 to 20 % over its dGPU in \
+                  column of a CPU are not shown: 16 cores of 8 instructions at 4 GHz win over 8 to 32 lanes at 1 GHz at every size, and scaling \
+                  one of them would make up the result. The paper has 10 to 20 % over its dGPU in \
                   region 2, and nothing in region 3."
             .to_string(),
     })
