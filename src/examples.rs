@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 53] = [
+const EXAMPLES: [(&str, &[Example]); 54] = [
     (
         "emit",
         &[
@@ -113,12 +113,15 @@ const EXAMPLES: [(&str, &[Example]); 53] = [
             ("What reaches it in its chain", "hermes nf bench nids.toml --chain sd.toml --preset paper --aes --bytes 508"),
         ],
     ),
+    ("nf test", &[("A function by itself, without an array", "hermes nf test firewall.toml --pcap in.pcap")]),
     (
         "chain run",
         &[
             ("A firewall in front of a router, a core each", "hermes chain run edge.toml --pcap in.pcap"),
             ("Through the ports, with all that is written", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports -o out.pcap --json report.json"),
             ("With the cores of a plan", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports --mode gnet --plan split.json"),
+            ("Changes while packets flow", "hermes chain run edge.toml --pcap in.pcap --through ports --cores 4 --events events.toml"),
+            ("What came to each function", "hermes chain run edge.toml --pcap in.pcap --taps taps"),
         ],
     ),
     ("chain test", &[("Packets through the kernels of a chain", "hermes chain test sd.toml --preset paper --pcap in.pcap -o out.pcap --json report.json")]),

@@ -95,7 +95,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 30] = [
+const COMMANDS: [Subject; 32] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -133,6 +133,12 @@ const COMMANDS: [Subject; 30] = [
     ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("kernel build", &[("", "k.S"), ("", "second.S")], &["-o"]),
     ("chain test", &[("", "chain.toml"), ("--pcap", "in.pcap")], &["--out", "--json"]),
+    (
+        "chain run --through ports",
+        &[("", "chain.toml"), ("--pcap", "in.pcap"), ("--events", "run.json")],
+        &["--out", "--json"],
+    ),
+    ("nf test", &[("", "chain.toml"), ("--pcap", "in.pcap")], &["--out", "--json"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
     (
