@@ -158,6 +158,7 @@ const EXAMPLES: [(&str, &[Example]); 54] = [
             ("What sizes take", "hermes fpga report --sweep lanes=2,4,8 --sweep warps=4,8 -o area.json"),
             ("A picture of the units of one array", "hermes fpga report --svg area.svg"),
             ("What packets cost: of a run on the same array", "hermes fpga report --run report.json"),
+            ("What command processor and thread spawner take", "hermes fpga report --preset pangaea"),
         ],
     ),
     (
@@ -170,6 +171,10 @@ const EXAMPLES: [(&str, &[Example]); 54] = [
             (
                 "What the cores did around a fault: of a bitstream with a trace buffer",
                 "hermes fpga run --port /dev/ttyUSB0 --trace-buffer 1024 --app dec-ttl --pcap in.pcap --perfetto t.json --wave t.vcd --trace-trigger fault",
+            ),
+            (
+                "Firmware on a board with a command processor",
+                "hermes fpga run --board ulx3s-cp --port /dev/ttyUSB0 --firmware fw.elf",
             ),
         ],
     ),

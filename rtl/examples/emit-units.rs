@@ -102,8 +102,9 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("egress", &stream::Egress::default()),
         unit("trace_ring", &trace::TraceRing::default()),
         unit("sdram_memory", &board::SdramMemory::new(SHORT_SDRAM, 25)),
-        unit("board_link", &board::BoardLink::with_trace_buffer(IDENTITY)),
+        unit("board_link", &board::BoardLink::with(IDENTITY, TRACED)),
         unit("board_link_plain", &board::BoardLink::new(IDENTITY)),
+        unit("board_link_reads", &board::BoardLink::with(IDENTITY, READING)),
     ]
 }
 
@@ -111,6 +112,10 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
 /// two intervals before the first command.
 const SHORT_SDRAM: board::SdramTiming =
     board::SdramTiming { cas_latency: 3, t_rcd: 3, t_rp: 3, t_rfc: 9, close: 3, interval: 52, start: 11 };
+
+/// What links of the proofs have: a trace buffer, or reads of registers that are done once.
+const TRACED: board::LinkParts = board::LinkParts { trace_buffer: true, reads_once: false };
+const READING: board::LinkParts = board::LinkParts { trace_buffer: false, reads_once: true };
 
 /// What the link of the proofs says of itself.
 const IDENTITY: board::BoardIdentity =
