@@ -1,5 +1,6 @@
-/* FAULT_ENTRY changes while threads fault, beside others whose loads come late: each thread comes to
- * its end, or has a fault record. The value is 100 and the jobs in which some have both or neither. */
+/* FAULT_ENTRY changes while threads fault, beside others whose loads come late: each thread comes
+ * to its end, or has a fault record. The value is 100 and the jobs in which some have both or
+ * neither. */
 #include "traps.h"
 
 #define JOBS 24u

@@ -260,7 +260,8 @@ mod tests {
     fn what_got_there_follows_commands_without_responses() {
         let mut rng = random("row_step");
         let mut uut = RowStep::default();
-        let mut row = RequestRow { entries: bits(9), got: bits(rng.gen_range(0..1 << 24)), ..Default::default() };
+        let mut row =
+            RequestRow { entries: bits(9), got: bits(rng.gen_range(0..1 << 24)), ..Default::default() };
         let (mut behind, mut packets) = (row.got.to_u64(), 0u64);
         while packets < 1 << 26 {
             let more = rng.gen_range(1..1 << 22);

@@ -143,12 +143,10 @@ impl<'a> LiveHost<'a> {
             match self.in_flight.pop_front() {
                 Some(Of::Change) => self.changed(*answer, &mut at),
                 Some(Of::Faults) => self.read(*answer, &mut at),
-                Some(Of::Stub(function)) => {
-                    if !self.in_flight.contains(&Of::Stub(function)) {
-                        self.paths.stubs[function].end(at.cycle);
-                    }
+                Some(Of::Stub(function)) if !self.in_flight.contains(&Of::Stub(function)) => {
+                    self.paths.stubs[function].end(at.cycle);
                 }
-                None => {}
+                Some(Of::Stub(_)) | None => {}
             }
         }
         self.go_on(&mut at)?;
