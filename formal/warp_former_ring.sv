@@ -38,8 +38,8 @@ module warp_former_ring_formal (
     reg [31:0] given;
     wire [33:0] waiting = inside - shown;
 
-    // Packets of the next warp at most, up to the ring's end, while none is at the output or this one
-    // is given away.
+    // Packets of the next warp at most, up to the ring's end, while none is at the output or this
+    // one is given away.
     wire [31:0] places = (32'd1 << log2) - 1;
     wire [31:0] behind = places & ~given;
     wire [5:0] most = behind < LANES ? behind[5:0] + 1 : LANES;
