@@ -6,11 +6,13 @@ mod plan;
 pub mod profiles;
 mod report;
 mod run;
-mod test;
+mod taps;
+pub mod test;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use hermes_testbench::chain::live::Events;
 use hermes_testbench::chain::{ChainError, ChainPlan, Function};
 use hermes_testbench::verdict::Verdict;
 
@@ -50,14 +52,37 @@ impl ChainArg {
     /// other files are `files`.
     fn read(&self, files: Files) -> anyhow::Result<(ChainPlan, Files)> {
         let plan = ChainPlan::read(&self.file).map_err(each_on_its_line)?;
-        let named = plan.files();
-        let add = |files: Files, path: &PathBuf| match *path == self.file {
-            true => files,
-            false => files.input("FILE.toml names", Some(path)),
+        let files = self.with_named(files, &plan.files())?;
+        Ok((plan, files))
+    }
+
+    /// As [`Self::read`], with the file of changes at `events`, which adds functions to the chain.
+    fn read_with_events(
+        &self,
+        files: Files,
+        events: Option<&Path>,
+    ) -> anyhow::Result<(ChainPlan, Option<Events>, Files)> {
+        let mut plan = ChainPlan::read(&self.file).map_err(each_on_its_line)?;
+        let events =
+            events.map(|path| Events::read(path, &mut plan)).transpose().map_err(each_on_its_line)?;
+        let mut named = plan.files();
+        named.extend(events.iter().flat_map(|events| &events.files()[1..]).cloned());
+        let files = self.with_named(files, &named)?;
+        Ok((plan, events, files))
+    }
+
+    /// `files` with those that the chain file names, after a check of all of them.
+    fn with_named(&self, files: Files, named: &[PathBuf]) -> anyhow::Result<Files> {
+        let add = |files: Files, path: &PathBuf| {
+            let known = *path == self.file || files.inputs().any(|(_, other)| other == path);
+            if known {
+                return files;
+            }
+            files.input("FILE.toml names", Some(path))
         };
         let files = named.iter().fold(files, add);
         files.check()?;
-        Ok((plan, files))
+        Ok(files)
     }
 }
 

@@ -401,7 +401,7 @@ fn check_mode(
     subject: &program::Program,
 ) -> anyhow::Result<()> {
     let firmware = Firmware::read(path)?;
-    check_firmware(&firmware, config, Some(subject))?;
+    check_firmware(&firmware, config, MEMORY_BYTES, Some(subject))?;
     let found = firmware.text("net_mode");
     ensure!(
         found.as_deref().is_none_or(|found| found == mode.name()),

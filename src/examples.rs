@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 type Example = (&'static str, &'static str);
 
 /// Examples by command.
-const EXAMPLES: [(&str, &[Example]); 53] = [
+const EXAMPLES: [(&str, &[Example]); 54] = [
     (
         "emit",
         &[
@@ -113,12 +113,15 @@ const EXAMPLES: [(&str, &[Example]); 53] = [
             ("What reaches it in its chain", "hermes nf bench nids.toml --chain sd.toml --preset paper --aes --bytes 508"),
         ],
     ),
+    ("nf test", &[("A function by itself, without an array", "hermes nf test firewall.toml --pcap in.pcap")]),
     (
         "chain run",
         &[
             ("A firewall in front of a router, a core each", "hermes chain run edge.toml --pcap in.pcap"),
             ("Through the ports, with all that is written", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports -o out.pcap --json report.json"),
             ("With the cores of a plan", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports --mode gnet --plan split.json"),
+            ("Changes while packets flow", "hermes chain run edge.toml --pcap in.pcap --through ports --cores 4 --events events.toml"),
+            ("What came to each function", "hermes chain run edge.toml --pcap in.pcap --taps taps"),
         ],
     ),
     ("chain test", &[("Packets through the kernels of a chain", "hermes chain test sd.toml --preset paper --pcap in.pcap -o out.pcap --json report.json")]),
@@ -155,6 +158,7 @@ const EXAMPLES: [(&str, &[Example]); 53] = [
             ("What sizes take", "hermes fpga report --sweep lanes=2,4,8 --sweep warps=4,8 -o area.json"),
             ("A picture of the units of one array", "hermes fpga report --svg area.svg"),
             ("What packets cost: of a run on the same array", "hermes fpga report --run report.json"),
+            ("What command processor and thread spawner take", "hermes fpga report --preset pangaea"),
         ],
     ),
     (
@@ -167,6 +171,10 @@ const EXAMPLES: [(&str, &[Example]); 53] = [
             (
                 "What the cores did around a fault: of a bitstream with a trace buffer",
                 "hermes fpga run --port /dev/ttyUSB0 --trace-buffer 1024 --app dec-ttl --pcap in.pcap --perfetto t.json --wave t.vcd --trace-trigger fault",
+            ),
+            (
+                "Firmware on a board with a command processor",
+                "hermes fpga run --board ulx3s-cp --port /dev/ttyUSB0 --firmware fw.elf",
             ),
         ],
     ),

@@ -2,11 +2,13 @@
 
 use clap::Subcommand;
 use hermes_fpga::board::{Board, BOARDS};
+use hermes_testbench::words::number_of;
 
 use crate::files::Files;
 use crate::print;
 
 mod build;
+mod firmware;
 mod report;
 mod run;
 mod simulate;
@@ -21,7 +23,8 @@ pub enum Command {
     Build(build::Args),
     /// What the array takes of a board's device, unit by unit, or for several sizes
     Report(report::Args),
-    /// Run a capture through the array on a board, over its serial line, and print what came of it
+    /// Run a capture, or firmware, through the array on a board, over its serial line, and print
+    /// what came of it
     Run(Box<run::Args>),
     /// Simulate a board: its very top, the pins of its serial line at a pseudo-terminal
     Simulate(simulate::Args),
@@ -52,8 +55,16 @@ pub fn execute(command: Command, quiet: bool) -> anyhow::Result<()> {
 /// A board in two lines.
 fn described(board: &Board) -> String {
     let config = board.config();
+    let command = match board.command {
+        Some(command) => format!(
+            ", command processor of {}, {} slots of the thread spawner",
+            number_of(command.threads as u64, "hart"),
+            command.spawn_slots
+        ),
+        None => String::new(),
+    };
     format!(
-        "{:<14} {}\n{:14} {} core of {} lanes and {} warps, {} KiB of packet memory, {} MHz, {} baud",
+        "{:<14} {}\n{:14} {} core of {} lanes and {} warps{command}, {} KiB of packet memory, {} MHz, {} baud",
         board.name,
         board.title,
         "",

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::array::ArrayArgs;
 use crate::chain::each_on_its_line;
 use crate::chain::profiles::{frames, reaching, Measurer, ProfileArgs};
+use crate::chain::test;
 use crate::files::Files;
 use crate::origin::Origin;
 use crate::print;
@@ -24,6 +25,19 @@ pub enum Command {
     /// Measure what a function costs by its warps and cores, alone on the array: the profile by
     /// which `hermes chain plan` gives out cores
     Bench(Box<BenchArgs>),
+    /// Run a capture through a function on the reference simulator, without an array, kept to its
+    /// region and to what its manifest says of packets, and compare it with the golden model of its
+    /// app
+    Test(Box<KernelArgs>),
+}
+
+#[derive(clap::Args)]
+pub struct KernelArgs {
+    /// Manifest of the function (docs/chains.md)
+    #[arg(value_name = "FUNCTION.toml")]
+    file: PathBuf,
+    #[command(flatten)]
+    test: test::TestArgs,
 }
 
 #[derive(clap::Args)]
@@ -70,7 +84,13 @@ impl fmt::Display for Profiles {
 impl Command {
     /// What is read and written.
     pub fn files(&self) -> Files {
-        let Self::Bench(args) = self;
+        let args = match self {
+            Self::Bench(args) => args,
+            Self::Test(args) => {
+                let files = Files::default().input("FUNCTION.toml", Some(&args.file));
+                return files.file("FUNCTION.toml", Some(&args.file)).and(args.test.files());
+            }
+        };
         Files::default()
             .input("FUNCTION.toml", Some(&args.file))
             .file("FUNCTION.toml", Some(&args.file))
@@ -82,23 +102,35 @@ impl Command {
 }
 
 pub fn execute(command: &Command, quiet: bool) -> anyhow::Result<()> {
-    let Command::Bench(args) = command;
-    bench(args, command.files(), quiet)
+    match command {
+        Command::Bench(args) => bench(args, command.files(), quiet),
+        Command::Test(args) => {
+            let plan = ChainPlan::of_manifest(&args.file).map_err(each_on_its_line)?;
+            let files = with_named(command.files(), &plan)?;
+            test::test(&plan, &files, &args.test, None, quiet)
+        }
+    }
+}
+
+/// `files` with those that the functions of `plan` name, after a check of all of them.
+fn with_named(files: Files, plan: &ChainPlan) -> anyhow::Result<Files> {
+    let add = |files: Files, path: &PathBuf| {
+        let known = files.inputs().any(|(_, other)| other == path);
+        if known {
+            return files;
+        }
+        files.input("FUNCTION.toml names", Some(path))
+    };
+    let files = plan.files().iter().fold(files, add);
+    files.check()?;
+    Ok(files)
 }
 
 fn bench(args: &BenchArgs, files: Files, quiet: bool) -> anyhow::Result<()> {
     let own = ChainPlan::of_manifest(&args.file).map_err(each_on_its_line)?;
     let chain = args.chain.as_deref().map(ChainPlan::read).transpose().map_err(each_on_its_line)?;
     let whole = chain.as_ref().unwrap_or(&own);
-    let named = whole.files();
-    let mut files = files;
-    for path in named {
-        let known = files.inputs().any(|(_, other)| other == path);
-        if !known {
-            files = files.input("FUNCTION.toml names", Some(&path));
-        }
-    }
-    files.check()?;
+    let files = with_named(files, whole)?;
     let name = args.name.as_ref().unwrap_or_else(|| own.functions[0].manifest.name.get_ref());
     let Some(number) = whole.functions.iter().position(|function| function.name == *name) else {
         let names: Vec<_> = whole.functions.iter().map(|function| function.name.as_str()).collect();

@@ -252,7 +252,7 @@ pub fn run(
     args.check_through(&program)?;
     profiler.as_ref().map_or(Ok(()), |profiler| profiler.keep_sources(&program.kernel))?;
     if let Some(firmware) = &firmware {
-        firmware::check(firmware, &config, Some(&program))?;
+        firmware::check(firmware, &config, MEMORY_BYTES, Some(&program))?;
     }
     let mcw = program.mcw(args.mcw, &config)?;
     let stack_bytes_log2 = args.stack.bytes_log2(&program)?;

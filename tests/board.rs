@@ -7,6 +7,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 use common::Folder;
@@ -271,6 +272,159 @@ fn what_a_trace_needs_is_told() {
         assert!(output.status.code() == Some(2) && error.contains(part), "{error}");
         assert_eq!(folder.files(), before, "{options}");
     }
+}
+
+/// A small array with command processor and thread spawner, its memory in SDRAM.
+const MACHINE: &str = "--board ulx3s-cp --warps 2 --l1-lines 16 --l2-lines 16 --baud 3000000";
+
+/// Builds Figure 3 of the paper on Pangaea, and the linear filter with its data.
+fn build_firmware(folder: &Folder) {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm");
+    let sources = sources.display();
+    folder.succeed(&format!("firmware build {sources}/firmware/examples/figure-3.c -o figure-3.elf"));
+    folder.succeed(&format!("firmware build {sources}/media/linear.c -o linear.elf"));
+    folder.succeed(
+        "gen-media linear --width 16 --height 20 --seed 3 -o in.bin --blank blank.bin --expect want.bin",
+    );
+}
+
+/// What the program of Figure 3 prints.
+const FIGURE_3: &str = "4 jobs of 64 threads, 0 wrong; worked on meanwhile: yes\n";
+const LINEAR: &str =
+    "--firmware linear.elf --table input=in.bin --table output=blank.bin --expect-dump output=want.bin";
+
+/// Firmware starts threads on the cores and is interrupted by their end; its console comes over a
+/// line on which one bit in 17,000 is wrong.
+#[test]
+fn the_whole_machine_on_a_board() {
+    let folder = Folder::new();
+    build_firmware(&folder);
+    let board = Board::start(&folder, &format!("{MACHINE} --bit-errors 0.00006 --seed 5 --stay"));
+    let run = |options: &str| {
+        let device = &board.device;
+        let timeout = "--timeout 2 --firmware-timeout 0";
+        let output = folder.hermes(&format!("-v fpga run --port {device} {MACHINE} {timeout} {options}"));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, text, error) = run("--firmware figure-3.elf");
+    assert_eq!((code, &text[..]), (Some(0), FIGURE_3), "{error}");
+    let mut repeats = told(&error, "repeated");
+    let (code, text, error) = run(LINEAR);
+    assert!(code == Some(0) && text.contains("pass 2: "), "{text}{error}");
+    repeats += told(&error, "repeated");
+
+    // What is typed in comes back, and the lines of it are the exit code.
+    folder.write("echo.c", "#include \"hermes_cp.h\"\nint main(void) { int c, lines = 0; while ((c = getchar()) != 4) { putchar(c ^ 32); lines += c == '\\n'; } return lines; }\n");
+    folder.succeed("firmware build echo.c -o echo.elf");
+    folder.write("typed.txt", b"none is lost and none comes twice\nor is it so?\n\x04".as_slice());
+    let (code, text, error) = run("--firmware echo.elf --firmware-input typed.txt");
+    let expected: Vec<u8> =
+        folder.read("typed.txt").iter().filter(|byte| **byte != 4).map(|byte| byte ^ 32).collect();
+    assert_eq!((code, text.as_bytes()), (Some(2), &expected[..]), "{error}");
+    repeats += told(&error, "repeated");
+    assert!(repeats > 0, "{error}");
+
+    // What goes wrong is told with its place, and the board is as good as before.
+    folder.write(
+        "trap.c",
+        "#include \"hermes_cp.h\"\nint main(void) { *(volatile int *)0xf0000001 = 1; return 0; }\n",
+    );
+    folder.succeed("firmware build trap.c -o trap.elf");
+    let (code, _, error) = run("--firmware trap.elf");
+    assert!(code == Some(1) && error.contains("trap.elf: hart 0: ") && error.contains("trap.c:2"), "{error}");
+    let (code, _, error) = run("--firmware figure-3.elf --command-threads 2");
+    assert!(code == Some(1) && error.contains("the bitstream is of another configuration"), "{error}");
+}
+
+#[test]
+fn what_firmware_on_a_board_needs_is_told() {
+    let folder = folder(2);
+    build_firmware(&folder);
+    folder.write("wide.c", "#include \"hermes_cp.h\"\nFIRMWARE_HARTS(4);\nint main(void) { return 0; }\n");
+    folder.succeed("firmware build wide.c -o wide.elf");
+    let before = folder.files();
+    let run = "fpga run --port none --board ulx3s-cp";
+    for (options, parts) in [
+        ("--firmware none.elf", ["none.elf", "No such file"]),
+        (
+            "--firmware wide.elf",
+            ["wide.elf: firmware_harts is 4, and the array has 1", "--command-threads 4"],
+        ),
+        (
+            "--firmware figure-3.elf --command-threads 0 --spawn-slots 0",
+            ["has no command processor", "--command-threads 1"],
+        ),
+        (
+            "--firmware figure-3.elf --network",
+            ["--network: not possible together with --board ulx3s-cp", "expected an array without"],
+        ),
+        (
+            "--firmware figure-3.elf --preset node",
+            ["--network: not possible together with --board ulx3s-cp", "expected an array without"],
+        ),
+        (
+            "--firmware figure-3.elf --packet-ports",
+            ["--packet-ports: not possible together with --board ulx3s-cp", "expected an array without"],
+        ),
+        (
+            "--firmware figure-3.elf --channels 2 --l2-banks 2",
+            ["--channels: not possible together with --board ulx3s-cp", "expected an array without"],
+        ),
+        ("--firmware figure-3.elf --firmware-input none.txt", ["none.txt", "No such file"]),
+        (
+            "--firmware linear.elf --dump nothing=x.bin",
+            ["--dump nothing=x.bin: linear.elf", "no symbol `nothing`"],
+        ),
+        ("--firmware figure-3.elf", ["none: ", "there is no such device"]),
+    ] {
+        folder.fail(&format!("{run} {options}"), &parts);
+        assert_eq!(folder.files(), before, "{options}");
+    }
+    // Options of packets, and of firmware, are not for the other.
+    for (options, parts) in [
+        ("--firmware figure-3.elf --pcap in.pcap", ["--firmware <FILE.elf>", "--pcap <IN>"]),
+        ("--firmware figure-3.elf --app dec-ttl", ["--firmware <FILE.elf>", "--app <NAME>"]),
+        ("--firmware figure-3.elf --json x.json", ["--firmware <FILE.elf>", "--json <FILE>"]),
+        ("--firmware figure-3.elf --stall-limit 3", ["--firmware <FILE.elf>", "--stall-limit <SECONDS>"]),
+    ] {
+        let output = folder.hermes(&format!("{run} {options}"));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{options}: {error}");
+        assert!(parts.iter().all(|part| error.contains(part)), "{options}: {error}");
+        assert_eq!(folder.files(), before, "{options}");
+    }
+    for options in ["--firmware-input in.pcap", "--firmware-timeout 9"] {
+        let option = options.split(' ').next().expect("an option");
+        let expected = [option, "expected --firmware with it"];
+        folder.fail(&format!("{run} --app dec-ttl --pcap in.pcap {options}"), &expected);
+    }
+}
+
+/// The board as it is built, `ulx3s-cp`, with its SDRAM: some minutes.
+#[test]
+#[ignore = "minutes: cargo test --test board -- --ignored"]
+fn figure_3_and_linear_on_the_machine_of_the_board() {
+    let folder = Folder::new();
+    build_firmware(&folder);
+    let machine = "--board ulx3s-cp --baud 3000000";
+    let board = Board::start(&folder, &format!("{machine} --stay"));
+    let run = format!("fpga run --port {} {machine} --timeout 30 --firmware-timeout 0", board.device);
+    assert_eq!(folder.succeed(&format!("{run} --firmware figure-3.elf")), FIGURE_3);
+    folder.succeed(&format!("{run} {LINEAR}"));
+}
+
+/// Figure 3 after synthesis, with the memory in block RAM, and with it command processor, thread
+/// spawner and user-level interrupts. Some ten minutes.
+#[test]
+#[ignore = "minutes: cargo test --test board -- --ignored"]
+fn figure_3_on_the_netlist_of_the_machine() {
+    let folder = Folder::new();
+    build_firmware(&folder);
+    let machine = "--board ulx3s-cp --warps 2 --l1-lines 16 --l2-lines 16 --l2-ways 1 --instruction-cache-lines 16 --baud 3000000";
+    let board = Board::start(&folder, &format!("{machine} --clock 12.5 --memory 131072 --netlist"));
+    let run = format!("fpga run --port {} {machine} --timeout 60 --firmware-timeout 0", board.device);
+    assert_eq!(folder.succeed(&format!("{run} --firmware figure-3.elf")), FIGURE_3);
 }
 
 /// What the issue of boards asks for: the whole array of a ULX3S, 1,000 packets. Some minutes.

@@ -43,12 +43,23 @@ pub struct ArrayOnBoard<const LANES: usize> {
     array: HermesTop<LANES>,
     #[init(BoardMemory::new(packet_memory))]
     memory: BoardMemory,
-    #[init(RunTimer::new(HEARTBEAT))]
+    #[init(timer(config))]
     timer: RunTimer,
     #[init(usize::from(config.trace_buffer > 0))]
     _traces: usize,
     #[init(packet_memory.sdrams())]
     _sdrams: usize,
+    #[init(usize::from(config.spawn_slots > 0))]
+    _spawns: usize,
+}
+
+/// What counts the cycles with packets in this array.
+fn timer(config: &Config) -> RunTimer {
+    if config.spawn_slots > 0 {
+        RunTimer::with_spawner(HEARTBEAT)
+    } else {
+        RunTimer::new(HEARTBEAT)
+    }
 }
 
 impl<const LANES: usize> ArrayOnBoard<LANES> {
@@ -56,9 +67,10 @@ impl<const LANES: usize> ArrayOnBoard<LANES> {
     ///
     /// # Panics
     /// If `config` is not valid, its lanes are not `LANES`, it has other ports than registers, one
-    /// memory channel and the fault output, or the size of the memory is not possible.
+    /// memory channel, the fault output and the interrupt of the host, which has no pin, or the
+    /// size of the memory is not possible.
     pub fn new(config: &Config, packet_memory: PacketMemory) -> Self {
-        let plain = !config.packet_ports && !config.network && !config.trace && config.command_threads == 0;
+        let plain = !config.packet_ports && !config.network && !config.trace;
         assert!(plain && config.channels == 1 && config.fault_output, "ArrayOnBoard: {config:?}");
         Self::wired(config, packet_memory)
     }
@@ -102,6 +114,9 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
         }
 
         self.timer.issued.next = self.array.trace_issue.valid.val();
+        for i in 0..self._spawns {
+            self.timer.spawned[i].next = self.array.trace_issue_spawned[i].val();
+        }
         self.timer.committed.next = self.array.trace_commit.valid.val();
         self.busy_cycles.next = self.timer.busy_cycles.val();
         self.busy.next = self.timer.busy.val();

@@ -27,8 +27,15 @@ pub enum BoardError {
     )]
     Memory(usize),
     /// The array has what the board has not.
-    #[error("{0}: boards have nothing to connect to it; expected an array without")]
-    Part(&'static str),
+    #[error(
+        "{part}: not possible together with board {board}, which has nothing to connect to it; expected an array without"
+    )]
+    Part {
+        /// The field of [`Config`].
+        part: &'static str,
+        /// The board.
+        board: &'static str,
+    },
     /// The configuration of the array is not possible.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -55,6 +62,8 @@ pub struct Board {
     pub preset: &'static str,
     /// Lanes of the array, if not those of the preset.
     pub lanes: Option<usize>,
+    /// Command processor and thread spawner of the array, if it has them.
+    pub command: Option<Command>,
     /// Packet memory, as a power of two of bytes, unless another is asked for.
     pub memory_log2: usize,
     /// The pins of clock and serial line.
@@ -63,6 +72,17 @@ pub struct Board {
     pub constraints: &'static str,
     /// Those of the SDRAM.
     pub sdram_constraints: &'static str,
+}
+
+/// The command processor and the thread spawner of a board's array. Its harts have no data cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Harts.
+    pub threads: usize,
+    /// Channels of user-level interrupts of a hart.
+    pub channels: usize,
+    /// Slots of the thread spawner.
+    pub spawn_slots: usize,
 }
 
 /// What a device has.
@@ -97,6 +117,7 @@ const ULX3S: Board = Board {
     baud: 2_000_000,
     preset: "fpga",
     lanes: None,
+    command: None,
     memory_log2: 17,
     pins: Pins { clock: "clk_25mhz", to_board: "ftdi_txd", from_board: "ftdi_rxd" },
     constraints: include_str!("../constraints/ulx3s.lpf"),
@@ -104,8 +125,16 @@ const ULX3S: Board = Board {
 };
 
 /// The boards.
-pub const BOARDS: [Board; 2] = [
+pub const BOARDS: [Board; 3] = [
     ULX3S,
+    Board {
+        name: "ulx3s-cp",
+        title: "Radiona ULX3S with an LFE5U-85F, and a command processor on it",
+        lanes: Some(2),
+        command: Some(Command { threads: 1, channels: 2, spawn_slots: 8 }),
+        memory_log2: 25,
+        ..ULX3S
+    },
     Board {
         name: "ulx3s-45f",
         title: "Radiona ULX3S with an LFE5U-45F",
@@ -138,7 +167,16 @@ impl Board {
     #[must_use]
     pub fn config(&self) -> Config {
         let preset = Config::preset(self.preset).expect("the preset of a board is one");
-        Config { lanes: self.lanes.unwrap_or(preset.lanes), l2_look_up_cycle: true, line_words: 1, ..preset }
+        let command = self.command.unwrap_or(Command { threads: 0, channels: 0, spawn_slots: 0 });
+        Config {
+            lanes: self.lanes.unwrap_or(preset.lanes),
+            l2_look_up_cycle: true,
+            line_words: 1,
+            command_threads: command.threads,
+            uli_channels: command.channels,
+            spawn_slots: command.spawn_slots,
+            ..preset
+        }
     }
 
     /// Settings for an array on this board.
@@ -159,12 +197,10 @@ impl Board {
             (config.packet_ports, "packet_ports"),
             (config.network, "network"),
             (config.trace, "trace"),
-            (config.command_threads > 0, "command_threads"),
-            (config.spawn_slots > 0, "spawn_slots"),
             (config.channels > 1, "channels"),
         ];
         if let Some((_, part)) = parts.iter().find(|(there, _)| *there) {
-            return Err(BoardError::Part(part));
+            return Err(BoardError::Part { part, board: self.name });
         }
         let wanted = megahertz.unwrap_or(f64::from(self.kilohertz) / 1e3);
         let pll =

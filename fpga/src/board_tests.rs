@@ -34,10 +34,17 @@ fn what_cannot_be_is_refused() {
     assert!(
         error(board.settings(Config { lanes: 3, ..config.clone() }, None, None, None)).contains("lanes: 3")
     );
-    let with_ports = Config { packet_ports: true, ..config.clone() };
-    assert!(
-        error(board.settings(with_ports, None, None, None)).starts_with("packet_ports: boards have nothing")
-    );
+    let node = Config { fault_output: true, ..Config::preset("node").unwrap() };
+    for (part, with) in [
+        ("packet_ports", Config { packet_ports: true, ..config.clone() }),
+        ("network", node),
+        ("channels", Config { channels: 2, l2_banks: 2, ..config.clone() }),
+        ("trace", Config { trace: true, ..config.clone() }),
+    ] {
+        let said = error(board.settings(with, None, None, None));
+        let expected = format!("{part}: not possible together with board ulx3s, which has nothing");
+        assert!(said.starts_with(&expected), "{said}");
+    }
     assert!(error(board.settings(config.clone(), Some(500.0), None, None)).starts_with("clock: 500 MHz"));
     assert!(
         error(board.settings(config.clone(), Some(10.0), Some(2_600_000), None)).starts_with("baud: 2600000")
@@ -48,7 +55,10 @@ fn what_cannot_be_is_refused() {
         let said = error(board.settings(config.clone(), None, None, Some(bytes_log2)));
         assert!(said.starts_with(&format!("memory: 2^{bytes_log2} bytes")), "{said}");
     }
-    assert!(Board::find("ulx4s").unwrap_err().to_string().contains("expected one of ulx3s, ulx3s-45f"));
+    assert!(Board::find("ulx4s")
+        .unwrap_err()
+        .to_string()
+        .contains("expected one of ulx3s, ulx3s-cp, ulx3s-45f"));
     // The clock is the nearest below what is asked for, and a bit of the serial line about as long
     // as it should be.
     let settings = board.settings(config, Some(41.0), Some(3_000_000), None).unwrap();
@@ -95,4 +105,29 @@ fn a_trace_buffer_is_there_if_it_is_asked_for() {
     assert_eq!((without.0, with.0), (false, true));
     // It is read over the serial line.
     assert_eq!(without.1, with.1);
+}
+
+/// Command processor and thread spawner come with the array, and bring no pin; a board without them
+/// has neither of what they need.
+#[test]
+fn the_whole_machine_has_the_pins_of_the_array_alone() {
+    let board = Board::find("ulx3s-cp").unwrap();
+    let config = board.config();
+    assert_eq!((config.lanes, config.command_threads, config.command_cache_lines), (2, 1, 0));
+    assert_eq!((config.uli_channels, config.spawn_slots, config.network), (2, 8, false));
+    let emitted = |config: &Config| {
+        let design = board.settings(config.clone(), None, None, Some(17)).unwrap().emit().unwrap();
+        (design.ports.len(), design.verilog())
+    };
+    let (pins, text) = emitted(&config);
+    let without = Config { command_threads: 0, uli_channels: 0, spawn_slots: 0, ..config.clone() };
+    let (plain_pins, plain) = emitted(&without);
+    assert_eq!(pins, plain_pins);
+    for part in ["\nmodule command_processor", "\nmodule thread_spawner", "last_value_0", ".spawned("] {
+        assert!(text.contains(part) && !plain.contains(part), "{part}");
+    }
+    // A spawner alone, which the host commands; the preset that has all of it.
+    emitted(&Config { command_threads: 0, uli_channels: 0, ..config });
+    let pangaea = Config::preset("pangaea").unwrap();
+    assert!(board.settings(pangaea, None, None, None).is_ok());
 }

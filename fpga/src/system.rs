@@ -2,7 +2,7 @@
 
 use hermes_hdl::prelude::*;
 use hermes_rtl::board::{
-    BoardIdentity, BoardLink, FrameReceiver, FrameTransmitter, UartReceiver, UartTransmitter,
+    BoardIdentity, BoardLink, FrameReceiver, FrameTransmitter, LinkParts, UartReceiver, UartTransmitter,
 };
 use hermes_rtl::config::Config;
 use hermes_rtl::ports::SdramBus;
@@ -53,11 +53,12 @@ pub struct BoardSystem<const LANES: usize> {
 
 /// The link of a board with this array.
 fn link(config: &Config, identity: BoardIdentity) -> BoardLink {
-    if config.trace_buffer > 0 {
-        BoardLink::with_trace_buffer(identity)
-    } else {
-        BoardLink::new(identity)
-    }
+    let parts = LinkParts {
+        trace_buffer: config.trace_buffer > 0,
+        // A read of its console takes a byte.
+        reads_once: config.command_threads > 0,
+    };
+    BoardLink::with(identity, parts)
 }
 
 impl<const LANES: usize> BoardSystem<LANES> {

@@ -1,6 +1,6 @@
 /* The adds of ring.c alone, on one node: what of the time of an allreduce they take at least. Own
- * words, heap and times are those of ring.c, but each ring has as many landing words as words, which
- * are added to them piece by piece in each round. */
+ * words, heap and times are those of ring.c, but each ring has as many landing words as words,
+ * which are added to them piece by piece in each round. */
 #define kernel allreduce
 #include "../c/ring.c"
 #undef kernel

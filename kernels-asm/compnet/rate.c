@@ -7,10 +7,10 @@
  *   4  cycles from a command of a warp to its next one; 0: as fast as they go
  *   5  cycles by which a warp begins behind the one before it
  *
- * All warps begin together. Each leaves the cycles at its first command and behind its last, and the
- * longest and the sum of its calls, in words 0 to 3 of its line at TIMES. A put writes its number
- * and the warp's to the warp's line at the begin of the heap there, a get brings the line's first
- * word here. Calls that are kept stand at CALLS, those of a warp side by side. */
+ * All warps begin together. Each leaves the cycles at its first command and behind its last, and
+ * the longest and the sum of its calls, in words 0 to 3 of its line at TIMES. A put writes its
+ * number and the warp's to the warp's line at the begin of the heap there, a get brings the line's
+ * first word here. Calls that are kept stand at CALLS, those of a warp side by side. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 

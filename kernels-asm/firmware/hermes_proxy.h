@@ -31,15 +31,17 @@ static volatile struct {
     uint32_t words[PROXY_PLACES][PROXY_ROWS][PROXY_LANES];
 } proxy_area __attribute__((aligned(64)));
 
-/* What a lane does: the instruction again, the next one, nothing more: it ends with a fault. */
+/* What a lane does: the instruction again, the next one, nothing more: it ends with a fault. With
+ * the last, beside one of the others, it drops its data cache before: memory was written for it. */
 #define PROXY_RETRY 0u
 #define PROXY_SKIP 1u
 #define PROXY_KILL 2u
+#define PROXY_WROTE 4u
 
 /* The page. It needs 24 bytes below sp, and is for threads with 32 registers. The answer's second
- * word is the register to write in bits 7:3, and what to do in bits 1:0; sp and tp are not
- * written. Looks are atomic operations, which pass the data cache and wait for stores before
- * them. */
+ * word is the register to write in bits 7:3, and what to do in bits 2:0; tp is not written. Looks
+ * are atomic operations, which pass the data cache and wait for stores before them. No jump of it
+ * is one that returns from a function, which would take the lane out of a call. */
 #define PROXY_TEXT_(x) #x
 #define PROXY_TEXT(x) PROXY_TEXT_(x)
 #define PROXY_STORE(n) "sw x" #n ", " #n "*ROW(t0)\n"
@@ -51,6 +53,9 @@ __asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\n.globl proxy_page\nprox
         "csrr t0, 0xcc3\nslli t0, t0, 4\ncsrr t1, 0xcc2\nor t1, t0, t1\nsw t1, -16(sp)\n"
         "li t0, ROW * " PROXY_TEXT(PROXY_ROWS) "\nmul t0, t0, t1\n"
         "la t1, proxy_area + 64 + 4 * " PROXY_TEXT(PROXY_PLACES) "\nadd t0, t0, t1\ncsrr t1, 0xcc1\nslli t1, t1, 2\nadd t0, t0, t1\n"
+        /* No ticket while the registers are stored: those of a request stand while its ticket
+         * does. The stores wait for the value that was there. */
+        "amoswap.w t1, zero, (t0)\nand t1, t1, zero\nadd t0, t0, t1\n"
         PROXY_STORE(1) PROXY_STORE(2) PROXY_STORE(3) PROXY_STORE(4) PROXY_STORE(7) PROXY_STORE(8) PROXY_STORE(9)
         PROXY_STORE(10) PROXY_STORE(11) PROXY_STORE(12) PROXY_STORE(13) PROXY_STORE(14) PROXY_STORE(15) PROXY_STORE(16)
         PROXY_STORE(17) PROXY_STORE(18) PROXY_STORE(19) PROXY_STORE(20) PROXY_STORE(21) PROXY_STORE(22) PROXY_STORE(23)
@@ -59,7 +64,7 @@ __asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\n.globl proxy_page\nprox
         "lw t1, -4(sp)\nlw t2, -8(sp)\nsw t1, 5*ROW(t0)\nsw t2, 6*ROW(t0)\n"
         /* The ticket is another one in each request: the answer to a thread that the watchdog ended
          * is none to the next thread in its place. */
-        "csrr t2, cycle\nori t2, t2, 1\nsw t2, 0(t0)\n"
+        "csrr t2, cycle\nori t2, t2, 1\namoswap.w zero, t2, (t0)\n"
         /* Ring, while tp and t0 are in the stack. */
         "sw tp, -20(sp)\nsw t0, -24(sp)\nlw t1, -16(sp)\nslli t1, t1, 2\nla tp, proxy_area\nadd t1, t1, tp\n"
         "csrr tp, 0xcc1\nli t0, 1\nsll t0, t0, tp\namoor.w zero, t0, (t1)\n"
@@ -67,16 +72,17 @@ __asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\n.globl proxy_page\nprox
         "lw t0, -24(sp)\naddi t1, t0, 32*ROW\n"
         "1: amoor.w tp, zero, (t1)\nbne tp, t2, 1b\n"
         "addi t1, t0, 34*ROW\namoor.w t2, zero, (t1)\naddi t1, t0, 33*ROW\namoor.w t1, zero, (t1)\n"
-        "lw tp, -20(sp)\nandi t0, t1, 2\nbnez t0, 4f\n"
-        "andi t0, t1, 1\nslli t0, t0, 2\nadd tp, tp, t0\n"
-        "andi t1, t1, 0xf8\nla t0, 2f\nadd t0, t0, t1\njr t0\n"
-        "2: j 3f\nnop\n" PROXY_MOVE(1) "ebreak\nnop\n" PROXY_MOVE(3) "ebreak\nnop\n"
+        "lw tp, -20(sp)\nsw sp, -16(sp)\nandi t0, t1, 2\nbnez t0, 4f\n"
+        "andi t0, t1, 4\nbeqz t0, 5f\nfence\n"
+        "5: andi t0, t1, 1\nslli t0, t0, 2\nadd tp, tp, t0\n"
+        "andi t1, t1, 0xf8\nla t0, 2f\nadd t1, t0, t1\njr t1\n"
+        "2: j 3f\nnop\n" PROXY_MOVE(1) "sw t2, -16(sp)\nj 3f\n" PROXY_MOVE(3) "j 3f\nnop\n"
         "sw t2, -4(sp)\nj 3f\nsw t2, -8(sp)\nj 3f\nsw t2, -12(sp)\nj 3f\n"
         PROXY_MOVE(8) PROXY_MOVE(9) PROXY_MOVE(10) PROXY_MOVE(11) PROXY_MOVE(12) PROXY_MOVE(13) PROXY_MOVE(14)
         PROXY_MOVE(15) PROXY_MOVE(16) PROXY_MOVE(17) PROXY_MOVE(18) PROXY_MOVE(19) PROXY_MOVE(20) PROXY_MOVE(21)
         PROXY_MOVE(22) PROXY_MOVE(23) PROXY_MOVE(24) PROXY_MOVE(25) PROXY_MOVE(26) PROXY_MOVE(27) PROXY_MOVE(28)
         PROXY_MOVE(29) PROXY_MOVE(30) PROXY_MOVE(31)
-        "3: lw t0, -4(sp)\nlw t1, -8(sp)\nlw t2, -12(sp)\njr tp\n"
+        "3: lw t0, -4(sp)\nlw t1, -8(sp)\nlw t2, -12(sp)\nlw sp, -16(sp)\njr tp\n"
         "4: ebreak\n"
         ".balign 4096\n.popsection");
 extern const char proxy_page[];
@@ -87,8 +93,17 @@ struct proxy_request {
     uint32_t instruction; /* the word at pc */
     uint32_t ticket;
     uint32_t place; /* number of its core and slot */
+    uint32_t lane;
     volatile uint32_t *words;
 };
+
+/* The thread still waits for this answer, and the registers that were read are its own. The
+ * watchdog may have ended it meanwhile, and another thread ask in its place: a handler looks here
+ * behind the last register that it reads, and before what must not be done for another. */
+static inline int proxy_waits(const struct proxy_request *request)
+{
+    return __atomic_fetch_or(&request->words[0], 0, __ATOMIC_RELAXED) == request->ticket;
+}
 
 /* A register of the lane. */
 static inline uint32_t proxy_register(const struct proxy_request *request, uint32_t number)
@@ -106,7 +121,8 @@ static inline uint32_t proxy_rs2(const struct proxy_request *request)
     return proxy_register(request, request->instruction >> 20 & 31);
 }
 
-/* What the lane does: `action`, and before it register `rd` becomes `value`, unless that is 0. */
+/* What the lane does: `action`, and before it register `rd` becomes `value`, unless that is 0 or
+ * tp. A handler that wrote memory that threads read adds PROXY_WROTE. */
 struct proxy_answer {
     uint32_t action, rd, value;
 };
@@ -141,12 +157,16 @@ static inline int proxy_region(const volatile void *base, uint32_t bytes, int wr
     return 1;
 }
 
-/* What PROXY_MALLOC gives out; a region that threads may write. 0: no room for it. */
+/* What PROXY_MALLOC gives out; a region that threads may write. 0: no room for it, or no line in
+ * it. */
 static inline int proxy_heap_is(volatile void *base, uint32_t bytes)
 {
-    proxy_heap = ((uint32_t)base + 63) & ~63u;
-    proxy_heap_end = (uint32_t)base + bytes;
-    return proxy_region(base, bytes, 1);
+    uint32_t first = ((uint32_t)base + 63) & ~63u, end = ((uint32_t)base + bytes) & ~63u;
+    if (end <= first || end - first > bytes || !proxy_region(base, bytes, 1))
+        return 0;
+    proxy_heap = first;
+    proxy_heap_end = end;
+    return 1;
 }
 
 /* The region of these bytes, for a store if `writes`; 0: none. */
@@ -173,9 +193,11 @@ static struct proxy_answer proxy_access(const struct proxy_request *request, uin
     proxy_accesses++;
     if (writes) {
         value = proxy_rs2(request);
+        if (!proxy_waits(request))
+            return PROXY_ANSWER(PROXY_KILL, 0, 0);
         for (uint32_t i = 0; i < bytes; i++)
             place[i] = (uint8_t)(value >> (8 * i));
-        return PROXY_ANSWER(PROXY_SKIP, 0, 0);
+        return PROXY_ANSWER(PROXY_SKIP | PROXY_WROTE, 0, 0);
     }
     for (uint32_t i = 0; i < bytes; i++)
         value |= (uint32_t)place[i] << (8 * i);
@@ -186,34 +208,18 @@ static struct proxy_answer proxy_access(const struct proxy_request *request, uin
     return PROXY_ANSWER(PROXY_SKIP, proxy_rd(request), value);
 }
 
-/* A fault outside the windows: window 1 moves to the region, and the lanes try again. Two warps may
- * take it from each other for ever: at the third fault of an instruction in a row the access is
- * made here. */
-static struct proxy_answer proxy_window(const struct proxy_request *request, int writes)
+/* A fault of this lane that moved a window: where, to what address, how many times in a row. */
+static struct proxy_fault {
+    uint32_t pc, address, moves;
+} proxy_faults[PROXY_PLACES][PROXY_LANES];
+
+/* Moves window 1 for loads or for stores. 0: it was there before. */
+static int proxy_move(uint32_t first, uint32_t size, int writes)
 {
-    static uint32_t last[PROXY_PLACES], moves[PROXY_PLACES];
-    uint32_t place = request->place;
-    uint32_t code = request->instruction;
-    int32_t immediate = (int32_t)code >> 20;
-    if (writes)
-        immediate = (int32_t)((code & 0xfe000000u) | (code >> 7 & 31) << 20) >> 20;
-    uint32_t address = proxy_rs1(request) + (uint32_t)immediate, bytes = 1u << (code >> 12 & 3);
-    const struct proxy_region *region = bytes > 4 ? 0 : proxy_find(address, bytes, writes);
-    if (!region)
-        return PROXY_ANSWER(PROXY_KILL, 0, 0);
-    /* A window is whole lines: what the region has of others is never in one. */
-    uint32_t first = (region->base + 63) & ~63u, end = (region->base + region->bytes) & ~63u, size = end - first;
-    if (address % bytes || address < first || address >= end)
-        return proxy_access(request, address, bytes, writes);
     uint32_t base = writes ? REGISTER(WRITE_WINDOW_1_BASE) : REGISTER(READ_WINDOW_1_BASE);
     uint32_t open = writes ? REGISTER(WRITE_WINDOW_1_SIZE) : REGISTER(READ_WINDOW_1_SIZE);
-    /* Another lane asked before. */
     if (base == first && open == size)
-        return PROXY_ANSWER(PROXY_RETRY, 0, 0);
-    moves[place] = request->pc == last[place] ? moves[place] + 1 : 1;
-    last[place] = request->pc;
-    if (moves[place] > 2)
-        return proxy_access(request, address, bytes, writes);
+        return 0;
     proxy_windows++;
     if (writes) {
         REGISTER(WRITE_WINDOW_1_SIZE) = 0;
@@ -224,14 +230,56 @@ static struct proxy_answer proxy_window(const struct proxy_request *request, int
         REGISTER(READ_WINDOW_1_BASE) = first;
         REGISTER(READ_WINDOW_1_SIZE) = size;
     }
+    return 1;
+}
+
+#define PROXY_LOADS 1
+#define PROXY_STORES 2
+/* A fault outside the windows: window 1 moves to the region, and the lanes try again. Two warps may
+ * take it from each other for ever: at the third fault of an access in a row it is made here. An
+ * atomic operation, which needs both windows, cannot be, and goes on trying. */
+static struct proxy_answer proxy_window(const struct proxy_request *request, int kind)
+{
+    struct proxy_fault *fault = &proxy_faults[request->place][request->lane];
+    uint32_t code = request->instruction;
+    int writes = kind & PROXY_STORES, atomic = kind == (PROXY_LOADS | PROXY_STORES);
+    int32_t immediate = (int32_t)code >> 20;
+    if (atomic)
+        immediate = 0;
+    else if (writes)
+        immediate = (int32_t)((code & 0xfe000000u) | (code >> 7 & 31) << 20) >> 20;
+    uint32_t address = proxy_rs1(request) + (uint32_t)immediate, bytes = 1u << (code >> 12 & 3);
+    const struct proxy_region *region = proxy_find(address, bytes, writes);
+    if (!region)
+        return PROXY_ANSWER(PROXY_KILL, 0, 0);
+    /* A window is whole lines: what the region has of others is never in one. */
+    uint32_t first = (region->base + 63) & ~63u, end = (region->base + region->bytes) & ~63u, size = end - first;
+    int reached = address % bytes == 0 && address >= first && address < end;
+    if (!reached && atomic)
+        return PROXY_ANSWER(PROXY_KILL, 0, 0);
+    if (reached && (request->pc != fault->pc || address != fault->address))
+        *fault = (struct proxy_fault){request->pc, address, 0};
+    if (!reached || (fault->moves >= 2 && !atomic)) {
+        fault->moves = 0;
+        return proxy_access(request, address, bytes, writes);
+    }
+    int moved = 0;
+    if (kind & PROXY_LOADS)
+        moved = proxy_move(first, size, 0);
+    if (writes)
+        moved |= proxy_move(first, size, 1);
+    /* If none did, another lane asked before. */
+    fault->moves += moved;
     return PROXY_ANSWER(PROXY_RETRY, 0, 0);
 }
 
 static struct proxy_answer proxy_call(const struct proxy_request *request)
 {
-    uint32_t argument = proxy_register(request, 10), given = 0;
+    uint32_t argument = proxy_register(request, 10), number = proxy_register(request, 17), given = 0;
     proxy_services++;
-    switch (proxy_register(request, 17)) {
+    if (!proxy_waits(request))
+        return PROXY_ANSWER(PROXY_KILL, 0, 0);
+    switch (number) {
     case PROXY_PUTCHAR:
         console_put((char)argument);
         return PROXY_ANSWER(PROXY_SKIP, 0, 0);
@@ -255,35 +303,54 @@ static struct proxy_answer proxy_resolve(struct proxy_request *request)
     extern const char _start[], __init_array_start[];
     if (request->pc % 4 || request->pc < (uint32_t)_start || request->pc >= (uint32_t)__init_array_start)
         return PROXY_ANSWER(PROXY_KILL, 0, 0);
-    request->instruction = *(const volatile uint32_t *)request->pc;
-    switch (request->instruction & 0x7f) {
-    case 0x03:
-        return proxy_window(request, 0);
-    case 0x23:
-        return proxy_window(request, 1);
+    uint32_t code = *(const volatile uint32_t *)request->pc, size = code >> 12 & 7;
+    request->instruction = code;
+    switch (code & 0x7f) {
+    case 0x03: /* lb, lh, lw, lbu, lhu */
+        if (size <= 2 || size == 4 || size == 5)
+            return proxy_window(request, PROXY_LOADS);
+        break;
+    case 0x23: /* sb, sh, sw */
+        if (size <= 2)
+            return proxy_window(request, PROXY_STORES);
+        break;
+    case 0x2f: /* atomic operations, lr.w and sc.w among them */
+        if (size == 2)
+            return proxy_window(request, PROXY_LOADS | PROXY_STORES);
+        break;
     case 0x73:
-        if (request->instruction == 0x73)
+        if (code == 0x73)
             return proxy_call(request);
         break;
     }
     proxy_instructions++;
-    return proxy_illegal && request->instruction != 0x00100073 ? proxy_illegal(request) : PROXY_ANSWER(PROXY_KILL, 0, 0);
+    return proxy_illegal && code != 0x00100073 ? proxy_illegal(request) : PROXY_ANSWER(PROXY_KILL, 0, 0);
 }
+
+/* Places that there are: a lane may set any bit. */
+#define PROXY_ALL_PLACES (PROXY_PLACES == 32 ? 0xffffffffu : (1u << PROXY_PLACES % 32) - 1)
 
 /* Answers all requests that are there. */
 static void proxy_serve(void)
 {
-    uint32_t places = __atomic_exchange_n(&proxy_area.asked[0], 0, __ATOMIC_RELAXED);
+    /* The ticket that was answered last: a bit may have been set by a thread that the watchdog
+     * ended, and by the next one in its place. */
+    static uint32_t answered[PROXY_PLACES][PROXY_LANES];
+    uint32_t places = __atomic_exchange_n(&proxy_area.asked[0], 0, __ATOMIC_RELAXED) & PROXY_ALL_PLACES;
     for (; places; places &= places - 1) {
-        uint32_t place = (uint32_t)__builtin_ctz(places);
+        uint32_t place = (uint32_t)__builtin_ctz(places), tickets[PROXY_LANES];
         uint32_t lanes = __atomic_exchange_n(&proxy_area.rings[place], 0, __ATOMIC_ACQ_REL);
+        /* All of them now: what is read of a lane later is of this ticket if it stands then. */
+        for (uint32_t lane = 0; lane < PROXY_LANES; lane++)
+            tickets[lane] = proxy_area.words[place][0][lane];
         for (uint32_t lane = 0; lane < PROXY_LANES; lane++) {
-            if (!(lanes >> lane & 1))
+            if (!(lanes >> lane & 1) || !tickets[lane] || tickets[lane] == answered[place][lane])
                 continue;
             volatile uint32_t *words = &proxy_area.words[place][0][lane];
-            struct proxy_request request = {words[4 * PROXY_LANES], 0, words[0], place, words};
+            struct proxy_request request = {words[4 * PROXY_LANES], 0, tickets[lane], place, lane, words};
             struct proxy_answer answer = proxy_resolve(&request);
-            proxy_kills += answer.action == PROXY_KILL;
+            answered[place][lane] = request.ticket;
+            proxy_kills += answer.action == PROXY_KILL && proxy_waits(&request);
             words[34 * PROXY_LANES] = answer.value;
             words[33 * PROXY_LANES] = answer.rd << 3 | answer.action;
             release();

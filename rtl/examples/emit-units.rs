@@ -12,6 +12,9 @@ use hermes_hdl::emit::{emit, EmitError};
 use hermes_hdl::prelude::*;
 use hermes_rtl::{board, command, control, core, functions, host, l2, net, queues, spawn, stream, trace};
 
+#[path = "units/guards.rs"]
+mod guards;
+
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
     fn unit(name: &'static str, unit: &impl Block) -> (&'static str, Result<String, EmitError>) {
@@ -28,6 +31,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),
         unit("warp_issue_spawned", &control::WarpIssue::new(3, 17, 1)),
         unit("warp_issue_least", &control::WarpIssue::least_occupied(3, 17, 0)),
+        unit("warp_issue_chain", &control::WarpIssue::with_functions(3, 17, false)),
         unit("round_robin", &control::RoundRobin::default()),
         unit("finish_arbiter", &control::FinishArbiter::new(3, 0)),
         unit("fault_collector", &control::FaultCollector::new(3, 0)),
@@ -43,6 +47,11 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_scheduler", &core::WarpScheduler::new(32, false, 0, 0)),
         unit("boot_first", &core::BootFirst::default()),
         unit("front_end", &core::FrontEnd::<2>::new(32, false, 0, 0)),
+        // Four rows to clear.
+        unit("owner_that_clears", &functions::CoreOwner::new(2, 2, 4)),
+        unit("packet_check", &guards::PacketCheck::default()),
+        unit("fetch_check", &guards::FetchCheck::default()),
+        unit("warp_former_ring", &control::WarpFormer::with_functions(4)),
         unit("local_window", &core::LocalWindow::<2>::default()),
         unit("atomic_turns", &core::AtomicTurns::default()),
         // Two banks; short and long times of four to eight and eight to sixteen cycles.
@@ -93,8 +102,9 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("egress", &stream::Egress::default()),
         unit("trace_ring", &trace::TraceRing::default()),
         unit("sdram_memory", &board::SdramMemory::new(SHORT_SDRAM, 25)),
-        unit("board_link", &board::BoardLink::with_trace_buffer(IDENTITY)),
+        unit("board_link", &board::BoardLink::with(IDENTITY, TRACED)),
         unit("board_link_plain", &board::BoardLink::new(IDENTITY)),
+        unit("board_link_reads", &board::BoardLink::with(IDENTITY, READING)),
     ]
 }
 
@@ -102,6 +112,10 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
 /// two intervals before the first command.
 const SHORT_SDRAM: board::SdramTiming =
     board::SdramTiming { cas_latency: 3, t_rcd: 3, t_rp: 3, t_rfc: 9, close: 3, interval: 52, start: 11 };
+
+/// What links of the proofs have: a trace buffer, or reads of registers that are done once.
+const TRACED: board::LinkParts = board::LinkParts { trace_buffer: true, reads_once: false };
+const READING: board::LinkParts = board::LinkParts { trace_buffer: false, reads_once: true };
 
 /// What the link of the proofs says of itself.
 const IDENTITY: board::BoardIdentity =

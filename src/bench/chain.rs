@@ -99,6 +99,7 @@ impl Bench<'_> {
             ports: true,
             memory_bytes: MEMORY_BYTES,
             sharing: Sharing::Spatial,
+            live: None,
             latency: Latency::Fixed(self.latency),
             timeout: 256,
             options: RunOptions {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use hermes_testbench::chain::OnHang;
 use hermes_testbench::cosim::FaultRecord;
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
 use serde::Serialize;
@@ -45,6 +46,35 @@ pub struct ArrayFunction {
     pub stay: Distribution,
 }
 
+/// A change that was made while packets flowed.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeReport {
+    /// What it did.
+    pub what: String,
+    /// From when on it was to be made.
+    pub when: String,
+    /// Packets that had started when it began.
+    pub packets: u64,
+    /// The cycle of the run in which it began.
+    pub began: Option<u64>,
+    /// The cycle from which on it stands: nothing is in flight that came before. None if the run
+    /// ended first.
+    pub stood: Option<u64>,
+}
+
+/// A function that hangs.
+#[derive(Clone, Debug, Serialize)]
+pub struct HungReport {
+    /// Its name.
+    pub function: String,
+    /// The cycle of the run in which the host has noticed.
+    pub cycle: u64,
+    /// Threads that the watchdog had ended within 65,536 cycles.
+    pub faults: u32,
+    /// What the host did.
+    pub action: OnHang,
+}
+
 /// A run of a chain on an array.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ArrayReport {
@@ -64,6 +94,12 @@ pub struct ArrayReport {
     pub gbps: f64,
     /// The functions, in the order of the visits.
     pub functions: Vec<ArrayFunction>,
+    /// What changed meanwhile.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeReport>,
+    /// Functions that hang.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hung: Vec<HungReport>,
     /// When packets passed the stages.
     pub delays: Delays,
     /// The records of the fault FIFO.
@@ -123,6 +159,27 @@ impl fmt::Display for ArrayReport {
             for (name, count) in &n.verdicts {
                 write!(f, "\n{:<16} {count:>9} {name}", n.name)?;
             }
+        }
+        for change in &self.changes {
+            let cycle = |cycle: Option<u64>, word: &str| match cycle {
+                Some(cycle) => format!("{word} in cycle {cycle}"),
+                None => format!("not {word} when the run ended"),
+            };
+            let ChangeReport { what, when, packets, .. } = change;
+            let (began, stood) = (cycle(change.began, "begun"), cycle(change.stood, "complete"));
+            write!(f, "\n{what}: at {when}, {began} behind {packets} packets, {stood}")?;
+        }
+        for hung in &self.hung {
+            let HungReport { function, cycle, faults, action } = hung;
+            let action = match action {
+                OnHang::Report => "nothing was done",
+                OnHang::Drop => "it drops every packet from then on",
+                OnHang::Pass => "it forwards every packet from then on",
+            };
+            write!(
+                f,
+                "\n{function} hangs: {faults} threads ended by the watchdog in cycle {cycle}; {action}"
+            )?;
         }
         // The delay as a waterfall.
         let d = &self.delays;

@@ -22,6 +22,8 @@ pub struct FunctionReport {
     pub verdicts: BTreeMap<String, u64>,
     /// Instructions of the threads of all packets.
     pub instructions: u64,
+    /// Most instructions of the thread of a packet.
+    pub most_instructions: u64,
 }
 
 /// A chain on the reference simulator.
@@ -43,8 +45,8 @@ impl fmt::Display for ChainReport {
         writeln!(f)?;
         write!(
             f,
-            "{:<16} {:>9} {:>9} {:>9} {:>9} {:>20}",
-            "function", "packets", "forwarded", "dropped", "faulted", "instructions/packet"
+            "{:<16} {:>9} {:>9} {:>9} {:>9} {:>20} {:>9}",
+            "function", "packets", "forwarded", "dropped", "faulted", "instructions/packet", "most"
         )?;
         for function in &self.functions {
             let each = match function.packets {
@@ -53,8 +55,13 @@ impl fmt::Display for ChainReport {
             };
             write!(
                 f,
-                "\n{:<16} {:>9} {:>9} {:>9} {:>9} {each:>20}",
-                function.name, function.packets, function.forwarded, function.dropped, function.faulted
+                "\n{:<16} {:>9} {:>9} {:>9} {:>9} {each:>20} {:>9}",
+                function.name,
+                function.packets,
+                function.forwarded,
+                function.dropped,
+                function.faulted,
+                function.most_instructions
             )?;
         }
         for function in &self.functions {

@@ -1,12 +1,15 @@
 //! `hermes chain run`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::Config;
+use hermes_testbench::chain::live::{Change, Events, Hung, Live, Made, PlannedEvent};
 use hermes_testbench::chain::schedule::{fair_split, Share};
 use hermes_testbench::chain::{
-    check_counts, limit_for, visits, Chain, FunctionTimes, Ran, Setting, Sharing, Surroundings, Visit,
+    check_counts, limit_for, visits, Chain, Changed, Function, FunctionTimes, Ran, Setting, Sharing,
+    Surroundings, Visit, MOST_FUNCTIONS,
 };
 use hermes_testbench::cosim::{ArraySetup, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult};
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
@@ -15,8 +18,9 @@ use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, CaptureWriter, Frame};
 use hermes_testbench::verdict::Verdict;
 
-use super::array_report::{ArrayFunction, ArrayReport, Verdicts};
+use super::array_report::{ArrayFunction, ArrayReport, ChangeReport, HungReport, Verdicts};
 use super::plan::PlanReport;
+use super::taps::Taps;
 use super::{each_on_its_line, ChainArg, FaultLines};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
@@ -72,6 +76,15 @@ pub struct Args {
     /// 0: cores go over to the next function one by one
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000), help_heading = "Cores")]
     launch: u64,
+    /// Changes that are made while packets flow: TOML, an [[event]] for each (docs/chains.md).
+    /// Needs --through ports
+    #[arg(long, value_name = "EVENTS.toml", help_heading = "Changes")]
+    events: Option<PathBuf>,
+    /// Folder to write a capture for each function to, NAME.pcap: the packets that came to it, as
+    /// they came, with the cycles of the visits as times. The bytes are those of the reference
+    /// simulator
+    #[arg(long, value_name = "DIR", help_heading = "Outputs")]
+    taps: Option<PathBuf>,
     /// Do not fail if threads end with a fault
     #[arg(long)]
     allow_faults: bool,
@@ -100,6 +113,8 @@ impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
         let files = self.chain.files().input("--pcap", Some(&self.pcap));
+        let files = files.input("--events", self.events.as_deref()).file("--events", self.events.as_deref());
+        let files = files.folder("--taps", self.taps.as_deref());
         files.input("--plan", self.plan.as_deref()).and(self.results.files())
     }
 
@@ -160,23 +175,47 @@ impl Args {
     fn config(&self, functions: usize) -> anyhow::Result<Config> {
         let mut config = self.array.config()?;
         if config.network_functions == 0 {
-            config.network_functions = functions.next_power_of_two().max(2);
+            // New functions need numbers beside those of the chain.
+            let usual = functions.next_power_of_two().max(2);
+            config.network_functions = if self.events.is_some() { MOST_FUNCTIONS } else { usual };
         }
         config.packet_ports |= self.through == Through::Ports;
         config.validate()?;
         Ok(config)
     }
 
+    /// Makes sure that a chain can change in such a run.
+    fn check_events(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.through == Through::Ports,
+            "--events: expected --through ports, whose host is free to change the chain"
+        );
+        ensure!(
+            self.mode != Some(Mode::Temporal),
+            "--events with --mode temporal: expected one of them, since both move the cores"
+        );
+        Ok(())
+    }
+
+    /// Whether the host of the run can change the chain.
+    fn is_live(&self) -> bool {
+        self.through == Through::Ports && self.mode != Some(Mode::Temporal)
+    }
+
     fn options(&self, chain: &Chain) -> RunOptions {
-        let watchdog = chain.functions.iter().map(|function| function.watchdog).max();
+        let watchdog = chain.all().map(|function| function.watchdog).max();
         self.arrivals.watched(self.commit_limit, watchdog.unwrap_or(0), self.memory.mem_latency)
     }
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
-    let (plan, files) = args.chain.read(args.files())?;
+    let (plan, events, files) = args.chain.read_with_events(args.files(), args.events.as_deref())?;
     let config = args.config(plan.functions.len())?;
     let frames = traffic::read(&args.pcap, args.max_packets)?.frames;
+    if let Some(events) = &events {
+        args.check_events()?;
+        events.check_packets(frames.len() as u64).map_err(each_on_its_line)?;
+    }
     let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
     let on = Surroundings {
         config: &config,
@@ -194,6 +233,20 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         args.through == Through::Host || chain.egress.is_none(),
         "--through ports: the last function sends other frames than those in the slots; the packet ports send those only"
     );
+    let watched = chain.all().find(|function| function.on_hang.is_some());
+    if let (Some(function), false) = (watched, args.is_live()) {
+        bail!(
+            "`{}` has `on_hang`; expected --through ports, whose host is free to look after functions, and no --mode temporal",
+            function.name
+        );
+    }
+    let live = match &events {
+        Some(events) => Some(Live::of(&chain, events, &config).map_err(each_on_its_line)?),
+        None => watched.map(|_| Live::unchanged(&chain)),
+    };
+    let renews = events.iter().flat_map(|events| &events.events).any(PlannedEvent::renews_tables);
+    ensure!(!(renews && args.taps.is_some()), "--taps with new tables in --events: expected one of them");
+    let mut taps = Taps::create(args.taps.as_deref(), &chain, &files)?;
     let out = args.results.out.as_deref().map(CaptureWriter::create).transpose()?;
     let json = args.results.json.as_deref().map(OutputFile::create).transpose()?;
 
@@ -204,13 +257,14 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Through::Ports => SlotPacket::new(&whole(frame), chain.slot_bytes_log2),
     };
     let packets: Vec<_> = frames.iter().map(packet).collect();
-    let Ran { result, counts, times } = {
+    let ran = {
         let setting = Setting {
             chain: &chain,
             model: model.as_ref().ok(),
             ports: args.through == Through::Ports,
             memory_bytes: MEMORY_BYTES,
             sharing,
+            live: live.as_ref(),
             latency: args.memory.latency()?,
             timeout: args.timeout,
             options: args.options(&chain),
@@ -228,11 +282,15 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         bar.finish_and_clear();
         ran?
     };
+    if taps.are_wanted() {
+        taps.write_run(&chain, &config, &frames, &packets, &ran, args.clock)?;
+    }
+    let Ran { result, counts, times, changed, .. } = ran;
     let parts = result.packets.iter().cloned().map(PacketRecord::into_parts);
     let (results, packet_times): (Vec<_>, Vec<_>) = parts.unzip();
     check_left_lengths(&packets, &results, chain.slot_bytes_log2)?;
     records(&results, Some(&packet_times), packets.len())?;
-    let visits = model.ok().map(|model| visits(&model, &packets));
+    let visits = model.ok().filter(|_| changed.is_none()).map(|model| visits(&model, &packets));
     if let (Ok(model), Through::Host) = (&model, args.through) {
         compare(model, "the chain", &packets, &results)?;
     }
@@ -240,18 +298,28 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         check_counts(&chain, visits, &counts)?;
     }
 
+    if let (Some(live), Some(events), Some(changed)) = (&live, &events, &changed) {
+        all_were_made(live, events, changed, result.cycles)?;
+    }
+    let verdicts = match &changed {
+        Some(changed) => changed.functions.iter().map(|became| became.verdicts.clone()).collect(),
+        None => verdicts(&chain, visits.as_deref()),
+    };
     let mut report = ArrayReport {
         packets: packets.len() as u64,
         bytes: packets.iter().map(|packet| packet.wire_length() as u64).sum(),
         cycles: result.cycles,
         forwarded: results.iter().filter(|got| Verdict(got.verdict).is_forward()).count() as u64,
-        compared: visits.is_some(),
-        functions: functions(&chain, visits.as_deref(), &counts, &result, &times),
+        compared: visits.is_some() || changed.is_some(),
+        functions: functions(&chain, &verdicts, &counts, &result, &times, live.as_ref()),
+        changes: changes(live.as_ref(), changed.as_ref()),
+        hung: hung(&chain, changed.as_ref()),
         delays: Delays::of(&packet_times, args.arrivals.process().is_scheduled()),
         fault_records: result.faults.clone(),
         ..ArrayReport::default()
     };
     report.set_rates(args.clock);
+    taps.commit()?;
     if let Some(mut out) = out {
         for ((got, frame), before) in results.iter().zip(&frames).zip(&packets) {
             write_left(&mut out, got, frame, before)?;
@@ -263,28 +331,79 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         json.commit()?;
     }
     print::line(&report)?;
-    tell_faults(args, &chain, &result)
+    let awaited: u64 = watched_faults(&chain, &counts);
+    tell_faults(args, &chain, &result, live.is_some(), awaited)
 }
 
-/// The rows of the functions.
+/// Packets by verdict at each function, as the golden model has them.
+fn verdicts(chain: &Chain, visits: Option<&[Vec<Visit>]>) -> Vec<BTreeMap<Verdict, u64>> {
+    let mut verdicts = vec![BTreeMap::new(); chain.functions.len()];
+    for visit in visits.into_iter().flatten().flatten() {
+        *verdicts[visit.function].entry(visit.verdict).or_default() += 1;
+    }
+    verdicts
+}
+
+/// When the changes were made.
+fn changes(live: Option<&Live>, changed: Option<&Changed>) -> Vec<ChangeReport> {
+    let (Some(live), Some(changed)) = (live, changed) else { return Vec::new() };
+    let report = |(change, made): (&Change, &Made)| ChangeReport {
+        what: change.told.clone(),
+        when: change.when.to_string(),
+        packets: made.packets,
+        began: made.began,
+        stood: made.stood,
+    };
+    live.changes.iter().zip(&changed.made).map(report).collect()
+}
+
+/// The functions that hang.
+fn hung(chain: &Chain, changed: Option<&Changed>) -> Vec<HungReport> {
+    let report = |hung: &Hung| HungReport {
+        function: chain.function(hung.function).name.clone(),
+        cycle: hung.cycle,
+        faults: hung.faults,
+        action: hung.action,
+    };
+    changed.iter().flat_map(|changed| &changed.hung).map(report).collect()
+}
+
+/// Every change has begun.
+///
+/// # Errors
+/// The run ended before one of them.
+fn all_were_made(live: &Live, events: &Events, changed: &Changed, cycles: u64) -> anyhow::Result<()> {
+    let late = changed.made.iter().position(|made| made.began.is_none());
+    let Some(late) = late else { return Ok(()) };
+    let told = format!("the run ended in cycle {cycles}, before this was due; expected an earlier change");
+    let Change { when, told: what, .. } = &live.changes[late];
+    bail!("{}: {what}, at {when}: {told}", events.place(late))
+}
+
+/// The rows of the functions, whose cores may be those of others too if the chain is `live`.
 fn functions(
     chain: &Chain,
-    visits: Option<&[Vec<Visit>]>,
+    verdicts: &[BTreeMap<Verdict, u64>],
     counts: &[FunctionCounts],
     result: &RunResult,
     times: &[FunctionTimes],
+    live: Option<&Live>,
 ) -> Vec<ArrayFunction> {
     let row = |number: usize| {
-        let (function, counts) = (&chain.functions[number], &counts[number]);
-        let cores = function.first_core..function.first_core + function.cores;
+        let (function, counts) = (chain.function(number), &counts[number]);
+        let cores = match live {
+            Some(_) => 0..result.counters.len(),
+            None => function.first_core..function.first_core + function.cores,
+        };
         let cores = result.counters.get(cores).unwrap_or_default();
         // Those of the function alone where functions take turns on the cores.
         let active = times[number].core_cycles;
         let on_cores: u64 = cores.iter().map(|core| u64::from(core.core.active_cycles)).sum();
         let instructions: u64 = cores.iter().map(|core| u64::from(core.core.instructions)).sum();
-        let mut verdicts = Verdicts::default();
-        let here = visits.into_iter().flatten().flatten().filter(|visit| visit.function == number);
-        here.for_each(|visit| *verdicts.entry(function.verdict_name(visit.verdict)).or_default() += 1);
+        let mut named = Verdicts::default();
+        for (verdict, packets) in &verdicts[number] {
+            *named.entry(function.verdict_name(*verdict)).or_default() += packets;
+        }
         let packets = f64::from(counts.lanes);
         ArrayFunction {
             name: function.name.clone(),
@@ -292,8 +411,8 @@ fn functions(
             forwarded: counts.forwarded.into(),
             dropped: counts.dropped.into(),
             faulted: counts.faulted.into(),
-            verdicts,
-            cores: function.cores,
+            verdicts: named,
+            cores: live.and_then(|live| live.cores(number)).unwrap_or(function.cores),
             warps: counts.visits.into(),
             lanes_per_visit: packets / f64::from(counts.visits).max(1.0),
             core_cycles_per_packet: active as f64 / packets.max(1.0),
@@ -303,26 +422,38 @@ fn functions(
             stay: Distribution::of(times[number].stays.iter().copied()),
         }
     };
-    (0..chain.functions.len()).map(row).collect()
+    (0..verdicts.len()).map(row).collect()
 }
 
-/// Tells what threads faulted of, by function; an error unless that is allowed.
-fn tell_faults(args: &Args, chain: &Chain, result: &RunResult) -> anyhow::Result<()> {
+/// Threads of functions with `on_hang` that the watchdog has ended.
+fn watched_faults(chain: &Chain, counts: &[FunctionCounts]) -> u64 {
+    let watched = chain.all().zip(counts).filter(|(function, _)| function.on_hang.is_some());
+    watched.map(|(_, counts)| u64::from(counts.faulted)).sum()
+}
+
+/// Tells what threads faulted of, by function; an error unless that is allowed, or `awaited` by the
+/// chain file.
+fn tell_faults(
+    args: &Args,
+    chain: &Chain,
+    result: &RunResult,
+    live: bool,
+    awaited: u64,
+) -> anyhow::Result<()> {
     let mut lines = FaultLines::default();
-    for FaultRecord { cause, core, pc, address, .. } in &result.faults {
-        let here = |function: &&hermes_testbench::chain::Function| {
-            (function.first_core..function.first_core + function.cores).contains(&usize::from(*core))
-        };
-        let Some(function) = chain.functions.iter().find(here) else { continue };
+    for FaultRecord { cause, function, pc, address, .. } in &result.faults {
+        // By its address where numbers change their function.
+        let number = function.map_or(0, usize::from);
+        let inside = |function: &&Function| function.read_window().contains(*pc);
+        let of_number = || chain.functions.get(number).filter(|_| !live);
+        let Some(function) = of_number().or_else(|| chain.all().find(inside)) else { continue };
         let verdict = Verdict(hermes_testbench::verdict::FAULT | u32::from(*cause));
         lines.add(function, verdict, *pc, *address);
     }
     lines.tell();
-    if result.fault_count > 0 && !args.allow_faults {
-        bail!(
-            "{} threads ended with a fault; with --allow-faults that is a result like others",
-            result.fault_count
-        );
+    let faults = u64::from(result.fault_count).saturating_sub(awaited);
+    if faults > 0 && !args.allow_faults {
+        bail!("{faults} threads ended with a fault; with --allow-faults that is a result like others");
     }
     Ok(())
 }

@@ -1,15 +1,16 @@
-//! `hermes chain test`
+//! `hermes chain test`, and `hermes nf test` of one function.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, Context};
-use hermes_testbench::chain::{Chain, SimulatedChain, SimulatedVisit, Surroundings};
+use hermes_testbench::chain::{Chain, ChainPlan, SimulatedChain, SimulatedVisit, Surroundings};
 use hermes_testbench::golden::Golden;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::SlotPacket;
-use hermes_testbench::traffic::{self, CaptureWriter, Frame};
+use hermes_testbench::traffic::{self, CaptureWriter};
 
 use super::report::{ChainReport, FunctionReport};
+use super::taps::Taps;
 use super::{each_on_its_line, ChainArg, FaultLines};
 use crate::array::ArrayArgs;
 use crate::files::Files;
@@ -23,16 +24,23 @@ use hermes_testbench::slot::wrong_lengths;
 pub struct Args {
     #[command(flatten)]
     chain: ChainArg,
+    /// Folder to write a capture for each function to, NAME.pcap: the packets that came to it, as
+    /// they came
+    #[arg(long, value_name = "DIR", help_heading = "Outputs")]
+    taps: Option<PathBuf>,
+    #[command(flatten)]
+    test: TestArgs,
+}
+
+/// Packets through kernels on the reference simulator.
+#[derive(clap::Args)]
+pub struct TestArgs {
     /// Capture to process: pcap or pcapng, Ethernet
     #[arg(long, value_name = "IN")]
     pcap: PathBuf,
     /// Process only the first packets of the capture
     #[arg(long, value_name = "N")]
     max_packets: Option<usize>,
-    /// Folder to write a capture for each function to, NAME.pcap: the packets that came to it, as
-    /// they came
-    #[arg(long, value_name = "DIR", help_heading = "Outputs")]
-    taps: Option<PathBuf>,
     /// Do not fail if threads end with a fault
     #[arg(long)]
     allow_faults: bool,
@@ -45,20 +53,41 @@ pub struct Args {
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
-        let files = self.chain.files().input("--pcap", Some(&self.pcap)).and(self.results.files());
-        files.folder("--taps", self.taps.as_deref())
+        self.chain.files().and(self.test.files()).folder("--taps", self.taps.as_deref())
+    }
+}
+
+impl TestArgs {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default().input("--pcap", Some(&self.pcap)).and(self.results.files())
     }
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
-    let config = args.array.config()?;
     let (plan, files) = args.chain.read(args.files())?;
+    test(&plan, &files, &args.test, args.taps.as_deref(), quiet)
+}
+
+/// Runs the kernels of `plan` on the reference simulator, and compares them with their golden
+/// models.
+///
+/// # Errors
+/// A difference, a thread that faults or does not end, or files that cannot be written.
+pub fn test(
+    plan: &ChainPlan,
+    files: &Files,
+    args: &TestArgs,
+    taps: Option<&Path>,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let config = args.array.config()?;
     let frames = traffic::read(&args.pcap, args.max_packets)?.frames;
     let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
     let frame_bytes = Some(u32::try_from(longest)?);
     let on = Surroundings { config: &config, memory_bytes: MEMORY_BYTES, frame_bytes };
     let chain = plan.place(on).map_err(each_on_its_line)?;
-    let mut taps = Taps::create(args.taps.as_deref(), &chain, &files)?;
+    let mut taps = Taps::create(taps, &chain, files)?;
     let mut out = args.results.out.as_deref().map(CaptureWriter::create).transpose()?;
     let json = args.results.json.as_deref().map(OutputFile::create).transpose()?;
 
@@ -70,7 +99,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         let packet = SlotPacket::new(frame, chain.slot_bytes_log2);
         let visits = simulated.follow(index, &packet)?;
         for visit in &visits {
-            taps.write(frame, visit)?;
+            taps.write(frame, visit, frame.timestamp)?;
             compare(&chain, index, visit)?;
             let length = visit.verdict().is_forward().then_some((index, visit.result.left.length));
             let capacity = hermes_testbench::slot::capacity(chain.slot_bytes_log2);
@@ -85,10 +114,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     bar.finish_and_clear();
     let report = counts.report(frames.len() as u64, &chain);
-    taps.0.into_iter().try_for_each(CaptureWriter::commit)?;
+    taps.commit()?;
     out.map(CaptureWriter::commit).transpose()?;
     if let Some(mut json) = json {
-        json.write_json(&Origin::of(&files).with(&report))?;
+        json.write_json(&Origin::of(files).with(&report))?;
         json.commit()?;
     }
     print::line(&report)?;
@@ -101,30 +130,6 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// Captures of what came to each function; none if they are not wanted.
-struct Taps(Vec<CaptureWriter>);
-
-impl Taps {
-    /// Makes sure that the files can be written, and are none of `files`.
-    fn create(folder: Option<&Path>, chain: &Chain, files: &Files) -> anyhow::Result<Self> {
-        let Some(folder) = folder else { return Ok(Self(Vec::new())) };
-        let path = |name: &str| folder.join(format!("{name}.pcap"));
-        let paths: Vec<_> = chain.functions.iter().map(|function| path(&function.name)).collect();
-        let all = paths.iter().fold(files.clone(), |files, path| files.output("--taps", Some(path)));
-        std::fs::create_dir_all(folder).with_context(|| format!("--taps {}", folder.display()))?;
-        all.check()?;
-        let writers = paths.iter().map(|path| CaptureWriter::create(path));
-        Ok(Self(writers.collect::<Result<_, _>>()?))
-    }
-
-    /// Writes the packet of a visit, which came in as `frame`.
-    fn write(&mut self, frame: &Frame, visit: &SimulatedVisit) -> anyhow::Result<()> {
-        let Some(tap) = self.0.get_mut(visit.function) else { return Ok(()) };
-        let (data, wire_length) = (visit.packet.frame.clone(), visit.packet.wire_length() as u32);
-        Ok(tap.write(&Frame { data, wire_length, ..frame.clone() })?)
-    }
 }
 
 /// Compares what a function made of a packet with its golden model, if it has one.
@@ -159,6 +164,7 @@ impl Counts {
         let verdict = visit.verdict();
         count.packets += 1;
         count.instructions += visit.instructions;
+        count.most_instructions = count.most_instructions.max(visit.instructions);
         if verdict.is_forward() {
             count.forwarded += 1;
             self.forwarded += u64::from(of_chain.next.is_none());

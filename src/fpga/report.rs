@@ -25,6 +25,9 @@ use sweep::{combinations, Sweep};
 /// The instance that has the control path: task FIFO, warp former and issue, DCQ and its LUTs
 /// (Hermes, section 3).
 const CONTROL: &str = "dispatch";
+/// The instances of the thread spawner and of the command processor (Pangaea, section 5.2).
+const SPAWNER: &str = "spawner_0";
+const COMMAND: &str = "command_0";
 /// Units that the text shows, the largest ones; JSON has all.
 const SHOWN: usize = 30;
 
@@ -109,6 +112,11 @@ struct Point {
     clock_khz: u32,
     total: Area,
     control_path: Area,
+    /// Of an array that has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command_processor: Option<Area>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_spawner: Option<Area>,
     /// The runs on this array.
     rates: Vec<Rate>,
     units: Vec<Unit>,
@@ -173,6 +181,8 @@ fn measure(yosys: &Tool, settings: &Settings, depth: usize, runs: &[Run]) -> any
         clock_khz: settings.pll.kilohertz,
         total,
         control_path: (&units.inside(CONTROL)).into(),
+        command_processor: (settings.config.command_threads > 0).then(|| (&units.inside(COMMAND)).into()),
+        thread_spawner: (settings.config.spawn_slots > 0).then(|| (&units.inside(SPAWNER)).into()),
         rates: of_this.map(|run| run.rate(total.luts)).collect(),
         units: units.largest_first().into_iter().map(unit).collect(),
     })
@@ -251,6 +261,13 @@ fn of_units(point: &Point, board: &Board) -> String {
         &point.control_path,
         share(&point.control_path),
     );
+    let parts =
+        [("the command processor", &point.command_processor), ("the thread spawner", &point.thread_spawner)];
+    for (name, area) in parts {
+        if let Some(area) = area {
+            text += &row(&format!("of these {name}"), area, share(area));
+        }
+    }
     text += &format!(
         "{}: {:.0} % of {} LUTs, {:.0} % of {} block RAMs, {:.0} % of {} multipliers",
         board.title,
@@ -298,6 +315,8 @@ mod tests {
             clock_khz: 40_000,
             total: area(1000 * lanes),
             control_path: area(100),
+            command_processor: None,
+            thread_spawner: None,
             rates: vec![Rate {
                 kernel: "router".to_string(),
                 bytes_per_packet: 64.0,
@@ -319,6 +338,21 @@ mod tests {
         );
         let svg = picture_of(&points, &sweeps, &board).unwrap();
         assert!(svg.contains("\nlanes 2\n") && svg.contains("\nlanes 4\n") && !svg.contains("unit_1"));
+    }
+
+    #[test]
+    fn command_processor_and_spawner_have_rows_of_their_own() {
+        let board = Board::find("ulx3s-cp").unwrap();
+        let area = |luts| Some(Area { luts, flip_flops: 7, block_rams: 1, multipliers: 0 });
+        let with = Point { command_processor: area(500), thread_spawner: area(16), ..point(2, 3) };
+        let text = of_units(&with, &board);
+        for line in [
+            "    500  25.0 %       7     1     0  of these the command processor",
+            "     16   0.8 %       7     1     0  of these the thread spawner",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(!of_units(&point(2, 3), &board).contains("command processor"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `hermes fpga run`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure, Context};
@@ -12,6 +12,7 @@ use hermes_testbench::metrics::{BoardRun, BusErrors, Environment, FrameLines, Re
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 
+use super::firmware::{self, FirmwareArgs};
 use super::target::BoardArgs;
 use super::trace::{BoardTrace, TraceArgs};
 use crate::files::Files;
@@ -32,26 +33,28 @@ const MOST_RING_SLOTS_LOG2: u32 = 10;
 pub struct Args {
     /// Serial device of the board, such as /dev/ttyUSB0
     #[arg(long, value_name = "DEV", help_heading = "Board")]
-    port: PathBuf,
+    pub port: PathBuf,
     #[command(flatten)]
     what: What,
     #[command(flatten)]
     inputs: InputArgs,
     /// Capture to process: pcap or pcapng, Ethernet
-    #[arg(long, value_name = "IN", help_heading = "What to run")]
-    pcap: PathBuf,
+    #[arg(long, value_name = "IN", required_unless_present = "firmware", help_heading = "What to run")]
+    pcap: Option<PathBuf>,
+    #[command(flatten)]
+    pub firmware_args: FirmwareArgs,
     /// Capture to write: the forwarded packets as the kernel left them, in commit order
     #[arg(short = 'o', visible_alias = "output", long, value_name = "OUT.pcap", help_heading = "Outputs")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    board: BoardArgs,
+    pub board: BoardArgs,
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
     #[arg(long, help_heading = "Array")]
     mcw: Option<u32>,
     #[command(flatten)]
-    stack: StackArgs,
+    pub stack: StackArgs,
     #[command(flatten)]
-    data: DataArgs,
+    pub data: DataArgs,
     #[command(flatten)]
     expect: ExpectArgs,
     /// Report as JSON
@@ -85,14 +88,42 @@ struct What {
     /// its golden model
     #[arg(long, value_name = "FILE.elf")]
     kernel: Option<PathBuf>,
+    /// Firmware for the command processor, alone: `hermes firmware build` makes it. Its console
+    /// output is printed, and the value of its `main` is the exit code. Threads that it starts
+    /// count as no packets
+    #[arg(long, value_name = "FILE.elf", conflicts_with_all = OF_PACKETS)]
+    firmware: Option<PathBuf>,
 }
+
+/// What belongs to packets, and so not to firmware alone.
+const OF_PACKETS: [&str; 17] = [
+    "pcap",
+    "app",
+    "kernel",
+    "out",
+    "json",
+    "verdicts",
+    "mcw",
+    "slot_bytes",
+    "perfetto",
+    "wave",
+    "trace_trigger",
+    "trace_group",
+    "watchdog",
+    "fail_on_fault",
+    "open_windows",
+    "max_packets",
+    "stall_limit",
+];
 
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
         Files::default()
-            .input("--pcap", Some(&self.pcap))
+            .input("--pcap", self.pcap.as_deref())
             .input("--kernel", self.what.kernel.as_deref())
+            .input("--firmware", self.what.firmware.as_deref())
+            .and(self.firmware_args.files())
             .and(self.inputs.files())
             .and(self.expect.files())
             .output("--out", self.out.as_deref())
@@ -103,7 +134,7 @@ impl Args {
     }
 
     /// Finds the board and takes charge of its array.
-    fn connect(&self, settings: &Settings) -> anyhow::Result<Host<Board<Port>>> {
+    pub fn connect(&self, settings: &Settings) -> anyhow::Result<Host<Board<Port>>> {
         let (config, baud) = (&settings.config, settings.baud);
         let port = board::open(&self.port, baud)?;
         let options = LinkOptions { margin: self.timeout, ..LinkOptions::new(baud) };
@@ -123,13 +154,25 @@ impl Args {
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    match (&args.what.firmware, &args.pcap) {
+        (Some(path), _) => firmware::execute(args, path),
+        (None, Some(pcap)) => {
+            args.firmware_args.refuse()?;
+            run_packets(args, pcap, quiet)
+        }
+        (None, None) => bail!("expected --pcap"),
+    }
+}
+
+/// Runs the packets of a capture.
+fn run_packets(args: &Args, pcap: &Path, quiet: bool) -> anyhow::Result<()> {
     let settings = args.board.settings()?;
     let config = &settings.config;
     let program = Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, config)?;
     let mcw = program.mcw(args.mcw, config)?;
     let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
     let mut data = args.data.load(&program)?;
-    let capture = traffic::read(&args.pcap, args.limits.max_packets)?;
+    let capture = traffic::read(pcap, args.limits.max_packets)?;
     let trace = args.trace.create(config, &program.kernel)?;
     let outputs =
         Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
@@ -165,7 +208,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         ring_slots: 1 << setup.ring_slots_log2,
         seconds: result.elapsed.as_secs_f64(),
     });
-    let facts = program.facts(&args.pcap, config, &setup, environment);
+    let facts = program.facts(pcap, config, &setup, environment);
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
     let counted = counted(&capture, slot_bytes_log2);

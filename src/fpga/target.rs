@@ -38,7 +38,12 @@ fn by_option(error: BoardError) -> anyhow::Error {
         BoardError::Unknown(_) | BoardError::Clock(..) | BoardError::Baud(..) | BoardError::Memory(_) => {
             anyhow!("--{error}")
         }
-        BoardError::Part(_) | BoardError::Config(_) => error.into(),
+        // None of them is there by itself: an option asks for it, or `--preset node`.
+        BoardError::Part { part, board } => anyhow!(
+            "--{}: not possible together with --board {board}, which has nothing to connect to it; expected an array without",
+            part.replace('_', "-")
+        ),
+        BoardError::Config(_) => error.into(),
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::cell::RefCell;
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandPorts, CycleProfile};
-use hermes_testbench::cosim::{ArraySetup, Device as _, Host, Latency, MemoryOptions, Simulation};
+use hermes_testbench::cosim::{
+    ArraySetup, Device, FaultRecord, Host, Latency, MemoryMap, MemoryOptions, Simulation,
+};
 use hermes_testbench::firmware::{Code, Debugger, Firmware, FirmwareEnd, FirmwareLink};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
 use hermes_testbench::kernel::Arch;
@@ -79,6 +81,39 @@ pub struct Ended {
     printed: anyhow::Result<()>,
 }
 
+impl Ended {
+    /// How it ended, or what an array that goes on shows of it. Stops the harts where the program
+    /// alone does not tell what it arms.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn look<D: Device>(
+        host: &mut Host<D>,
+        firmware: &Firmware,
+        end: Option<FirmwareEnd>,
+        cycles: u64,
+        printed: anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
+        let mut at = Vec::new();
+        if end.is_none() {
+            host.take_back_faults()?;
+            let no_page =
+                host.info().spawner && host.read("SPAWN_CONTROL")? == 1 && host.read("SPAWN_BASE")? == 0;
+            if no_page {
+                log::warn!("the thread spawner is on, and has no descriptor page: `spawn` starts nothing until `spawn_page` has named one (SPAWN_BASE is 0)");
+            }
+            at = hart_pcs(host)?;
+        }
+        let no_handler = armed_without_handler(host, firmware)?;
+        Ok(Self { end, at, no_handler, cycles, printed })
+    }
+
+    /// Whether it came to an end: else it may still write.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+}
+
 /// Gives an array a command processor for `firmware`, unless the user gave it one.
 pub fn give_processor(array: &ArrayArgs, firmware: &Firmware, config: &mut Config) -> anyhow::Result<()> {
     match (array.command_threads(), config.command_threads) {
@@ -95,8 +130,13 @@ pub fn give_processor(array: &ArrayArgs, firmware: &Firmware, config: &mut Confi
     config.validate().with_context(|| format!("{}: needs {} harts", firmware.path.display(), firmware.harts))
 }
 
-/// Makes sure that array and memory have what the firmware needs.
-pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) -> anyhow::Result<()> {
+/// Makes sure that the array, and its memory of so many bytes, have what the firmware needs.
+pub fn check(
+    firmware: &Firmware,
+    config: &Config,
+    memory_bytes: u64,
+    program: Option<&Program>,
+) -> anyhow::Result<()> {
     let kernels = program.iter().flat_map(|program| {
         let name = format!("the kernel {}", program.name);
         program.kernel.segments.iter().map(move |part| (name.clone(), part.address, part.bytes.len()))
@@ -120,21 +160,26 @@ pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) ->
             if lacking.contains(&"a") { "; expected --atomics" } else { "" }
         );
     }
-    firmware.check(config.command_threads as u32, MEMORY_BYTES, &kernels).map_err(|error| anyhow!(error))
+    firmware.check(config.command_threads as u32, memory_bytes, &kernels).map_err(|error| anyhow!(error))
 }
 
 /// Gives the console what it is to read.
 pub fn type_in(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<()> {
-    let Some(path) = &args.firmware_args.firmware_input else { return Ok(()) };
-    let bytes = input::read(path, MOST_STREAM_BYTES).with_context(|| input::name(path))?;
+    let bytes = read_input(args.firmware_args.firmware_input.as_deref())?;
     if let Some(link) = host.firmware_mut() {
         link.type_in(&bytes);
     }
     Ok(())
 }
 
+/// What the console is to read; nothing without a file.
+pub fn read_input(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
+    let read = |path| input::read(path, MOST_STREAM_BYTES).with_context(|| input::name(path));
+    path.map_or(Ok(Vec::new()), read)
+}
+
 /// Prints what came from the console.
-pub fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
+pub fn print_output<D: Device>(host: &mut Host<D>) -> anyhow::Result<()> {
     let output = host.firmware_mut().map(FirmwareLink::take_output).unwrap_or_default();
     if output.is_empty() {
         return Ok(());
@@ -156,27 +201,15 @@ fn wait(args: &Subject, host: &mut Host<Simulation>, firmware: &Firmware) -> any
         let now = print_output(host);
         printed = printed.and(now);
         let cycles = host.device_mut().cycle() - start;
-        if end.is_some() {
-            let no_handler = armed_without_handler(host, firmware)?;
-            return Ok(Ended { end, at: vec![], no_handler, cycles, printed });
-        }
-        if cycles >= limit {
-            host.take_back_faults()?;
-            let no_page =
-                host.info().spawner && host.read("SPAWN_CONTROL")? == 1 && host.read("SPAWN_BASE")? == 0;
-            if no_page {
-                log::warn!("the thread spawner is on, and has no descriptor page: `spawn` starts nothing until `spawn_page` has named one (SPAWN_BASE is 0)");
-            }
-            let at = hart_pcs(host)?;
-            let no_handler = armed_without_handler(host, firmware)?;
-            return Ok(Ended { end, at, no_handler, cycles, printed });
+        if end.is_some() || cycles >= limit {
+            return Ended::look(host, firmware, end, cycles, printed);
         }
         host.device_mut().run(PAUSE)?;
     }
 }
 
 /// Warns of descriptors that the thread spawner did not take.
-pub fn tell_spawn_errors(host: &mut Host<Simulation>) -> anyhow::Result<()> {
+pub fn tell_spawn_errors<D: Device>(host: &mut Host<D>) -> anyhow::Result<()> {
     if !host.info().spawner {
         return Ok(());
     }
@@ -198,7 +231,7 @@ pub fn tell_spawn_errors(host: &mut Host<Simulation>) -> anyhow::Result<()> {
 }
 
 /// Where each hart is.
-fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
+fn hart_pcs<D: Device>(host: &mut Host<D>) -> anyhow::Result<Vec<(u32, u32)>> {
     let harts = host.read("CP_STATUS")? >> 24 & 15;
     (0..harts).map(|hart| Ok((hart, FirmwareLink::pc(host, hart)?))).collect()
 }
@@ -219,7 +252,10 @@ pub fn finish(
 
 /// A channel that a hart has armed with what is no handler, where the program alone does not tell
 /// what it arms. Stops the harts.
-fn armed_without_handler(host: &mut Host<Simulation>, firmware: &Firmware) -> anyhow::Result<Option<String>> {
+fn armed_without_handler<D: Device>(
+    host: &mut Host<D>,
+    firmware: &Firmware,
+) -> anyhow::Result<Option<String>> {
     if !firmware.has_unknown_handlers {
         return Ok(None);
     }
@@ -289,7 +325,7 @@ pub fn run_alone(
     if let Some((option, _)) = files.into_iter().find(|(_, path)| path.is_some()) {
         bail!("{option}: expected --pcap with it");
     }
-    check(firmware, config, None)?;
+    check(firmware, config, MEMORY_BYTES, None)?;
     let mut data = args.data.load_firmware(firmware)?;
     let mut timeline = args.timeline.create(config, None, Some(firmware), None)?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
@@ -327,7 +363,7 @@ pub fn run_alone(
     tell_spawn_errors(&mut host)?;
     let faults = host.take_faults().and_then(|(faults, _)| Ok((faults, host.read("FAULTS")?)));
     // Firmware that did not end may still write.
-    let is_over = ended.as_ref().is_ok_and(|ended| ended.end.is_some());
+    let is_over = ended.as_ref().is_ok_and(Ended::is_over);
     let read = if is_over { data.read(&mut host) } else { Ok(()) };
     let memory = host.named_areas(stack_bytes_log2);
     let cycle = host.device_mut().cycle();
@@ -346,17 +382,8 @@ pub fn run_alone(
         print::bytes(lines.collect::<String>().as_bytes())?;
     }
     let (faults, threads) = faults?;
+    let faulted = tell_thread_faults(firmware, &faults, threads, &memory);
     let code = Code::new(None, Some(firmware));
-    let causes = fault_causes(&faults, &[], threads.into(), &code, &memory);
-    causes.iter().for_each(print::error);
-    let faulted = match threads {
-        0 => Ok(()),
-        threads => Err(anyhow!(
-            "{}: {} of the thread spawner ended with a fault",
-            firmware.path.display(),
-            number_of(threads.into(), "thread")
-        )),
-    };
     let races =
         races.map(|races| RaceReport::of(races.borrow().findings(), &Explain { code, memory: &memory }));
     let raced = tell_races(races.as_ref());
@@ -370,6 +397,27 @@ pub fn run_alone(
         return Err(end);
     }
     both(compared, both(faulted, raced))
+}
+
+/// Says of what threads of firmware that ran alone faulted: these records, of so many threads.
+///
+/// # Errors
+/// One did.
+pub fn tell_thread_faults(
+    firmware: &Firmware,
+    records: &[FaultRecord],
+    threads: u32,
+    memory: &MemoryMap,
+) -> anyhow::Result<()> {
+    let code = Code::new(None, Some(firmware));
+    fault_causes(records, &[], threads.into(), &code, memory).iter().for_each(print::error);
+    ensure!(
+        threads == 0,
+        "{}: {} of the thread spawner ended with a fault",
+        firmware.path.display(),
+        number_of(threads.into(), "thread")
+    );
+    Ok(())
 }
 
 /// Says how the firmware ended; an error if not by its `main`, which gives the exit code. Otherwise

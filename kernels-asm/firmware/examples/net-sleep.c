@@ -13,9 +13,9 @@ ULI_HANDLER_PLAIN(command_waits)
     serve(NET_WINDOW_NEXT_NOW, 0);
 }
 
-/* Returns when the sleep is over, by a command, which is served then, or by a message. Interrupts in
- * user level are blocked but there: where net.c itself serves, a handler between NEXT and POST would
- * take the command away. */
+/* Returns when the sleep is over, by a command, which is served then, or by a message. Interrupts
+ * in user level are blocked but there: where net.c itself serves, a handler between NEXT and POST
+ * would take the command away. */
 static void sleep_until_a_message(void)
 {
     static uint32_t is_armed;

@@ -32,6 +32,16 @@ impl BoardIdentity {
     }
 }
 
+/// What a link has beside the registers and the packet memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkParts {
+    /// The array has a trace buffer.
+    pub trace_buffer: bool,
+    /// A read of a register that is repeated is not done again, as for registers whose reads have
+    /// an effect: those of the command processor's console.
+    pub reads_once: bool,
+}
+
 /// What the link does.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum LinkState {
@@ -65,7 +75,8 @@ pub enum LinkState {
 /// 1. `enable` is high while a request is awaited; a frame that comes while another is worked on or
 ///    answered is lost.
 /// 2. A write whose operation and sequence number are those of the last one is not done again.
-///    IDENTIFY forgets the last one.
+///    IDENTIFY forgets the last one. With [`LinkParts::reads_once`] a read of a register counts as
+///    a write here, and is answered with the same value again.
 /// 3. Registers have 65,536 cycles to answer, and so has the memory for the bytes of a write, and
 ///    for each byte of a read. After that the access is given up, with status 3, or, of a read of
 ///    memory whose answer has begun, with an abort. The array needs a reset then.
@@ -73,7 +84,7 @@ pub enum LinkState {
 /// 5. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array
 ///    has had time to start.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(identity: BoardIdentity, traces: usize)]
+#[new(identity: BoardIdentity, traces: usize, kept_reads: usize)]
 pub struct BoardLink {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -141,11 +152,14 @@ pub struct BoardLink {
     address_taken: Register<Bit>,
     data_taken: Register<Bit>,
     damages: Register<Bits<32>>,
-    // The last write
+    // The last write, or read of a register if these are done once
     last_valid: Register<Bit>,
     last_operation: Register<Bits<8>>,
     last_sequence: Register<Bits<8>>,
     last_status: Register<Bits<8>>,
+    /// What was read (one element if reads are done once). Requests that follow overwrite `value`.
+    #[count(kept_reads)]
+    last_value: Vec<Register<Bits<32>>>,
     #[init(identity.words())]
     word: Vec<Constant<Bits<32>>>,
     #[init(identity.words().len())]
@@ -154,6 +168,8 @@ pub struct BoardLink {
     memory_bytes: Constant<Bits<33>>,
     #[init(traces)]
     _traces: usize,
+    #[init(kept_reads)]
+    _kept_reads: usize,
 }
 
 impl BoardLink {
@@ -162,21 +178,17 @@ impl BoardLink {
     /// # Panics
     /// If the size of the memory is not possible.
     pub fn new(identity: BoardIdentity) -> Self {
-        Self::checked(identity, 0)
+        Self::with(identity, LinkParts::default())
     }
 
-    /// As [`Self::new`], of a board whose array has a trace buffer.
+    /// As [`Self::new`], with these parts.
     ///
     /// # Panics
     /// As [`Self::new`].
-    pub fn with_trace_buffer(identity: BoardIdentity) -> Self {
-        Self::checked(identity, 1)
-    }
-
-    fn checked(identity: BoardIdentity, traces: usize) -> Self {
+    pub fn with(identity: BoardIdentity, parts: LinkParts) -> Self {
         let log2 = identity.memory_log2;
         assert!((10..=26).contains(&log2), "BoardLink: 2^{log2} bytes of memory, expected 2^10 to 2^26");
-        Self::wired(identity, traces)
+        Self::wired(identity, parts.trace_buffer.into(), parts.reads_once.into())
     }
 }
 
@@ -251,7 +263,10 @@ impl Logic for BoardLink {
             || (is_write_register && has_value && in_registers)
             || (is_read && is_head && in_memory)
             || (is_write && has_bytes && in_memory);
-        let changes = is_write_register || is_write || is_reset;
+        let mut changes = is_write_register || is_write || is_reset;
+        for _i in 0..self._kept_reads {
+            changes = changes || is_read_register;
+        }
         let again = changes
             && self.last_valid.q.val()
             && asked == self.last_operation.q.val()
@@ -284,6 +299,9 @@ impl Logic for BoardLink {
             if again {
                 self.status.d.next = self.last_status.q.val();
                 self.state.d.next = LinkState::Answer;
+                for i in 0..self._kept_reads {
+                    self.value.d.next = self.last_value[i].q.val();
+                }
             }
             if !possible {
                 self.status.d.next = bits::<8>(2);
@@ -317,6 +335,9 @@ impl Logic for BoardLink {
             self.address_taken.d.next = self.address_taken.q.val() || self.m_axil.arready.val();
             if self.m_axil.rvalid.val() {
                 self.value.d.next = self.m_axil.rdata.val();
+                for i in 0..self._kept_reads {
+                    self.last_value[i].d.next = self.m_axil.rdata.val();
+                }
                 ends = true;
                 outcome = bit_cast::<8, 1>(self.m_axil.rresp.val().get_bits::<1>(1));
             }

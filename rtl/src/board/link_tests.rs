@@ -13,6 +13,11 @@ use std::collections::BTreeMap;
 const IDENTITY: BoardIdentity =
     BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };
 
+const TRACED: LinkParts = LinkParts { trace_buffer: true, reads_once: false };
+const READS_ONCE: LinkParts = LinkParts { trace_buffer: false, reads_once: true };
+/// Each read of this register takes one off it.
+const TAKING: u32 = 0x60;
+
 /// A link with frames at its one end, registers and memory at the other.
 struct Bench {
     receiver: FrameReceiver,
@@ -115,6 +120,9 @@ impl Bench {
                 axil.rvalid.next = true;
                 axil.rresp.next = if Self::refuses(offset) { refuses } else { ok };
                 axil.rdata.next = u64::from(self.registers[offset / 4]).into();
+                if offset == TAKING as usize {
+                    self.registers[offset / 4] = self.registers[offset / 4].wrapping_sub(1);
+                }
             }
             settle(link);
             if link.answer_valid.val() && link.answer_ready.val() {
@@ -225,7 +233,7 @@ fn memory_and_registers_are_written_and_read() {
 
 #[test]
 fn the_trace_buffer_lies_behind_the_memory() {
-    let mut bench = Bench::of(BoardLink::with_trace_buffer(IDENTITY), "board_link, trace buffer");
+    let mut bench = Bench::of(BoardLink::with(IDENTITY, TRACED), "board_link, trace buffer");
     let mut expected = BTreeMap::new();
     for case in 0..40u32 {
         // Its bytes answer whatever becomes of the memory.
@@ -282,6 +290,50 @@ fn a_write_that_is_repeated_is_done_once() {
     bench.ask(0, 1, 0, 0, &[]);
     bench.ask(5, 3, 0, 0, &[]);
     assert_eq!(bench.resets, before + 2);
+}
+
+/// A byte of a console is taken once, whatever becomes of the answers and of the frames between.
+#[test]
+fn a_read_of_a_register_that_is_repeated_is_done_once() {
+    let value = |value: u32| (0, value.to_le_bytes().to_vec());
+    let mut bench = Bench::of(BoardLink::with(IDENTITY, READS_ONCE), "board_link, reads");
+    bench.registers[TAKING as usize / 4] = 1_000;
+    let mut left = 1_000;
+    for number in 0..60u8 {
+        for time in 0..bench.rng.gen_range(1..4) {
+            assert_eq!(bench.ask(1, number, 0, TAKING, &[]), value(left), "read {number}, time {time}");
+            // A damaged frame with other contents, and one that is refused
+            if bench.rng.gen() {
+                let mut line = framed(&[2, number, 0, 0, 0x40, 0, 0, 0, 9, 9, 9, 9]);
+                line[3] ^= 1;
+                assert_eq!(bench.line(&line), [[0xff, 0, 4, 0]]);
+            }
+            if bench.rng.gen() {
+                assert_eq!(bench.ask(2, number, 0, 2, &[7; 4]), (2, vec![]));
+            }
+        }
+        left -= 1;
+        // Another operation with the same number is no repeat, nor is the read behind it.
+        if number % 5 == 0 {
+            assert_eq!(bench.ask(2, number, 0, 0x40, &[1, 2, 3, 4]).0, 0);
+            assert_eq!(bench.ask(2, number, 0, 0x40, &[1, 2, 3, 4]).0, 0);
+            assert_eq!(std::mem::take(&mut bench.written).len(), 1);
+            assert_eq!(bench.ask(1, number, 0, TAKING, &[]), value(left));
+            left -= 1;
+        }
+    }
+    // One that refuses is told so again, and an IDENTIFY forgets.
+    assert_eq!(bench.ask(1, 60, 0, 0x900, &[]), (1, vec![]));
+    assert_eq!(bench.ask(1, 60, 0, 0x900, &[]), (1, vec![]));
+    assert_eq!(bench.ask(1, 61, 0, TAKING, &[]), value(left));
+    bench.ask(0, 61, 0, 0, &[]);
+    assert_eq!(bench.ask(1, 61, 0, TAKING, &[]), value(left - 1));
+
+    // Without the part each read takes one.
+    let mut bench = Bench::new("board_link, reads without the part");
+    bench.registers[TAKING as usize / 4] = 10;
+    assert_eq!(bench.ask(1, 1, 0, TAKING, &[]), value(10));
+    assert_eq!(bench.ask(1, 1, 0, TAKING, &[]), value(9));
 }
 
 #[test]

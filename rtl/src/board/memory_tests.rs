@@ -69,12 +69,29 @@ fn a_line_takes_as_long_as_is_said() {
 
 #[test]
 fn cycles_with_packets_are_counted() {
-    let mut rng = random("run_timer");
-    let mut uut = RunTimer::new(4);
+    count_cycles(RunTimer::new(4), "run_timer");
+}
+
+/// Warps of spawned threads begin among those of packets, and are never committed.
+#[test]
+fn cycles_with_spawned_threads_alone_are_not_counted() {
+    count_cycles(RunTimer::with_spawner(4), "run_timer, with spawner");
+}
+
+/// Warps at random; those of spawned threads if `uut` tells them apart.
+fn count_cycles(mut uut: RunTimer, name: &str) {
+    let mut rng = random(name);
     reset!(uut);
     let (mut inside, mut expected, mut seen) = (0u32, 0u64, 0);
+    let mut spawns = 0;
     for cycle in 0..2_000u64 {
-        uut.issued.next = inside < 6 && rng.gen_ratio(1, 9);
+        let spawned = !uut.spawned.is_empty() && rng.gen_ratio(1, 3);
+        let begins = inside < 6 && rng.gen_ratio(1, 9);
+        uut.issued.next = begins || spawned;
+        for input in &mut uut.spawned {
+            // Of no meaning while nothing is issued
+            input.next = if uut.issued.next { spawned } else { rng.gen() };
+        }
         uut.committed.next = inside > 0 && rng.gen_ratio(1, 7);
         settle(&mut uut);
         assert_eq!(uut.busy_cycles.val().to_u64(), expected, "cycle {cycle}");
@@ -82,8 +99,10 @@ fn cycles_with_packets_are_counted() {
         assert_eq!(uut.busy.val(), seen > 0, "cycle {cycle}");
         expected += u64::from(inside > 0);
         seen = if inside > 0 { 1 } else { seen };
-        inside = inside + u32::from(uut.issued.val()) - u32::from(uut.committed.val());
+        inside = inside + u32::from(begins && !spawned) - u32::from(uut.committed.val());
+        spawns += usize::from(spawned);
         tick!(uut);
     }
     assert!(expected > 100 && expected < 1_900, "{expected}");
+    assert_eq!(spawns > 100, !uut.spawned.is_empty(), "{spawns}");
 }

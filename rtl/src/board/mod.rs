@@ -28,7 +28,7 @@ mod sdram;
 mod uart_receiver;
 mod uart_transmitter;
 
-pub use board_link::{BoardIdentity, BoardLink, MAGIC, MOST_COUNT, PROTOCOL, TRACE_ADDRESS};
+pub use board_link::{BoardIdentity, BoardLink, LinkParts, MAGIC, MOST_COUNT, PROTOCOL, TRACE_ADDRESS};
 pub use fcs::Fcs;
 pub use frame_receiver::{FrameReceiver, MOST_BYTES};
 pub use frame_transmitter::FrameTransmitter;

@@ -5,10 +5,11 @@ use hermes_hdl::prelude::*;
 /// Counts the cycles in which packets are between the issue of their warp and its commit, and
 /// drives the LEDs of a board.
 ///
-/// A warp counts from the cycle behind its issue up to that of its commit. The LEDs change in the
-/// cycle after what they show.
+/// A warp counts from the cycle behind its issue up to that of its commit. Warps of spawned threads
+/// are issued and never committed: they do not count. The LEDs change in the cycle after what they
+/// show.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(heartbeat: usize)]
+#[new(heartbeat: usize, spawns: usize)]
 pub struct RunTimer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -16,6 +17,9 @@ pub struct RunTimer {
     pub reset: Signal<In, Bit>,
     /// A warp was issued.
     pub issued: Signal<In, Bit>,
+    /// It is one of spawned threads (one element if the array has a thread spawner).
+    #[count(spawns)]
+    pub spawned: Vec<Signal<In, Bit>>,
     /// A warp was committed.
     pub committed: Signal<In, Bit>,
     /// Cycles with a warp between both, modulo 2^32.
@@ -31,6 +35,8 @@ pub struct RunTimer {
     beat: Register<Bits<32>>,
     #[init(heartbeat)]
     _heartbeat: usize,
+    #[init(spawns)]
+    _spawns: usize,
 }
 
 impl RunTimer {
@@ -39,18 +45,34 @@ impl RunTimer {
     /// # Panics
     /// If `heartbeat` is above 31.
     pub fn new(heartbeat: usize) -> Self {
+        Self::checked(heartbeat, 0)
+    }
+
+    /// As [`Self::new`], for an array with a thread spawner.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with_spawner(heartbeat: usize) -> Self {
+        Self::checked(heartbeat, 1)
+    }
+
+    fn checked(heartbeat: usize, spawns: usize) -> Self {
         assert!(heartbeat <= 31, "RunTimer: heartbeat {heartbeat}, expected 0 to 31");
-        Self::wired(heartbeat)
+        Self::wired(heartbeat, spawns)
     }
 }
 
 impl Logic for RunTimer {
     #[hdl_gen]
     fn update(&mut self) {
-        if self.issued.val() && !self.committed.val() {
+        let mut begins = self.issued.val();
+        for i in 0..self._spawns {
+            begins = begins && !self.spawned[i].val();
+        }
+        if begins && !self.committed.val() {
             self.inside.d.next = self.inside.q.val() + bits::<16>(1);
         }
-        if self.committed.val() && !self.issued.val() {
+        if self.committed.val() && !begins {
             self.inside.d.next = self.inside.q.val() - bits::<16>(1);
         }
         if self.seen.q.val().any() {

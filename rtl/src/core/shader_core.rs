@@ -332,6 +332,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane_traps[k].load_failed.next = self.write.of_failed_load[k].val();
             self.lane_traps[k].lanes.next = self.write.fault_lanes.val();
             self.lane_traps[k].fires.next = self.write.fire.val();
+            self.lane_traps[k].advance.next = self.write.advance.val();
             self.write.traps[k].next = self.lane_traps[k].traps.val();
             self.trapped[k].next = self.lane_traps[k].trapped.val();
         }
@@ -536,7 +537,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].fault_address.next = self.a0_address.address.val();
             for k in 0..self._spawns {
                 self.lane[i].trap[k].next = self.lane_traps[k].traps.val();
-                self.lane[i].trap_page[k].next = self.trap_control[k].page.val();
+                self.lane[i].trap_page[k].next = self.lane_traps[k].page.val();
             }
             self.lane[i].late.next = self.late.write.lanes.val().get_bit(i);
             self.lane[i].late_address.next = self.late_address.address.val();

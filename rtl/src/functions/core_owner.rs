@@ -29,7 +29,8 @@ pub const CONTEXT_WORDS: usize = 10;
 /// and one more for each word that the registers write meanwhile. A number that no function has
 /// owns as one that has: the core is never open, but its bit of `ready` says that nothing runs
 /// there. From there it goes on without being cleared once more. CORE_NF that takes its old number
-/// again before step 3 changes nothing that a warp can see.
+/// again before step 3 gives the core back to its owner as it is: rows that step 2 had cleared by
+/// then are zero.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, functions: u64, rows: usize)]
 pub struct CoreOwner {

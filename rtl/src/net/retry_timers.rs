@@ -90,3 +90,93 @@ impl Logic for RetryTimers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{random, reset, settle, tick};
+    use rand::Rng;
+
+    /// Cycles of an RNR NAK's code: 15,360 or 10,240, doubled.
+    fn rest_cycles(code: u64) -> u64 {
+        match code {
+            0 => 10_240 << 16,
+            code if code % 2 == 1 => 15_360 << (code / 2),
+            code => 10_240 << (code / 2),
+        }
+    }
+
+    /// Timers are started, started anew and stopped at random; the counter of cycles begins with
+    /// `now`. None is told before its time, and each is told within 16 cycles of silence after it.
+    fn timers_expire_when_they_are_due(now: u32) {
+        let mut random = random();
+        let mut unit = RetryTimers { now: Register::new(u64::from(now).into()), ..RetryTimers::default() };
+        reset!(unit);
+        let mut ends: [Option<u64>; 16] = [None; 16];
+        let mut late = [0; 16];
+        let (mut told, mut rested, mut doubled) = (0, 0, 0);
+        for cycle in 0..60_000u64 {
+            let timeout =
+                if random.gen_bool(0.1) { random.gen_range(0..1 << 24) } else { random.gen_range(0..700) };
+            let patience = random.gen_range(0..400);
+            let doublings = if random.gen_bool(0.3) { random.gen_range(0..8) } else { 0 };
+            let rest = random.gen_bool(0.2);
+            let code = random.gen_range(0..32);
+            unit.timeout.next = timeout.into();
+            unit.patience.next = patience.into();
+            unit.doublings.next = doublings.into();
+            unit.rest.next = rest;
+            unit.rest_code.next = code.into();
+            unit.start.next = false;
+            unit.stop.next = false;
+            settle(&mut unit);
+            assert_eq!(unit.time.val().to_u64(), (u64::from(now) + cycle) & 0xff_ffff, "cycle {cycle}");
+            let runs = (0..16).filter(|&pair| ends[pair].is_some()).map(|pair| 1 << pair).sum::<u64>();
+            assert_eq!(unit.runs.val().to_u64(), runs, "cycle {cycle}");
+            let mut pair = random.gen_range(0..16);
+            let mut acts = random.gen_bool(0.02);
+            if unit.expired.val() {
+                let expired = unit.expired_pair.val().index();
+                assert!(ends[expired].is_some_and(|end| end <= cycle), "cycle {cycle}: {expired} is not due");
+                if random.gen_bool(0.4) {
+                    (pair, acts) = (expired, true);
+                    told += 1;
+                }
+            } else {
+                for pair in 0..16 {
+                    late[pair] = if ends[pair].is_some_and(|end| end <= cycle) { late[pair] + 1 } else { 0 };
+                    assert!(late[pair] <= 16, "cycle {cycle}: {pair} is not told");
+                }
+            }
+            if acts {
+                let stops = random.gen_bool(0.3);
+                unit.pair.next = (pair as u64).into();
+                unit.start.next = !stops;
+                unit.stop.next = stops;
+                let once: u64 = timeout.max(patience);
+                let cycles = if rest { rest_cycles(code) } else { once << doublings };
+                ends[pair] = (!stops).then_some(cycle + cycles);
+                late[pair] = 0;
+                rested += u32::from(rest && !stops && cycles < 30_000);
+                doubled += u32::from(!rest && !stops && doublings > 0 && cycles < 5_000);
+            }
+            tick!(unit);
+        }
+        assert!(
+            told > 100 && rested > 4 && doubled > 20,
+            "{told} told, {rested} of them rests, {doubled} doubled"
+        );
+    }
+
+    #[test]
+    fn timers_expire_when_they_are_due_after_a_reset() {
+        timers_expire_when_they_are_due(0);
+    }
+
+    #[test]
+    fn timers_expire_when_they_are_due_as_the_time_wraps() {
+        for now in [0xff_8000, 0x7fff_8000, 0xffff_8000] {
+            timers_expire_when_they_are_due(now);
+        }
+    }
+}

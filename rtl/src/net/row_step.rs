@@ -246,3 +246,56 @@ impl Logic for RowStep {
         self.waits.next = self.after.val().oldest != self.after.val().top;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::random;
+    use crate::testing::settle;
+    use rand::Rng;
+
+    /// Commands without responses take `got` along: numbers count modulo 2^24, so that after 2^23
+    /// packets of them a response that is not in memory would look like one that is.
+    #[test]
+    fn what_got_there_follows_commands_without_responses() {
+        let mut rng = random("row_step");
+        let mut uut = RowStep::default();
+        let mut row =
+            RequestRow { entries: bits(9), got: bits(rng.gen_range(0..1 << 24)), ..Default::default() };
+        let (mut behind, mut packets) = (row.got.to_u64(), 0u64);
+        while packets < 1 << 26 {
+            let more = rng.gen_range(1..1 << 22);
+            packets += more;
+            behind = (behind + more) & 0xff_ffff;
+            row.entries = bits(9);
+            uut.row.next = row;
+            uut.behind.next = bits(behind);
+            uut.removes.next = true;
+            uut.is_done.next = true;
+            settle(&mut uut);
+            row = uut.changed.val();
+            assert_eq!(row.got.to_u64(), behind, "after {packets} packets");
+        }
+        // One that failed takes it nowhere, nor one whose packets are behind what got there.
+        for (is_done, distance) in [(false, 5), (true, 0xff_fff0)] {
+            uut.row.next = row;
+            uut.behind.next = bits((behind + distance) & 0xff_ffff);
+            uut.is_done.next = is_done;
+            settle(&mut uut);
+            assert_eq!(uut.changed.val().got, row.got);
+        }
+    }
+
+    /// A response that is in memory is the last one that is, whatever was before.
+    #[test]
+    fn a_response_takes_got_behind_it() {
+        let mut uut = RowStep::default();
+        uut.row.next = RequestRow { got: bits(7), ..Default::default() };
+        uut.gets.next = true;
+        for arrived in [0u64, 7, 0x7f_ffff, 0x80_0000, 0xff_ffff] {
+            uut.arrived.next = bits(arrived);
+            settle(&mut uut);
+            assert_eq!(uut.changed.val().got.to_u64(), (arrived + 1) & 0xff_ffff);
+        }
+    }
+}

@@ -79,11 +79,13 @@ macro_rules! compare {
 units! {
     board {
         board_link: BoardLink::new(inputs::IDENTITY), 20_000, inputs::board_link();
+        board_link_with_all_parts: BoardLink::with(inputs::IDENTITY, inputs::LINK_PARTS), 20_000, inputs::board_link();
         fcs: Fcs::default();
         frame_receiver: FrameReceiver::default(), 10_000, inputs::frame_receiver;
         frame_transmitter: FrameTransmitter::default(), 10_000, inputs::frame_transmitter;
         line_memory: LineMemory::new(10), 10_000, inputs::line_memory;
         run_timer: RunTimer::new(3), 4_000, inputs::run_timer;
+        run_timer_with_spawner: RunTimer::with_spawner(3), 4_000, inputs::run_timer;
         sdram_memory: SdramMemory::new(SdramTiming::at(10_000), 25), 20_000, inputs::sdram_memory();
         sdram_memory_of_64_mib: SdramMemory::new(inputs::SDRAM_TIMING, 26), 10_000, inputs::sdram_memory_alone;
         uart_receiver: UartReceiver::new(1 << 13), 10_000, inputs::uart_receiver;

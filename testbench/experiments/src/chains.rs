@@ -251,6 +251,7 @@ pub(crate) fn execute(
         latency: parameters.latency()?,
         timeout: parameters.timeout,
         options,
+        live: None,
         sharing: match run.turns {
             None => Sharing::Spatial,
             Some(TurnsOf { batch, launch }) => Sharing::Temporal { batch, launch },
@@ -265,7 +266,7 @@ pub(crate) fn execute(
         .zip(arrivals)
         .map(|(frame, arrival)| Packet { frame: frame.data.clone(), port: frame.port, flags: 0, arrival })
         .collect();
-    let Ran { result, counts, times } =
+    let Ran { result, counts, times, .. } =
         setting.simulate(library.instantiate()?, &packets, &arriving, progress).context("the chain")?;
     let faults = result.fault_count;
     ensure!(faults == 0, "{faults} threads ended with a fault");

@@ -220,7 +220,7 @@ impl Nodes {
             Benchmark::GetSizes { most_log2, rounds } => vec![rounds, most_log2],
             Benchmark::Rate { warps, commands, gets, waits, interval } => {
                 // Calls that wait are kept.
-                let kind = u32::from(gets) + 6 * u32::from(waits);
+                let kind = u32::from(gets) | (u32::from(waits) * 6);
                 vec![commands, lanes, warps, kind, interval, interval / warps]
             }
             Benchmark::Jacobi(jacobi) => jacobi.own(lanes as usize),

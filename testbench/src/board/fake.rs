@@ -1,7 +1,7 @@
 //! A board in software, for tests: registers and memory behind the protocol of `docs/fpga-link.md`,
 //! on a thread of its own, with a line that damages and loses what goes over it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::thread::{spawn, JoinHandle};
@@ -35,6 +35,14 @@ pub struct Faults {
     pub seed: u64,
 }
 
+/// What the firmware of the board has written to its console, and whether the board does reads of
+/// registers once, as those with a command processor do.
+#[derive(Debug, Default)]
+pub struct Console {
+    pub text: Vec<u8>,
+    pub reads_once: bool,
+}
+
 /// What the board did.
 #[derive(Debug, Default)]
 pub struct Done {
@@ -47,15 +55,23 @@ pub struct Done {
     pub memory: Vec<u8>,
     /// Frames that came damaged.
     pub damaged: u32,
+    /// Bytes of the console that nobody has taken.
+    pub console: VecDeque<u8>,
 }
 
 /// The host's end of the line to a new board, and the board, which ends when that end is closed.
 pub fn start(faults: Faults) -> (UnixStream, JoinHandle<Done>) {
+    start_with(faults, Console::default())
+}
+
+/// As [`start`], with a console.
+pub fn start_with(faults: Faults, console: Console) -> (UnixStream, JoinHandle<Done>) {
     let (host, board) = UnixStream::pair().unwrap();
     host.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
     let thread = spawn(move || {
         let random = ChaCha8Rng::seed_from_u64(faults.seed);
-        let done = Done { memory: vec![0; MEMORY], ..Done::default() };
+        let Console { text, reads_once } = console;
+        let done = Done { memory: vec![0; MEMORY], console: text.into(), ..Done::default() };
         let values = HashMap::new();
         FakeBoard {
             line: board,
@@ -63,7 +79,8 @@ pub fn start(faults: Faults) -> (UnixStream, JoinHandle<Done>) {
             random,
             done,
             values,
-            last_write: None,
+            reads_once,
+            last: None,
             late: Vec::new(),
             began: Instant::now(),
         }
@@ -79,8 +96,10 @@ struct FakeBoard {
     done: Done,
     /// Registers that were written.
     values: HashMap<u32, u32>,
-    /// Operation, sequence number and status of the last write.
-    last_write: Option<(u8, u8, u8)>,
+    /// Reads of registers are done once, too.
+    reads_once: bool,
+    /// The last request that is done once: operation, sequence number, and what was answered.
+    last: Option<(u8, u8, (u8, Vec<u8>))>,
     /// Answers that are held back.
     late: Vec<u8>,
     began: Instant,
@@ -145,22 +164,18 @@ impl FakeBoard {
     }
 
     fn answer(&mut self, request: &[u8]) -> Vec<u8> {
-        let (status, data) = match request {
-            [operation, sequence, ..]
-                if self.last_write.is_some_and(|w| (w.0, w.1) == (*operation, *sequence)) =>
-            {
-                (self.last_write.unwrap().2, Vec::new())
-            }
-            [_, _, c0, c1, a0, a1, a2, a3, data @ ..] => {
+        let repeated = self.last.as_ref().filter(|last| request.starts_with(&[last.0, last.1]));
+        let (status, data) = match (repeated, request) {
+            (Some((.., answer)), _) => answer.clone(),
+            (None, [_, _, c0, c1, a0, a1, a2, a3, data @ ..]) => {
                 let count = u16::from_le_bytes([*c0, *c1]);
-                let (status, answer) =
-                    self.perform(request[0], count, u32::from_le_bytes([*a0, *a1, *a2, *a3]), data);
-                if matches!(request[0], 2 | 4 | 5) {
-                    self.last_write = Some((request[0], request[1], status));
+                let answer = self.perform(request[0], count, u32::from_le_bytes([*a0, *a1, *a2, *a3]), data);
+                if matches!(request[0], 2 | 4 | 5) || request[0] == 1 && self.reads_once {
+                    self.last = Some((request[0], request[1], answer.clone()));
                 }
-                (status, answer)
+                answer
             }
-            _ => (2, Vec::new()),
+            (None, _) => (2, Vec::new()),
         };
         let (operation, sequence) = (request.first().unwrap_or(&0), request.get(1).unwrap_or(&0));
         [&[operation + 128, *sequence, status, 0][..], &data].concat()
@@ -172,7 +187,7 @@ impl FakeBoard {
         let is_register = |address| REGISTERS.iter().any(|register| register.offset == address);
         match operation {
             0 => {
-                self.last_write = None;
+                self.last = None;
                 let mut answer = b"HRMS".to_vec();
                 answer.extend(1_u32.to_le_bytes());
                 answer.extend(HASH.to_le_bytes());
@@ -188,6 +203,9 @@ impl FakeBoard {
                     _ if address == offset("ID") => ID,
                     _ if address == offset("CONFIG") => 0x0008_0108,
                     _ if address == offset("CYCLE_LOW") => self.cycle(),
+                    _ if address == offset("CONSOLE") => {
+                        self.done.console.pop_front().map_or(1 << 31, u32::from)
+                    }
                     _ => *self.values.get(&address).unwrap_or(&0),
                 };
                 (0, value.to_le_bytes().to_vec())

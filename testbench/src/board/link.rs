@@ -2,7 +2,8 @@
 //! written to and read from.
 //!
 //! A request is repeated, with its sequence number, when its answer is damaged or does not come, or
-//! tells that the request was damaged. The board does no write twice.
+//! tells that the request was damaged. The board does no write twice, and one whose array has a
+//! command processor no read of a register: reading its console takes a byte.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -185,6 +186,8 @@ pub struct Link<P> {
     /// Operation and sequence number of the last write: the board takes another one with both for a
     /// repeat.
     last_write: Option<(Operation, u8)>,
+    /// The sequence number of the last read of a register, of which the same holds on some boards.
+    last_read: Option<u8>,
     statistics: LinkStatistics,
     buffer: Vec<u8>,
 }
@@ -199,6 +202,7 @@ impl<P: Read + Write> Link<P> {
             decoder: Decoder::new(ANSWER_HEADER + MOST_BYTES),
             sequence: 0,
             last_write: None,
+            last_read: None,
             statistics: LinkStatistics::default(),
             buffer: vec![0; 4096],
         }
@@ -228,18 +232,22 @@ impl<P: Read + Write> Link<P> {
     /// It was sent [`LinkOptions::tries`] times and not answered, or the device cannot be read or
     /// written.
     pub fn request(&mut self, request: &Request) -> Result<(Status, Vec<u8>), LinkError> {
-        if request.operation.is_write() && self.last_write == Some((request.operation, self.sequence)) {
-            // 256 requests ago there was such a write and none since: the board would take this one
-            // for its repeat. It forgets with an IDENTIFY.
+        let is_read = request.operation == Operation::ReadRegister;
+        if request.operation.is_write() && self.last_write == Some((request.operation, self.sequence))
+            || is_read && self.last_read == Some(self.sequence)
+        {
+            // 256 requests ago there was such a request and none since: the board would take this
+            // one for its repeat. It forgets with an IDENTIFY.
             let identify =
                 Request { operation: Operation::Identify, count: 0, address: 0, data: &[], answer: 32 };
-            self.last_write = None;
+            (self.last_write, self.last_read) = (None, None);
             self.request(&identify)?;
         }
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
         match request.operation {
-            Operation::Identify => self.last_write = None,
+            Operation::Identify => (self.last_write, self.last_read) = (None, None),
+            Operation::ReadRegister => self.last_read = Some(sequence),
             operation if operation.is_write() => self.last_write = Some((operation, sequence)),
             _ => {}
         }

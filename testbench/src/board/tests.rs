@@ -12,7 +12,7 @@ use hermes_rtl::host::registers::offset;
 use rand::{Rng as _, RngCore as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::fake::{start, Faults, HANGS, HASH, MEMORY};
+use super::fake::{start, start_with, Console, Faults, HANGS, HASH, MEMORY};
 use super::*;
 use crate::cosim::{CosimError, Device as _, Host};
 use crate::test_seed;
@@ -95,6 +95,67 @@ fn every_write_is_done_once_whatever_the_line_does() {
             assert_eq!((statistics.repeats, statistics.timeouts), (0, 0));
         }
     }
+}
+
+/// A read of CONSOLE takes a byte: whatever the line does, none is lost and none comes twice. On a
+/// board that does a repeated read again both happen.
+#[test]
+fn every_byte_of_a_console_comes_once() {
+    let seed = test_seed();
+    let lines = [
+        Faults { bit_errors: 0.002, ..Faults::default() },
+        Faults { lost: 0.15, ..Faults::default() },
+        Faults { doubled: 0.3, late: 0.1, ..Faults::default() },
+        Faults { bit_errors: 0.0005, lost: 0.05, doubled: 0.1, late: 0.05, seed: 0 },
+    ];
+    let read = |number: usize, faults: Faults, reads_once: bool| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed + number as u64);
+        // No byte is like its neighbours.
+        let text: Vec<u8> = (0..400_u32).map(|n| (n * 7) as u8).collect();
+        let console = Console { text: text.clone(), reads_once };
+        let (port, thread) = start_with(Faults { seed: random.gen(), ..faults }, console);
+        let options = LinkOptions { margin: Duration::from_millis(15), tries: 40, ..options() };
+        let board = Board::connect(port, options, HASH).unwrap();
+        let mut host = Host::new(board).unwrap();
+        let mut got = Vec::new();
+        while got.len() < text.len() {
+            // What the command does beside: looks, and bytes for the console
+            for _ in 0..random.gen_range(0..3) {
+                host.read("HOST_IRQ_PENDING").unwrap();
+            }
+            host.write("CONSOLE_IN", 7).unwrap();
+            let more = host.read("CONSOLE").unwrap();
+            if more >> 31 == 1 {
+                break;
+            }
+            got.push(more as u8);
+        }
+        drop(host);
+        let left = thread.join().unwrap().console.len();
+        (got == text && left == 0, faults)
+    };
+    for (number, faults) in lines.into_iter().enumerate() {
+        let (equal, faults) = read(number, faults, true);
+        assert!(equal, "{faults:?}");
+    }
+    assert!(!read(1, lines[1], false).0);
+}
+
+/// Boards that do reads of registers once take one 256 requests after another for its repeat.
+#[test]
+fn a_read_256_requests_after_a_read_is_done() {
+    let console = Console { text: vec![1, 2, 3], reads_once: true };
+    let (port, thread) = start_with(Faults::default(), console);
+    let mut board = connect(port).unwrap();
+    for byte in 1..=3 {
+        assert_eq!(board.read_register(offset("CONSOLE")).unwrap(), byte);
+        let mut bytes = [0; 4];
+        for _ in 0..255 {
+            board.read_memory(0, &mut bytes).unwrap();
+        }
+    }
+    drop(board);
+    assert!(thread.join().unwrap().console.is_empty());
 }
 
 /// The board takes a write for the repeat of another one if there are 255 requests between the two.

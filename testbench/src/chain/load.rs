@@ -27,23 +27,23 @@ impl Chain {
         }
     }
 
-    /// Takes the regions of all functions from the memory of `host` and writes what is in them. Do
-    /// so before the rest is allocated.
+    /// Takes the regions of all functions from the memory of `host` and writes what is in them, but
+    /// for functions that come later. Do so before the rest is allocated.
     ///
     /// # Errors
     /// Something lies there already, or the memory is smaller than the one for which the chain was
     /// placed.
     pub fn load<D: Device>(&self, host: &mut Host<D>) -> Result<(), CosimError> {
-        for function in &self.functions {
+        for function in self.all() {
             let (name, region) = (&function.name, &function.region);
             let parts = region
                 .parts
                 .iter()
                 .map(|part| (format!("{} of `{name}`", part.name), part.first, part.bytes));
             host.take_region(&format!("the region of `{name}`"), region.first, region.bytes, parts)?;
-            for (address, bytes) in function.image() {
-                host.device_mut().write_memory(address, bytes)?;
-            }
+        }
+        for (address, bytes) in self.functions.iter().flat_map(Function::image) {
+            host.device_mut().write_memory(address, bytes)?;
         }
         Ok(())
     }

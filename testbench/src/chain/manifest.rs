@@ -62,11 +62,20 @@ struct RawFunction {
 /// Inputs of an app.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawInputs {
+pub(super) struct RawInputs {
     rules: Option<PathBuf>,
     routes: Option<PathBuf>,
     mtu: Option<u16>,
     keys: Option<PathBuf>,
+}
+
+impl RawInputs {
+    /// The files as they are seen from that of `text`.
+    pub(super) fn beside(self, text: &Text) -> Inputs {
+        let beside = |path: Option<PathBuf>| path.map(|path| text.beside(&path));
+        let Self { rules, routes, mtu, keys } = self;
+        Inputs { rules: beside(rules), routes: beside(routes), mtu, keys: beside(keys) }
+    }
 }
 
 /// `[[table]]`
@@ -344,10 +353,7 @@ fn app(text: &Text, function: &RawFunction, problems: &mut Vec<Problem>) -> Opti
         }
     };
     let raw = function.inputs.as_ref().map(|inputs| inputs.get_ref().clone()).unwrap_or_default();
-    let beside = |path: Option<PathBuf>| path.map(|path| text.beside(&path));
-    let inputs =
-        Inputs { rules: beside(raw.rules), routes: beside(raw.routes), mtu: raw.mtu, keys: beside(raw.keys) };
-    Some((name.clone(), entry, inputs))
+    Some((name.clone(), entry, raw.beside(text)))
 }
 
 /// Tables and argument block of a function without an app.

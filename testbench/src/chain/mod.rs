@@ -8,6 +8,7 @@
 //! | `plan` | what an operator says of a chain: which function follows which |
 //! | `region` | where all that a function has lies in the shared memory |
 //! | `placed` | the chain on an array: kernels built and placed, cores given out |
+//! | `loaded` | a function whose inputs were read, before it has its place |
 //! | `load` | the chain in the memory of a host |
 //! | `model` | the golden model: those of the functions, one after the other |
 //! | `start` | the chain on an array with network functions |
@@ -15,11 +16,14 @@
 //! | `simulated` | the kernels of a chain on the reference simulator |
 //! | `on_array` | the chain on a simulated array |
 //! | `paper` | functions and chains of the G-NET paper, made from a seed |
+//! | `live` | chains that change while packets flow |
 //! | `turns` | functions that take turns with all cores |
 //! | `profile` | what a function costs by its warps and cores: nBench of the G-NET paper |
 //! | `schedule` | cores for the functions, by their profiles |
 
+pub mod live;
 mod load;
+mod loaded;
 mod manifest;
 mod model;
 mod on_array;
@@ -39,10 +43,11 @@ mod visits;
 
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
-pub use on_array::{check_counts, limit_for, visits, Ran, Setting, Sharing};
+pub use on_array::{check_counts, limit_for, visits, Changed, Ran, Setting, Sharing};
 pub use placed::{Chain, Function, Surroundings, MOST_FUNCTIONS};
-pub use plan::{ChainPlan, Planned};
+pub use plan::{ChainPlan, Hang, OnHang, Planned};
 pub use region::{Needs, Part, Region};
 pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit};
+pub use start::Started;
 pub use text::{ChainError, Problem};
 pub use visits::{FunctionTimes, VisitLog};

@@ -3,19 +3,21 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use anyhow::{ensure, Context};
+use anyhow::{ensure, Context as _};
 use hermes_rtl::top::clear_rows;
 use verilator_sys::Model;
 
+use super::live::{Became, Checked, Hung, Live, LiveHost, Made, Seen};
 use super::model::{ChainModel, Visit};
 use super::placed::Chain;
 use super::schedule::Share;
+use super::start::Started;
 use super::turns::Turns;
 use super::visits::{FunctionTimes, VisitLog};
 use crate::apps::check_ports;
 use crate::cosim::{
-    self, ArrayInfo, ArraySetup, FunctionCounts, Host, Latency, MemoryOptions, Packet, Progress, RunOptions,
-    RunResult, Simulation, StreamOptions,
+    self, ArrayInfo, ArraySetup, Attention, Function as Context, FunctionCounts, Host, Latency,
+    MemoryOptions, Packet, Progress, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use crate::slot::{wrong_lengths, SlotPacket};
 
@@ -52,6 +54,8 @@ pub struct Setting<'a> {
     pub options: RunOptions,
     /// How the functions share the cores.
     pub sharing: Sharing,
+    /// What changes meanwhile, and the functions that are looked after; with packet ports only.
+    pub live: Option<&'a Live>,
 }
 
 /// What a simulation gave.
@@ -62,6 +66,21 @@ pub struct Ran {
     pub counts: Vec<FunctionCounts>,
     /// Times of the visits.
     pub times: Vec<FunctionTimes>,
+    /// The functions that each packet visited, and the cycles since reset of the starts.
+    pub ways: Vec<Vec<(usize, u64)>>,
+    /// What became of a chain that changes.
+    pub changed: Option<Changed>,
+}
+
+/// What became of a chain that changes.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// When each change was made.
+    pub made: Vec<Made>,
+    /// Functions that hang.
+    pub hung: Vec<Hung>,
+    /// What became of the packets at each function.
+    pub functions: Vec<Became>,
 }
 
 impl Setting<'_> {
@@ -69,8 +88,8 @@ impl Setting<'_> {
     /// packet ports is compared with the golden model.
     ///
     /// # Errors
-    /// The array has fewer functions or cores, functions are to take turns without packet ports,
-    /// what left differs from the golden model, or any of a run.
+    /// The array has fewer functions or cores, functions are to take turns or to change without
+    /// packet ports, what left differs from the golden model, or any of a run.
     pub fn simulate(
         &self,
         array: Model,
@@ -82,7 +101,11 @@ impl Setting<'_> {
         let memory = MemoryOptions { latency: *latency, ..MemoryOptions::default() };
         let mut host = Host::new(Simulation::new(array, self.memory_bytes, memory)?)?;
         let setup = ArraySetup { timeout: *timeout, ..chain.setup() };
-        let layout = chain.start(&mut host, &setup)?;
+        let Started { layout, contexts } = chain.start(&mut host, &setup)?;
+        if let Some(live) = self.live {
+            ensure!(self.ports && self.sharing == Sharing::Spatial, "chains change with packet ports only");
+            return self.simulate_live(live, host, &setup, contexts, packets, arriving, progress);
+        }
         let log = Rc::new(RefCell::new(VisitLog::new(chain.functions.len())));
         let seen = Rc::clone(&log);
         host.device_mut().set_observer(Box::new(move |_, _, events, _| {
@@ -103,10 +126,11 @@ impl Setting<'_> {
                         Some(turns.with_change(change_cycles(host.info())))
                     }
                 };
-                let mut manager = |now: u64, events: &[_], accesses: &mut Vec<_>| {
+                let mut manager = |at: Attention<'_>| {
                     if let Some(turns) = &mut turns {
-                        turns.cycle(now, events, accesses);
+                        turns.cycle(at.now, at.events, at.accesses);
                     }
+                    Ok(())
                 };
                 let ports = cosim::run_managed(
                     &mut host,
@@ -127,8 +151,53 @@ impl Setting<'_> {
         let counts = (0..chain.functions.len() as u32).map(|function| host.function_counts(function));
         let counts: Vec<_> = counts.collect::<Result<_, _>>()?;
         host.device_mut().remove_observer();
-        let times = log.borrow().functions().to_vec();
-        Ok(Ran { result, counts, times })
+        let (times, ways) = (log.borrow().functions().to_vec(), log.borrow().ways().to_vec());
+        Ok(Ran { result, counts, times, ways, changed: None })
+    }
+
+    /// A run through the packet ports whose chain changes.
+    #[allow(clippy::too_many_arguments)]
+    fn simulate_live(
+        &self,
+        live: &Live,
+        mut host: Host<Simulation>,
+        setup: &ArraySetup,
+        contexts: Vec<Context>,
+        packets: &[SlotPacket],
+        arriving: &[Packet],
+        progress: &mut dyn FnMut(Progress),
+    ) -> anyhow::Result<Ran> {
+        let chain = self.chain;
+        let owners = (0..).zip(&chain.functions);
+        let owners = owners.flat_map(|(number, function)| std::iter::repeat_n(Some(number), function.cores));
+        let mut manager = LiveHost::new(chain, live, host.info(), contexts, owners.collect());
+        let mut ports = cosim::run_managed(
+            &mut host,
+            setup,
+            arriving,
+            StreamOptions::default(),
+            self.options,
+            &mut |at| manager.attend(at),
+            progress,
+        )?;
+        wrong_lengths(ports.wrong_lengths.iter().copied(), chain.slot_bytes_log2)?;
+        let rest = std::mem::take(&mut ports.run.faults);
+        ports.run.faults = manager.faults.drain(..).chain(rest).collect();
+        let numbers = (0..host.info().functions).map(|number| host.function_counts(number));
+        let numbers: Vec<_> = numbers.collect::<Result<_, _>>()?;
+        let LiveHost { paths, made, hung, .. } = manager;
+        let Checked { records, functions } = paths
+            .check(chain, live, packets, &ports, &numbers)
+            .context("what the array did differs from the golden models of the chain")?;
+        let way = |seen: &Seen| (usize::from(seen.function), seen.start);
+        let counts = functions.iter().zip(&paths.warps).map(|(became, warps)| became.counts(*warps));
+        Ok(Ran {
+            result: RunResult { packets: records, ..ports.run },
+            counts: counts.collect(),
+            changed: Some(Changed { made, hung, functions }),
+            ways: paths.packets.iter().map(|seen| seen.iter().map(way).collect()).collect(),
+            times: paths.times,
+        })
     }
 }
 

@@ -1,21 +1,19 @@
 //! A chain on an array: kernels built and placed in one memory, cores given out.
 
 use std::fmt::Display;
-use std::path::Path;
 
-use hermes_rtl::config::{most_warps, Config};
-use serde_spanned::Spanned;
+use hermes_rtl::config::Config;
 
-use super::manifest::{Code, Manifest, Packet, Word};
-use super::plan::{ChainPlan, Planned};
-use super::region::{Needs, Region};
+use super::loaded::{build, data, needs, Loaded, Ring};
+use super::manifest::{Code, Packet};
+use super::plan::{ChainPlan, Hang, Planned};
+use super::region::Region;
 use super::text::{ChainError, Problem};
-use crate::apps::{App, AppError, Placement};
+use crate::apps::{App, AppEntry};
 use crate::cosim::{usual_ring_slots_log2, Allocator, ArraySetup, CosimError, EgressLists, Guards, LINE};
 use crate::iss::Window;
-use crate::kernel::{Arch, BuildOptions, Kernel, RegisterClass, StackNeed, KERNEL_ADDRESSES};
+use crate::kernel::{Kernel, StackNeed, KERNEL_ADDRESSES};
 use crate::slot;
-use crate::staging::temporary_folder;
 use crate::verdict::Verdict;
 
 /// Most functions of a chain: those that the hardware can have.
@@ -24,10 +22,18 @@ pub const MOST_FUNCTIONS: usize = 8;
 const USUAL_FRAME_BYTES: u32 = 1518;
 /// The largest stack, as a power of two.
 const MOST_STACK_BYTES_LOG2: u32 = 16;
-/// The address at which a kernel is linked first, to see how large it is.
-const TRIAL_ADDRESS: u32 = 0x1000;
-/// The name of an app's tables.
-const APP_TABLES: &str = "of the app";
+/// Stubs that a function that hangs is bent to: one drops every packet, one forwards it as it came.
+const STUBS: [u32; 4] = [
+    0x8000_0537, // lui a0, 0x80000
+    0x0000_8067, // ret
+    0x0000_0513, // li a0, 0
+    0x0000_8067, // ret
+];
+/// Where the second one begins.
+const PASS_STUB: u32 = 8;
+/// What the stubs return.
+pub(super) const STUB_DROPS: Verdict = Verdict(crate::verdict::DROP);
+pub(super) const STUB_PASSES: Verdict = Verdict::forward(0);
 
 /// Where a chain is to run.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +55,8 @@ pub struct Function {
     pub kernel: Kernel,
     /// The app whose tables and golden model it has.
     pub app: Option<Box<dyn App>>,
+    /// What is known of that app before its inputs are read.
+    pub(super) entry: Option<&'static AppEntry>,
     /// Where all that it has lies.
     pub region: Region,
     /// The number of the next function; `None` behind the last one.
@@ -67,6 +75,8 @@ pub struct Function {
     pub guards: Guards,
     /// Most bytes by which it makes a frame longer.
     pub growth: usize,
+    /// What happens if it hangs.
+    pub on_hang: Option<Hang>,
     /// What is written to its region beside the kernel: address and bytes.
     data: Vec<(u32, Vec<u8>)>,
 }
@@ -90,6 +100,12 @@ impl Function {
         self.region.read_window()
     }
 
+    /// The first instruction of the stub that drops packets, and of the one that forwards them.
+    #[must_use]
+    pub fn stubs(&self) -> [u32; 2] {
+        [self.region.stubs(), self.region.stubs() + PASS_STUB]
+    }
+
     /// What it may store to, alike.
     #[must_use]
     pub fn write_window(&self) -> Window {
@@ -102,6 +118,8 @@ impl Function {
 pub struct Chain {
     /// The functions, in the order in which packets visit them.
     pub functions: Vec<Function>,
+    /// Functions that come while packets flow, whose numbers follow. They have no cores yet.
+    pub added: Vec<Function>,
     /// Most entries in flight; 0: as many as there can be.
     pub limit: u32,
     /// Slots of the packet ring, as a power of two.
@@ -114,15 +132,18 @@ pub struct Chain {
     pub egress: Option<EgressLists>,
 }
 
-/// A function whose inputs were read, before it has its place.
-struct Loaded<'a> {
-    planned: &'a Planned,
-    app: Option<Box<dyn App>>,
-    /// The kernel as it is linked at first, or for good.
-    kernel: Kernel,
-    cores: usize,
-    mcw: u32,
-    growth: usize,
+impl Chain {
+    /// All functions by their numbers: those of the chain, and those that come later.
+    pub fn all(&self) -> impl Iterator<Item = &Function> + Clone {
+        self.functions.iter().chain(&self.added)
+    }
+
+    /// The function of this number.
+    #[must_use]
+    pub fn function(&self, number: usize) -> &Function {
+        let first = self.functions.len();
+        self.functions.get(number).unwrap_or_else(|| &self.added[number - first])
+    }
 }
 
 impl ChainPlan {
@@ -141,7 +162,8 @@ impl ChainPlan {
         let cores = self.cores(on.config)?;
         let mut problems = Vec::new();
         let mut loaded = Vec::new();
-        for (planned, cores) in self.functions.iter().zip(cores) {
+        let cores = cores.into_iter().chain(self.added.iter().map(|_| 0));
+        for (planned, cores) in self.functions.iter().chain(&self.added).zip(cores) {
             match Loaded::load(planned, cores, on.config) {
                 Ok(function) => loaded.push(function),
                 Err(problem) => problems.push(problem),
@@ -150,7 +172,7 @@ impl ChainPlan {
         ChainError::check(problems)?;
         let stack_bytes_log2 = self.stack(&loaded)?;
         let slot_bytes_log2 = self.slots(&loaded, on.frame_bytes)?;
-        let last = loaded.last();
+        let last = loaded.get(self.functions.len() - 1);
         let entries = last
             .and_then(|last| last.app.as_ref())
             .map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
@@ -161,24 +183,28 @@ impl ChainPlan {
             None => usual_ring_slots_log2(on.config, largest, on.memory_bytes),
         };
         let ring = Ring { slots_log2: ring_slots_log2, list_log2, entries };
-        let functions = self.give_places(loaded, ring, on)?;
+        let mut functions = self.give_places(loaded, ring, on)?;
+        let added = functions.split_off(self.functions.len());
         let egress = functions.last().filter(|_| entries > 0).map(|last| last.region.egress(list_log2));
         let limit = self.limit;
-        Ok(Chain { functions, limit, ring_slots_log2, slot_bytes_log2, stack_bytes_log2, egress })
+        Ok(Chain { functions, added, limit, ring_slots_log2, slot_bytes_log2, stack_bytes_log2, egress })
     }
 
     /// A problem of a function as a whole, at its line of the chain file.
     fn problem(&self, planned: &Planned, field: &str, problem: impl Display) -> Problem {
+        // One that comes later is named by another file.
+        let is_added = self.added.iter().any(|added| added.name == planned.name);
+        let path = if is_added { planned.manifest.text.path() } else { self.path() };
         Problem {
-            path: self.path().to_path_buf(),
-            line: Some(planned.line),
+            path: path.to_path_buf(),
+            line: (!is_added).then_some(planned.line),
             field: Some(field.to_string()),
             problem: format!("{}: {problem}", planned.name),
         }
     }
 
     /// Cores of each function: as many as the operator says; the others share what is left evenly.
-    fn cores(&self, config: &Config) -> Result<Vec<usize>, ChainError> {
+    pub(super) fn cores(&self, config: &Config) -> Result<Vec<usize>, ChainError> {
         let (count, all) = (self.functions.len(), config.cores);
         let most = match config.network_functions {
             0 => MOST_FUNCTIONS,
@@ -279,10 +305,18 @@ impl ChainPlan {
             None => slot::MAX_BYTES_LOG2,
         };
         let most = slot::capacity(most_log2);
-        let mut bytes = frame;
-        for function in loaded {
-            bytes += function.growth;
-            if bytes > most {
+        // Of all chains that there are one after the other.
+        let first = || (0..self.functions.len()).collect();
+        let versions = if self.versions.is_empty() { vec![first()] } else { self.versions.clone() };
+        let mut longest = frame;
+        for version in versions {
+            let mut bytes = frame;
+            for function in version.into_iter().map(|number| &loaded[number]) {
+                bytes += function.growth;
+                longest = longest.max(bytes);
+                if bytes <= most {
+                    continue;
+                }
                 let told = format!(
                     "a frame of {frame} bytes can have {bytes} behind it, and a slot of {} bytes holds {most}; \
                      expected {}",
@@ -292,6 +326,7 @@ impl ChainPlan {
                 return Err(self.problem(function.planned, "function", told).into());
             }
         }
+        let bytes = longest;
         let least = (slot::MIN_BYTES_LOG2..=slot::MAX_BYTES_LOG2).find(|log2| slot::capacity(*log2) >= bytes);
         Ok(self.slot_bytes.as_ref().map_or(least.unwrap_or(most_log2), |_| most_log2))
     }
@@ -328,11 +363,15 @@ impl ChainPlan {
         let functions = loaded.into_iter().zip(places.into_iter().flatten()).zip(kernels).map(
             |((function, region), kernel)| {
                 let Loaded { planned, app, cores, mcw, growth, .. } = function;
-                let data = data(app.as_deref(), &planned.manifest, &region, ring);
+                let mut data = data(app.as_deref(), &planned.manifest, &region, ring);
+                if planned.on_hang.is_some() {
+                    data.push((region.stubs(), STUBS.iter().flat_map(|word| word.to_le_bytes()).collect()));
+                }
                 let function = Function {
                     name: planned.name.clone(),
                     kernel,
                     app,
+                    entry: planned.manifest.app.as_ref().map(|(_, entry, _)| *entry),
                     region,
                     next: planned.next,
                     first_core,
@@ -342,6 +381,7 @@ impl ChainPlan {
                     packet: planned.manifest.packet,
                     guards: planned.manifest.guards(),
                     growth,
+                    on_hang: planned.on_hang,
                     data,
                 };
                 first_core += cores;
@@ -362,7 +402,13 @@ impl ChainPlan {
         let Loaded { planned, app, kernel, .. } = function;
         let manifest = &planned.manifest;
         let what = format!("the region of `{}`", planned.name);
-        let needs = needs(app.as_deref(), manifest, ring);
+        let mut needs = needs(app.as_deref(), manifest, ring);
+        needs.stubs = planned.on_hang.map_or(0, |_| 4 * STUBS.len() as u64);
+        needs.spare = match &planned.spare_bytes {
+            Some(bytes) => (*bytes.get_ref()).into(),
+            None if planned.renewed => needs.renewed_bytes(),
+            None => 0,
+        };
         let of = |kernel: &Kernel| Region::of(kernel, &needs).map_err(|told| manifest.code_problem(told));
         let reserve = |region: &Region, memory: &mut Allocator| {
             region.reserve(&what, memory).map_err(|error| {
@@ -429,175 +475,4 @@ fn no_place(error: &CosimError, region: &Region, memory: &Allocator) -> String {
             memory.largest_free()
         ),
     }
-}
-
-/// The ring, as far as regions depend on it.
-#[derive(Clone, Copy, Debug)]
-struct Ring {
-    slots_log2: u32,
-    /// Bytes of an egress list, as a power of two, and its entries: 0 if there are none.
-    list_log2: u32,
-    entries: usize,
-}
-
-impl<'a> Loaded<'a> {
-    /// Reads what the app of a function takes, and builds or reads its kernel.
-    fn load(planned: &'a Planned, cores: usize, config: &Config) -> Result<Self, Problem> {
-        let manifest = &planned.manifest;
-        let app = manifest.app.as_ref().map(|(at, entry, inputs)| {
-            let app = entry.load(inputs).map_err(|error| input_problem(manifest, at, &error))?;
-            if planned.next.is_some() && app.egress_entries(slot::capacity(slot::MAX_BYTES_LOG2)) > 0 {
-                let told = format!(
-                    "{} sends other frames than those in the slots, which the next function would not see; \
-                     expected it at the end",
-                    entry.name
-                );
-                return Err(manifest.text.problem(at, "app", told));
-            }
-            Ok(app)
-        });
-        let app = app.transpose()?;
-        let growth = growth(manifest, app.as_deref())?;
-        let kernel = build(manifest, TRIAL_ADDRESS, config)
-            .map_err(|error| manifest.code_problem(format!("{error:#}")))?;
-        if let Some(arch) = &kernel.arch {
-            let lacking = arch.beyond(config);
-            if !lacking.is_empty() {
-                let told = format!(
-                    "the kernel of {} is built for {arch}, the array has {}; it lacks {}",
-                    planned.name,
-                    Arch::of(config),
-                    lacking.join(", ")
-                );
-                return Err(manifest.code_problem(told));
-            }
-        }
-        let registers = kernel.registers.registers();
-        let most = most_warps(config.warps as u32, registers as u32);
-        let mcw = match &manifest.mcw {
-            Some(mcw) if !(1..=most).contains(mcw.get_ref()) => {
-                let told = format!(
-                    "{}: expected 1 to {most} ({} warp slots a core, {registers} registers a thread)",
-                    mcw.get_ref(),
-                    config.warps
-                );
-                return Err(manifest.text.problem(mcw, "mcw", told));
-            }
-            Some(mcw) => *mcw.get_ref(),
-            None => most,
-        };
-        Ok(Self { planned, app, kernel, cores, mcw, growth })
-    }
-}
-
-/// What is wrong with the inputs of an app, in the words of a manifest.
-fn input_problem(manifest: &Manifest, at: &Spanned<String>, error: &anyhow::Error) -> Problem {
-    let field =
-        |option: &str| option.trim_start_matches("--").split(' ').next().unwrap_or_default().to_string();
-    let told = match error.downcast_ref::<AppError>() {
-        Some(AppError::Missing { name, option }) => {
-            let field = field(option);
-            format!("{name} needs `{field}`; expected inputs = {{ {field} = .. }}")
-        }
-        Some(AppError::Superfluous { name, option }) => {
-            format!("{name} does not take `{}`; expected it left away", field(option))
-        }
-        _ => format!("{error:#}"),
-    };
-    manifest.text.problem(at, "inputs", told)
-}
-
-/// Most bytes by which a function makes a frame longer.
-fn growth(manifest: &Manifest, app: Option<&dyn App>) -> Result<usize, Problem> {
-    let of_app = app.map_or(0, App::growth);
-    if of_app > 0 && manifest.packet != Packet::Write {
-        let told = "it makes frames longer; expected packet = \"write\"";
-        return Err(manifest.code_problem(told));
-    }
-    match &manifest.grow {
-        Some(grow) if (*grow.get_ref() as usize) < of_app => {
-            let told = format!(
-                "{}: the app makes frames up to {of_app} bytes longer; expected as many, or nothing",
-                grow.get_ref()
-            );
-            Err(manifest.text.problem(grow, "grow", told))
-        }
-        Some(grow) => Ok(*grow.get_ref() as usize),
-        None => Ok(of_app),
-    }
-}
-
-/// The kernel of a function, linked to `address` unless it has one.
-fn build(manifest: &Manifest, address: u32, config: &Config) -> anyhow::Result<Kernel> {
-    match &manifest.code {
-        Code::App => {
-            let (_, entry, _) = manifest.app.as_ref().ok_or_else(|| anyhow::anyhow!("no app"))?;
-            entry.kernel_at(config.aes, Some(address))
-        }
-        Code::Kernel(path) => Ok(Kernel::read(path)?),
-        Code::Source { path, rv32e, atomics, aes } => {
-            let registers = if *rv32e { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
-            let options = BuildOptions {
-                atomics: *atomics,
-                aes: *aes,
-                address: Some(address),
-                include: vec![path.parent().unwrap_or(Path::new(".")).to_path_buf()],
-                ..BuildOptions::new(registers)
-            };
-            let folder = temporary_folder("hermes-")?;
-            let output = folder.path().join("kernel.elf");
-            crate::kernel::build_with(std::slice::from_ref(path), &options, &output)?;
-            Ok(Kernel::read(&output)?)
-        }
-    }
-}
-
-/// What a function needs beside its kernel.
-fn needs(app: Option<&dyn App>, manifest: &Manifest, ring: Ring) -> Needs {
-    let state = manifest.state_bytes.into();
-    let Some(app) = app else {
-        let tables = manifest.tables.iter().map(|table| (table.name.clone(), table.bytes.len() as u64));
-        let argument = 4 * manifest.argument.len() as u64;
-        return Needs { state, egress: 0, tables: tables.collect(), argument };
-    };
-    let lists = app.egress_entries(1) > 0 && ring.entries > 0;
-    let placement = Placement {
-        tables: 0,
-        egress: EgressLists { address: 0, bytes_log2: ring.list_log2 },
-        ring_slots: 1 << ring.slots_log2,
-    };
-    Needs {
-        state,
-        egress: if lists { 1 << (ring.slots_log2 + ring.list_log2) } else { 0 },
-        tables: vec![(APP_TABLES.to_string(), app.table_bytes() as u64)],
-        argument: 4 * app.argument(&placement).len() as u64,
-    }
-}
-
-/// Tables and argument block of a function in its region.
-fn data(app: Option<&dyn App>, manifest: &Manifest, region: &Region, ring: Ring) -> Vec<(u32, Vec<u8>)> {
-    let (mut data, argument): (Vec<_>, Vec<u32>) = match app {
-        Some(app) => {
-            let tables = region.table(APP_TABLES);
-            let placement =
-                Placement { tables, egress: region.egress(ring.list_log2), ring_slots: 1 << ring.slots_log2 };
-            (vec![(tables, app.tables(tables))], app.argument(&placement))
-        }
-        None => {
-            let tables = &manifest.tables;
-            let at = |number: &usize| region.table(&tables[*number].name);
-            let word = |word: &Word| match word {
-                Word::Number(number) => *number,
-                Word::Table(number) => at(number),
-                Word::TableBytes(number) => tables[*number].bytes.len() as u32,
-                Word::State => region.state(),
-            };
-            let data = tables.iter().map(|table| (region.table(&table.name), table.bytes.clone()));
-            (data.collect(), manifest.argument.iter().map(word).collect())
-        }
-    };
-    let argument = argument.iter().flat_map(|word| word.to_le_bytes()).collect();
-    data.push((region.argument(), argument));
-    data.retain(|(_, bytes): &(u32, Vec<u8>)| !bytes.is_empty());
-    data
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_spanned::Spanned;
 
 use super::manifest::{function_name, Manifest, END};
@@ -20,6 +20,10 @@ const FEWEST_SLOTS: u32 = 32;
 const MOST_SLOTS: u32 = 1 << 20;
 /// Fewest bytes of a slot, and most.
 const SLOT_BYTES: std::ops::RangeInclusive<u32> = 128..=65_536;
+/// Most bytes that are kept for tables to come.
+const MOST_SPARE_BYTES: u32 = 256 << 20;
+/// Threads that the watchdog must end before a function hangs, unless the operator says how many.
+const USUAL_HANG_FAULTS: u32 = 64;
 /// Fewest bytes of a stack, and most.
 const STACK_BYTES: std::ops::RangeInclusive<u32> = 16..=65_536;
 
@@ -44,6 +48,30 @@ struct RawFunction {
     next: Spanned<String>,
     cores: Option<Spanned<u32>>,
     at: Option<Spanned<u32>>,
+    spare_bytes: Option<Spanned<u32>>,
+    on_hang: Option<Spanned<OnHang>>,
+    hang_faults: Option<Spanned<u32>>,
+}
+
+/// What the host does when the watchdog ends threads of a function again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnHang {
+    /// It tells so.
+    Report,
+    /// It bends the function to a stub that drops every packet.
+    Drop,
+    /// It bends the function to a stub that forwards every packet as it came, to port 0.
+    Pass,
+}
+
+/// When a function hangs, and what then happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hang {
+    /// What the host does.
+    pub action: OnHang,
+    /// Threads that the watchdog must end within 65,536 cycles.
+    pub faults: u32,
 }
 
 /// A function of a chain.
@@ -59,8 +87,23 @@ pub struct Planned {
     pub cores: Option<Spanned<u32>>,
     /// Where its region is to begin, if the operator says so.
     pub at: Option<Spanned<u32>>,
+    /// Bytes of its region that are kept for tables to come, if the operator says how many.
+    pub spare_bytes: Option<Spanned<u32>>,
+    /// It gets new tables while it runs: unless the operator says how many bytes are kept for them,
+    /// as many as its tables have.
+    pub(super) renewed: bool,
+    /// What happens if it hangs, if the operator says so.
+    pub on_hang: Option<Hang>,
     /// The line of the manifest in the chain file.
     pub(super) line: usize,
+}
+
+impl Planned {
+    /// The function of one manifest, named by line `line` of another file.
+    pub(super) fn of(manifest: Manifest, name: String, line: usize) -> Self {
+        let (next, cores, at, spare_bytes) = (None, None, None, None);
+        Self { manifest, name, next, cores, at, spare_bytes, renewed: false, on_hang: None, line }
+    }
 }
 
 /// A chain whose files were read. The functions have numbers in the order in which packets visit
@@ -70,6 +113,11 @@ pub struct ChainPlan {
     pub(super) text: Text,
     /// The functions.
     pub functions: Vec<Planned>,
+    /// Functions that come while packets flow, behind those of the chain in the count.
+    pub(super) added: Vec<Planned>,
+    /// The chains that there are one after the other, each by the numbers of its functions in the
+    /// order of the visits, if the chain changes.
+    pub(super) versions: Vec<Vec<usize>>,
     /// Most entries in flight; 0: as many as there can be.
     pub limit: u32,
     /// Slots of the packet ring, a power of two, if the operator says how many.
@@ -94,7 +142,7 @@ impl ChainPlan {
         let mut problems = numbers(&text, &file);
         let mut manifests = Vec::new();
         for function in &file.function {
-            match manifest(&text, function) {
+            match manifest(&text, "manifest", &function.manifest) {
                 Ok(manifest) => manifests.push(manifest),
                 Err(found) => problems.extend(found),
             }
@@ -113,16 +161,21 @@ impl ChainPlan {
         let functions = order.iter().enumerate().filter_map(|(number, at)| {
             let ((manifest, name), raw) = found[*at].take()?;
             Some(Planned {
-                manifest,
-                name: name.clone(),
                 next: (number + 1 < order.len()).then_some(number + 1),
                 cores: raw.cores.clone(),
                 at: raw.at.clone(),
-                line: text.line_of(&raw.manifest),
+                spare_bytes: raw.spare_bytes.clone(),
+                on_hang: raw.on_hang.as_ref().map(|action| Hang {
+                    action: *action.get_ref(),
+                    faults: raw.hang_faults.as_ref().map_or(USUAL_HANG_FAULTS, |faults| *faults.get_ref()),
+                }),
+                ..Planned::of(manifest, name.clone(), text.line_of(&raw.manifest))
             })
         });
         Ok(Self {
             functions: functions.collect(),
+            added: Vec::new(),
+            versions: Vec::new(),
             limit: file.limit.as_ref().map_or(0, |limit| *limit.get_ref()),
             ring_slots: file.ring_slots.clone(),
             slot_bytes: file.slot_bytes.clone(),
@@ -141,10 +194,11 @@ impl ChainPlan {
         let manifest = Manifest::read(text.clone()).map_err(ChainError)?;
         let line = text.line_of(&manifest.name);
         let name = manifest.name.get_ref().clone();
-        let function = Planned { manifest, name, next: None, cores: None, at: None, line };
         Ok(Self {
             text,
-            functions: vec![function],
+            functions: vec![Planned::of(manifest, name, line)],
+            added: Vec::new(),
+            versions: Vec::new(),
             limit: 0,
             ring_slots: None,
             slot_bytes: None,
@@ -158,7 +212,8 @@ impl ChainPlan {
     pub fn alone(&self, function: usize) -> Self {
         let functions = self.functions[function..].iter().take(1).cloned();
         let functions = functions.map(|planned| Planned { next: None, cores: None, ..planned });
-        Self { functions: functions.collect(), limit: 0, slot_bytes: None, ..self.clone() }
+        let (added, versions) = (Vec::new(), Vec::new());
+        Self { functions: functions.collect(), added, versions, limit: 0, slot_bytes: None, ..self.clone() }
     }
 
     /// What packets for the chain are aimed at: the filters and routes of its functions. Patterns
@@ -189,7 +244,8 @@ impl ChainPlan {
     /// Every file that was read or is to be: the chain file, the manifests and what they name.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
-        let files = self.functions.iter().flat_map(|function| &function.manifest.files).cloned();
+        let functions = self.functions.iter().chain(&self.added);
+        let files = functions.flat_map(|function| &function.manifest.files).cloned();
         let mut files: Vec<_> = [self.path().to_path_buf()].into_iter().chain(files).collect();
         files.sort();
         files.dedup();
@@ -250,18 +306,27 @@ fn numbers(text: &Text, file: &File) -> Vec<Problem> {
     for function in &file.function {
         check("cores", &function.cores, |n| n > 0, "1 or more".to_string());
         check("at", &function.at, |n| n >= 64 && n % 64 == 0, "a multiple of 64 from 64 on".to_string());
+        let most = MOST_SPARE_BYTES;
+        check("spare_bytes", &function.spare_bytes, |n| n <= MOST_SPARE_BYTES, format!("0 to {most}"));
+        check("hang_faults", &function.hang_faults, |n| n > 0, "1 or more".to_string());
+    }
+    for function in &file.function {
+        if let (Some(faults), None) = (&function.hang_faults, &function.on_hang) {
+            let told = "without `on_hang`; expected on_hang = \"report\", \"drop\" or \"pass\" beside";
+            problems.push(text.problem(faults, "hang_faults", told));
+        }
     }
     problems
 }
 
-/// The manifest of a function. What is wrong in it is told with the line of the chain file.
-fn manifest(text: &Text, function: &RawFunction) -> Result<Manifest, Vec<Problem>> {
-    let named = &function.manifest;
+/// The manifest of a function. What is wrong in it is told with the line of the file that names it
+/// in `field`.
+pub(super) fn manifest(text: &Text, field: &str, named: &Spanned<PathBuf>) -> Result<Manifest, Vec<Problem>> {
     let path = text.beside(named.get_ref());
     let manifest = match Text::read(&path) {
         Ok(found) => Manifest::read(found),
         Err(problem) => {
-            return Err(vec![text.problem(named, "manifest", problem)]);
+            return Err(vec![text.problem(named, field, problem)]);
         }
     };
     manifest.map_err(|mut problems| {

@@ -47,6 +47,18 @@ pub struct Needs {
     pub tables: Vec<(String, u64)>,
     /// Bytes of its argument block.
     pub argument: u64,
+    /// Bytes of the stubs that it may be bent to.
+    pub stubs: u64,
+    /// Bytes that are kept for tables to come.
+    pub spare: u64,
+}
+
+impl Needs {
+    /// Bytes of tables and argument block, which come anew.
+    pub(super) fn renewed_bytes(&self) -> u64 {
+        let tables = self.tables.iter().map(|(_, bytes)| *bytes).chain([self.argument]);
+        tables.map(|bytes| bytes.next_multiple_of(LINE as u64)).sum()
+    }
 }
 
 /// Names of parts that a region has once at most.
@@ -55,6 +67,8 @@ const DATA: &str = "data";
 const STATE: &str = "state";
 const EGRESS: &str = "egress lists";
 const ARGUMENT: &str = "argument block";
+const STUBS: &str = "stubs";
+const SPARE: &str = "room for tables";
 
 impl Region {
     /// The region of a function with `kernel`, which lies where it is to.
@@ -94,7 +108,9 @@ impl Region {
         let optional = [(STATE, needs.state, true), (EGRESS, needs.egress, true)];
         let optional = optional.map(|(name, bytes, writable)| (name.to_string(), bytes, writable));
         let argument = (ARGUMENT.to_string(), needs.argument.max(1), false);
-        for (name, bytes, writable) in optional.into_iter().chain(tables).chain([argument]) {
+        let others = [(STUBS, needs.stubs), (SPARE, needs.spare)];
+        let others = others.map(|(name, bytes)| (name.to_string(), bytes, false));
+        for (name, bytes, writable) in optional.into_iter().chain(tables).chain([argument]).chain(others) {
             if bytes == 0 {
                 continue;
             }
@@ -155,6 +171,19 @@ impl Region {
     #[must_use]
     pub fn argument(&self) -> u32 {
         self.part(ARGUMENT).unwrap_or(0)
+    }
+
+    /// The address of its stubs: 0 without any.
+    #[must_use]
+    pub fn stubs(&self) -> u32 {
+        self.part(STUBS).unwrap_or(0)
+    }
+
+    /// The room for tables to come: its address and its bytes, both 0 without any.
+    #[must_use]
+    pub fn spare(&self) -> (u32, u64) {
+        let spare = self.parts.iter().find(|part| part.name == SPARE);
+        spare.map_or((0, 0), |part| (part.first, part.bytes.next_multiple_of(LINE as u64)))
     }
 
     /// Its egress lists, each of `1 << bytes_log2` bytes; at 0 without any.

@@ -4,7 +4,7 @@
 use hermes_rtl::config::Config;
 
 use super::placed::Chain;
-use crate::cosim::{ArraySetup, CosimError, FaultRecord, Host, Packet, PacketResult};
+use crate::cosim::{ArraySetup, CosimError, Device as _, FaultRecord, Host, Packet, PacketResult};
 use crate::iss::Window;
 use crate::reference::{Reference, ReferenceDevice};
 use crate::slot::SlotPacket;
@@ -65,9 +65,13 @@ impl<'a> SimulatedChain<'a> {
     /// # Errors
     /// The memory is too small.
     pub fn new(chain: &'a Chain, config: &Config, memory_bytes: u64) -> Result<Self, CosimError> {
-        let functions = chain.functions.iter().map(|function| {
+        let functions = chain.all().map(|function| {
             let mut host = Host::new(ReferenceDevice::new(config, memory_bytes))?;
             chain.load(&mut host)?;
+            // One that comes later in a run.
+            for (address, bytes) in function.image() {
+                host.device_mut().write_memory(address, bytes)?;
+            }
             // A warp at a time.
             let setup = ArraySetup { mcw: 1, ..chain.setup() };
             let mut layout = host.configure(&setup)?;
@@ -92,11 +96,25 @@ impl<'a> SimulatedChain<'a> {
     /// A frame does not fit its slot any more, a thread does not end, or an egress list cannot be
     /// read.
     pub fn follow(&mut self, index: u64, packet: &SlotPacket) -> Result<Vec<SimulatedVisit>, SimulatedError> {
+        let way: Vec<_> = (0..self.chain.functions.len()).collect();
+        self.follow_way(index, packet, &way)
+    }
+
+    /// As [`Self::follow`], through the functions of these numbers, as far as it is forwarded.
+    ///
+    /// # Errors
+    /// As of [`Self::follow`].
+    pub fn follow_way(
+        &mut self,
+        index: u64,
+        packet: &SlotPacket,
+        way: &[usize],
+    ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let mut visits: Vec<SimulatedVisit> = Vec::new();
-        let (mut at, mut packet) = (Some(0), packet.clone());
-        while let Some(number) = at.filter(|at| *at < self.functions.len()) {
+        let mut packet = packet.clone();
+        for number in way.iter().copied() {
             let reference = &mut self.functions[number];
-            let function = &self.chain.functions[number];
+            let function = self.chain.function(number);
             let [_, port, flags, _] = packet.descriptor(0);
             let faults = reference.faults().len();
             let slot = Packet { frame: packet.frame.clone(), port, flags, arrival: 0 };
@@ -117,7 +135,9 @@ impl<'a> SimulatedChain<'a> {
                 result,
                 fault,
             });
-            at = function.next.filter(|_| verdict.is_forward());
+            if !verdict.is_forward() {
+                break;
+            }
         }
         Ok(visits)
     }

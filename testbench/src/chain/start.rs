@@ -3,6 +3,15 @@
 use super::placed::Chain;
 use crate::cosim::{ArraySetup, CosimError, Device, Function as Context, Host, Layout, STACKS};
 
+/// A chain that was started.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// Where things are.
+    pub layout: Layout,
+    /// What the cores know of each function, those that come later among them.
+    pub contexts: Vec<Context>,
+}
+
 impl Chain {
     /// Loads the chain into the memory of an array that was just reset, sets it up as `setup` says,
     /// which is [`Chain::setup`] with changes, and gives each function its cores. The array does
@@ -11,7 +20,7 @@ impl Chain {
     /// # Errors
     /// The array has fewer functions or cores, the memory is too small, or a register does not
     /// answer.
-    pub fn start<D: Device>(&self, host: &mut Host<D>, setup: &ArraySetup) -> Result<Layout, CosimError> {
+    pub fn start<D: Device>(&self, host: &mut Host<D>, setup: &ArraySetup) -> Result<Started, CosimError> {
         self.load(host)?;
         // What each function allows follows with its context.
         let layout = host.configure(&ArraySetup { mcw: 1, ..setup.clone() })?;
@@ -21,8 +30,8 @@ impl Chain {
             first.map(|function| [function.read_window(), function.write_window()]).unwrap_or_default();
         host.set_windows([packets, read], [packets, write])?;
         let (bytes, alignment) = (setup.stack_bytes(host.info()), setup.stack_alignment(host.info()));
-        let mut cores = Vec::new();
-        for (number, function) in (0..).zip(&self.functions) {
+        let (mut cores, mut contexts) = (Vec::new(), Vec::new());
+        for (number, function) in (0..).zip(self.all()) {
             // Stacks of its own, so that no function finds the words of another.
             let stack_base = match number {
                 0 => layout.stack_base,
@@ -39,6 +48,10 @@ impl Chain {
                 mcw: function.mcw,
                 guards: function.guards,
             };
+            contexts.push(context);
+            if number as usize >= self.functions.len() {
+                continue;
+            }
             host.load_function(number, &context)?;
             cores.extend(std::iter::repeat_n(Some(number), function.cores));
         }
@@ -50,6 +63,6 @@ impl Chain {
         cores.truncate(host.info().cores as usize);
         host.move_cores(&cores)?;
         host.wait_for_cores()?;
-        Ok(layout)
+        Ok(Started { layout, contexts })
     }
 }

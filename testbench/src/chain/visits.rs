@@ -30,6 +30,8 @@ pub struct FunctionTimes {
 #[derive(Clone, Debug)]
 pub struct VisitLog {
     functions: Vec<FunctionTimes>,
+    /// The functions that each packet visited, and the cycles of the starts.
+    ways: Vec<Vec<(usize, u64)>>,
     running: HashMap<WarpSlot, Running>,
     /// The first packet of each warp that finished at a function, and when.
     finished: HashMap<u32, u64>,
@@ -42,7 +44,8 @@ impl VisitLog {
     #[must_use]
     pub fn new(functions: usize) -> Self {
         let functions = vec![FunctionTimes::default(); functions];
-        Self { functions, running: HashMap::new(), finished: HashMap::new(), busy: HashMap::new() }
+        let (running, finished, busy) = Default::default();
+        Self { functions, ways: Vec::new(), running, finished, busy }
     }
 
     /// Takes an event of a cycle.
@@ -89,6 +92,13 @@ impl VisitLog {
     }
 
     fn started(&mut self, slot: WarpSlot, warp: Running) {
+        for lane in (0..32).filter(|lane| warp.lanes >> lane & 1 == 1) {
+            let packet = warp.packets.first.wrapping_add(lane) as usize;
+            if self.ways.len() <= packet {
+                self.ways.resize_with(packet + 1, Vec::new);
+            }
+            self.ways[packet].push((warp.function, warp.start));
+        }
         self.busy.entry(slot.core).or_insert((0, warp.start)).0 += 1;
         self.running.insert(slot, warp);
     }
@@ -97,6 +107,12 @@ impl VisitLog {
     #[must_use]
     pub fn functions(&self) -> &[FunctionTimes] {
         &self.functions
+    }
+
+    /// The functions that each packet visited so far, and the cycles of the starts.
+    #[must_use]
+    pub fn ways(&self) -> &[Vec<(usize, u64)>] {
+        &self.ways
     }
 }
 
@@ -128,6 +144,8 @@ mod tests {
         };
         let expected = [times(&[], &[20; 4], 20), times(&[6; 3], &[14; 3], 14), times(&[4], &[6], 6)];
         assert_eq!(log.functions(), expected);
+        let way = |length| [(0, 10), (1, 36), (2, 54)][..length].to_vec();
+        assert_eq!(log.ways()[8..], [way(2), way(3), way(1), way(2)]);
         // Two warps of a core that are there at once count once.
         let mut log = VisitLog::new(1);
         for (cycle, event) in [

@@ -20,6 +20,9 @@ pub struct FaultRecord {
     /// The slot of the job, if it was one of spawned threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<u8>,
+    /// The number of the network function of the warp, of an array with network functions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<u8>,
 }
 
 /// Registers of a fault record, in the order of [`FaultRecord::from_words`]; the last one with a
@@ -29,18 +32,20 @@ const FAULT_REGISTERS: [&str; 5] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "
 const SPAWNED: u32 = 1 << 4;
 
 /// The registers of a fault record of an array with a thread spawner or without.
-pub(super) fn fault_registers(spawner: bool) -> &'static [&'static str] {
+pub(crate) fn fault_registers(spawner: bool) -> &'static [&'static str] {
     &FAULT_REGISTERS[..if spawner { 5 } else { 4 }]
 }
 
 impl FaultRecord {
-    /// A record by what [`fault_registers`] read, of which those that were not read are 0.
-    pub(super) fn from_words(words: &[u32]) -> Self {
+    /// A record by what [`fault_registers`] read, of which those that were not read are 0, of an
+    /// array with so many network functions.
+    pub(crate) fn from_words(words: &[u32], functions: u32) -> Self {
         let [info, pc, address, packet, job] =
             std::array::from_fn(|word| words.get(word).copied().unwrap_or(0));
         let field = |low: u32, bits: u32| (info >> low & ((1 << bits) - 1)) as u8;
         let (cause, core, slot, threads) = (field(0, 8), field(8, 5), field(16, 5), field(24, 6));
         let job = (job & SPAWNED != 0).then_some(job as u8 & 15);
-        Self { cause, core, slot, threads, pc, address, packet, job }
+        let function = (functions > 0).then_some(field(13, 3));
+        Self { cause, core, slot, threads, pc, address, packet, job, function }
     }
 }

@@ -111,16 +111,76 @@ const ENTRY_SHIFT: u32 = 16;
 /// CHAIN_CONTROL: most that CHAIN_LIMIT can be.
 const MOST_IN_FLIGHT: u32 = 1 << 10;
 
+/// A register and what is written to it.
+pub(crate) type RegisterWord = (&'static str, u32);
+
+/// CORE_NF registers.
+const CORE_REGISTERS: [&str; 4] = ["CORE_NF_0", "CORE_NF_1", "CORE_NF_2", "CORE_NF_3"];
+
+/// The writes that make `context` that of function number `function`.
+pub(crate) fn context_words(function: u32, context: &Function) -> Vec<RegisterWord> {
+    let flags = if function > 0 { context.guards.flags() } else { 0 };
+    let values = [
+        context.entry,
+        context.argument,
+        u32::from(context.registers == 16) | flags,
+        context.stack_base,
+        context.read.base,
+        context.read.size,
+        context.write.base,
+        context.write.size,
+        context.watchdog,
+        context.mcw,
+    ];
+    let names = WORDS.map(|(first, other)| if function == 0 { first } else { other });
+    let mut words = vec![("NF_SELECT", function)];
+    words.extend(names.into_iter().zip(values));
+    if function == 0 {
+        words.push(("NF_FLAGS", context.guards.flags()));
+    }
+    words
+}
+
+/// The writes that give function number `function` another first instruction.
+pub(crate) fn entry_words(function: u32, entry: u32) -> Vec<RegisterWord> {
+    vec![("NF_SELECT", function), (if function == 0 { WORDS[0].0 } else { WORDS[0].1 }, entry)]
+}
+
+/// The writes that give function number `function` another argument block.
+pub(crate) fn argument_words(function: u32, argument: u32) -> Vec<RegisterWord> {
+    vec![("NF_SELECT", function), (if function == 0 { WORDS[1].0 } else { WORDS[1].1 }, argument)]
+}
+
+/// The writes after which packets that `function` forwards go on to `next`, or leave.
+pub(crate) fn next_words(function: u32, next: Option<u32>) -> Vec<RegisterWord> {
+    vec![("NF_SELECT", function), ("NF_NEXT", next.map_or(0, |next| GOES_ON | next))]
+}
+
+/// The write after which new packets go to `entry`, at most `limit` warps at a time.
+pub(crate) fn chain_words(limit: u32, entry: u32) -> Vec<RegisterWord> {
+    vec![("CHAIN_CONTROL", limit | entry << ENTRY_SHIFT)]
+}
+
+/// The writes that give core n of `cores` to function `functions[n]`, or to none.
+pub(crate) fn core_words(functions: &[Option<u32>], cores: u32) -> Vec<RegisterWord> {
+    let registers = CORE_REGISTERS.into_iter().take((cores as usize).div_ceil(CORES_PER_REGISTER));
+    let word = |(register, name)| {
+        let function = |core| functions.get(CORES_PER_REGISTER * register + core).copied().flatten();
+        let bits = |core| function(core).unwrap_or(NO_FUNCTION) << (CORE_BITS * core as u32);
+        (name, (0..CORES_PER_REGISTER).map(bits).sum())
+    };
+    registers.enumerate().map(word).collect()
+}
+
 impl<D: Device> Host<D> {
-    /// Chooses the function that the registers NF_ENTRY to NF_FAULTED are about.
-    fn select_function(&mut self, function: u32) -> Result<(), CosimError> {
+    /// Makes sure that the array has this function.
+    fn check_function(&self, function: u32) -> Result<(), CosimError> {
         let functions = self.info().functions;
         let expected = match functions {
             0 => "an array with network functions".to_string(),
             _ => format!("0 to {}", functions - 1),
         };
-        option("function", function, function < functions, &expected)?;
-        self.write("NF_SELECT", function)
+        option("function", function, function < functions, &expected)
     }
 
     /// Makes `context` that of network function number `function`; 0 is the one of the registers
@@ -135,26 +195,12 @@ impl<D: Device> Host<D> {
         let most = hermes_rtl::config::most_warps(self.info().warps, context.registers);
         let range = format!("1 to {most} with this kernel and array");
         option("mcw", context.mcw, (1..=most).contains(&context.mcw), &range)?;
-        self.select_function(function)?;
-        let values = [
-            context.entry,
-            context.argument,
-            u32::from(context.registers == 16) | if function > 0 { context.guards.flags() } else { 0 },
-            context.stack_base,
-            context.read.base,
-            context.read.size,
-            context.write.base,
-            context.write.size,
-            context.watchdog,
-            context.mcw,
-        ];
-        for ((first, other), value) in WORDS.into_iter().zip(values) {
-            self.write(if function == 0 { first } else { other }, value)?;
-        }
-        if function == 0 {
-            self.write("NF_FLAGS", context.guards.flags())?;
-        }
-        Ok(())
+        self.check_function(function)?;
+        self.write_all(context_words(function, context))
+    }
+
+    fn write_all(&mut self, words: Vec<RegisterWord>) -> Result<(), CosimError> {
+        words.into_iter().try_for_each(|(name, value)| self.write(name, value))
     }
 
     /// The packets that `function` forwards go on to `next`, a higher one; without it they leave
@@ -164,13 +210,13 @@ impl<D: Device> Host<D> {
     /// The array has no such functions, `next` is not above `function`, or a register does not
     /// answer.
     pub fn set_next(&mut self, function: u32, next: Option<u32>) -> Result<(), CosimError> {
-        self.select_function(function)?;
+        self.check_function(function)?;
         let last = self.info().functions - 1;
         if let Some(next) = next {
             let expected = format!("a function above {function}, at most {last}");
             option("next", next, (function + 1..=last).contains(&next), &expected)?;
         }
-        self.write("NF_NEXT", next.map_or(0, |next| GOES_ON | next))
+        self.write_all(next_words(function, next))
     }
 
     /// Of new packets at most `limit` warps are in flight (0: as many as there is room for), and
@@ -179,9 +225,9 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// The array has no such function, `limit` is more than 1,024, or a register does not answer.
     pub fn set_chain(&mut self, limit: u32, entry: u32) -> Result<(), CosimError> {
-        self.select_function(entry)?;
+        self.check_function(entry)?;
         option("limit", limit, limit <= MOST_IN_FLIGHT, "0 to 1024")?;
-        self.write("CHAIN_CONTROL", limit | entry << ENTRY_SHIFT)
+        self.write_all(chain_words(limit, entry))
     }
 
     /// Gives core n to function `functions[n]`, or to none, and the others to none. It does not
@@ -196,15 +242,7 @@ impl<D: Device> Host<D> {
         for function in functions.iter().flatten() {
             option("function", *function, *function < last, &format!("a number below {last}"))?;
         }
-        for register in 0..(cores as usize).div_ceil(CORES_PER_REGISTER) {
-            let mut word = 0;
-            for core in 0..CORES_PER_REGISTER {
-                let function = functions.get(CORES_PER_REGISTER * register + core).copied().flatten();
-                word |= function.unwrap_or(NO_FUNCTION) << (CORE_BITS * core as u32);
-            }
-            self.write(&format!("CORE_NF_{register}"), word)?;
-        }
-        Ok(())
+        self.write_all(core_words(functions, cores))
     }
 
     /// Waits until every core has the function that [`Self::move_cores`] gave it last.
@@ -222,7 +260,8 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// The array has no such function, or a register does not answer.
     pub fn function_counts(&mut self, function: u32) -> Result<FunctionCounts, CosimError> {
-        self.select_function(function)?;
+        self.check_function(function)?;
+        self.write("NF_SELECT", function)?;
         Ok(FunctionCounts {
             queued: self.read("NF_QUEUED")?,
             peak: self.read("NF_PEAK")?,

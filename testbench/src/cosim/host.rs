@@ -568,7 +568,7 @@ impl<D: Device> Host<D> {
             let registers = fault_registers(self.info.spawner);
             let words = registers.iter().map(|name| self.read(name)).collect::<Result<Vec<_>, _>>()?;
             self.write("FAULT_POP", 1)?;
-            faults.push(FaultRecord::from_words(&words));
+            faults.push(FaultRecord::from_words(&words, self.info.functions));
         }
     }
 

@@ -54,6 +54,9 @@ pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use fault_record::FaultRecord;
+pub(crate) use functions::{
+    argument_words, chain_words, context_words, core_words, entry_words, next_words, RegisterWord,
+};
 pub use functions::{Function, FunctionCounts, Guards};
 pub(crate) use host::option;
 pub use host::{ArrayInfo, ArraySetup, Host, KernelImage, Layout};
@@ -82,7 +85,7 @@ pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpS
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};
 pub(crate) use stream::PACKET_PORTS;
 pub use stream::{
-    run_managed, run_through_ports, Entered, Manager, PortCounters, PortsResult, SentFrame, StreamOptions,
-    StreamSink, StreamSource, Streams,
+    run_managed, run_through_ports, Attention, Entered, Manager, PortCounters, PortsResult, SentFrame,
+    StreamOptions, StreamSink, StreamSource, Streams,
 };
 pub use tracker::PacketTimes;

@@ -449,7 +449,7 @@ impl Run<'_> {
                 }
                 Task::FaultRecord(words, behind) => {
                     // The pop was answered.
-                    self.faults.push(FaultRecord::from_words(&words));
+                    self.faults.push(FaultRecord::from_words(&words, self.host.info().functions));
                     self.read_fault(behind)
                 }
             };

@@ -96,7 +96,7 @@ impl Handler {
             // A load of an odd address: of a fault with another place, none comes back.
             _ => vec![code(Op::Andi, HELP, 4, 4), branch_over(HELP), code(Op::Lw, HELP, 4, 1), skip],
         };
-        let causes = if random.gen() { TRAP_CAUSES } else { random.gen::<u32>() & 0xfff };
+        let causes = if random.gen() { TRAP_CAUSES as u32 } else { random.gen::<u32>() & 0xfff };
         Self { entry: TrapEntry { page: end.next_multiple_of(0x1000), causes }, words }
     }
 }

@@ -78,6 +78,7 @@ impl Reference {
                 address: fault.value,
                 packet: expected.first_packet.wrapping_add(*lane as u32),
                 job: None,
+                function: None,
             });
         }
     }

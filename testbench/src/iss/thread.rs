@@ -41,7 +41,7 @@ impl TrapEntry {
     /// Whether a fault with this cause of the instruction at `pc` goes there.
     #[must_use]
     pub const fn takes(&self, cause: Cause, pc: u32) -> bool {
-        (self.causes & TRAP_CAUSES) >> cause as u32 & 1 != 0 && pc & !0xfff != self.page
+        (self.causes & TRAP_CAUSES as u32) >> cause as u32 & 1 != 0 && pc & !0xfff != self.page
     }
 }
 

@@ -175,7 +175,17 @@ mod tests {
     use crate::kernel::{build_source, Kernel, RegisterClass};
 
     fn record(cause: u8, pc: u32, threads: u8, packet: u32) -> FaultRecord {
-        FaultRecord { cause, pc, threads, packet, core: 1, slot: 2, address: packet, job: None }
+        FaultRecord {
+            cause,
+            pc,
+            threads,
+            packet,
+            core: 1,
+            slot: 2,
+            address: packet,
+            job: None,
+            function: None,
+        }
     }
 
     fn packets(verdicts: &[(u32, u64)]) -> Vec<PacketRecord> {

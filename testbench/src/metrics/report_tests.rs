@@ -355,6 +355,7 @@ fn only_faults_of_the_hardware_are_faults() {
         address: 0,
         packet: 0,
         job,
+        function: None,
     };
     let verdicts = |faults: u64, on_record: &[FaultRecord]| {
         let cores = vec![CoreWork::default()];

@@ -181,6 +181,7 @@ impl Reference {
             address: fault.value,
             packet: self.warp.threads[lane].place.packet,
             job: None,
+            function: None,
         }
     }
 

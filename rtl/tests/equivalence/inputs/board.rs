@@ -8,6 +8,9 @@ use hermes_rtl::board::*;
 pub const IDENTITY: BoardIdentity =
     BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };
 
+/// A trace buffer, and reads of registers that are done once.
+pub const LINK_PARTS: LinkParts = LinkParts { trace_buffer: true, reads_once: true };
+
 /// 133 MHz, with a start-up and intervals that are short.
 pub const SDRAM_TIMING: SdramTiming =
     SdramTiming { cas_latency: 3, t_rcd: 3, t_rp: 3, t_rfc: 9, close: 3, interval: 70, start: 11 };
@@ -91,6 +94,9 @@ pub fn run_timer(unit: &mut RunTimer, random: Random, cycle: u64) {
     let inside = cycle / 64 % 2 == 0;
     unit.issued.next = inside && random() % 3 == 0;
     unit.committed.next = !inside && random() % 3 == 0;
+    for spawned in &mut unit.spawned {
+        spawned.next = random() % 2 == 0;
+    }
 }
 
 pub fn board_link() -> impl FnMut(&mut BoardLink, Random, u64) {

@@ -124,10 +124,13 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         // One that was not run at every load is not compared.
         let loads = worst.iter().map(|(_, _, loads)| *loads).max().unwrap_or(0);
         let whole = worst.iter().filter(|(_, _, known)| *known == loads);
-        if let Some((setting, ratio, _)) = whole.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        let nearest = whole.min_by(|a, b| a.1.total_cmp(&b.1));
+        if let Some((setting, ratio, _)) = nearest {
             told.push(format!("{}: `{setting}`, within {} times the best", app.published, figure(*ratio)));
         }
-        for (setting, ratio, _) in worst.iter().filter(|(setting, ..)| *setting == ADAPTIVE[0].0) {
+        let is_told = nearest.is_some_and(|(setting, ..)| *setting == ADAPTIVE[0].0);
+        for (setting, ratio, _) in worst.iter().filter(|(setting, ..)| *setting == ADAPTIVE[0].0 && !is_told)
+        {
             told.push(format!("{}: `{setting}` within {}", app.published, figure(*ratio)));
         }
         if !series.is_empty() {

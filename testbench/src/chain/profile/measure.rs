@@ -178,6 +178,7 @@ impl Bench<'_> {
                 ..RunOptions::default()
             },
             sharing: Sharing::Spatial,
+            live: None,
         };
         let ran = setting.simulate(library.instantiate()?, &packets, &arriving, &mut |_| {})?;
         let name = &self.chain.functions[0].name;

@@ -5,7 +5,9 @@ mod session;
 mod sink;
 mod source;
 
-pub use session::{run_managed, run_through_ports, Manager, PortCounters, PortsResult, StreamOptions};
+pub use session::{
+    run_managed, run_through_ports, Attention, Manager, PortCounters, PortsResult, StreamOptions,
+};
 pub use sink::{SentFrame, StreamSink};
 pub use source::{Entered, StreamSource};
 

@@ -12,11 +12,11 @@ use hermes_rtl::host::registers::offset;
 use hermes_rtl::host::registers::packet_ports::PortCounterValues;
 
 use super::{Entered, SentFrame};
-use crate::cosim::axi_lite::Access;
+use crate::cosim::axi_lite::{Access, Completion};
 use crate::cosim::device::Device as _;
 use crate::cosim::error::CosimError;
 use crate::cosim::host::{option, ArraySetup, Host};
-use crate::cosim::image::LINE;
+use crate::cosim::image::{MemoryImage, LINE};
 use crate::cosim::progress::{Step, Stuck, Watch};
 use crate::cosim::results::RunResult;
 use crate::cosim::session::{
@@ -67,10 +67,24 @@ pub struct PortsResult {
     pub wrong_lengths: Vec<(u64, u32)>,
 }
 
-/// What a host does while packets run: it is called once a cycle, with the cycle, counted from the
-/// start of the run, and the events that were seen since the last call, and submits accesses to
-/// registers. What they read is dropped.
-pub type Manager<'a> = &'a mut dyn FnMut(u64, &[(u64, Event)], &mut Vec<Access>);
+/// What a host sees in a cycle of a run, and what it does.
+pub struct Attention<'a> {
+    /// Cycles since the start of the run, those left out included.
+    pub now: u64,
+    /// Cycles since reset, as those of the events.
+    pub cycle: u64,
+    /// Events that were seen since the last call.
+    pub events: &'a [(u64, Event)],
+    /// Its accesses that ended since the last call, in their order.
+    pub answers: &'a [Completion],
+    /// Where it puts the accesses to registers that follow those before.
+    pub accesses: &'a mut Vec<Access>,
+    /// The shared memory, behind the caches of the array.
+    pub memory: &'a mut MemoryImage,
+}
+
+/// What a host does while packets run: it is called once a cycle. An error ends the run.
+pub type Manager<'a> = &'a mut dyn FnMut(Attention<'_>) -> Result<(), CosimError>;
 
 /// Runs `packets` through the packet ports of an array whose kernel is loaded and which
 /// [`Host::configure`] has set up since the last reset. The array cuts frames that a slot does not
@@ -88,7 +102,7 @@ pub fn run_through_ports(
     options: RunOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PortsResult, CosimError> {
-    run_managed(host, setup, packets, streams, options, &mut |_, _, _| {}, progress)
+    run_managed(host, setup, packets, streams, options, &mut |_| Ok(()), progress)
 }
 
 /// As [`run_through_ports`], with a host that writes registers meanwhile.
@@ -123,6 +137,7 @@ pub fn run_managed(
         watch: Watch::new(&options),
         reading: 0,
         accesses: VecDeque::new(),
+        answers: Vec::new(),
         base: host.device_mut().cycle(),
         skipped: 0,
         offered: 0,
@@ -142,6 +157,8 @@ struct Run<'a> {
     reading: usize,
     /// Those in flight, in their order: whether they are of the watch.
     accesses: VecDeque<bool>,
+    /// Accesses of the manager that ended and that it has not seen.
+    answers: Vec<Completion>,
     base: u64,
     skipped: u64,
     /// Frames that entered, with those that were dropped, and which these were.
@@ -207,7 +224,17 @@ impl Run<'_> {
                 self.tracker.formed(cycle - self.base + self.skipped, packets);
             }
             self.host.device_mut().take_events(&mut events);
-            manager(now, &events, &mut accesses);
+            let answers = std::mem::take(&mut self.answers);
+            let simulation = self.host.device_mut();
+            let cycle = simulation.cycle();
+            manager(Attention {
+                now,
+                cycle,
+                events: &events,
+                answers: &answers,
+                accesses: &mut accesses,
+                memory: simulation.image_mut(),
+            })?;
             for access in accesses.drain(..) {
                 self.submit(access, false);
             }
@@ -251,7 +278,21 @@ impl Run<'_> {
             }
         }
         progress(Progress { committed: total, total, cycles: self.now() });
+        self.end_managed(manager)?;
         self.finish(options.stall_limit, deferred, began)
+    }
+
+    /// Ends what the manager has submitted, and shows it the answers; it submits no more.
+    fn end_managed(&mut self, manager: Manager<'_>) -> Result<(), CosimError> {
+        while !self.accesses.is_empty() {
+            self.host.device_mut().step()?;
+            self.end_accesses()?;
+        }
+        let (now, answers) = (self.now(), std::mem::take(&mut self.answers));
+        let simulation = self.host.device_mut();
+        let cycle = simulation.cycle();
+        let (events, accesses, memory) = (&[][..], &mut Vec::new(), simulation.image_mut());
+        manager(Attention { now, cycle, events, answers: &answers, accesses, memory })
     }
 
     fn submit(&mut self, access: Access, of_watch: bool) {
@@ -265,6 +306,7 @@ impl Run<'_> {
         while !self.accesses.is_empty() {
             let Some(completion) = self.host.device_mut().take_completion()? else { break };
             if self.accesses.pop_front() != Some(true) {
+                self.answers.push(completion);
                 continue;
             }
             self.watch.take(completion.access, completion.value);

@@ -1,0 +1,374 @@
+//! The host that changes a chain while packets flow: it writes memory and registers step by step,
+//! and looks for functions that hang.
+
+use std::collections::VecDeque;
+
+use super::events::When;
+use super::paths::Paths;
+use super::steps::{Live, Step};
+use crate::chain::placed::Chain;
+use crate::chain::plan::OnHang;
+use crate::cosim::{
+    argument_words, chain_words, context_words, core_words, entry_words, next_words, Access, ArrayInfo,
+    Attention, Completion, CosimError, FaultRecord, Function as Context, RegisterWord,
+};
+use hermes_rtl::config::WATCHDOG_CAUSE;
+use hermes_rtl::host::registers::offset;
+
+/// Cycles within which the faults of a function are counted that may hang.
+const HANG_WINDOW: u64 = 1 << 16;
+/// Cycles from one look at the fault FIFO to the next.
+const FAULT_LOOK: u64 = 1 << 10;
+/// Registers of a fault record, which are read before it is popped.
+const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
+
+/// When a change was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// The cycle of the run in which it began; none if the run ended before.
+    pub began: Option<u64>,
+    /// Packets that had started at their first function by then.
+    pub packets: u64,
+    /// The cycle from which on it stands: nothing is in flight that came before it, and all cores
+    /// have their functions. None if the run ended before.
+    pub stood: Option<u64>,
+}
+
+/// A function that hangs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hung {
+    /// The function.
+    pub function: usize,
+    /// The cycle of the run in which the host has noticed.
+    pub cycle: u64,
+    /// Threads that the watchdog had ended within 65,536 cycles.
+    pub faults: u32,
+    /// What the host did.
+    pub action: OnHang,
+}
+
+/// Whose accesses are in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Change,
+    Faults,
+    Stub(usize),
+}
+
+/// What the step under way waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    /// It has not begun.
+    Nothing,
+    /// Its writes.
+    Writes,
+    /// CORE_READY.
+    Ready,
+    /// ISSUED_WARPS.
+    Issued,
+    /// COMMITTED_WARPS, which is to reach this.
+    Committed(u32),
+    /// NF_QUEUED; then COMMITTED_WARPS once more.
+    Queued(u32),
+}
+
+/// The host of a run that changes.
+pub struct LiveHost<'a> {
+    chain: &'a Chain,
+    live: &'a Live,
+    info: ArrayInfo,
+    contexts: Vec<Context>,
+    /// What packets visit, and what was written that decides about it.
+    pub paths: Paths,
+    /// When each change was made.
+    pub made: Vec<Made>,
+    /// Functions that hang.
+    pub hung: Vec<Hung>,
+    /// Fault records that were taken out of the FIFO.
+    pub faults: Vec<FaultRecord>,
+    in_flight: VecDeque<Of>,
+    change: usize,
+    step: usize,
+    wait: Wait,
+    /// The last step has released its cores.
+    released: bool,
+    next_look: u64,
+    /// Words of the fault record that is being read, and records behind it.
+    record: (Vec<u32>, u32),
+    /// Threads of each function that the watchdog has ended, with the cycle.
+    ended: Vec<VecDeque<(u64, u32)>>,
+}
+
+impl<'a> LiveHost<'a> {
+    /// Of a chain that was started with these contexts on cores with these numbers.
+    #[must_use]
+    pub fn new(
+        chain: &'a Chain,
+        live: &'a Live,
+        info: ArrayInfo,
+        contexts: Vec<Context>,
+        cores: Vec<Option<u32>>,
+    ) -> Self {
+        let count = contexts.len();
+        Self {
+            chain,
+            live,
+            info,
+            contexts,
+            paths: Paths::new(count, &live.first, cores),
+            made: vec![Made::default(); live.changes.len()],
+            hung: Vec::new(),
+            faults: Vec::new(),
+            in_flight: VecDeque::new(),
+            change: 0,
+            step: 0,
+            wait: Wait::Nothing,
+            released: false,
+            next_look: FAULT_LOOK,
+            record: (Vec::new(), 0),
+            ended: vec![VecDeque::new(); count],
+        }
+    }
+
+    /// What the host does in a cycle.
+    ///
+    /// # Errors
+    /// The array told of packets that are where none can be, or memory cannot be written.
+    pub fn attend(&mut self, mut at: Attention<'_>) -> Result<(), CosimError> {
+        for (cycle, event) in at.events {
+            let seen = self.paths.event(*cycle, *event);
+            seen.map_err(|message| CosimError::Observer { cycle: *cycle, message })?;
+        }
+        for answer in at.answers {
+            match self.in_flight.pop_front() {
+                Some(Of::Change) => self.changed(*answer, &mut at),
+                Some(Of::Faults) => self.read(*answer, &mut at),
+                Some(Of::Stub(function)) if !self.in_flight.contains(&Of::Stub(function)) => {
+                    self.paths.stubs[function].end(at.cycle);
+                }
+                Some(Of::Stub(_)) | None => {}
+            }
+        }
+        self.go_on(&mut at)?;
+        let watches = self.chain.all().any(|function| function.on_hang.is_some());
+        if watches && at.now >= self.next_look && !self.in_flight.contains(&Of::Faults) {
+            self.next_look = at.now + FAULT_LOOK;
+            self.submit(Of::Faults, Access::Read { offset: offset("FAULT_LEVEL") }, &mut at);
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, of: Of, access: Access, at: &mut Attention<'_>) {
+        self.in_flight.push_back(of);
+        at.accesses.push(access);
+    }
+
+    fn read_register(&mut self, name: &str, wait: Wait, at: &mut Attention<'_>) {
+        self.wait = wait;
+        self.submit(Of::Change, Access::Read { offset: offset(name) }, at);
+    }
+
+    fn write(&mut self, of: Of, words: Vec<RegisterWord>, at: &mut Attention<'_>) {
+        for (name, value) in words {
+            self.submit(of, Access::Write { offset: offset(name), value }, at);
+        }
+    }
+
+    /// Whether accesses of the change are in flight.
+    fn is_busy(&self) -> bool {
+        self.in_flight.contains(&Of::Change)
+    }
+
+    fn is_due(&self, now: u64) -> bool {
+        match self.live.changes.get(self.change).map(|change| change.when) {
+            Some(When::Packet(packet)) => self.paths.started() > packet,
+            Some(When::Cycle(cycle)) => now >= cycle,
+            None => false,
+        }
+    }
+
+    /// Begins the next change if it is due, and the next step if the one before is done.
+    fn go_on(&mut self, at: &mut Attention<'_>) -> Result<(), CosimError> {
+        while self.wait == Wait::Nothing && !self.is_busy() {
+            let live = self.live;
+            if self.step == 0 {
+                if !self.is_due(at.now) {
+                    return Ok(());
+                }
+                self.made[self.change].began = Some(at.now);
+                self.made[self.change].packets = self.paths.started();
+            }
+            let Some(step) = live.changes[self.change].steps.get(self.step) else {
+                self.made[self.change].stood = Some(at.now);
+                (self.change, self.step) = (self.change + 1, 0);
+                continue;
+            };
+            self.begin(step, at)?;
+            if self.wait == Wait::Nothing {
+                self.step += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a step. One that needs no registers is done with it.
+    fn begin(&mut self, step: &Step, at: &mut Attention<'_>) -> Result<(), CosimError> {
+        let (chain, live) = (self.chain, self.live);
+        let cycle = at.cycle;
+        let words = match step {
+            Step::Load(function) => {
+                for (address, bytes) in chain.function(*function).image() {
+                    at.memory.write(address, bytes)?;
+                }
+                return Ok(());
+            }
+            Step::Tables(tables) => {
+                for (address, bytes) in &live.tables[*tables].data {
+                    at.memory.write(*address, bytes)?;
+                }
+                return Ok(());
+            }
+            Step::Context { number, function } => {
+                self.paths.functions[*number as usize] = Some(*function);
+                context_words(*number, &self.contexts[*function])
+            }
+            Step::Next { number, next } => {
+                self.paths.next[*number as usize].begin(cycle, *next);
+                next_words(*number, *next)
+            }
+            Step::Entry(number) => {
+                self.paths.entry.begin(cycle, *number);
+                chain_words(chain.limit, *number)
+            }
+            Step::Argument { number, tables } => {
+                let new = &live.tables[*tables];
+                self.paths.tables[new.function].begin(cycle, Some(*tables));
+                self.contexts[new.function].argument = new.argument;
+                argument_words(*number, new.argument)
+            }
+            Step::Cores(cores) => {
+                self.paths.cores.clone_from(cores);
+                core_words(cores, self.info.cores)
+            }
+            Step::WaitCores => {
+                self.read_register("CORE_READY", Wait::Ready, at);
+                return Ok(());
+            }
+            Step::Drain { .. } => {
+                self.released = false;
+                self.read_register("ISSUED_WARPS", Wait::Issued, at);
+                return Ok(());
+            }
+        };
+        self.wait = Wait::Writes;
+        self.write(Of::Change, words, at);
+        Ok(())
+    }
+
+    /// An access of the step under way was answered.
+    fn changed(&mut self, answer: Completion, at: &mut Attention<'_>) {
+        if self.is_busy() {
+            return;
+        }
+        let live = self.live;
+        let step = &live.changes[self.change].steps[self.step];
+        let all = u32::MAX >> (32 - self.info.cores);
+        match self.wait {
+            Wait::Ready if answer.value != all => self.read_register("CORE_READY", Wait::Ready, at),
+            Wait::Issued => self.read_register("COMMITTED_WARPS", Wait::Committed(answer.value), at),
+            // Both count modulo 2^32, and there are far fewer between them.
+            Wait::Committed(issued) if (answer.value.wrapping_sub(issued) as i32) < 0 => {
+                let release = match step {
+                    Step::Drain { release: Some((number, _)) } if !self.released => Some(*number),
+                    _ => None,
+                };
+                match release {
+                    Some(number) => {
+                        self.write(Of::Change, vec![("NF_SELECT", number)], at);
+                        self.read_register("NF_QUEUED", Wait::Queued(issued), at);
+                    }
+                    None => self.read_register("COMMITTED_WARPS", Wait::Committed(issued), at),
+                }
+            }
+            Wait::Queued(issued) => {
+                if let (Step::Drain { release: Some((_, cores)) }, 0) = (step, answer.value) {
+                    self.released = true;
+                    self.paths.cores.clone_from(cores);
+                    self.write(Of::Change, core_words(cores, self.info.cores), at);
+                }
+                self.read_register("COMMITTED_WARPS", Wait::Committed(issued), at);
+            }
+            _ => {
+                match step {
+                    Step::Next { number, .. } => self.paths.next[*number as usize].end(at.cycle),
+                    Step::Entry(_) => self.paths.entry.end(at.cycle),
+                    Step::Argument { tables, .. } => {
+                        self.paths.tables[live.tables[*tables].function].end(at.cycle);
+                    }
+                    _ => {}
+                }
+                (self.wait, self.step) = (Wait::Nothing, self.step + 1);
+            }
+        }
+    }
+
+    /// A register of the fault FIFO was read, or a record popped.
+    fn read(&mut self, answer: Completion, at: &mut Attention<'_>) {
+        let read = match answer.access {
+            Access::Read { offset: register } if register == offset("FAULT_LEVEL") => {
+                self.record = (Vec::new(), answer.value & 0xffff);
+                true
+            }
+            Access::Read { .. } => {
+                self.record.0.push(answer.value);
+                false
+            }
+            Access::Write { .. } => {
+                let record = FaultRecord::from_words(&self.record.0, self.info.functions);
+                self.record = (Vec::new(), self.record.1.saturating_sub(1));
+                self.faults.push(record);
+                self.count(record, at);
+                true
+            }
+        };
+        if read && self.record.1 > 0 {
+            for name in FAULT_REGISTERS {
+                self.submit(Of::Faults, Access::Read { offset: offset(name) }, at);
+            }
+            self.submit(Of::Faults, Access::Write { offset: offset("FAULT_POP"), value: 1 }, at);
+        }
+    }
+
+    /// Counts threads that the watchdog has ended; does what is to be done if they are too many.
+    fn count(&mut self, record: FaultRecord, at: &mut Attention<'_>) {
+        let number = record.function.map_or(0, usize::from);
+        let Some(function) = self.paths.functions.get(number).copied().flatten() else { return };
+        let Some(hang) = self.chain.function(function).on_hang else { return };
+        if record.cause != WATCHDOG_CAUSE || self.hung.iter().any(|hung| hung.function == function) {
+            return;
+        }
+        let ended = &mut self.ended[function];
+        ended.push_back((at.now, record.threads.into()));
+        while ended.front().is_some_and(|(cycle, _)| cycle + HANG_WINDOW < at.now) {
+            ended.pop_front();
+        }
+        let faults: u32 = ended.iter().map(|(_, threads)| threads).sum();
+        if faults < hang.faults {
+            return;
+        }
+        self.hung.push(Hung { function, cycle: at.now, faults, action: hang.action });
+        let [drop, pass] = self.chain.function(function).stubs();
+        let entry = match hang.action {
+            OnHang::Report => return,
+            OnHang::Drop => drop,
+            OnHang::Pass => pass,
+        };
+        self.contexts[function].entry = entry;
+        self.paths.stubs[function].begin(at.cycle, Some(hang.action));
+        for number in 0..self.paths.functions.len() as u32 {
+            if self.paths.functions[number as usize] == Some(function) {
+                self.write(Of::Stub(function), entry_words(number, entry), at);
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Chains that change while packets flow.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `events` | the file of changes, checked |
+//! | `steps` | what the host does for each of them, in its order |
+//! | `manager` | the host that does so, cycle by cycle |
+//! | `paths` | which functions each packet visited, and what must come out by that |
+
+mod events;
+mod manager;
+mod paths;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+pub use events::{CoresAfter, Events, PlannedEvent, What, When};
+pub use manager::{Hung, LiveHost, Made};
+pub use paths::{Became, Checked, History, Paths, Seen};
+pub use steps::{Change, Live, NewTables, Step};

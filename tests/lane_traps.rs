@@ -1,0 +1,86 @@
+//! `hermes_proxy.h` on the array: programs whose threads fault, in `lane-traps/`. Each tells by its
+//! value what came of it.
+
+mod common;
+
+use common::Folder;
+
+/// An array whose lanes can trap, small: that of the example in `firmware.rs`.
+const TRAPS: &str = "--preset fpga --cores 1 --lanes 2 --warps 4 --command-threads 1 --uli-channels 2 --spawn-slots 8 --atomics \
+                     --local-window";
+
+/// The value of the program that these sources make.
+fn value_of(sources: &[&str]) -> i32 {
+    value_with(sources, "")
+}
+
+/// The same, built with these options.
+fn value_with(sources: &[&str], options: &str) -> i32 {
+    let folder = Folder::new();
+    let home = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lane-traps");
+    let sources: Vec<String> = sources.iter().map(|name| format!("{home}/{name}.c")).collect();
+    folder.succeed(&format!("firmware build --atomics {options} {} -o program.elf", sources.join(" ")));
+    let output = folder.hermes(&format!("run --firmware program.elf --firmware-timeout 400000000 {TRAPS}"));
+    let status = output.status.code().expect("an exit code");
+    eprintln!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    status
+}
+
+/// A lane that asked meets the others where it left, in a function that a function called.
+#[test]
+fn a_trap_keeps_the_call_depth() {
+    let percent = value_of(&["depth"]);
+    assert!((100..150).contains(&percent), "{percent} % of the time without a request");
+}
+
+/// A lane that asks while it holds a lock runs before those that wait for it, in whatever order the
+/// sources are linked.
+#[test]
+fn a_lock_is_given_back_in_any_order_of_sources() {
+    assert_eq!(value_of(&["lock-main", "lock"]), 2);
+    assert_eq!(value_of(&["lock", "lock-main"]), 2);
+}
+
+#[test]
+fn a_thread_sees_what_was_stored_for_it() {
+    assert_eq!(value_of(&["stores"]), 0);
+}
+
+#[test]
+fn loads_and_stores_that_there_are_not_go_to_the_program() {
+    assert_eq!(value_of(&["encodings"]), 6);
+}
+
+#[test]
+fn a_place_that_there_is_not_asks_nothing() {
+    assert_eq!(value_of(&["places"]), 3);
+}
+
+/// Of four threads the second, whose warp the watchdog ended meanwhile, is not served.
+#[test]
+fn a_late_answer_is_nobodys_and_a_request_is_served_once() {
+    assert_eq!(value_of(&["late"]), 0b1101);
+}
+
+#[test]
+fn a_thread_alone_moves_a_window_once_a_region() {
+    assert_eq!(value_of(&["regions"]), 0);
+}
+
+#[test]
+fn a_fault_is_recorded_or_traps_while_the_entry_changes() {
+    assert_eq!(value_of(&["toggled"]), 100);
+}
+
+/// Memory is as if the windows had been open all the while.
+#[test]
+fn windows_that_close_at_random_lose_nothing() {
+    assert_eq!(value_of(&["closing"]), 0);
+}
+
+/// The same with 100,000 lanes that trap.
+#[test]
+#[ignore = "minutes: 100,000 lanes trap"]
+fn windows_that_close_at_random_lose_nothing_in_the_long_run() {
+    assert_eq!(value_with(&["closing"], "-D RETRIES=100000"), 0);
+}
