@@ -64,6 +64,8 @@ module board_link_formal (
     );
     // The array has a trace buffer.
     localparam TRACE = 1;
+    // Reads of registers are done once: the unit keeps what the last one read.
+    localparam READS = 0; wire [31:0] unit_kept = 0;
     localparam [32:0] MEMORY = 33'h1000, TRACE_BEGIN = 33'h8000_0000, TRACE_END = 33'h8200_0000;
     localparam [16:0] LIMIT = 17'h10000;
     localparam [191:0] IDENTITY =
@@ -87,7 +89,7 @@ module board_link_formal (
     reg [10:0] size;
     wire identify = operation == 0, read_register = operation == 1, write_register = operation == 2;
     wire read_memory = operation == 3, write_memory = operation == 4, resets = operation == 5;
-    wire changes = write_register || write_memory || resets;
+    wire changes = write_register || write_memory || resets || READS && read_register;
     wire [32:0] behind = {1'b0, address} + count;
     wire of_trace = TRACE && {1'b0, address} >= TRACE_BEGIN;
     wire inside = count != 0 && count <= 1024 && (behind <= MEMORY || (of_trace && behind <= TRACE_END));
@@ -106,10 +108,10 @@ module board_link_formal (
     reg        working, first_cycle, was_again, finished;
     reg [7:0]  kept;
     reg [10:0] given;
-    // The last write that was done.
+    // The last write that was done, or read of a register if these are done once.
     reg        last;
     reg [7:0]  last_operation, last_sequence, last_status;
-    reg [31:0] damages, busy_then, read_value;
+    reg [31:0] damages, busy_then, read_value, kept_value;
     wire judged = !bad && possible;
     wire again = changes && last && last_operation == operation && last_sequence == sequence_;
     wire fresh = working && first_cycle && !bad;
@@ -151,7 +153,8 @@ module board_link_formal (
     wire [10:0] expected = status != 0 ? 4 : identify ? 36 : read_register ? 8 : read_memory ? 4 + count : 4;
     wire [10:0] data_place = given - 4;
     wire [191:0] identity = IDENTITY >> {data_place[4:0], 3'd0};
-    wire [31:0] told_word = read_register ? read_value : data_place < 28 ? damages : busy_then;
+    wire [31:0] register_value = repeated ? kept_value : read_value;
+    wire [31:0] told_word = read_register ? register_value : data_place < 28 ? damages : busy_then;
     wire [31:0] word = told_word >> {data_place[1:0], 3'd0};
 
     // Bytes of answers are not counted here while they are not taken: cycles behind the frame that
@@ -211,6 +214,7 @@ module board_link_formal (
         if (awvalid && awready || arvalid && arready) address_taken <= 1;
         if (wvalid && wready) data_taken <= 1;
         if (answered) read_value <= rdata;
+        if (answered && read_register) kept_value <= rdata;
         if (of_registers && gives_up) stuck <= 1;
         if (active && write_memory && valid) waited <= waited + 1;
         if (active && resets) {waited, stuck} <= {waited + 17'd1, 1'b0};
@@ -297,7 +301,7 @@ module board_link_formal (
         // What is not to be done, or not again
         if (awvalid || wvalid || arvalid || valid || array_reset) only_what_is_possible:
             assert (working && !fresh && judged);
-        if (awvalid || wvalid || valid && memory_write || array_reset) not_done_again: assert (!repeated);
+        if (awvalid || wvalid || READS && arvalid || valid && memory_write || array_reset) not_done_again: assert (!repeated);
         if (answer_valid && given == 2 && bad) damage_is_told: assert (answer_data == 4);
         if (answer_valid && given == 2 && !bad && !possible) refusal_is_told: assert (answer_data == 2);
         if (answer_valid && given == 2 && repeated) told_again: assert (answer_data == last_status);
@@ -359,8 +363,8 @@ module board_link_formal (
         if (held >= 12 && (enable || fresh || active && write_register)) state_value:
             assert (\dut.value == value);
         if (known && performed && identify) state_identify: assert (\dut.value == busy_then);
-        if (known && performed && read_register) state_read_value:
-            assert (status != 0 || \dut.value == read_value);
+        if (known && judged && read_register) state_read_value:
+            assert (status != 0 || \dut.value == register_value);
         if (working) state_size: assert (\dut.received == size);
         if (known && !reading) state_head:
             assert (\dut.in_data == (given >= 4) && \dut.place == (given >= 4 ? given - 4 : given)
@@ -377,7 +381,8 @@ module board_link_formal (
         if (active && write_register) state_data_taken: assert (\dut.data_taken == data_taken);
         if (has) state_has: assert (\dut.read == read_byte && waited <= LIMIT);
         state_last: assert (\dut.last_valid == last && (!last || (\dut.last_operation == last_operation
-            && \dut.last_sequence == last_sequence && \dut.last_status == last_status && last_status <= 3)));
+            && \dut.last_sequence == last_sequence && \dut.last_status == last_status && last_status <= 3
+            && (!READS || last_operation != 1 || last_status != 0 || unit_kept == kept_value))));
         state_damages: assert (\dut.damages == damages);
         if (held > place) state_buffer: assert (\dut.buffer.word == followed_byte);
         if (storing && moved == followed) state_fetched: assert (\dut.buffer.read_data == followed_byte);
