@@ -85,15 +85,13 @@ module packet_window_formal (
 
         // What the induction needs to know of the state: the bounds of the instructions in D, R and
         // X.
-        state_aligned: assert (first_d[5:0] == 0 && end_d[5:0] == 0 && first_r[5:0] == 0 && end_r[5:0] == 0
-            && first_x[5:0] == 0 && end_x[5:0] == 0);
-        if (known_d) state_in_d: assert (first_d < end_d && end_d <= 33'h1_0000_0000
+        if (known_d) state_in_d: assert (first_d[5:0] == 0 && end_d[5:0] == 0 && first_d < end_d && end_d <= 33'h1_0000_0000
             && \dut.packets.offset_d == first_d[31:6] - ring_base[31:6] && \dut.packets.size_d == end_d[32:6] - first_d[32:6]);
-        if (known_r) state_in_r: assert (first_r < end_r && end_r <= 33'h1_0000_0000
+        if (known_r) state_in_r: assert (first_r[5:0] == 0 && end_r[5:0] == 0 && first_r < end_r && end_r <= 33'h1_0000_0000
             && \dut.window.read_first == first_r[31:6] && \dut.window.write_first == first_r[31:6]
             && \dut.window.read_end == (may_load ? end_r[32:6] : first_r[32:6])
             && \dut.window.write_end == (may_store ? end_r[32:6] : first_r[32:6]));
-        if (known_x) state_in_x: assert (first_x < end_x && end_x <= 33'h1_0000_0000
+        if (known_x) state_in_x: assert (first_x[5:0] == 0 && end_x[5:0] == 0 && first_x < end_x && end_x <= 33'h1_0000_0000
             && \dut.immediate_x == immediate_x
             && \dut.window.from_base_x == {1'b0, immediate_x[31:6]} - first_x[32:6]
             && \dut.window.from_end_x == {1'b0, immediate_x[31:6]} - (allowed ? end_x[32:6] : first_x[32:6]));
