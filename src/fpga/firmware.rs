@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure, Context};
 use hermes_testbench::board::{Board, Port};
-use hermes_testbench::cosim::{ArraySetup, Device as _, Host};
+use hermes_testbench::cosim::{ArraySetup, Host};
 use hermes_testbench::firmware::Firmware;
 
 use super::run::Args;
