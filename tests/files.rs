@@ -95,7 +95,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 30] = [
+const COMMANDS: [Subject; 31] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -131,6 +131,16 @@ const COMMANDS: [Subject; 30] = [
     ("fpga run --port none --app ipsec", &[("--pcap", "in.pcap"), ("--keys", "keys")], &["--out", "--json"]),
     ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
+    (
+        "fpga run --port none --board ulx3s-cp",
+        &[
+            ("--firmware", "f.elf"),
+            ("--firmware-input", "typed"),
+            ("--table name=", "table.bin"),
+            ("--expect-dump name=", "want.bin"),
+        ],
+        &["--dump main=", "--dump 0x1000:4="],
+    ),
     ("kernel build", &[("", "k.S"), ("", "second.S")], &["-o"]),
     ("chain test", &[("", "chain.toml"), ("--pcap", "in.pcap")], &["--out", "--json"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
