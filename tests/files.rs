@@ -132,14 +132,14 @@ const COMMANDS: [Subject; 33] = [
     ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4=", "--print="]),
     (
-        "fpga run --port none",
+        "fpga run --port none --board ulx3s-cp",
         &[
             ("--firmware", "f.elf"),
             ("--firmware-input", "typed"),
             ("--table name=", "table.bin"),
             ("--expect-dump name=", "want.bin"),
         ],
-        &["--dump name=", "--dump 0x1000:4="],
+        &["--dump main=", "--dump 0x1000:4="],
     ),
     ("kernel build", &[("", "k.S"), ("", "second.S")], &["-o"]),
     ("chain test", &[("", "chain.toml"), ("--pcap", "in.pcap")], &["--out", "--json"]),
