@@ -103,7 +103,7 @@ pub struct Array {
     /// Argument blocks of the functions, two of each with the same words.
     pub arguments: [[u32; 2]; FUNCTIONS],
     pub contexts: [Function; FUNCTIONS],
-    pub foreign: Option<Foreign>,
+    pub foreign: Vec<Foreign>,
     pub layout: Layout,
     /// Words of the packets as they came.
     words: Vec<u32>,
@@ -161,7 +161,7 @@ impl Array {
         }
         let (words, events, random) = (Vec::new(), Vec::new(), random());
         let next = [None; FUNCTIONS];
-        let foreign = None;
+        let foreign = Vec::new();
         Self {
             host,
             functions,
@@ -276,6 +276,25 @@ impl Array {
         panic!("{} packets are pending; {}", self.pending(), self.host.describe());
     }
 
+    /// The functions that a packet visits, as the model of the chain has it.
+    pub fn visits(&self, packet: u32) -> Vec<usize> {
+        let (mut function, mut word) = (0, self.words[packet as usize]);
+        let mut visits = Vec::new();
+        loop {
+            visits.push(function);
+            let foreign = self.foreign.iter().find(|foreign| foreign.number == function);
+            let (mark, verdict) = match foreign {
+                Some(foreign) => (word, (foreign.verdict)(packet)),
+                None => self.functions[function].visit(word),
+            };
+            word = mark;
+            match self.next[function].filter(|_| verdict >> 31 == 0) {
+                Some(next) => function = next,
+                None => return visits,
+            }
+        }
+    }
+
     /// Every packet is as the functions leave it that it visits from `entry` on, and so are the
     /// counters.
     pub fn check(&mut self) {
@@ -285,7 +304,7 @@ impl Array {
         for (index, &came) in self.words.clone().iter().enumerate() {
             let (mut function, mut word) = (0, came);
             let verdict = loop {
-                let foreign = self.foreign.as_ref().filter(|foreign| foreign.number == function);
+                let foreign = self.foreign.iter().find(|foreign| foreign.number == function);
                 let (mark, verdict) = match foreign {
                     Some(foreign) => (word, (foreign.verdict)(index as u32)),
                     None => self.functions[function].visit(word),

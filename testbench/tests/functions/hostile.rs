@@ -10,7 +10,7 @@ use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use rand::Rng as _;
 
 /// The hostile function, between two others.
-const HOSTILE: usize = 1;
+pub const HOSTILE: usize = 1;
 /// Of its region: code, argument block, and what it may store to.
 const REGION_BYTES: u32 = 8192;
 const ARGUMENT: u32 = 1024;
@@ -19,7 +19,7 @@ const STATE: u32 = 4096;
 const SLOT: u32 = 1 << SLOT_BYTES_LOG2;
 const WARP: u32 = 4 * SLOT;
 /// What a thread that faults stores as its verdict, without the cause.
-const FAULT: u32 = 0xc000_0000;
+pub const FAULT: u32 = 0xc000_0000;
 const ENDLESS: u32 = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ struct Probe {
     of_packets: bool,
 }
 
-fn kernel(source: &str, name: &str) -> Kernel {
+pub fn kernel(source: &str, name: &str) -> Kernel {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     build_source(&format!("{name}.S"), source, RegisterClass::Rv32i, &path).unwrap();
@@ -47,15 +47,15 @@ fn kernel(source: &str, name: &str) -> Kernel {
 }
 
 /// Functions 0 and 2 mark packets, the hostile one is in between, each with a core.
-struct Bench {
-    array: Array,
+pub struct Bench {
+    pub array: Array,
     region: u32,
     context: Function,
 }
 
 impl Bench {
     /// `code` stands at the begin of the hostile region.
-    fn new(code: &[u8], guards: Guards) -> Self {
+    pub fn new(code: &[u8], guards: Guards) -> Self {
         let marks = |number, drops| Marks { number, drops, ..Marks::default() };
         let mut array = Array::new([marks(5, 3), marks(0, 0), marks(23, 7), marks(0, 0)]);
         let region = array.host.rmalloc("the hostile function", REGION_BYTES as usize).unwrap();
@@ -216,7 +216,7 @@ fn probes_at_the_edges_of_every_window() {
             }
         };
         let foreign = Foreign { number: HOSTILE, verdict: Box::new(expected) };
-        bench.array.foreign = Some(foreign);
+        bench.array.foreign = vec![foreign];
         // The packets are in the ring before they are pushed: all that changes then is the array's.
         let count = (4 * probes.len() as u32).min(1 << (RING_SLOTS_LOG2 - 1));
         bench.array.fill(count);

@@ -3,6 +3,7 @@
 
 mod array;
 mod hostile;
+mod hostile_ways;
 mod one_function;
 
 use array::{random, Array, Marks, FUNCTIONS};
