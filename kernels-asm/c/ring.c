@@ -77,9 +77,9 @@ static APART void add(uint32_t *restrict sum, const uint32_t *restrict other, ui
     add_by(sum, other, count, lanes, TOGETHER / 2);
 }
 
-/* A chunk of a step, in which pieces come or not, are added or not, and go on to the landing words of
- * the next node, or to its words, or not. What a piece needs is known before it is waited for, in
- * registers: the wait takes all out of the L1, the stack too. It is put without the checks of
+/* A chunk of a step, in which pieces come or not, are added or not, and go on to the landing words
+ * of the next node, or to its words, or not. What a piece needs is known before it is waited for,
+ * in registers: the wait takes all out of the L1, the stack too. It is put without the checks of
  * hermes_put_signal_nbi, which read there. */
 static inline __attribute__((always_inline)) uint32_t pass_chunk(hermes_ctx_t ctx, const struct ring *ring, uint32_t lanes, struct place *place, uint32_t comes, uint32_t adds, uint32_t goes, uint32_t lands)
 {
@@ -118,8 +118,8 @@ static inline __attribute__((always_inline)) uint32_t pass_chunk(hermes_ctx_t ct
     return 0;
 }
 
-/* A round: the own chunk goes out; then chunks come and are added, the last one to go into the words;
- * then sums come and go on, but the last one. */
+/* A round: the own chunk goes out; then chunks come and are added, the last one to go into the
+ * words; then sums come and go on, but the last one. */
 static inline __attribute__((always_inline)) uint32_t pass_round(hermes_ctx_t ctx, const struct ring *ring, uint32_t lanes)
 {
     struct place place = {.chunk = ring->me, .number = ring->before, .to = ring->landing};
