@@ -83,27 +83,17 @@ fn steps_out_of_order_are_noticed() {
     bench.folder.write("events.toml", EVENTS);
     let ran = bench.run(|_| {}).unwrap();
     assert!(ran.changed.unwrap().made.iter().all(|made| made.stood.is_some()));
-    let is_bend = |live: &Live, step: &Step| match step {
-        Step::Next { number, .. } => {
-            live.first.iter().any(|(function, first)| *function == 0 && first == number)
-        }
-        _ => false,
-    };
     // Packets go to the new function before its region, or its context, is written.
     for written in [0, 1] {
         let error = bench.run(|live| {
             let steps = &live.changes[0].steps;
-            let at = steps.iter().position(|step| is_bend(live, step)).unwrap();
             let kind = |step: &Step| match written {
                 0 => matches!(step, Step::Load(_)),
                 _ => matches!(step, Step::Context { .. }),
             };
-            let moved: Vec<_> = steps.iter().filter(|step| kind(step)).cloned().collect();
-            let others: Vec<_> = steps.iter().enumerate().filter(|(_, step)| !kind(step)).collect();
-            let bend = others.iter().position(|(place, _)| *place == at).unwrap();
-            let mut steps: Vec<_> = others.into_iter().map(|(_, step)| step.clone()).collect();
             // Behind the wait for what is in flight.
-            steps.splice(bend + 2..bend + 2, moved);
+            let (late, steps): (Vec<_>, Vec<_>) = steps.iter().cloned().partition(kind);
+            let steps = steps.into_iter().chain(late).collect();
             live.changes[0].steps = steps;
         });
         let error = format!("{:#}", error.err().expect("an error"));

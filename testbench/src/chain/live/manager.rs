@@ -68,7 +68,7 @@ enum Wait {
     Issued,
     /// COMMITTED_WARPS, which is to reach this.
     Committed(u32),
-    /// NF_QUEUED; then COMMITTED_WARPS once more.
+    /// NF_QUEUED of this number.
     Queued(u32),
 }
 
@@ -90,8 +90,6 @@ pub struct LiveHost<'a> {
     change: usize,
     step: usize,
     wait: Wait,
-    /// The last step has released its cores.
-    released: bool,
     next_look: u64,
     /// Words of the fault record that is being read, and records behind it.
     record: (Vec<u32>, u32),
@@ -123,7 +121,6 @@ impl<'a> LiveHost<'a> {
             change: 0,
             step: 0,
             wait: Wait::Nothing,
-            released: false,
             next_look: FAULT_LOOK,
             record: (Vec::new(), 0),
             ended: vec![VecDeque::new(); count],
@@ -166,6 +163,11 @@ impl<'a> LiveHost<'a> {
     fn read_register(&mut self, name: &str, wait: Wait, at: &mut Attention<'_>) {
         self.wait = wait;
         self.submit(Of::Change, Access::Read { offset: offset(name) }, at);
+    }
+
+    fn look_at_queue(&mut self, number: u32, at: &mut Attention<'_>) {
+        self.write(Of::Change, vec![("NF_SELECT", number)], at);
+        self.read_register("NF_QUEUED", Wait::Queued(number), at);
     }
 
     fn write(&mut self, of: Of, words: Vec<RegisterWord>, at: &mut Attention<'_>) {
@@ -254,8 +256,11 @@ impl<'a> LiveHost<'a> {
                 self.read_register("CORE_READY", Wait::Ready, at);
                 return Ok(());
             }
-            Step::Drain { .. } => {
-                self.released = false;
+            Step::Emptied(number) => {
+                self.look_at_queue(*number, at);
+                return Ok(());
+            }
+            Step::Drain => {
                 self.read_register("ISSUED_WARPS", Wait::Issued, at);
                 return Ok(());
             }
@@ -278,26 +283,9 @@ impl<'a> LiveHost<'a> {
             Wait::Issued => self.read_register("COMMITTED_WARPS", Wait::Committed(answer.value), at),
             // Both count modulo 2^32, and there are far fewer between them.
             Wait::Committed(issued) if (answer.value.wrapping_sub(issued) as i32) < 0 => {
-                let release = match step {
-                    Step::Drain { release: Some((number, _)) } if !self.released => Some(*number),
-                    _ => None,
-                };
-                match release {
-                    Some(number) => {
-                        self.write(Of::Change, vec![("NF_SELECT", number)], at);
-                        self.read_register("NF_QUEUED", Wait::Queued(issued), at);
-                    }
-                    None => self.read_register("COMMITTED_WARPS", Wait::Committed(issued), at),
-                }
-            }
-            Wait::Queued(issued) => {
-                if let (Step::Drain { release: Some((_, cores)) }, 0) = (step, answer.value) {
-                    self.released = true;
-                    self.paths.cores.clone_from(cores);
-                    self.write(Of::Change, core_words(cores, self.info.cores), at);
-                }
                 self.read_register("COMMITTED_WARPS", Wait::Committed(issued), at);
             }
+            Wait::Queued(number) if answer.value != 0 => self.look_at_queue(number, at),
             _ => {
                 match step {
                     Step::Next { number, .. } => self.paths.next[*number as usize].end(at.cycle),

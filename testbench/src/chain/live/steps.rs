@@ -45,12 +45,10 @@ pub enum Step {
     Cores(Vec<Option<u32>>),
     /// Waits until every core has its number.
     WaitCores,
-    /// Waits until all packets that are in flight now have left. When no packet waits for the
-    /// number in `release` any more, which gets none, its cores go over.
-    Drain {
-        /// The number, and the numbers of the cores then.
-        release: Option<(u32, Vec<Option<u32>>)>,
-    },
+    /// Waits until no packet waits for a number, which gets none any more.
+    Emptied(u32),
+    /// Waits until all packets that are in flight now have left.
+    Drain,
 }
 
 /// A change with its steps.
@@ -176,11 +174,7 @@ impl Live {
                 self.tables.push(tables);
                 let tables = self.tables.len() - 1;
                 let number = state.number(function).unwrap_or_default();
-                Ok(vec![
-                    Step::Tables(tables),
-                    Step::Argument { number, tables },
-                    Step::Drain { release: None },
-                ])
+                Ok(vec![Step::Tables(tables), Step::Argument { number, tables }, Step::Drain])
             }
             What::Cores => {
                 state.owners =
@@ -373,7 +367,8 @@ fn owners(
 }
 
 /// The steps from one chain to another: what is new is built under numbers that are free, then one
-/// edge is bent to it. What it replaces keeps a core until nothing is left for it.
+/// edge is bent to it. What it replaces keeps a core until nothing is left for it, one after the
+/// other. Only then is it waited for packets that are in flight: some may wait for these cores.
 fn bend(state: &mut State, now: Vec<(usize, u32)>, owners: Vec<Option<usize>>) -> Vec<Step> {
     let before = state.chain.clone();
     let fresh: Vec<_> = now.iter().filter(|place| !before.contains(place)).copied().collect();
@@ -412,8 +407,10 @@ fn bend(state: &mut State, now: Vec<(usize, u32)>, owners: Vec<Option<usize>>) -
         Some(last) => steps.push(Step::Next { number: before[last].1, next: first }),
         None => steps.extend(first.map(Step::Entry)),
     }
-    let release = old.first().map(|(_, number)| (*number, keeps(&old[1..])));
-    steps.extend([Step::Drain { release }, Step::Cores(last.clone()), Step::WaitCores]);
+    for (at, (_, number)) in old.iter().enumerate() {
+        steps.extend([Step::Emptied(*number), Step::Cores(keeps(&old[at + 1..])), Step::WaitCores]);
+    }
+    steps.push(Step::Drain);
     steps
 }
 
