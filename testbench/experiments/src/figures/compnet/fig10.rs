@@ -43,9 +43,10 @@ pub(super) const NODES: [usize; 3] = [2, 4, 8];
 const QUICK_NODES: [usize; 2] = [2, 8];
 /// Most nodes.
 pub(super) const MOST: usize = NODES[NODES.len() - 1];
-/// Cores of a node, and all their warps.
+/// Cores of a node.
 const CORES: usize = 4;
-const WARPS: u32 = 32;
+/// Most rings: the best of a sweep with 1 MB on two nodes, as [`PIECE`] is.
+const RINGS: u32 = 20;
 /// Least bytes of a chunk: with smaller ones commands are the limit, so rings are fewer.
 const CHUNK: u32 = 1_024;
 /// Most words of a piece; a chunk of fewer is one piece.
@@ -63,7 +64,7 @@ const PAPER: [(f64, &str); 3] = [(0.02, "CIFAR"), (0.05, "mean"), (0.11, "AN4 LS
 
 /// Rings of an allreduce, the same for all who serve it.
 fn rings(bytes: u32, nodes: usize) -> u32 {
-    (bytes / nodes as u32 / CHUNK).clamp(1, WARPS)
+    (bytes / nodes as u32 / CHUNK).clamp(1, RINGS)
 }
 
 pub(super) fn labels_of(column: &str, bytes: u32, nodes: usize) -> [(&'static str, String); 3] {
@@ -290,7 +291,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(
-            "ring.c on nodes of {CORES} cores: a ring for each of their {WARPS} warps, or fewer so that a chunk has {CHUNK} bytes, pieces of up to {PIECE} words; the second of two rounds, with warm caches, from the first ring that began to the \
+            "ring.c on nodes of {CORES} cores: {RINGS} rings, or fewer so that a chunk has {CHUNK} bytes, pieces of up to {PIECE} words; the second of two rounds, with warm caches, from the first ring that began to the \
              last that ended on any node. Each link carries 2 (N - 1) / N of the bytes; the wire has 12.5 bytes a cycle less what is beside the \
              bytes of a packet. Half of what a link carries is added: the adds of as many words alone, by the same rings on a node without network, \
              allow twice their bytes a cycle. Every word of every node is compared. {COMPOSED} Here these are 2 (N - 1) puts of a chunk, and N - 1 \
