@@ -35,6 +35,10 @@ module warp_former_formal (
     reg [31:0] given;
     wire [33:0] waiting = inside - shown;
 
+    // Packets of the next warp at most, while none is at the output or this one is given away. With
+    // network functions they end with the ring, too (warp_former_ring of proofs.toml).
+    wire [5:0] most = LANES;
+
     // The cycle before.
     reg        was_valid, was_given, was_run, was_eager, was_idle, was_steady;
     reg [31:0] was_packet, was_timeout;
@@ -75,14 +79,14 @@ module warp_former_formal (
         none_lost_none_twice: assert (inside >= shown && pending == (waiting[33:32] != 0 ? 32'hffffffff : waiting[31:0]));
         // The warps follow each other without a gap.
         if (warp_valid) consecutive: assert (warp_packet == given);
-        if (warp_valid) count_in_range: assert (1 <= warp_count && warp_count <= LANES);
+        if (warp_valid) count_in_range: assert (1 <= warp_count && warp_count <= most);
         // A partial warp has all that waited, and its time-out is over or a slot idles in eager
         // mode.
-        if (formed && warp_count < LANES) partial_only_by_rule: assert (
+        if (formed && warp_count < most) partial_only_by_rule: assert (
             was_waiting == warp_count && (was_waited >= was_timeout || (was_eager && was_idle && !was_valid)));
         if (formed) only_while_running: assert (was_run);
         // What has to be formed is formed in the next cycle.
-        if (was_run && was_room && was_waiting >= LANES) full_at_once: assert (formed && warp_count == LANES);
+        if (was_run && was_room && was_waiting >= most) full_at_once: assert (formed && warp_count == most);
         if (was_run && was_room && was_waiting != 0 && was_steady && was_waited >= was_timeout)
             timeout_is_kept: assert (formed);
         if (was_run && was_waiting != 0 && was_eager && was_idle && !was_valid) eager_at_once: assert (formed);

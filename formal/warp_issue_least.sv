@@ -29,27 +29,7 @@ module warp_issue_least_formal (
         .start_valid(start_valid), .start_any(start_any), .start_core(start_core), .start_slot(start_slot),
         .start_packet(start_packet), .start_count(start_count)
     );
-    (* hierconn *) wire [31:0] \dut.slots_0.busy ;
-    (* hierconn *) wire [31:0] \dut.slots_1.busy ;
-    (* hierconn *) wire [31:0] \dut.slots_2.busy ;
-    (* hierconn *) wire [5:0] \dut.slots_0.warps ;
-    (* hierconn *) wire [5:0] \dut.slots_1.warps ;
-    (* hierconn *) wire [5:0] \dut.slots_2.warps ;
-    (* hierconn *) wire [31:0] \dut.arbiter.above ;
-
-    `include "start.vh"
-
-    // The busy slots of each core, as the ports tell.
-    reg [31:0] busy_0, busy_1, busy_2;
-    function [5:0] count(input [31:0] slots);
-        integer i;
-        begin
-            count = 0;
-            for (i = 0; i < 17; i = i + 1) count = count + slots[i];
-        end
-    endfunction
-    wire [31:0] busy_of_free = free_core == 0 ? busy_0 : free_core == 1 ? busy_1 : busy_2;
-    always @* if (free_valid) assume (free_core < 3 && busy_of_free[free_slot]);
+    `include "issued_slots.vh"
 
     wire issue = allocate_valid && allocate_ready;
     wire [31:0] busy_there = allocate_core == 0 ? busy_0 : allocate_core == 1 ? busy_1 : busy_2;

@@ -352,7 +352,7 @@ mod tests {
         ] {
             assert!(text.contains(line), "{text}");
         }
-        assert!(!of_units(&point(2, 3), &board).contains("command processor"));
+        assert!(!of_units(&point(2, 3), &board).contains("of these the command processor"));
     }
 
     #[test]

@@ -15,9 +15,8 @@ pub const HOSTILE: usize = 1;
 const REGION_BYTES: u32 = 8192;
 const ARGUMENT: u32 = 1024;
 const STATE: u32 = 4096;
-/// Bytes of a slot, and of the packets of a warp.
+/// Bytes of a slot.
 const SLOT: u32 = 1 << SLOT_BYTES_LOG2;
-const WARP: u32 = 4 * SLOT;
 /// What a thread that faults stores as its verdict, without the cause.
 pub const FAULT: u32 = 0xc000_0000;
 const ENDLESS: u32 = 24;
@@ -51,6 +50,8 @@ pub struct Bench {
     pub array: Array,
     region: u32,
     context: Function,
+    /// Packets of a warp.
+    warp: u32,
 }
 
 impl Bench {
@@ -78,12 +79,13 @@ impl Bench {
         array.give([0, HOSTILE, 2]);
         array.host.wait_for_cores().unwrap();
         array.host.start(false).unwrap();
-        Self { array, region, context }
+        Self { array, region, context, warp: 4 }
     }
 
     /// What it tries: the edges of all that it may and may not reach.
     fn probes(&self) -> Vec<Probe> {
-        let Self { array, region, context } = self;
+        let Self { array, region, context, warp } = self;
+        let warp = (*warp * SLOT) as i32;
         let at = |kind, address| Probe { kind, address, of_packets: false };
         let of = |kind, offset: i32| Probe { kind, address: offset as u32, of_packets: true };
         let ring_end = array.layout.ring_base + (SLOT << RING_SLOTS_LOG2);
@@ -122,7 +124,7 @@ impl Bench {
             ] {
                 probes.push(at(kind, address));
             }
-            for offset in [-4, -64, -(WARP as i32), 0, WARP as i32 - 4, WARP as i32, 2 * WARP as i32 - 4] {
+            for offset in [-4, -64, -warp, 0, warp - 4, warp, 2 * warp - 4] {
                 probes.push(of(kind, offset));
             }
         }
@@ -131,7 +133,7 @@ impl Bench {
         {
             probes.extend([at(Try::Atomic, address), at(Try::Reserve, address)]);
         }
-        for offset in [-4, 8, WARP as i32 - 8, WARP as i32] {
+        for offset in [-4, 8, warp - 8, warp] {
             probes.extend([of(Try::Atomic, offset), of(Try::Reserve, offset)]);
         }
         // Into the code of others, packets, verdicts, what is no code, and the boot sequence.
@@ -150,7 +152,7 @@ impl Bench {
         ] {
             probes.push(at(Try::Jump, address));
         }
-        probes.extend([of(Try::Jump, 0), of(Try::Jump, WARP as i32)]);
+        probes.extend([of(Try::Jump, 0), of(Try::Jump, warp)]);
         probes
     }
 
@@ -172,9 +174,10 @@ impl Bench {
     }
 }
 
-/// What becomes of a guarded probe of a packet: its address, and the cause of its fault.
-fn outcome(probe: Probe, packet: u32, ring_base: u32, context: &Function) -> (u32, Option<u32>) {
-    let packets = Window { base: ring_base + packet / 4 * WARP, size: WARP };
+/// What becomes of a guarded probe of a packet, whose warp has so many: its address, and the cause
+/// of its fault.
+fn outcome(probe: Probe, packet: u32, warp: u32, ring_base: u32, context: &Function) -> (u32, Option<u32>) {
+    let packets = Window { base: ring_base + packet / warp * warp * SLOT, size: warp * SLOT };
     let address = probe.address.wrapping_add(if probe.of_packets { packets.base } else { 0 });
     let guards = context.guards;
     let loads = context.read.contains(address) || (guards.may_load && packets.contains(address));
@@ -198,54 +201,84 @@ fn outcome(probe: Probe, packet: u32, ring_base: u32, context: &Function) -> (u3
 /// and what the others do with their packets is what they do without it.
 #[test]
 fn probes_at_the_edges_of_every_window() {
-    let source = include_str!("kernels/probes.S");
-    let code = kernel(source, "probes").segments[0].bytes.clone();
     let open = Guards { may_reserve: true, ..Guards::tight(true, true) };
     let tight = [(false, false), (true, false), (false, true), (true, true)];
     for guards in tight.map(|(loads, stores)| Guards::tight(loads, stores)).into_iter().chain([open]) {
-        let mut bench = Bench::new(&code, guards);
-        let probes = bench.arm(&[Try::Load, Try::Store, Try::Atomic, Try::Reserve, Try::Jump]);
-        let (context, ring_base) = (bench.context, bench.array.layout.ring_base);
-        let expected = {
-            let probes = probes.clone();
-            move |packet: u32| {
-                let number = packet as usize % probes.len();
-                outcome(probes[number], packet, ring_base, &context)
-                    .1
-                    .map_or(number as u32, |cause| FAULT | cause)
-            }
-        };
-        let foreign = Foreign { number: HOSTILE, verdict: Box::new(expected) };
-        bench.array.foreign = vec![foreign];
-        // The packets are in the ring before they are pushed: all that changes then is the array's.
-        let count = (4 * probes.len() as u32).min(1 << (RING_SLOTS_LOG2 - 1));
-        bench.array.fill(count);
-        let before = bench.array.memory();
-        bench.array.host.push_tasks(count).unwrap();
-        bench.array.drain();
-        let after = bench.array.memory();
-        bench.array.check();
-
-        // Words that may be others: those of packets that are marked, verdicts, and what the probes
-        // store to.
-        let mut allowed = vec![false; MEMORY_BYTES / 4];
-        for packet in 0..count {
-            let (address, cause) =
-                outcome(probes[packet as usize % probes.len()], packet, ring_base, &context);
-            let stores = matches!(probes[packet as usize % probes.len()].kind, Try::Store | Try::Atomic);
-            if cause.is_none() && stores {
-                allowed[address as usize / 4] = true;
-            }
-            allowed[(ring_base + packet * SLOT + 20) as usize / 4] = true;
-            allowed[bench.array.layout.verdict_base as usize / 4 + packet as usize] = true;
-        }
-        for (word, is_allowed) in allowed.iter().enumerate() {
-            let at = 4 * word..4 * word + 4;
-            assert!(*is_allowed || before[at.clone()] == after[at], "{guards:?}: {:#x} changed", 4 * word);
-        }
-        let counts = bench.array.host.function_counts(HOSTILE as u32).unwrap();
-        assert!(counts.faulted > 100 && counts.forwarded > 10, "{counts:?}");
+        probe_every_window(guards, 4);
     }
+}
+
+/// The packets of a warp are those with which it was formed, not as many as it could have: the slot
+/// behind them is a foreign one. They are so at the second function, too.
+#[test]
+fn probes_of_warps_that_are_not_full() {
+    for warp in [1, 3] {
+        probe_every_window(Guards::tight(true, true), warp);
+    }
+}
+
+/// All probes by warps of so many packets.
+fn probe_every_window(guards: Guards, warp: u32) {
+    let source = include_str!("kernels/probes.S");
+    let code = kernel(source, "probes").segments[0].bytes.clone();
+    let mut bench = Bench::new(&code, guards);
+    bench.warp = warp;
+    let mut kinds = vec![Try::Load, Try::Store, Try::Atomic, Try::Reserve];
+    // Lanes that jump into the boot sequence are ended by the watchdog, with others of their warp.
+    if warp == 4 {
+        kinds.push(Try::Jump);
+    }
+    let probes = bench.arm(&kinds);
+    let (context, ring_base) = (bench.context, bench.array.layout.ring_base);
+    let expected = {
+        let probes = probes.clone();
+        move |packet: u32| {
+            let number = packet as usize % probes.len();
+            outcome(probes[number], packet, warp, ring_base, &context)
+                .1
+                .map_or(number as u32, |cause| FAULT | cause)
+        }
+    };
+    let foreign = Foreign { number: HOSTILE, verdict: Box::new(expected) };
+    bench.array.foreign = vec![foreign];
+    // The packets are in the ring before they are pushed: all that changes then is the array's.
+    let count = (4 * probes.len() as u32).min(1 << (RING_SLOTS_LOG2 - 1)) / warp * warp;
+    bench.array.fill(count);
+    let before = bench.array.memory();
+    if warp == 4 {
+        bench.array.host.push_tasks(count).unwrap();
+    } else {
+        // Each is formed by its time-out, before the packets of the next one come.
+        for pushed in (warp..=count).step_by(warp as usize) {
+            bench.array.host.push_tasks(warp).unwrap();
+            while bench.array.host.committed().unwrap() < pushed {
+                bench.array.run(50);
+            }
+        }
+    }
+    bench.array.drain();
+    let after = bench.array.memory();
+    bench.array.check();
+
+    // Words that may be others: those of packets that are marked, verdicts, and what the probes
+    // store to.
+    let mut allowed = vec![false; MEMORY_BYTES / 4];
+    for packet in 0..count {
+        let (address, cause) =
+            outcome(probes[packet as usize % probes.len()], packet, warp, ring_base, &context);
+        let stores = matches!(probes[packet as usize % probes.len()].kind, Try::Store | Try::Atomic);
+        if cause.is_none() && stores {
+            allowed[address as usize / 4] = true;
+        }
+        allowed[(ring_base + packet * SLOT + 20) as usize / 4] = true;
+        allowed[bench.array.layout.verdict_base as usize / 4 + packet as usize] = true;
+    }
+    for (word, is_allowed) in allowed.iter().enumerate() {
+        let at = 4 * word..4 * word + 4;
+        assert!(*is_allowed || before[at.clone()] == after[at], "{guards:?}: {:#x} changed", 4 * word);
+    }
+    let counts = bench.array.host.function_counts(HOSTILE as u32).unwrap();
+    assert!(counts.faulted > 100 && counts.forwarded > 10, "{counts:?}");
 }
 
 /// Without guards the same kernel reaches most of it: the probes are real.
