@@ -1,5 +1,5 @@
-// The ports and the unit of core_clear.sv and core_owner.sv, behind the name of the module: an owner
-// of two cores for two functions, with four rows to clear.
+// The ports and the unit of core_clear.sv and core_owner.sv, behind the name of the module: an
+// owner of two cores for two functions, with four rows to clear.
     input wire         clk,
     input wire         rst,
     input wire [127:0] wanted,

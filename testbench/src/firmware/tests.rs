@@ -339,7 +339,7 @@ fn every_example_builds() {
         assert!(place.line.is_some(), "{place}");
         count += 1;
     }
-    assert_eq!(count, 8);
+    assert_eq!(count, 9);
 }
 
 #[test]
