@@ -70,8 +70,8 @@ pub struct ModelOptions {
     /// What makes the C++ of [`ModelOptions::shared`] faster; without it, the model is compiled as
     /// Verilator writes it.
     pub rewriter: Option<&'static dyn Rewriter>,
-    /// Whether the compiler optimizes what runs every cycle. Without that a small model is built in
-    /// two thirds of the time: for models that run some thousand cycles.
+    /// Whether the compiler optimizes what runs every cycle. Without that a model is built in half
+    /// the time, and takes two to three times as long for a cycle: for some thousand cycles.
     pub optimize: bool,
     /// Further arguments for Verilator.
     pub verilator_flags: Vec<String>,
@@ -92,9 +92,9 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// Options for the module `top`: no tracing, one flat model, optimized, as many compiler processes as the
-    /// machine has processors, `verilator` from the search path (or `$VERILATOR`), and of the
-    /// compilers there the newest `clang++-NUMBER`, else `clang++`, else `g++` (or `$CXX`).
+    /// Options for the module `top`: no tracing, one flat model, optimized, as many compiler
+    /// processes as the machine has processors, `verilator` from the search path (or
+    /// `$VERILATOR`), and of the compilers there the newest `clang++-NUMBER`, else `clang++`, else `g++` (or `$CXX`).
     pub fn new(top: impl Into<String>) -> Self {
         let program =
             |variable, default: fn() -> String| std::env::var(variable).unwrap_or_else(|_| default());

@@ -552,24 +552,27 @@ impl<D: Device> Host<D> {
         REGISTERS.iter().filter(move |register| register.part.is_announced(config, qos))
     }
 
-    /// Takes every record out of the fault FIFO; also the number of records that it could not hold,
-    /// modulo 2^16.
+    /// Takes the records that wait in the fault FIFO; also the number of records that it could not
+    /// hold, modulo 2^16. Those that come meanwhile are left: threads may fault as quickly as this
+    /// reads on a slow line.
     ///
     /// # Errors
     /// The registers do not answer.
     pub fn take_faults(&mut self) -> Result<(Vec<FaultRecord>, u32), CosimError> {
         let mut faults = Vec::new();
-        loop {
-            let level = self.read("FAULT_LEVEL")?;
+        let mut level = self.read("FAULT_LEVEL")?;
+        for _ in 0..level & 0xffff {
             // Firmware may take them, from any time on: then FAULT_POP of the host removes nothing.
-            if level & 0xffff == 0 || self.firmware_takes_faults()? {
-                return Ok((faults, level >> 16));
+            if self.firmware_takes_faults()? {
+                break;
             }
             let registers = fault_registers(self.info.spawner);
             let words = registers.iter().map(|name| self.read(name)).collect::<Result<Vec<_>, _>>()?;
             self.write("FAULT_POP", 1)?;
             faults.push(FaultRecord::from_words(&words, self.info.functions));
+            level = self.read("FAULT_LEVEL")?;
         }
+        Ok((faults, level >> 16))
     }
 
     /// Writes all that was stored back to memory, where the host reads it, and drops the L2's
