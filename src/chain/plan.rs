@@ -145,8 +145,8 @@ impl PlanReport {
         Ok(plan)
     }
 
-    /// What each function costs, on an array of `cores` cores that runs at most `most` warps of each
-    /// on a core. The file is called `path`.
+    /// What each function costs, on an array of `cores` cores that runs at most `most` warps of
+    /// each on a core. The file is called `path`.
     ///
     /// # Errors
     /// It does not say so, or no split can be made by it.

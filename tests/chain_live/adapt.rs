@@ -80,7 +80,7 @@ fn a_cost_that_steps_moves_cores_under_traffic() {
         functions.iter().map(|function| function[field].as_f64().unwrap()).collect()
     };
     assert_eq!((of("cores_before"), of("cores")), (vec![2.0, 2.0], vec![1.0, 3.0]), "{text}");
-    // The cycle in which the first packet behind the step arrives, and a residence of 20,000 cycles.
+    // When the first packet behind the step arrives; a residence is below 20,000 cycles.
     let step = (PACKETS[0] * 8 * (BYTES[0] + 24)) as f64 / RATE;
     let [cycle, stood] = ["cycle", "stood"].map(|field| first[field].as_u64().unwrap());
     assert!(cycle as f64 > step && cycle % WINDOW < 2_000, "{text}");

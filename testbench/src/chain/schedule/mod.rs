@@ -109,8 +109,8 @@ pub enum Infeasible {
 }
 
 impl Demand {
-    /// Makes sure that a split can be made by it on an array with so many cores, if it was read from
-    /// a file.
+    /// Makes sure that a split can be made by it on an array with so many cores, if it was read
+    /// from a file.
     ///
     /// # Errors
     /// What is wrong, and what was expected.
