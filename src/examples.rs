@@ -100,6 +100,7 @@ const EXAMPLES: [(&str, &[Example]); 54] = [
         &[
             ("Cores for the chain, by packets that are made", "hermes chain plan sd.toml --preset paper --aes --json split.json"),
             ("By profiles that were measured elsewhere, for a rate", "hermes chain plan sd.toml --preset paper --aes --profile ipsec.json --rate 5"),
+            ("With what a run of the chain has shown", "hermes chain plan sd.toml --preset paper --aes --feedback run.json"),
         ],
     ),
     (
@@ -113,13 +114,20 @@ const EXAMPLES: [(&str, &[Example]); 54] = [
             ("What reaches it in its chain", "hermes nf bench nids.toml --chain sd.toml --preset paper --aes --bytes 508"),
         ],
     ),
-    ("nf test", &[("A function by itself, without an array", "hermes nf test firewall.toml --pcap in.pcap")]),
+    (
+        "nf test",
+        &[
+            ("A function by itself, without an array", "hermes nf test firewall.toml --pcap in.pcap"),
+            ("One of your own, in C", "hermes nf test router-c.toml --pcap in.pcap"),
+        ],
+    ),
     (
         "chain run",
         &[
             ("A firewall in front of a router, a core each", "hermes chain run edge.toml --pcap in.pcap"),
             ("Through the ports, with all that is written", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports -o out.pcap --json report.json"),
             ("With the cores of a plan", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports --mode gnet --plan split.json"),
+            ("Cores that follow the traffic", "hermes chain run sd.toml --preset paper --aes --pcap in.pcap --through ports --mode gnet --plan split.json --adapt"),
             ("Changes while packets flow", "hermes chain run edge.toml --pcap in.pcap --through ports --cores 4 --events events.toml"),
             ("What came to each function", "hermes chain run edge.toml --pcap in.pcap --taps taps"),
         ],

@@ -27,6 +27,12 @@ fn folder() -> Folder {
     folder
 }
 
+/// A file of `examples/chains`.
+fn example(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/chains").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
 fn chain(functions: &[(&str, &str)]) -> String {
     let function = |(name, next): &(&str, &str)| {
         format!("[[function]]\nmanifest = \"{name}.toml\"\nnext = \"{next}\"\n")
@@ -118,9 +124,9 @@ fn chains_of_the_paper() {
     script.args(["inputs", "5", "60", "fixed:508"]).current_dir(folder.path("."));
     let made = script.env("HERMES", env!("CARGO_BIN_EXE_hermes")).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let chains = [("edge", 2), ("sa", 2), ("sb", 3), ("sc", 3), ("sd", 4)];
+    let chains = [("edge", 2), ("edge-c", 2), ("sa", 2), ("sb", 3), ("sc", 3), ("sd", 4)];
     for (chain, functions) in chains {
-        let array = if chain == "edge" { "" } else { "--preset paper --aes" };
+        let array = if chain.starts_with("edge") { "" } else { "--preset paper --aes" };
         folder.succeed(&format!("chain check {chain}.toml {array}"));
         folder.succeed(&format!("chain test {chain}.toml --pcap in.pcap --json {chain}.json {array}"));
         let report = folder.report(&format!("{chain}.json"));
@@ -129,6 +135,112 @@ fn chains_of_the_paper() {
         assert!(report["forwarded"].as_u64().unwrap() > 0, "{chain}: {report}");
         assert!(told.iter().all(|function| function["packets"].as_u64().unwrap() > 0), "{chain}: {report}");
     }
+}
+
+/// The router of docs/chains.md, of three handlers: byte by byte what the golden model of the app
+/// says, by itself and behind the firewall, on the reference simulator and on an array.
+#[test]
+fn a_router_of_handlers() {
+    let folder = folder();
+    let router = example("router.c");
+    assert!(router.lines().count() <= 25, "the paper's has 32 lines");
+    let documented: String = router
+        .lines()
+        .map(|line| format!("    {line}"))
+        .map(|line| line.trim_end().to_string() + "\n")
+        .collect();
+    let docs = include_str!("../docs/chains.md");
+    assert!(docs.contains(&documented), "docs/chains.md shows examples/chains/router.c");
+    let indented = |text: &str| -> String { text.lines().map(|line| format!("    {line}\n")).collect() };
+    let without_comment = |text: String| text.split_once('\n').unwrap().1.to_string();
+    assert!(docs.contains(&indented(&without_comment(example("router-c.toml")))));
+    for name in ["router.c", "router-c.toml", "edge-c.toml"] {
+        folder.write(name, example(name));
+    }
+    let verdicts =
+        |report: &str, function: usize| folder.report(report)["functions"][function]["verdicts"].clone();
+    let trace = "gen-trace --kind imix --packets 120 --bad-share 30 --routes routes --seed 3 -o bad.pcap";
+    folder.succeed(trace);
+    folder.succeed("nf test router.toml --pcap bad.pcap -o expected.pcap --json expected.json");
+    folder.succeed("nf test router-c.toml --pcap bad.pcap -o out.pcap --json test.json");
+    assert_eq!(folder.read("out.pcap"), folder.read("expected.pcap"));
+    let of_handlers = verdicts("test.json", 0);
+    assert_eq!(of_handlers, verdicts("expected.json", 0));
+    let dropped = ["drop: not IPv4", "drop: version"].iter().all(|name| of_handlers[*name].is_u64());
+    assert!(dropped, "`pre` drops: {of_handlers}");
+
+    folder.succeed("chain test edge.toml --pcap in.pcap -o expected.pcap --json expected.json");
+    for (command, report) in [("chain test", "test.json"), ("chain run", "run.json")] {
+        let array = if command == "chain run" { format!("--through ports {ARRAY}") } else { String::new() };
+        folder.succeed(&format!("{command} edge-c.toml --pcap in.pcap -o out.pcap --json {report} {array}"));
+        assert_eq!(folder.read("out.pcap"), folder.read("expected.pcap"), "{command}");
+        assert_eq!(verdicts(report, 1), verdicts("expected.json", 1), "{command}");
+    }
+    // One that looks up another address is found out.
+    folder.write("router.c", router.replace("ipv4 + 16", "ipv4 + 12"));
+    let differs = ["`router-c` differs from the golden model of its app", "<-- differs"];
+    folder.fail("nf test router-c.toml --pcap in.pcap", &differs);
+}
+
+/// A verdict of the first handler is that of the packet, forward or drop: the others do not see it.
+#[test]
+fn a_verdict_of_the_first_handler_leaves_at_once() {
+    let folder = folder();
+    folder.write(
+        "h.c",
+        "#include <hermes_nf.h>\n\
+         struct nf_arguments { uint32_t *state; };\n\
+         struct nf_job { uint32_t length, more; };\n\
+         static uint32_t pre(struct packet_slot *slot, struct nf_job *job)\n\
+         {\n    if (slot->length < 100)\n        return VERDICT_FORWARD | 5;\n\
+         \x20   if (slot->length > 1000)\n        return VERDICT_DROP | 77;\n\
+         \x20   job->length = slot->length;\n    return NF_GO_ON;\n}\n\
+         static void work(struct nf_job *job, struct nf_arguments *arguments)\n\
+         {\n    job->length += job->more + ++*arguments->state;\n}\n\
+         static uint32_t post(struct packet_slot *slot, struct nf_job *job)\n\
+         {\n    return job->length - slot->length;\n}\n\
+         HERMES_NF(pre, work, post)\n",
+    );
+    let manifest = "[function]\nname = \"h\"\nsource = \"h.c\"\nstate_bytes = 64\nargument = [\"state\"]\n\
+                    packet = \"read\"\nwatchdog = 10_000\n";
+    folder.write("h.toml", manifest);
+    folder.succeed("gen-trace --kind imix --packets 60 --seed 4 -o h.pcap");
+    folder.succeed("nf test h.toml --pcap h.pcap --json h.json");
+    let report = folder.report("h.json");
+    let verdicts = report["functions"][0]["verdicts"].as_object().unwrap();
+    let count = |name: &str| verdicts.get(name).map_or(0, |count| count.as_u64().unwrap());
+    let (short, long) = (count("forward: port 5"), count("drop: reason 77"));
+    assert!(short > 5 && long > 0, "{report}");
+    // The others are numbered from 1 on, by the state: only they came to the second handler.
+    let others = (1..=60).filter(|port| *port != 5).map(|port| count(&format!("forward: port {port}")));
+    let others: u64 = others.sum();
+    assert_eq!(short + long + others, 60, "{report}");
+}
+
+/// What is wrong with handlers is told by the name of the handler and its line.
+#[test]
+fn handlers_that_are_wrong() {
+    let folder = folder();
+    let router = example("router.c");
+    folder.write("router-c.toml", example("router-c.toml"));
+    for (from, to, expected) in [
+        ("look_up, decide)", "look_up)", "router.c:23:25: error: macro \"HERMES_NF\" requires 3 arguments"),
+        ("look_up, decide)", ", decide)", "HERMES_NF: the second handler (work) is missing"),
+        (", decide)", ", judge)", "router.c:23:27: error: 'judge' undeclared here"),
+        (
+            "(parse, look_up, ",
+            "(parse, parse, ",
+            "HERMES_NF: parse: expected void parse(struct nf_job *, const struct nf_arguments *)",
+        ),
+        ("destination, port;", "destination, port, more[15];", "struct nf_job: expected at most 64 bytes"),
+    ] {
+        let bad = router.replace(from, to);
+        assert_ne!(bad, router);
+        folder.write("router.c", bad);
+        let place = "router-c.toml:5: source: ";
+        folder.fail("nf test router-c.toml --pcap in.pcap --json none.json", &[place, expected]);
+    }
+    assert!(!folder.files().contains(&"none.json".to_string()));
 }
 
 #[test]

@@ -95,7 +95,7 @@ const INPUTS_OF_APPS: &[(&str, &str)] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 33] = [
+const COMMANDS: [Subject; 35] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -148,6 +148,12 @@ const COMMANDS: [Subject; 33] = [
         &[("", "chain.toml"), ("--pcap", "in.pcap"), ("--events", "run.json")],
         &["--out", "--json"],
     ),
+    (
+        "chain run --mode gnet --through ports --adapt",
+        &[("", "chain.toml"), ("--pcap", "in.pcap"), ("--plan", "run.json")],
+        &["--out", "--json"],
+    ),
+    ("chain plan", &[("", "chain.toml"), ("--pcap", "in.pcap"), ("--feedback", "run.json")], &["--json"]),
     ("nf test", &[("", "chain.toml"), ("--pcap", "in.pcap")], &["--out", "--json"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),

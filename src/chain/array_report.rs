@@ -18,6 +18,8 @@ pub struct ArrayFunction {
     pub name: String,
     /// Its cores.
     pub cores: usize,
+    /// Its warps on a core at most: at the start, if that changed.
+    pub mcw: u32,
     /// Packets that came to it.
     pub packets: u64,
     /// Packets that it forwarded.
@@ -75,6 +77,62 @@ pub struct HungReport {
     pub action: OnHang,
 }
 
+/// A function in a decision.
+#[derive(Clone, Debug, Serialize)]
+pub struct DecidedFunction {
+    /// Its name.
+    pub name: String,
+    /// Millions of packets a second that came to it in the last window before.
+    pub mpps: f64,
+    /// Cycles of its cores with a warp in that window, for each packet.
+    pub core_cycles_per_packet: f64,
+    /// Warps that waited for it at the end of the window.
+    pub waiting: u32,
+    /// Its cores before.
+    pub cores_before: usize,
+    /// Its warps on a core at most before.
+    pub mcw_before: u32,
+    /// Its cores from then on.
+    pub cores: usize,
+    /// Its warps on a core at most from then on.
+    pub mcw: u32,
+}
+
+/// Cores that were given out anew.
+#[derive(Clone, Debug, Serialize)]
+pub struct DecisionReport {
+    /// The cycle of the run.
+    pub cycle: u64,
+    /// The cycle from which on all cores have their functions. None if the run ended first.
+    pub stood: Option<u64>,
+    /// Millions of packets of the chain a second that were expected of it.
+    pub expected_mpps: f64,
+    /// The functions.
+    pub functions: Vec<DecidedFunction>,
+}
+
+impl fmt::Display for DecisionReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cycle, stood, expected_mpps, functions } = self;
+        let list =
+            |of: &dyn Fn(&DecidedFunction) -> String| functions.iter().map(of).collect::<Vec<_>>().join(" ");
+        write!(
+            f,
+            "decision in cycle {cycle}: cores {} (MCW {}) instead of {} (MCW {}); million packets/s {}, {expected_mpps:.3} \
+             expected; ",
+            list(&|one| one.cores.to_string()),
+            list(&|one| one.mcw.to_string()),
+            list(&|one| one.cores_before.to_string()),
+            list(&|one| one.mcw_before.to_string()),
+            list(&|one| format!("{:.3}", one.mpps)),
+        )?;
+        match stood {
+            Some(stood) => write!(f, "complete in cycle {stood}"),
+            None => write!(f, "not complete when the run ended"),
+        }
+    }
+}
+
 /// A run of a chain on an array.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ArrayReport {
@@ -97,6 +155,9 @@ pub struct ArrayReport {
     /// What changed meanwhile.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeReport>,
+    /// Cores that were given out anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<DecisionReport>,
     /// Functions that hang.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hung: Vec<HungReport>,
@@ -168,6 +229,9 @@ impl fmt::Display for ArrayReport {
             let ChangeReport { what, when, packets, .. } = change;
             let (began, stood) = (cycle(change.began, "begun"), cycle(change.stood, "complete"));
             write!(f, "\n{what}: at {when}, {began} behind {packets} packets, {stood}")?;
+        }
+        for decision in &self.decisions {
+            write!(f, "\n{decision}")?;
         }
         for hung in &self.hung {
             let HungReport { function, cycle, faults, action } = hung;

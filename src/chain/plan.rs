@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, ensure, Context};
 use hermes_testbench::chain::profile::{Form, Profile};
+use hermes_testbench::chain::schedule::feedback::{excess, Stayed};
 use hermes_testbench::chain::schedule::{split, Demand, Infeasible, Share, Split};
 use hermes_testbench::chain::{limit_for, Surroundings};
 use hermes_testbench::input;
@@ -24,6 +25,8 @@ use crate::run::MEMORY_BYTES;
 
 /// Most bytes of the file of a split.
 const MOST_BYTES: u64 = 1 << 20;
+/// Most bytes of the report of a run.
+const MOST_REPORT_BYTES: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -42,6 +45,10 @@ pub struct Args {
     /// Millions of packets a second that the chain must carry
     #[arg(long, value_name = "MPPS", value_parser = rate)]
     rate: Option<f64>,
+    /// Report of a run of the chain, of `hermes chain run --json`: what it shows of the functions
+    /// beyond their profiles is taken into account
+    #[arg(long, value_name = "REPORT.json")]
+    feedback: Option<PathBuf>,
     /// What is taken for the cost between measured points: lines between them, or the line of the
     /// paper
     #[arg(long, value_enum, value_name = "interpolated|linear", default_value = "interpolated")]
@@ -90,6 +97,9 @@ pub struct PlannedFunction {
     core_cycles_per_packet: f64,
     /// Millions of packets of the chain a second that it would carry.
     mpps: f64,
+    /// What it costs, for `chain run --adapt`.
+    #[serde(default)]
+    demand: Option<Demand>,
 }
 
 /// A split of the cores.
@@ -135,6 +145,31 @@ impl PlanReport {
         Ok(plan)
     }
 
+    /// What each function costs, on an array of `cores` cores that runs at most `most` warps of
+    /// each on a core. The file is called `path`.
+    ///
+    /// # Errors
+    /// It does not say so, or no split can be made by it.
+    pub fn demands(
+        &self,
+        path: &Path,
+        cores: usize,
+        most: impl Iterator<Item = u32>,
+    ) -> anyhow::Result<Vec<Demand>> {
+        let demand = |(function, most): (&PlannedFunction, u32)| {
+            let named = || format!("{}: {}", path.display(), function.name);
+            let demand = function.demand.clone().with_context(|| {
+                format!(
+                    "{}: no demand; expected a file of this version of `hermes chain plan --json`",
+                    named()
+                )
+            })?;
+            demand.check(cores).map_err(|told| anyhow!("{}: demand: {told}", named()))?;
+            Ok(Demand { most_warps: demand.most_warps.min(most), ..demand })
+        };
+        self.functions.iter().zip(most).map(demand).collect()
+    }
+
     /// What each function gets.
     pub fn shares(&self) -> Vec<Share> {
         self.functions.iter().map(|function| Share { cores: function.cores, warps: function.mcw }).collect()
@@ -152,15 +187,16 @@ impl fmt::Display for PlanReport {
         writeln!(f)?;
         write!(
             f,
-            "{:<16} {:>5} {:>4} {:>7} {:>18} {:>12} {:>6}",
-            "function", "cores", "MCW", "visits", "core cycles/packet", "Mpackets/s", "busy"
+            "{:<16} {:>5} {:>4} {:>7} {:>18} {:>7} {:>12} {:>6}",
+            "function", "cores", "MCW", "visits", "core cycles/packet", "C", "Mpackets/s", "busy"
         )?;
         for one in functions {
-            let PlannedFunction { name, cores, mcw, visits, core_cycles_per_packet, mpps: own } = one;
+            let PlannedFunction { name, cores, mcw, visits, core_cycles_per_packet, mpps: own, .. } = one;
+            let excess = one.demand.as_ref().map_or(0.0, |demand| demand.excess);
             let busy = 1e2 * mpps / own;
             write!(
                 f,
-                "\n{name:<16} {cores:>5} {mcw:>4} {visits:>7.3} {core_cycles_per_packet:>18.1} {own:>12.3} {busy:>4.0} %"
+                "\n{name:<16} {cores:>5} {mcw:>4} {visits:>7.3} {core_cycles_per_packet:>18.1} {excess:>7.0} {own:>12.3} {busy:>4.0} %"
             )?;
         }
         Ok(())
@@ -172,6 +208,7 @@ impl Args {
     pub fn files(&self) -> Files {
         let files = self.chain.files().input("--pcap", self.pcap.as_deref());
         let add = |files: Files, path: &PathBuf| files.input("--profile", Some(path));
+        let files = files.input("--feedback", self.feedback.as_deref());
         self.profile.iter().fold(files, add).output("--json", self.json.as_deref())
     }
 }
@@ -216,8 +253,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             visits,
             most_warps: function.mcw,
             max_latency: limit.map(|cycles| f64::from(*cycles.get_ref())),
+            excess: 0.0,
         });
         measured.push(profile);
+    }
+    if let Some(path) = &args.feedback {
+        feed_back(path, &mut demands)?;
     }
     let per_cycle = args.rate.map(|mpps| mpps / args.clock.megahertz());
     let found = split(config.lanes as u32, config.cores, &demands, per_cycle);
@@ -229,6 +270,72 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         json.commit()?;
     }
     print::line(report)
+}
+
+/// What a run of the chain has shown of a function.
+#[derive(Deserialize)]
+struct RanFunction {
+    name: String,
+    cores: usize,
+    mcw: u32,
+    packets: u64,
+    warps: u64,
+    core_cycles_per_packet: f64,
+    stay: RanStay,
+}
+
+#[derive(Deserialize)]
+struct RanStay {
+    mean: f64,
+}
+
+#[derive(Deserialize)]
+struct RanChain {
+    functions: Vec<RanFunction>,
+    #[serde(default)]
+    changes: Vec<serde_json::Value>,
+    #[serde(default)]
+    decisions: Vec<serde_json::Value>,
+}
+
+/// Takes what the report of a run at `path` shows of the functions into their demands: C.
+///
+/// # Errors
+/// It is no report, of another chain, or of one that changed while it ran.
+fn feed_back(path: &Path, demands: &mut [Demand]) -> anyhow::Result<()> {
+    let named = || format!("--feedback {}", path.display());
+    let bytes = input::read(path, MOST_REPORT_BYTES).with_context(named)?;
+    let ran: RanChain = serde_json::from_slice(&bytes)
+        .with_context(|| format!("{}: expected a report of `hermes chain run --json`", named()))?;
+    let names = |names: Vec<&str>| names.join(", ");
+    let expected = names(demands.iter().map(|demand| demand.name.as_str()).collect());
+    let found = names(ran.functions.iter().map(|function| function.name.as_str()).collect());
+    ensure!(found == expected, "{}: functions: {found}; expected {expected}, those of the chain", named());
+    ensure!(
+        ran.changes.is_empty() && ran.decisions.is_empty(),
+        "{}: cores or functions changed in the run; expected one without --events and --adapt",
+        named()
+    );
+    for (demand, ran) in demands.iter_mut().zip(&ran.functions) {
+        let good = |value: f64| value.is_finite() && value >= 0.0;
+        ensure!(
+            (1..=32).contains(&ran.cores)
+                && (1..=32).contains(&ran.mcw)
+                && good(ran.core_cycles_per_packet)
+                && good(ran.stay.mean),
+            "{}: {}: expected 1 to 32 cores, MCW 1 to 32, and numbers that are not negative",
+            named(),
+            ran.name
+        );
+        let stayed = Stayed {
+            share: Share { cores: ran.cores, warps: ran.mcw },
+            visits: ran.warps,
+            stay: ran.stay.mean,
+            core_cycles: ran.core_cycles_per_packet * ran.packets as f64,
+        };
+        demand.excess = excess(demand, &stayed);
+    }
+    Ok(())
 }
 
 /// What is told where no split does what is asked, in the units of the command.
@@ -260,6 +367,7 @@ fn report(
             visits: demand.visits,
             core_cycles_per_packet: knee.map_or(0.0, |sample| sample.core_cycles()),
             mpps: split.rates[number] * clock.megahertz(),
+            demand: Some(demand.clone()),
         }
     };
     PlanReport {

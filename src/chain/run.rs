@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::chain::live::{Change, Events, Hung, Live, Made, PlannedEvent};
+use hermes_testbench::chain::live::{Adapt, Change, Decision, Events, Hung, Live, Made, PlannedEvent};
 use hermes_testbench::chain::schedule::{fair_split, Share};
 use hermes_testbench::chain::{
     check_counts, limit_for, visits, Chain, Changed, Function, FunctionTimes, Ran, Setting, Sharing,
@@ -18,7 +18,9 @@ use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, CaptureWriter, Frame};
 use hermes_testbench::verdict::Verdict;
 
-use super::array_report::{ArrayFunction, ArrayReport, ChangeReport, HungReport, Verdicts};
+use super::array_report::{
+    ArrayFunction, ArrayReport, ChangeReport, DecidedFunction, DecisionReport, HungReport, Verdicts,
+};
 use super::plan::PlanReport;
 use super::taps::Taps;
 use super::{each_on_its_line, ChainArg, FaultLines};
@@ -69,6 +71,10 @@ pub struct Args {
     /// Split of `hermes chain plan --json`, for `--mode gnet`
     #[arg(long, value_name = "FILE", help_heading = "Cores")]
     plan: Option<PathBuf>,
+    /// Give out cores anew when what comes changes, by the profiles in --plan: the host reads the
+    /// counters of the array every 65,536 cycles. Needs --mode gnet and --through ports
+    #[arg(long, help_heading = "Cores")]
+    adapt: bool,
     /// Warps of a turn, with `--mode temporal`
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Cores")]
     batch: u32,
@@ -116,6 +122,36 @@ impl Args {
         let files = files.input("--events", self.events.as_deref()).file("--events", self.events.as_deref());
         let files = files.folder("--taps", self.taps.as_deref());
         files.input("--plan", self.plan.as_deref()).and(self.results.files())
+    }
+
+    /// What the cores of `chain` are given out anew by, if they are; `most` are the warps of each
+    /// function that a core can have, and the chain file has this `limit`.
+    fn adapt(
+        &self,
+        chain: &Chain,
+        config: &Config,
+        most: &[u32],
+        limit: u32,
+    ) -> anyhow::Result<Option<Adapt>> {
+        let path = match (&self.plan, self.adapt) {
+            (_, false) => return Ok(None),
+            (Some(path), true) if self.mode == Some(Mode::Gnet) => path,
+            (_, true) => {
+                bail!("--adapt: expected with --mode gnet and --plan, which says what functions cost")
+            }
+        };
+        ensure!(
+            self.through == Through::Ports,
+            "--adapt: expected --through ports, whose host is free to move cores"
+        );
+        ensure!(
+            self.events.is_none(),
+            "--adapt with --events: expected one of them, since both move the cores"
+        );
+        let names = chain.functions.iter().map(|function| function.name.as_str());
+        let plan = PlanReport::read(path, names)?;
+        let demands = plan.demands(path, config.cores, most.iter().copied())?;
+        Ok(Some(Adapt::new(demands, config.lanes as u32, limit == 0)))
     }
 
     /// Gives the functions of `chain` cores as `--mode` says.
@@ -204,7 +240,10 @@ impl Args {
 
     fn options(&self, chain: &Chain) -> RunOptions {
         let watchdog = chain.all().map(|function| function.watchdog).max();
-        self.arrivals.watched(self.commit_limit, watchdog.unwrap_or(0), self.memory.mem_latency)
+        let watched =
+            self.arrivals.watched(self.commit_limit, watchdog.unwrap_or(0), self.memory.mem_latency);
+        // Windows go on while no packet comes.
+        RunOptions { skip_idle: watched.skip_idle && !self.adapt, ..watched }
     }
 }
 
@@ -223,7 +262,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         frame_bytes: Some(u32::try_from(longest)?),
     };
     let mut chain = plan.place(on).map_err(each_on_its_line)?;
+    let most: Vec<_> = chain.functions.iter().map(|function| function.mcw).collect();
+    let limit = chain.limit;
     let sharing = args.share(&mut chain, &config)?;
+    let adapt = args.adapt(&chain, &config, &most, limit)?;
     let chain = chain;
     let model = chain.model();
     if let (Err(name), Through::Ports) = (&model, args.through) {
@@ -242,7 +284,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     let live = match &events {
         Some(events) => Some(Live::of(&chain, events, &config).map_err(each_on_its_line)?),
-        None => watched.map(|_| Live::unchanged(&chain)),
+        None if watched.is_some() || adapt.is_some() => Some(Live { adapt, ..Live::unchanged(&chain) }),
+        None => None,
     };
     let renews = events.iter().flat_map(|events| &events.events).any(PlannedEvent::renews_tables);
     ensure!(!(renews && args.taps.is_some()), "--taps with new tables in --events: expected one of them");
@@ -313,6 +356,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         compared: visits.is_some() || changed.is_some(),
         functions: functions(&chain, &verdicts, &counts, &result, &times, live.as_ref()),
         changes: changes(live.as_ref(), changed.as_ref()),
+        decisions: decisions(&chain, changed.as_ref(), args.clock),
         hung: hung(&chain, changed.as_ref()),
         delays: Delays::of(&packet_times, args.arrivals.process().is_scheduled()),
         fault_records: result.faults.clone(),
@@ -355,6 +399,32 @@ fn changes(live: Option<&Live>, changed: Option<&Changed>) -> Vec<ChangeReport> 
         stood: made.stood,
     };
     live.changes.iter().zip(&changed.made).map(report).collect()
+}
+
+/// What was decided about the cores.
+fn decisions(chain: &Chain, changed: Option<&Changed>, clock: Clock) -> Vec<DecisionReport> {
+    let report = |decision: &Decision| DecisionReport {
+        cycle: decision.cycle,
+        stood: decision.stood,
+        expected_mpps: decision.expected * clock.megahertz(),
+        functions: (chain
+            .functions
+            .iter()
+            .zip(&decision.by)
+            .zip(decision.before.iter().zip(&decision.after)))
+        .map(|((function, by), (before, after))| DecidedFunction {
+            name: function.name.clone(),
+            mpps: by.rate * clock.megahertz(),
+            core_cycles_per_packet: by.core_cycles,
+            waiting: by.queued,
+            cores_before: before.cores,
+            mcw_before: before.warps,
+            cores: after.cores,
+            mcw: after.warps,
+        })
+        .collect(),
+    };
+    changed.iter().flat_map(|changed| &changed.decisions).map(report).collect()
 }
 
 /// The functions that hang.
@@ -413,6 +483,7 @@ fn functions(
             faulted: counts.faulted.into(),
             verdicts: named,
             cores: live.and_then(|live| live.cores(number)).unwrap_or(function.cores),
+            mcw: function.mcw,
             warps: counts.visits.into(),
             lanes_per_visit: packets / f64::from(counts.visits).max(1.0),
             core_cycles_per_packet: active as f64 / packets.max(1.0),

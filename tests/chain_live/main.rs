@@ -1,5 +1,6 @@
 //! Chains that change while packets flow: the command, the order of the steps, and many changes.
 
+mod adapt;
 mod bench;
 mod command;
 #[path = "../common/mod.rs"]

@@ -6,7 +6,7 @@ use hermes_testbench::chain::paper::{function, PaperChains, FUNCTIONS};
 use hermes_testbench::chain::profile::rate_of;
 use hermes_testbench::chain::schedule::Share;
 use hermes_testbench::chain::{check_counts, limit_for, visits, Chain, Ran, Setting, Sharing};
-use hermes_testbench::cosim::{Arrivals, Packet, PacketTimes, Progress, RunOptions};
+use hermes_testbench::cosim::{Arrivals, Guards, Packet, PacketTimes, Progress, RunOptions};
 use hermes_testbench::metrics::Clock;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{Frame, Kind};
@@ -47,9 +47,29 @@ pub struct ChainRun {
     pub cores: Vec<usize>,
     /// Warps of each on a core.
     pub warps: Vec<u32>,
+    /// They are not guarded: each reaches all packets, and its instructions may come from anywhere.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub open: bool,
     /// They take turns; else each has cores of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<TurnsOf>,
+}
+
+/// Whether it is false: what is usual is not written.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_not(value: &bool) -> bool {
+    !value
+}
+
+/// Core-cycles that a packet of so many bytes takes at a function, measured with full warps: for
+/// estimates.
+pub(crate) fn core_cycles(name: &str, bytes: usize) -> f64 {
+    match name {
+        "firewall" => 40.0,
+        "ipsec" => 90.0 + 1.9 * bytes as f64,
+        "nids" => 60.0 + 1.2 * bytes as f64,
+        _ => 10.0,
+    }
 }
 
 impl ChainRun {
@@ -95,12 +115,7 @@ impl ChainRun {
 
     /// What a run takes: core-cycles a packet, measured.
     pub(crate) fn estimate(&self, packets: usize, bytes: usize) -> Estimate {
-        let each = |name: &String| match name.as_str() {
-            "firewall" => 40.0,
-            "ipsec" => 90.0 + 1.9 * bytes as f64,
-            "nids" => 60.0 + 1.2 * bytes as f64,
-            _ => 10.0,
-        };
+        let each = |name: &String| core_cycles(name, bytes);
         let slowest = self.functions.iter().zip(&self.cores).map(|(name, cores)| each(name) / *cores as f64);
         let a_packet = match self.turns {
             None => slowest.fold(0.0, f64::max),
@@ -208,6 +223,12 @@ impl ChainWork {
             Some(_) => 0,
         };
         chain.share(&shares);
+        if run.open {
+            for function in &mut chain.functions {
+                function.guards =
+                    Guards { guarded: false, may_load: true, may_store: true, may_reserve: true };
+            }
+        }
         let kernels: Vec<_> = chain
             .functions
             .iter()

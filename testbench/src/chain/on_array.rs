@@ -7,7 +7,7 @@ use anyhow::{ensure, Context as _};
 use hermes_rtl::top::clear_rows;
 use verilator_sys::Model;
 
-use super::live::{Became, Checked, Hung, Live, LiveHost, Made, Seen};
+use super::live::{Became, Checked, Decision, Hung, Live, LiveHost, Made, Seen};
 use super::model::{ChainModel, Visit};
 use super::placed::Chain;
 use super::schedule::Share;
@@ -81,6 +81,8 @@ pub struct Changed {
     pub hung: Vec<Hung>,
     /// What became of the packets at each function.
     pub functions: Vec<Became>,
+    /// What was decided about the cores.
+    pub decisions: Vec<Decision>,
 }
 
 impl Setting<'_> {
@@ -185,6 +187,7 @@ impl Setting<'_> {
         ports.run.faults = manager.faults.drain(..).chain(rest).collect();
         let numbers = (0..host.info().functions).map(|number| host.function_counts(number));
         let numbers: Vec<_> = numbers.collect::<Result<_, _>>()?;
+        let decisions = manager.decisions().to_vec();
         let LiveHost { paths, made, hung, .. } = manager;
         let Checked { records, functions } = paths
             .check(chain, live, packets, &ports, &numbers)
@@ -194,7 +197,7 @@ impl Setting<'_> {
         Ok(Ran {
             result: RunResult { packets: records, ..ports.run },
             counts: counts.collect(),
-            changed: Some(Changed { made, hung, functions }),
+            changed: Some(Changed { made, hung, functions, decisions }),
             ways: paths.packets.iter().map(|seen| seen.iter().map(way).collect()).collect(),
             times: paths.times,
         })

@@ -151,6 +151,11 @@ pub(crate) fn argument_words(function: u32, argument: u32) -> Vec<RegisterWord> 
     vec![("NF_SELECT", function), (if function == 0 { WORDS[1].0 } else { WORDS[1].1 }, argument)]
 }
 
+/// The writes after which a core has at most `mcw` warps of function number `function`.
+pub(crate) fn warps_words(function: u32, mcw: u32) -> Vec<RegisterWord> {
+    vec![("NF_SELECT", function), (if function == 0 { WORDS[9].0 } else { WORDS[9].1 }, mcw)]
+}
+
 /// The writes after which packets that `function` forwards go on to `next`, or leave.
 pub(crate) fn next_words(function: u32, next: Option<u32>) -> Vec<RegisterWord> {
     vec![("NF_SELECT", function), ("NF_NEXT", next.map_or(0, |next| GOES_ON | next))]

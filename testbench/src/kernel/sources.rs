@@ -22,11 +22,11 @@ macro_rules! files {
 /// A file's name and text.
 type Source = (&'static str, &'static str);
 
-/// What sources include: of kernels in assembly, in C, and of those that use the memories of other
-/// nodes.
+/// What sources include: of kernels in assembly, in C, also as network functions, and of those that
+/// use the memories of other nodes.
 const INCLUDES: &[Source] = files! { "include":
     "packet.inc" "check.inc" "classify.inc" "payload.inc" "route.inc" "ttl.inc"
-    "hermes.h" "hermes_atomic.h" "string.h"
+    "hermes.h" "hermes_atomic.h" "hermes_nf.h" "string.h"
     "hermes_shmem.h" "hermes_collectives.h" "hermes_shmem.inc"
 };
 /// What the library's own sources include.

@@ -3,14 +3,15 @@
 
 use std::collections::VecDeque;
 
+use super::adapter::{Adapter, Decision};
 use super::events::When;
 use super::paths::Paths;
-use super::steps::{Live, Step};
+use super::steps::{Change, Live, Step};
 use crate::chain::placed::Chain;
 use crate::chain::plan::OnHang;
 use crate::cosim::{
-    argument_words, chain_words, context_words, core_words, entry_words, next_words, Access, ArrayInfo,
-    Attention, Completion, CosimError, FaultRecord, Function as Context, RegisterWord,
+    argument_words, chain_words, context_words, core_words, entry_words, next_words, warps_words, Access,
+    ArrayInfo, Attention, Completion, CosimError, FaultRecord, Function as Context, RegisterWord,
 };
 use hermes_rtl::config::WATCHDOG_CAUSE;
 use hermes_rtl::host::registers::offset;
@@ -53,6 +54,7 @@ enum Of {
     Change,
     Faults,
     Stub(usize),
+    Counters,
 }
 
 /// What the step under way waits for.
@@ -95,6 +97,10 @@ pub struct LiveHost<'a> {
     record: (Vec<u32>, u32),
     /// Threads of each function that the watchdog has ended, with the cycle.
     ended: Vec<VecDeque<(u64, u32)>>,
+    /// The changes, those that the host has decided itself among them.
+    changes: Vec<Change>,
+    /// Cores are given out anew.
+    adapter: Option<Adapter>,
 }
 
 impl<'a> LiveHost<'a> {
@@ -124,6 +130,8 @@ impl<'a> LiveHost<'a> {
             next_look: FAULT_LOOK,
             record: (Vec::new(), 0),
             ended: vec![VecDeque::new(); count],
+            changes: live.changes.clone(),
+            adapter: live.adapt.as_ref().map(|adapt| Adapter::new(adapt, chain.shares())),
         }
     }
 
@@ -143,7 +151,15 @@ impl<'a> LiveHost<'a> {
                 Some(Of::Stub(function)) if !self.in_flight.contains(&Of::Stub(function)) => {
                     self.paths.stubs[function].end(at.cycle);
                 }
+                Some(Of::Counters) => self.counted(*answer, &at),
                 Some(Of::Stub(_)) | None => {}
+            }
+        }
+        if !self.in_flight.contains(&Of::Counters) {
+            let cores = self.info.cores;
+            let reading = self.adapter.as_mut().map(|adapter| adapter.reading(at.now, cores));
+            for access in reading.into_iter().flatten() {
+                self.submit(Of::Counters, access, &mut at);
             }
         }
         self.go_on(&mut at)?;
@@ -153,6 +169,22 @@ impl<'a> LiveHost<'a> {
             self.submit(Of::Faults, Access::Read { offset: offset("FAULT_LEVEL") }, &mut at);
         }
         Ok(())
+    }
+
+    /// What was decided about the cores.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        self.adapter.as_ref().map_or(&[], |adapter| &adapter.decisions)
+    }
+
+    /// A register of a reading of the counters was answered: cores may be given out anew.
+    fn counted(&mut self, answer: Completion, at: &Attention<'_>) {
+        let owners = &self.paths.cores;
+        let change = self.adapter.as_mut().and_then(|adapter| adapter.answer(answer, at.now, owners));
+        if let Some(change) = change {
+            self.changes.push(change);
+            self.made.push(Made::default());
+        }
     }
 
     fn submit(&mut self, of: Of, access: Access, at: &mut Attention<'_>) {
@@ -182,7 +214,7 @@ impl<'a> LiveHost<'a> {
     }
 
     fn is_due(&self, now: u64) -> bool {
-        match self.live.changes.get(self.change).map(|change| change.when) {
+        match self.changes.get(self.change).map(|change| change.when) {
             Some(When::Packet(packet)) => self.paths.started() > packet,
             Some(When::Cycle(cycle)) => now >= cycle,
             None => false,
@@ -192,7 +224,6 @@ impl<'a> LiveHost<'a> {
     /// Begins the next change if it is due, and the next step if the one before is done.
     fn go_on(&mut self, at: &mut Attention<'_>) -> Result<(), CosimError> {
         while self.wait == Wait::Nothing && !self.is_busy() {
-            let live = self.live;
             if self.step == 0 {
                 if !self.is_due(at.now) {
                     return Ok(());
@@ -200,12 +231,15 @@ impl<'a> LiveHost<'a> {
                 self.made[self.change].began = Some(at.now);
                 self.made[self.change].packets = self.paths.started();
             }
-            let Some(step) = live.changes[self.change].steps.get(self.step) else {
+            let Some(step) = self.changes[self.change].steps.get(self.step).cloned() else {
                 self.made[self.change].stood = Some(at.now);
+                if let Some(adapter) = &mut self.adapter {
+                    adapter.stands(at.now);
+                }
                 (self.change, self.step) = (self.change + 1, 0);
                 continue;
             };
-            self.begin(step, at)?;
+            self.begin(&step, at)?;
             if self.wait == Wait::Nothing {
                 self.step += 1;
             }
@@ -252,6 +286,12 @@ impl<'a> LiveHost<'a> {
                 self.paths.cores.clone_from(cores);
                 core_words(cores, self.info.cores)
             }
+            Step::Warps { number, warps } => {
+                self.contexts[*number as usize].mcw = *warps;
+                warps_words(*number, *warps)
+            }
+            // Nothing else changes the entry then.
+            Step::Limit(limit) => chain_words(*limit, live.first.first().map_or(0, |(_, number)| *number)),
             Step::WaitCores => {
                 self.read_register("CORE_READY", Wait::Ready, at);
                 return Ok(());
@@ -276,7 +316,7 @@ impl<'a> LiveHost<'a> {
             return;
         }
         let live = self.live;
-        let step = &live.changes[self.change].steps[self.step];
+        let step = &self.changes[self.change].steps[self.step];
         let all = u32::MAX >> (32 - self.info.cores);
         match self.wait {
             Wait::Ready if answer.value != all => self.read_register("CORE_READY", Wait::Ready, at),

@@ -5,8 +5,10 @@
 //! | `events` | the file of changes, checked |
 //! | `steps` | what the host does for each of them, in its order |
 //! | `manager` | the host that does so, cycle by cycle |
+//! | `adapter` | the host that gives out cores anew by what it counts |
 //! | `paths` | which functions each packet visited, and what must come out by that |
 
+mod adapter;
 mod events;
 mod manager;
 mod paths;
@@ -14,6 +16,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+pub use adapter::{Adapt, DecidedBy, Decision};
 pub use events::{CoresAfter, Events, PlannedEvent, What, When};
 pub use manager::{Hung, LiveHost, Made};
 pub use paths::{Became, Checked, History, Paths, Seen};

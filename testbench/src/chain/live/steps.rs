@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::adapter::Adapt;
 use super::events::{CoresAfter, Events, PlannedEvent, What, When};
 use crate::apps::{App, Placement};
 use crate::chain::placed::Chain;
@@ -43,6 +44,15 @@ pub enum Step {
     },
     /// Cores get other numbers.
     Cores(Vec<Option<u32>>),
+    /// A core has another number of warps of a number at most.
+    Warps {
+        /// The number.
+        number: u32,
+        /// The warps: its MCW.
+        warps: u32,
+    },
+    /// Another number of warps may be in flight at most.
+    Limit(u32),
     /// Waits until every core has its number.
     WaitCores,
     /// Waits until no packet waits for a number, which gets none any more.
@@ -88,6 +98,9 @@ pub struct Live {
     pub changes: Vec<Change>,
     /// New tables that they bring.
     pub tables: Vec<NewTables>,
+    /// Cores are given out anew when what comes changes. Only without other changes, which move
+    /// cores too.
+    pub adapt: Option<Adapt>,
 }
 
 /// Where a chain is between two changes.
@@ -128,7 +141,7 @@ impl Live {
     #[must_use]
     pub fn unchanged(chain: &Chain) -> Self {
         let first = (0..chain.functions.len()).map(|function| (function, function as u32)).collect();
-        Self { first, changes: Vec::new(), tables: Vec::new() }
+        Self { first, changes: Vec::new(), tables: Vec::new(), adapt: None }
     }
 
     /// The steps of `events` on `chain`, which was placed on an array of `config` with the

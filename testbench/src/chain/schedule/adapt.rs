@@ -1,6 +1,8 @@
 //! When cores are given out anew: the paper's scheduler runs when the traffic of a function changes
 //! by more than 10 %.
 
+use std::cmp::Reverse;
+
 use super::Demand;
 
 /// Cycles of a window.
@@ -19,6 +21,8 @@ pub struct Counted {
     pub core_cycles: u64,
     /// Warps that wait for it at the end of the window.
     pub queued: u32,
+    /// Its warp slots are full then.
+    pub full: bool,
 }
 
 /// Watches the rates of the functions.
@@ -53,19 +57,23 @@ impl Watch {
 /// packet that the profile has for the present split.
 ///
 /// A function whose core-cycles a packet are fewer than in the profile became cheaper: its cost is
-/// scaled down. More of them say little, as slots that wait for packets count too; only where most
-/// warps wait, that is of the function that holds the others back, the cost is scaled up: else a
-/// cost that rose is not seen.
+/// scaled down. More of them say little, as slots that wait for packets count too; only of the
+/// function that holds the others back the cost is scaled up: else a cost that rose is not seen.
+/// It is the one for which most warps wait, its slots full. Nobody waits for the first function,
+/// whose packets are in the ring: it is that one if its slots are full and no other one's are.
 pub fn rescale(demands: &mut [Demand], profiled: &[f64], counted: &[Counted]) {
-    let most = counted.iter().map(|counted| counted.queued).max().filter(|most| *most > 0);
-    let fullest = most.and_then(|most| counted.iter().position(|counted| counted.queued == most));
+    let full = || counted.iter().enumerate().filter(|(_, counted)| counted.full);
+    let waits = full().filter(|(_, counted)| counted.queued > 0);
+    let fullest = waits.max_by_key(|(number, counted)| (counted.queued, Reverse(*number)));
+    let fullest = fullest.or_else(|| full().next().filter(|(number, _)| *number == 0));
+    let fullest = fullest.map(|(number, _)| number);
     for (number, ((demand, profiled), counted)) in demands.iter_mut().zip(profiled).zip(counted).enumerate() {
         if counted.packets == 0 || *profiled <= 0.0 {
             continue;
         }
         let factor = counted.core_cycles as f64 / counted.packets as f64 / profiled;
         if factor < 1.0 || fullest == Some(number) {
-            demand.cost = demand.cost.scaled(factor);
+            *demand = demand.scaled(factor);
         }
     }
 }
@@ -111,19 +119,26 @@ mod tests {
             visits: 1.0,
             most_warps: 4,
             max_latency: None,
+            excess: 0.0,
         };
         let mut demands = vec![demand("a"), demand("b")];
         let cores = |demands: &[Demand]| -> Vec<usize> {
             split(32, 8, demands, None).unwrap().shares.iter().map(|share| share.cores).collect()
         };
         assert_eq!(cores(&demands), [4, 4]);
-        let counted = |packets, core_cycles, queued| Counted { packets, core_cycles, queued };
+        let counted =
+            |packets, core_cycles, queued| Counted { packets, core_cycles, queued, full: queued > 50 };
         // The first one waits for packets: its 4 core-cycles a packet tell nothing.
         let window = [counted(1000, 4000, 2), counted(1000, 6250, 90)];
         rescale(&mut demands, &[1.25, 1.25], &window);
         assert_eq!(demands[0].cost, demand("a").cost);
         assert_eq!(demands[1].cost.cycles(1, 1), 5.0 * demand("b").cost.cycles(1, 1));
         assert_eq!(cores(&demands), [2, 6]);
+        // The same of the first one, for which nobody waits but in the ring.
+        let mut of_entry = vec![demand("a"), demand("b")];
+        let first = Counted { full: true, ..counted(1000, 6250, 0) };
+        rescale(&mut of_entry, &[1.25, 1.25], &[first, counted(1000, 4000, 2)]);
+        assert_eq!(cores(&of_entry), [6, 2]);
         // It falls again, where nothing waits.
         let window = [counted(1000, 4000, 0), counted(1000, 1250, 0)];
         rescale(&mut demands, &[1.25, 6.25], &window);

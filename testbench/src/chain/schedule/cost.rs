@@ -32,7 +32,8 @@ pub struct Point {
 }
 
 /// How long a warp is at a function.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cost {
     /// A line, of warps of so many lanes.
     Linear(Linear, u32),
@@ -42,7 +43,8 @@ pub enum Cost {
 
 /// Measured points: those of one core by their warps, and what further cores add for each warp of
 /// a core, by the cores.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Measured {
     one_core: Vec<(f64, f64)>,
     further: Vec<(f64, f64)>,
@@ -96,12 +98,18 @@ impl Cost {
     /// on each of so many cores, all of them always busy.
     #[must_use]
     pub fn cycles(&self, warps: u32, cores: usize) -> f64 {
+        self.cycles_at(f64::from(warps), cores)
+    }
+
+    /// The same, with so many warps on a core in the mean.
+    #[must_use]
+    pub fn cycles_at(&self, warps: f64, cores: usize) -> f64 {
         match self {
             Self::Linear(Linear { k1, b1, k2, b2 }, lanes) => {
-                let threads = f64::from(warps * lanes);
+                let threads = warps * f64::from(*lanes);
                 k1 * threads + b1 + k2 * threads * cores as f64 + b2
             }
-            Self::Measured(measured) => measured.cycles(f64::from(warps), cores as f64),
+            Self::Measured(measured) => measured.cycles(warps, cores as f64),
         }
     }
 

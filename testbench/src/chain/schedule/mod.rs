@@ -9,8 +9,11 @@
 
 pub mod adapt;
 mod cost;
+pub mod feedback;
 
 pub use cost::{errors, Cost, Linear, Measured, Point};
+
+use serde::{Deserialize, Serialize};
 
 /// By how much the rate is raised at a time: P of the paper.
 const STEP: f64 = 1.0 / 16.0;
@@ -21,7 +24,8 @@ const HEADROOM: f64 = 1.25;
 const NEARLY_ALL: f64 = 63.0 / 64.0;
 
 /// What is asked of a function, and what it costs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Demand {
     /// Its name.
     pub name: String,
@@ -34,6 +38,10 @@ pub struct Demand {
     /// Most cycles from the start of a warp to the start of the next one in its slot, if there is a
     /// limit.
     pub max_latency: Option<f64>,
+    /// Cycles that a warp is there longer in the chain than the cost says: C of the paper, by
+    /// [`feedback::excess`]; 0 before the chain ran.
+    #[serde(default)]
+    pub excess: f64,
 }
 
 /// What a function gets.
@@ -101,14 +109,58 @@ pub enum Infeasible {
 }
 
 impl Demand {
+    /// Makes sure that a split can be made by it on an array with so many cores, if it was read
+    /// from a file.
+    ///
+    /// # Errors
+    /// What is wrong, and what was expected.
+    pub fn check(&self, cores: usize) -> Result<(), String> {
+        let good = |value: f64| value.is_finite() && value > 0.0;
+        if !(good(self.visits) && self.visits <= 1.0) {
+            return Err(format!("visits {}: expected more than 0, and 1 at most", self.visits));
+        }
+        if !(1..=32).contains(&self.most_warps) {
+            return Err(format!("most_warps {}: expected 1 to 32", self.most_warps));
+        }
+        if !self.excess.is_finite() {
+            return Err(format!("excess {}: expected a number", self.excess));
+        }
+        if let Some(limit) = self.max_latency.filter(|limit| !good(*limit)) {
+            return Err(format!("max_latency {limit}: expected more than 0"));
+        }
+        let shares = (1..=cores).flat_map(|cores| (1..=self.most_warps).map(move |warps| (warps, cores)));
+        let cycles = |(warps, cores)| (warps, cores, self.cycles(Share { cores, warps }));
+        match shares.map(cycles).find(|(_, _, cycles)| !good(*cycles)) {
+            Some((warps, cores, cycles)) => Err(format!(
+                "cost: {cycles} cycles with {warps} warps on {cores} cores: expected more than 0"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Cycles from the start of a warp to the start of the next one in its slot, with so many warps
+    /// on each of so many cores: those of the cost, and C. What was measured to be less is at least
+    /// half of the cost.
+    #[must_use]
+    pub fn cycles(&self, Share { cores, warps }: Share) -> f64 {
+        let cycles = self.cost.cycles(warps, cores);
+        (cycles + self.excess).max(0.5 * cycles)
+    }
+
+    /// This with all cycles `factor` times as many.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self { cost: self.cost.scaled(factor), excess: factor * self.excess, ..self.clone() }
+    }
+
     /// Packets of the chain a cycle on so many cores with so many warps each, as equation 2 has it.
-    fn rate(&self, lanes: u32, Share { cores, warps }: Share) -> f64 {
-        let threads = f64::from(lanes * warps) * cores as f64;
-        threads / self.cost.cycles(warps, cores) / self.visits
+    fn rate(&self, lanes: u32, share: Share) -> f64 {
+        let threads = f64::from(lanes * share.warps) * share.cores as f64;
+        threads / self.cycles(share) / self.visits
     }
 
     fn is_quick(&self, share: Share) -> bool {
-        self.max_latency.is_none_or(|limit| self.cost.cycles(share.warps, share.cores) <= limit)
+        self.max_latency.is_none_or(|limit| self.cycles(share) <= limit)
     }
 
     /// The fewest warps on each of `cores` cores that carry `rate` within the limit: equations 3
@@ -165,7 +217,7 @@ pub fn split(lanes: u32, cores: usize, demands: &[Demand], wanted: Option<f64>) 
     for demand in demands {
         if demand.best(lanes, most).0 == 0.0 {
             let shares = (1..=most).map(|cores| Share { cores, warps: 1 });
-            let best = shares.map(|share| demand.cost.cycles(share.warps, share.cores));
+            let best = shares.map(|share| demand.cycles(share));
             return Err(Infeasible::Latency {
                 function: demand.name.clone(),
                 limit: demand.max_latency.unwrap_or(0.0),

@@ -13,6 +13,7 @@ fn demand(name: &str, k1: f64, b1: f64, most_warps: u32) -> Demand {
         visits: 1.0,
         most_warps,
         max_latency: None,
+        excess: 0.0,
     }
 }
 
@@ -114,7 +115,8 @@ fn no_split_is_better() {
                 let cost = Cost::Measured(Measured::of(&points).unwrap());
                 let visits = random.gen_range(0.3..=1.0);
                 let max_latency = random.gen_bool(0.2).then_some(3.0 * lone);
-                Demand { name: number.to_string(), cost, visits, most_warps: 8, max_latency }
+                let name = number.to_string();
+                Demand { name, cost, visits, most_warps: 8, max_latency, excess: 0.0 }
             })
             .collect();
         let least = |cores: &Vec<usize>| rates(32, &demands, cores).into_iter().fold(f64::INFINITY, f64::min);

@@ -1,12 +1,15 @@
 //! Figures of the G-NET paper (sections 2.2, 5.2 and 7) on whole cores.
 
+mod guards;
 mod latency;
 mod profiles;
 mod rates;
+mod sixteen;
 
 use hermes_testbench::chain::paper::{function, CHAINS, FUNCTIONS};
+use hermes_testbench::chain::schedule::feedback::{excess, Stayed};
 use hermes_testbench::chain::schedule::{
-    fair_split, rates, split, Cost, Demand, Linear, Measured, Point, Split,
+    fair_split, rates, split, Cost, Demand, Linear, Measured, Point, Share, Split,
 };
 
 use super::{figure, labels, Results};
@@ -21,9 +24,14 @@ pub const ALL: &[Experiment] = &[
     rates::BY_SIZE,
     rates::OVER_TEMPORAL,
     rates::OVER_FAIR,
+    guards::EXPERIMENT,
     latency::CDF,
     latency::AGAINST_TEMPORAL,
+    sixteen::EXPERIMENT,
 ];
+
+/// A chain: its name, and its functions.
+type Name = (&'static str, &'static [&'static str]);
 
 /// Lanes of a core.
 const LANES: u32 = 32;
@@ -125,6 +133,7 @@ fn profile_cell(name: &str, behind: &[&str], bytes: usize, cores: usize, warps: 
         behind: owned(behind),
         cores: vec![cores],
         warps: vec![warps],
+        open: false,
         turns: None,
     };
     let base = Parameters::of_chain(run, CORES)?;
@@ -185,6 +194,7 @@ fn demands(results: &Results, chain: &[&'static str], bytes: usize, linear: bool
             visits: 1.0,
             most_warps: knee(name),
             max_latency: None,
+            excess: 0.0,
         })
     };
     chain.iter().enumerate().map(demand).collect()
@@ -193,6 +203,25 @@ fn demands(results: &Results, chain: &[&'static str], bytes: usize, linear: bool
 /// The split that the scheduler chooses.
 fn choice(results: &Results, chain: &[&'static str], bytes: usize) -> Option<Split> {
     split(LANES, CORES, &demands(results, chain, bytes, false)?, None).ok()
+}
+
+/// The costs of the functions of a chain, with what a run of it with `cores` has shown of them: C.
+fn fed_back(results: &Results, chain: Name, bytes: usize, cores: &[usize]) -> Option<Vec<Demand>> {
+    let run = measured(results, chain.0, bytes, "spatial", cores)?;
+    let mut demands = demands(results, chain.1, bytes, false)?;
+    for (((demand, function), cores), name) in demands.iter_mut().zip(&run.functions).zip(cores).zip(chain.1)
+    {
+        demand.excess = excess(
+            demand,
+            &Stayed {
+                share: Share { cores: *cores, warps: knee(name) },
+                visits: function.warps,
+                stay: function.stay,
+                core_cycles: function.core_cycles as f64,
+            },
+        );
+    }
+    Some(demands)
 }
 
 /// What a split carries by the profiles, in packets a cycle.
@@ -217,6 +246,7 @@ fn chain_cell(
         behind: Vec::new(),
         cores: cores.to_vec(),
         warps: chain.iter().map(|name| knee(name)).collect(),
+        open: false,
         turns,
     };
     let base = Parameters::of_chain(run, CORES)?;
