@@ -8,8 +8,8 @@ use hermes_rtl::config::Config;
 use hermes_testbench::chain::live::{Change, Events, Hung, Live, Made, PlannedEvent};
 use hermes_testbench::chain::schedule::{fair_split, Share};
 use hermes_testbench::chain::{
-    check_counts, limit_for, visits, Chain, Changed, Function, FunctionTimes, Ran, Setting, Sharing,
-    Surroundings, Visit, MOST_FUNCTIONS,
+    check_counts, limit_for, visits, Chain, ChainPlan, Changed, Function, FunctionTimes, Ran, Setting,
+    Sharing, Surroundings, Visit, MOST_FUNCTIONS,
 };
 use hermes_testbench::cosim::{ArraySetup, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult};
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
@@ -171,13 +171,14 @@ impl Args {
         Ok(Sharing::Spatial)
     }
 
-    /// The array, with room for `functions`.
-    fn config(&self, functions: usize) -> anyhow::Result<Config> {
+    /// The array, with room for `functions`, and with branches if packets branch.
+    fn config(&self, functions: usize, branches: bool) -> anyhow::Result<Config> {
         let mut config = self.array.config()?;
         if config.network_functions == 0 {
             // New functions need numbers beside those of the chain.
             let usual = functions.next_power_of_two().max(2);
             config.network_functions = if self.events.is_some() { MOST_FUNCTIONS } else { usual };
+            config.function_branches = branches;
         }
         config.packet_ports |= self.through == Through::Ports;
         config.validate()?;
@@ -197,6 +198,23 @@ impl Args {
         Ok(())
     }
 
+    /// Makes sure that a chain whose packets branch runs as such a chain can.
+    fn check_branches(&self, plan: &ChainPlan) -> anyhow::Result<()> {
+        let Some(branching) = plan.branching() else { return Ok(()) };
+        let watched = plan.functions.iter().find(|function| function.on_hang.is_some());
+        let on_hang = watched.map(|function| format!("on_hang of `{}`", function.name));
+        let events = self.events.as_ref().map(|_| "--events".to_string());
+        let turns = (self.mode == Some(Mode::Temporal)).then(|| "--mode temporal".to_string());
+        if let Some(what) = events.or(turns).or(on_hang) {
+            bail!(
+                "{what}: `{}` has edges by verdict; expected a chain without them ({})",
+                branching.name,
+                plan.path().display()
+            );
+        }
+        Ok(())
+    }
+
     /// Whether the host of the run can change the chain.
     fn is_live(&self) -> bool {
         self.through == Through::Ports && self.mode != Some(Mode::Temporal)
@@ -210,7 +228,8 @@ impl Args {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let (plan, events, files) = args.chain.read_with_events(args.files(), args.events.as_deref())?;
-    let config = args.config(plan.functions.len())?;
+    args.check_branches(&plan)?;
+    let config = args.config(plan.functions.len(), plan.branching().is_some())?;
     let frames = traffic::read(&args.pcap, args.max_packets)?.frames;
     if let Some(events) = &events {
         args.check_events()?;
