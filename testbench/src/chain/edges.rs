@@ -85,7 +85,13 @@ impl Edges {
     /// The same with other numbers.
     #[must_use]
     pub fn map(&self, number: impl Fn(usize) -> usize) -> Self {
-        let to = |edge: Option<usize>| edge.map(&number);
+        self.map_ends(|to| Some(number(to)))
+    }
+
+    /// The same with other numbers, or the end.
+    #[must_use]
+    pub fn map_ends(&self, number: impl Fn(usize) -> Option<usize>) -> Self {
+        let to = |edge: Option<usize>| edge.and_then(&number);
         Self {
             ports: self.ports.map(|edge| edge.map(to)),
             other: to(self.other),

@@ -7,7 +7,7 @@ use hermes_rtl::config::Config;
 use super::edges::Edges;
 use super::loaded::{build, data, needs, Loaded, Ring};
 use super::manifest::{Code, Packet};
-use super::plan::{ChainPlan, Hang, Planned};
+use super::plan::{ways, ChainPlan, Hang, Planned};
 use super::region::Region;
 use super::text::{ChainError, Problem};
 use crate::apps::{App, AppEntry};
@@ -311,21 +311,6 @@ impl ChainPlan {
         Ok(self.stack_bytes.as_ref().map_or(most, |said| said.get_ref().ilog2()))
     }
 
-    /// All ways of packets from the first function to the last one of each.
-    fn ways(&self) -> Vec<Vec<usize>> {
-        let mut open = vec![vec![0]];
-        let mut ways = Vec::new();
-        while let Some(way) = open.pop() {
-            let targets = way.last().map(|last| self.functions[*last].edges.targets()).unwrap_or_default();
-            if targets.is_empty() {
-                ways.push(way);
-                continue;
-            }
-            open.extend(targets.into_iter().rev().map(|to| way.iter().copied().chain([to]).collect()));
-        }
-        ways
-    }
-
     /// Bytes of a slot as a power of two: as the operator says, or enough for the longest frame and
     /// what the functions add.
     fn slots(&self, loaded: &[Loaded<'_>], frame_bytes: Option<u32>) -> Result<u32, ChainError> {
@@ -337,7 +322,8 @@ impl ChainPlan {
         };
         let most = slot::capacity(most_log2);
         // Of all ways that there are, one after the other if the chain changes.
-        let versions = if self.versions.is_empty() { self.ways() } else { self.versions.clone() };
+        let first = || ways(0, |function| self.functions[function].edges);
+        let versions = if self.versions.is_empty() { first() } else { self.versions.clone() };
         let mut longest = frame;
         for version in versions {
             let mut bytes = frame;

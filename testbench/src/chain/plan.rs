@@ -117,8 +117,8 @@ pub struct ChainPlan {
     pub functions: Vec<Planned>,
     /// Functions that come while packets flow, behind those of the chain in the count.
     pub(super) added: Vec<Planned>,
-    /// The chains that there are one after the other, each by the numbers of its functions in the
-    /// order of the visits, if the chain changes.
+    /// The ways of packets through the chains that there are one after the other, each by the
+    /// numbers of its functions in the order of the visits, if the chain changes.
     pub(super) versions: Vec<Vec<usize>>,
     /// Most entries in flight; 0: as many as there can be.
     pub limit: u32,
@@ -240,7 +240,7 @@ impl ChainPlan {
     /// one: the array needs branches then.
     #[must_use]
     pub fn branching(&self) -> Option<&Planned> {
-        self.functions.iter().find(|planned| !planned.edges.is_plain())
+        self.functions.iter().chain(&self.added).find(|planned| !planned.edges.is_plain())
     }
 
     /// The chain file.
@@ -285,6 +285,21 @@ impl ChainPlan {
         lines.push("}".to_string());
         lines.join("\n")
     }
+}
+
+/// All ways of packets from `first` on to the last function of each.
+pub(super) fn ways(first: usize, edges: impl Fn(usize) -> Edges) -> Vec<Vec<usize>> {
+    let mut open = vec![vec![first]];
+    let mut ways = Vec::new();
+    while let Some(way) = open.pop() {
+        let targets = way.last().map(|last| edges(*last).targets()).unwrap_or_default();
+        if targets.is_empty() {
+            ways.push(way);
+            continue;
+        }
+        open.extend(targets.into_iter().rev().map(|to| way.iter().copied().chain([to]).collect()));
+    }
+    ways
 }
 
 /// What is wrong with the numbers of the chain file.

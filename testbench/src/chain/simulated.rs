@@ -103,8 +103,8 @@ impl<'a> SimulatedChain<'a> {
         })
     }
 
-    /// As [`Self::follow`], through the functions of these numbers, as far as it is forwarded or
-    /// an edge leads on.
+    /// As [`Self::follow`], through the functions of these numbers, as far as it is forwarded; in a
+    /// chain that branches through all of them.
     ///
     /// # Errors
     /// As of [`Self::follow`].
@@ -114,12 +114,9 @@ impl<'a> SimulatedChain<'a> {
         packet: &SlotPacket,
         way: &[usize],
     ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
-        let chain = self.chain;
+        let branches = self.chain.all().any(|function| !function.edges.is_plain());
         self.follow_by(index, packet, &mut |visits| {
-            let goes_on = visits.last().is_none_or(|last| {
-                let edges = chain.function(last.function).edges;
-                last.verdict().is_forward() || edges.of(last.verdict()).is_some()
-            });
+            let goes_on = branches || visits.last().is_none_or(|last| last.verdict().is_forward());
             way.get(visits.len()).copied().filter(|_| goes_on)
         })
     }

@@ -155,18 +155,14 @@ pub(crate) fn argument_words(function: u32, argument: u32) -> Vec<RegisterWord> 
     vec![("NF_SELECT", function), (if function == 0 { WORDS[1].0 } else { WORDS[1].1 }, argument)]
 }
 
-/// The writes after which packets that `function` forwards go on to `next`, or leave.
-pub(crate) fn next_words(function: u32, next: Option<u32>) -> Vec<RegisterWord> {
-    vec![("NF_SELECT", function), ("NF_NEXT", next.map_or(0, |next| GOES_ON | next))]
-}
-
 /// The writes after which packets go on by `edges` behind `function`; those that branch need an
-/// array with branches.
+/// array with branches. Each verdict has its old edge or its new one in every cycle between.
 pub(crate) fn edge_words(function: u32, edges: &Edges, branches: bool) -> Vec<RegisterWord> {
     let word = |edge: Option<usize>| edge.map_or(0, |to| GOES_ON | to as u32);
-    let mut words = next_words(function, edges.other.map(|other| other as u32));
+    let mut words = vec![("NF_SELECT", function), ("NF_NEXT", word(edges.other))];
     if branches {
-        let port = |edge: &Option<Option<usize>>| edge.map_or(0, |own| word(own).max(OWN_END));
+        // All ports have edges of their own: none follows NF_NEXT from one write to the other.
+        let port = |edge: &Option<Option<usize>>| word(edge.unwrap_or(edges.other)).max(OWN_END);
         let ports = edges.ports.iter().rev().fold(0, |ports, edge| ports << EDGE_BITS | port(edge));
         words.push(("NF_NEXT_PORTS", ports));
         words.push(("NF_NEXT_DROP", word(edges.drop) | word(edges.fault) << EDGE_BITS));
@@ -234,7 +230,8 @@ impl<D: Device> Host<D> {
             let expected = format!("a function above {function}, at most {last}");
             option("next", next, (function + 1..=last).contains(&next), &expected)?;
         }
-        self.write_all(next_words(function, next))
+        let edges = Edges::to(next.map(|next| next as usize));
+        self.write_all(edge_words(function, &edges, self.info().function_branches))
     }
 
     /// Packets go on by `edges` behind `function`, to higher functions only.

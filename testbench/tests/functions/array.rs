@@ -43,9 +43,9 @@ pub fn config() -> Config {
     Config { cores: 3, lanes: 4, warps: 4, network_functions: FUNCTIONS, atomics: true, ..caches }
 }
 
-/// The same with packets that branch, packet ports and a fourth core.
+/// The same with packets that branch, packet ports, more functions and more cores.
 pub fn branching() -> Config {
-    Config { cores: 4, packet_ports: true, function_branches: true, ..config() }
+    Config { cores: 6, network_functions: 8, packet_ports: true, function_branches: true, ..config() }
 }
 
 /// A model of the array whose packets branch, which was just reset.
