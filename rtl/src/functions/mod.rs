@@ -6,8 +6,9 @@
 //! function to another, cleared by [`CoreClear`]. [`Chain`] holds the warps that wait for their
 //! next function; in each core [`Survivors`] finds which packets of a warp go on. Where packets
 //! branch, [`VerdictCodes`] in each core keeps by which edge, and [`BranchStep`] finds where the
-//! lanes of a warp wait. [`PacketWindow`] and [`FetchWindow`] find which memory is that of its packets, and where its instructions may
-//! come from. [`FunctionCounters`] count what the functions do. See docs/network-functions.md.
+//! lanes of a warp wait. [`PacketWindow`] and [`FetchWindow`] find which memory is that of its
+//! packets, and where its instructions may come from. [`FunctionCounters`] count what the functions
+//! do. See docs/network-functions.md.
 
 mod branch_step;
 mod chain;

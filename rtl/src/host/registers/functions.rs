@@ -181,8 +181,9 @@ pub struct FunctionAccess {
     #[state(mcw_value[5:0])]
     pub mcw_write: Strobe<6>,
     /// Bit 3: the packets that the selected NF forwards go on, to the NF in bits 2:0; 0: they leave
-    /// the chain. With branches: but for ports with an edge of their own in NF_NEXT_PORTS. A value with an NF that is not above the selected one, or that the array does not
-    /// have, is kept as 0.
+    /// the chain. With branches: but for ports with an edge of their own in NF_NEXT_PORTS. A value
+    /// with an NF that is not above the selected one, or that the array does not have, is kept as
+    /// 0.
     #[register("NF_NEXT", 0x548, access = ReadWrite)]
     #[state(next_value[3:0])]
     pub next_write: Strobe<4>,

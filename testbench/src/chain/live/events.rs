@@ -445,7 +445,8 @@ impl Reader<'_> {
         };
         let cores = self.count(raw, 1)?;
         let function = self.add(manifest, "insert", raw.name.as_ref())?;
-        // In front of a function all that led there leads to the new one; behind one, what it led to.
+        // In front of a function all edges to that lead to the new one; behind one, the new one has
+        // its edge.
         let edges = match &raw.before {
             Some(_) => {
                 self.lead(at, Some(function));
