@@ -1,8 +1,7 @@
-// Where packets branch, a lane of an entry visits what its edges lead to, in ascending order and none twice; one that
-// ended never comes back; after each finish the entry goes on or is done, two cycles later.
-//
-// Two entries, eight lanes; edges that lead to higher functions, others in each cycle. One lane of one entry is
-// followed, whichever.
+// Where packets branch, a lane of an entry visits what its edges lead to, in ascending order and
+// none twice; one that ended never comes back; after each finish the entry goes on or is done, two
+// cycles later. Two entries, eight lanes; edges that lead to higher functions, others in each
+// cycle. One lane of one entry is followed, whichever.
 module branch_step_formal (
     input wire         clk,
     input wire         rst,

@@ -94,7 +94,8 @@ pub struct ModelOptions {
 impl ModelOptions {
     /// Options for the module `top`: no tracing, one flat model, optimized, as many compiler
     /// processes as the machine has processors, `verilator` from the search path (or
-    /// `$VERILATOR`), and of the compilers there the newest `clang++-NUMBER`, else `clang++`, else `g++` (or `$CXX`).
+    /// `$VERILATOR`), and of the compilers there the newest `clang++-NUMBER`, else `clang++`, else
+    /// `g++` (or `$CXX`).
     pub fn new(top: impl Into<String>) -> Self {
         let program =
             |variable, default: fn() -> String| std::env::var(variable).unwrap_or_else(|_| default());
