@@ -55,7 +55,8 @@ module branch_step_formal (
     reg       at_function, waiting, visited_any;
     reg [2:0] wanted, last;
     wire [3:0] code = finish_codes[4*lane +: 4];
-    wire [3:0] edge_of_code = code < 11 ? finish_edges[4*code +: 4] : 4'd0;
+    wire [63:0] all_edges = {20'd0, finish_edges};
+    wire [3:0] edge_of_code = all_edges[4*code +: 4];
     wire starts = start && start_index == followed;
     wire finishes = finish && finish_index == followed;
     always @(posedge clk) begin

@@ -208,7 +208,10 @@ impl Tracker {
         if lanes == 0 || lanes & !warp.lanes != 0 {
             return Err(format!("{name} goes on with lanes {lanes:#x} of {:#x}", warp.lanes));
         }
-        warp.lanes = lanes;
+        // Where packets branch, lanes that are left out now may go on later.
+        if !self.info.function_branches {
+            warp.lanes = lanes;
+        }
         if self.running.insert(slot, self.first_warp + place as u64).is_some() {
             return Err(format!("{name} goes on in a slot that is in use"));
         }
@@ -370,6 +373,18 @@ mod tests {
             tracker.event(30, 30, Event::Finish(slot(1, 1))).unwrap();
             let error = tracker.event(40, 40, event).unwrap_err().to_string();
             assert!(error.ends_with(expected), "{error}");
+        }
+        // Where packets branch, lanes that were left out come later, but none of other warps.
+        for (lanes, expected) in [(2, None), (16, Some("goes on with lanes 0x10 of 0xf"))] {
+            let mut tracker = loaded();
+            tracker.info.function_branches = true;
+            tracker.event(20, 20, Event::Finish(slot(0, 1))).unwrap();
+            tracker.event(24, 24, hop(slot(1, 1), range(0, 4), 5)).unwrap();
+            tracker.event(30, 30, Event::Finish(slot(1, 1))).unwrap();
+            let error = tracker.event(40, 40, hop(slot(0, 0), range(0, 4), lanes)).err();
+            let error = error.map(|error| error.to_string());
+            assert_eq!(error.is_some(), expected.is_some(), "{error:?}");
+            assert!(error.unwrap_or_default().ends_with(expected.unwrap_or_default()));
         }
         let (_, times) = tracker.event(31, 31, commit).unwrap().unwrap();
         assert!(times.iter().all(|times| (times.start, times.finish) == (10, 30)));

@@ -158,13 +158,12 @@ fn manifests() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("filters", &generate_filters(FilterKind::Firewall, 40, 50, 3).to_text());
-    write("routes-a", &generate_routes(300, 12, 3).to_text());
-    write("routes-b", &generate_routes(300, 12, 4).to_text());
+    write("routes", &generate_routes(300, 12, 3).to_text());
     for (name, app, inputs, packet) in [
-        ("a", "route-lookup", "inputs = { routes = \"routes-a\" }", "read"),
+        ("a", "route-lookup", "inputs = { routes = \"routes\" }", "read"),
         ("b", "classifier-bv", "inputs = { rules = \"filters\" }", "read"),
         ("c", "dec-ttl", "", "write"),
-        ("d", "route-lookup", "inputs = { routes = \"routes-b\" }", "read"),
+        ("d", "route-lookup", "inputs = { routes = \"routes\" }", "read"),
     ] {
         let fields = format!("app = \"{app}\"\n{inputs}\npacket = \"{packet}\"\nwatchdog = 400_000\n");
         write(&format!("{name}.toml"), &format!("[function]\nname = \"{name}\"\n{fields}"));
