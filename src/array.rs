@@ -136,6 +136,9 @@ pub struct ArrayArgs {
     /// Let so many network functions share the cores: 2, 4 or 8; 0: one kernel runs on all of them
     #[arg(long, value_name = "NUMBER")]
     network_functions: Option<usize>,
+    /// Let packets branch by their verdicts from one network function to others
+    #[arg(long)]
+    function_branches: bool,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -215,6 +218,7 @@ impl ArrayArgs {
         config.trace_buffer = self.trace_buffer.unwrap_or(config.trace_buffer);
         config.load_counters |= self.load_counters;
         config.network_functions = self.network_functions.unwrap_or(config.network_functions);
+        config.function_branches |= self.function_branches;
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;
@@ -381,6 +385,9 @@ mod tests {
             // No preset has what this one needs.
             if field == "drop_when_full" {
                 fields["packet_ports"] = Value::Bool(true);
+            }
+            if field == "function_branches" {
+                fields["network_functions"] = Value::from(2);
             }
             serde_json::from_value::<Config>(fields).unwrap()
         };

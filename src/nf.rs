@@ -143,6 +143,7 @@ fn bench(args: &BenchArgs, files: Files, quiet: bool) -> anyhow::Result<()> {
     let mut config = args.array.config()?;
     if config.network_functions == 0 {
         config.network_functions = whole.functions.len().next_power_of_two().max(2);
+        config.function_branches = whole.branching().is_some();
     }
     config.packet_ports = true;
     config.validate()?;

@@ -295,6 +295,23 @@ const LINEAR: &str =
 
 /// Firmware starts threads on the cores and is interrupted by their end; its console comes over a
 /// line on which one bit in 17,000 is wrong.
+/// Threads that fault, one job behind the other, for ever.
+const FAULTS: &str = "#include \"hermes_cp.h\"
+static struct spawn_descriptor page[16] __attribute__((aligned(1024)));
+static void thread(uint32_t number) { (void)number; __asm__ volatile(\".word 0\"); }
+int main(void)
+{
+    REGISTER(SPAWN_CONTROL) = 1;
+    spawn_page(page);
+    page[0].shape = 2;
+    for (;;) {
+        spawn(&page[0], thread);
+        while (spawn_busy() & 1)
+            ;
+    }
+}
+";
+
 #[test]
 fn the_whole_machine_on_a_board() {
     let folder = Folder::new();
@@ -302,8 +319,9 @@ fn the_whole_machine_on_a_board() {
     let board = Board::start(&folder, &format!("{MACHINE} --bit-errors 0.00006 --seed 5 --stay"));
     let run = |options: &str| {
         let device = &board.device;
-        let timeout = "--timeout 2 --firmware-timeout 0";
-        let output = folder.hermes(&format!("-v fpga run --port {device} {MACHINE} {timeout} {options}"));
+        let timeout = if options.contains("--firmware-timeout") { "" } else { "--firmware-timeout 0" };
+        let output =
+            folder.hermes(&format!("-v fpga run --port {device} {MACHINE} --timeout 2 {timeout} {options}"));
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         (output.status.code(), text, String::from_utf8_lossy(&output.stderr).into_owned())
     };
@@ -333,6 +351,18 @@ fn the_whole_machine_on_a_board() {
     folder.succeed("firmware build trap.c -o trap.elf");
     let (code, _, error) = run("--firmware trap.elf");
     assert!(code == Some(1) && error.contains("trap.elf: hart 0: ") && error.contains("trap.c:2"), "{error}");
+    // Firmware that is quicker than the line ends by its time-out, and its output is printed.
+    folder.write(
+        "flood.c",
+        "#include \"hermes_cp.h\"\nint main(void) { for (;;) console_put('x'); return 0; }\n",
+    );
+    folder.write("faults.c", FAULTS);
+    for name in ["flood", "faults"] {
+        folder.succeed(&format!("firmware build {name}.c -o {name}.elf"));
+        let (code, text, error) = run(&format!("--firmware {name}.elf --firmware-timeout 100000"));
+        assert!(code == Some(1) && error.contains("(--firmware-timeout)"), "{name}: {error}");
+        assert_eq!(text.starts_with("xx"), name == "flood", "{text}");
+    }
     let (code, _, error) = run("--firmware figure-3.elf --command-threads 2");
     assert!(code == Some(1) && error.contains("the bitstream is of another configuration"), "{error}");
 }

@@ -341,6 +341,59 @@ fn a_chain_runs_on_the_array() {
     assert_eq!(text, again, "the same cycles twice");
 }
 
+/// A router whose packets go different ways by their ports, and a firewall that they meet at.
+#[test]
+fn packets_branch() {
+    let folder = folder();
+    folder.succeed("gen-routes --count 500 --ports 3 --seed 4 -o few");
+    folder.write(
+        "few.toml",
+        "[function]\nname = \"few\"\napp = \"route-lookup\"\ninputs = { routes = \"few\" }\n\
+         packet = \"read\"\nwatchdog = 400_000\n",
+    );
+    let function =
+        |name: &str, next: &str| format!("[[function]]\nmanifest = \"{name}.toml\"\nnext = {next}\n");
+    let first = function("few", "{ 0 = \"router\", 1 = \"end\", other = \"firewall\", drop = \"router\" }");
+    let rest = function("router", "\"firewall\"") + &function("firewall", "\"end\"");
+    folder.write("ways.toml", first + &rest);
+    let text = folder.succeed("chain check ways.toml --cores 3");
+    assert!(text.contains("1: end; 0, drop: router; other: firewall\n"), "{text}");
+    let dot = folder.succeed("chain check ways.toml --cores 3 --dot");
+    assert!(dot.contains("  \"few\" -> \"router\" [label=\"0, drop\"];\n"), "{dot}");
+    folder.succeed("chain test ways.toml --pcap in.pcap -o expected.pcap --json test.json");
+    let expected = folder.report("test.json");
+    let array = format!("{ARRAY} --function-branches");
+    for through in ["host", "ports"] {
+        folder.succeed(&format!(
+            "chain run ways.toml --pcap in.pcap --through {through} -o out.pcap --json run.json {array}"
+        ));
+        assert_eq!(folder.read("out.pcap"), folder.read("expected.pcap"), "{through}");
+        let report = folder.report("run.json");
+        for function in 0..3 {
+            let [got, expected] = [&report, &expected].map(|report| &report["functions"][function]);
+            for field in ["name", "packets", "forwarded", "dropped", "faulted", "verdicts"] {
+                assert_eq!(got[field], expected[field], "{through}: {field}");
+            }
+        }
+        // Two cycles more than without branches.
+        assert_eq!(report["functions"][1]["wait"]["min"].as_u64(), Some(5), "{report}");
+    }
+    // Packets meet again: more come to the last function than to the one before.
+    let packets = |function: usize| expected["functions"][function]["packets"].as_u64().unwrap();
+    assert!(packets(1) > 0 && packets(2) > packets(1) && packets(2) < packets(0), "{expected}");
+
+    let run = "chain run ways.toml --pcap in.pcap --cores 3 --through ports";
+    folder.fail(
+        &format!("{run} --network-functions 4"),
+        &["ways.toml:2: next: few: edges by verdict, and the array has no branches; expected --function-branches"],
+    );
+    folder.fail(&format!("{run} --mode temporal"), &["--mode temporal: `few` has edges by verdict"]);
+    folder.write("events.toml", "[[event]]\npacket = 3\nremove = \"few\"\n");
+    folder
+        .fail(&format!("{run} --events events.toml"), &["events.toml:3: remove: `few` has edges by verdict"]);
+    folder.fail("emit --function-branches -o out", &["--function-branches", "network"]);
+}
+
 /// A function that stores where another one lies: its threads fault, the command fails, and what
 /// the other one does is as before.
 #[test]

@@ -16,14 +16,20 @@ fn value_of(sources: &[&str]) -> i32 {
 
 /// The same, built with these options.
 fn value_with(sources: &[&str], options: &str) -> i32 {
+    value_on(TRAPS, sources, options).0
+}
+
+/// The value of a program on this array, and all that it prints.
+fn value_on(array: &str, sources: &[&str], options: &str) -> (i32, String) {
     let folder = Folder::new();
     let home = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lane-traps");
     let sources: Vec<String> = sources.iter().map(|name| format!("{home}/{name}.c")).collect();
     folder.succeed(&format!("firmware build --atomics {options} {} -o program.elf", sources.join(" ")));
-    let output = folder.hermes(&format!("run --firmware program.elf --firmware-timeout 400000000 {TRAPS}"));
+    let output = folder.hermes(&format!("run --firmware program.elf --firmware-timeout 400000000 {array}"));
     let status = output.status.code().expect("an exit code");
-    eprintln!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    status
+    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    eprintln!("{}", text.concat());
+    (status, text.concat())
 }
 
 /// A lane that asked meets the others where it left, in a function that a function called.
@@ -49,6 +55,37 @@ fn a_thread_sees_what_was_stored_for_it() {
 #[test]
 fn loads_and_stores_that_there_are_not_go_to_the_program() {
     assert_eq!(value_of(&["encodings"]), 6);
+}
+
+/// 20 that no array has, `amocas.w`, which this one has not, and an `lr.w` of two registers.
+#[test]
+fn atomic_operations_that_there_are_not_go_to_the_program() {
+    assert_eq!(value_of(&["atomics"]), 22);
+}
+
+/// A job that ends is noticed while lanes ask: within three requests of others, some 1,000 cycles
+/// each.
+#[test]
+fn lanes_that_ask_do_not_hold_the_program_up() {
+    for options in ["", "-D HOSTILE"] {
+        let thousands = value_with(&["starve"], options);
+        assert!(thousands < 8, "{options}: noticed after {thousands},000 cycles");
+    }
+}
+
+#[test]
+fn threads_with_16_registers_are_refused_and_write_nothing() {
+    let array = TRAPS.replace("--warps 4", "--warps 32");
+    let (_, text) = value_on(&array, &["narrow"], "");
+    assert!(text.contains("0 words behind the area changed"), "{text}");
+    let (value, text) = value_on(&array, &["narrow"], "-D EARLY");
+    assert!(value == 5 && text.contains("KERNEL_CLASS 1: threads with 16 registers"), "{text}");
+}
+
+#[test]
+fn a_thread_that_is_ended_is_told_with_its_instruction() {
+    let (_, text) = value_on(TRAPS, &["kill"], "");
+    assert!(text.contains("1 was in the thread") && text.contains("address 0x700000"), "{text}");
 }
 
 #[test]

@@ -60,18 +60,18 @@ fn emit(preset: &str) -> tempfile::TempDir {
     emit_config(&Config::preset(preset).unwrap())
 }
 
+/// Lints the design with its assertions beside it.
 fn lint_and_parse(folder: &Path) {
-    let arguments = ["--lint-only", "-Wall", "--top-module", "hermes_top", "-f", "hermes_top.f"];
+    silent(folder, "iverilog", &["-Wall", "-t", "null", "-g2005", "-s", "hermes_top", "hermes_top.v"]);
+    lint(folder, &["--assert", "-f", "hermes_top_checks.f"]);
+}
+
+fn lint(folder: &Path, files: &[&str]) {
+    let arguments = [&["--lint-only", "-Wall", "--top-module", "hermes_top"], files].concat();
     let said = run(folder, &verilator(), &arguments);
     // Newer Verilators print statistics, in lines that begin with a dash.
     let messages: Vec<&str> = said.lines().filter(|l| !l.starts_with("- ") && !l.trim().is_empty()).collect();
-    assert!(messages.is_empty(), "Verilator says:\n{said}");
-    silent(folder, "iverilog", &["-Wall", "-t", "null", "-g2005", "-s", "hermes_top", "hermes_top.v"]);
-    let arguments =
-        ["--lint-only", "-Wall", "--assert", "--top-module", "hermes_top", "-f", "hermes_top_checks.f"];
-    let said = run(folder, &verilator(), &arguments);
-    let messages: Vec<&str> = said.lines().filter(|l| !l.starts_with("- ") && !l.trim().is_empty()).collect();
-    assert!(messages.is_empty(), "Verilator says of the assertions:\n{said}");
+    assert!(messages.is_empty(), "Verilator says with {files:?}:\n{said}");
 }
 
 /// Elaborates; no process may hold a latch.
@@ -101,21 +101,24 @@ fn synthesize(folder: &Path, lanes: usize, cores: usize) {
 #[test]
 fn default_preset_is_clean() {
     let folder = emit("default");
+    lint(folder.path(), &["-f", "hermes_top.f"]);
     lint_and_parse(folder.path());
     elaborate(folder.path());
 }
 
 #[test]
-#[ignore = "minutes: synthesis of two cores"]
-fn default_preset_synthesizes() {
+#[ignore = "minutes: synthesis of three cores"]
+fn presets_synthesize() {
     synthesize(emit("default").path(), 8, 2);
+    synthesize(emit("fpga").path(), 8, 1);
 }
 
+/// Synthesized are two of its eight lanes.
 #[test]
 fn fpga_preset_is_clean_and_synthesizes() {
-    let folder = emit("fpga");
-    lint_and_parse(folder.path());
-    synthesize(folder.path(), 8, 1);
+    lint_and_parse(emit("fpga").path());
+    let config = Config { lanes: 2, ..Config::preset("fpga").unwrap() };
+    synthesize(emit_config(&config).path(), 2, 1);
 }
 
 /// Packet ports and a network interface, each alone and with two channels; elaborated are both,
@@ -273,6 +276,7 @@ fn no_variable_is_driven_by_two_blocks() {
     }
 }
 
+/// Linted is one of its cores: all have the same modules.
 #[test]
 fn paper_preset_is_clean_and_small() {
     let config = Config::preset("paper").unwrap();
@@ -282,9 +286,7 @@ fn paper_preset_is_clean_and_small() {
     assert!(design.modules.len() < 200, "{} modules", design.modules.len());
     let again = emit_top(&config).unwrap();
     assert!(design.verilog() == again.verilog(), "two runs differ");
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), &config, &design, false);
-    lint_and_parse(folder.path());
+    lint_and_parse(emit_config(&Config { cores: 1, ..config }).path());
 }
 
 #[test]

@@ -49,8 +49,10 @@ static volatile struct {
 __asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\n.globl proxy_page\nproxy_page:\n"
         ".set ROW, 4 * " PROXY_TEXT(PROXY_LANES) "\n"
         "sw t0, -4(sp)\nsw t1, -8(sp)\nsw t2, -12(sp)\n"
-        /* t1 = core and slot, t0 = the words of the lane */
-        "csrr t0, 0xcc3\nslli t0, t0, 4\ncsrr t1, 0xcc2\nor t1, t0, t1\nsw t1, -16(sp)\n"
+        /* t1 = core and slot, t0 = the words of the lane. Warps of threads with 16 registers have
+         * slots that there is no place for. */
+        "csrr t1, 0xcc2\nsrli t0, t1, 4\nbnez t0, 4f\n"
+        "csrr t0, 0xcc3\nslli t0, t0, 4\nor t1, t0, t1\nsw t1, -16(sp)\n"
         "li t0, ROW * " PROXY_TEXT(PROXY_ROWS) "\nmul t0, t0, t1\n"
         "la t1, proxy_area + 64 + 4 * " PROXY_TEXT(PROXY_PLACES) "\nadd t0, t0, t1\ncsrr t1, 0xcc1\nslli t1, t1, 2\nadd t0, t0, t1\n"
         /* No ticket while the registers are stored: those of a request stand while its ticket
@@ -91,6 +93,7 @@ extern const char proxy_page[];
 struct proxy_request {
     uint32_t pc;
     uint32_t instruction; /* the word at pc */
+    uint32_t address; /* what it loads or stores, if the library knows; else 0 */
     uint32_t ticket;
     uint32_t place; /* number of its core and slot */
     uint32_t lane;
@@ -208,9 +211,10 @@ static struct proxy_answer proxy_access(const struct proxy_request *request, uin
     return PROXY_ANSWER(PROXY_SKIP, proxy_rd(request), value);
 }
 
-/* A fault of this lane that moved a window: where, to what address, how many times in a row. */
+/* A fault of this lane outside the windows: where, to what address, how many times in a row a
+ * window moved for it, and did not. */
 static struct proxy_fault {
-    uint32_t pc, address, moves;
+    uint32_t pc, address, moves, stays;
 } proxy_faults[PROXY_PLACES][PROXY_LANES];
 
 /* Moves window 1 for loads or for stores. 0: it was there before. */
@@ -238,7 +242,7 @@ static int proxy_move(uint32_t first, uint32_t size, int writes)
 /* A fault outside the windows: window 1 moves to the region, and the lanes try again. Two warps may
  * take it from each other for ever: at the third fault of an access in a row it is made here. An
  * atomic operation, which needs both windows, cannot be, and goes on trying. */
-static struct proxy_answer proxy_window(const struct proxy_request *request, int kind)
+static struct proxy_answer proxy_window(struct proxy_request *request, int kind)
 {
     struct proxy_fault *fault = &proxy_faults[request->place][request->lane];
     uint32_t code = request->instruction;
@@ -250,6 +254,7 @@ static struct proxy_answer proxy_window(const struct proxy_request *request, int
         immediate = (int32_t)((code & 0xfe000000u) | (code >> 7 & 31) << 20) >> 20;
     uint32_t address = proxy_rs1(request) + (uint32_t)immediate, bytes = 1u << (code >> 12 & 3);
     const struct proxy_region *region = proxy_find(address, bytes, writes);
+    request->address = address;
     if (!region)
         return PROXY_ANSWER(PROXY_KILL, 0, 0);
     /* A window is whole lines: what the region has of others is never in one. */
@@ -258,7 +263,7 @@ static struct proxy_answer proxy_window(const struct proxy_request *request, int
     if (!reached && atomic)
         return PROXY_ANSWER(PROXY_KILL, 0, 0);
     if (reached && (request->pc != fault->pc || address != fault->address))
-        *fault = (struct proxy_fault){request->pc, address, 0};
+        *fault = (struct proxy_fault){request->pc, address, 0, 0};
     if (!reached || (fault->moves >= 2 && !atomic)) {
         fault->moves = 0;
         return proxy_access(request, address, bytes, writes);
@@ -270,6 +275,7 @@ static struct proxy_answer proxy_window(const struct proxy_request *request, int
         moved |= proxy_move(first, size, 1);
     /* If none did, another lane asked before. */
     fault->moves += moved;
+    fault->stays = moved ? 0 : fault->stays + 1;
     return PROXY_ANSWER(PROXY_RETRY, 0, 0);
 }
 
@@ -296,6 +302,32 @@ static struct proxy_answer proxy_call(const struct proxy_request *request)
     }
 }
 
+static struct proxy_answer proxy_unknown(const struct proxy_request *request)
+{
+    proxy_instructions++;
+    return proxy_illegal ? proxy_illegal(request) : PROXY_ANSWER(PROXY_KILL, 0, 0);
+}
+
+/* Retries in a row with windows that are open, until it is taken that the array has no
+ * `amocas.w`: no register says whether it has. */
+#define PROXY_STAYS 4u
+/* An atomic operation: those of the extension A (the bits of this number are their funct5), and
+ * `amocas.w`, funct5 5. */
+static struct proxy_answer proxy_atomic(struct proxy_request *request)
+{
+    uint32_t funct5 = request->instruction >> 27, known = 0x1111111fu;
+    if (funct5 == 2 && (request->instruction >> 20 & 31))
+        return proxy_unknown(request); /* `lr.w` has no second register */
+    if (funct5 != 5)
+        return known >> funct5 & 1 ? proxy_window(request, PROXY_LOADS | PROXY_STORES) : proxy_unknown(request);
+    struct proxy_answer answer = proxy_window(request, PROXY_LOADS | PROXY_STORES);
+    struct proxy_fault *fault = &proxy_faults[request->place][request->lane];
+    if (answer.action != PROXY_RETRY || fault->stays < PROXY_STAYS)
+        return answer;
+    fault->stays = 0;
+    return proxy_unknown(request);
+}
+
 /* What becomes of a request. The instruction is read where the program's code is, which needs no
  * window. */
 static struct proxy_answer proxy_resolve(struct proxy_request *request)
@@ -314,63 +346,108 @@ static struct proxy_answer proxy_resolve(struct proxy_request *request)
         if (size <= 2)
             return proxy_window(request, PROXY_STORES);
         break;
-    case 0x2f: /* atomic operations, lr.w and sc.w among them */
+    case 0x2f:
         if (size == 2)
-            return proxy_window(request, PROXY_LOADS | PROXY_STORES);
+            return proxy_atomic(request);
         break;
     case 0x73:
         if (code == 0x73)
             return proxy_call(request);
+        if (code == 0x00100073) /* ebreak */
+            return PROXY_ANSWER(PROXY_KILL, 0, 0);
         break;
     }
-    proxy_instructions++;
-    return proxy_illegal && code != 0x00100073 ? proxy_illegal(request) : PROXY_ANSWER(PROXY_KILL, 0, 0);
+    return proxy_unknown(request);
+}
+
+/* The last threads that were ended: their fault record has the address of the page's `ebreak`.
+ * Thread N, counted by proxy_kills, is in place N modulo PROXY_KILLED. */
+#define PROXY_KILLED 8u
+static struct proxy_killed {
+    uint32_t pc, instruction, address;
+} proxy_killed[PROXY_KILLED];
+
+/* Prints them to the console, for the end of a program. */
+static inline void proxy_tell_kills(void)
+{
+    uint32_t first = proxy_kills < PROXY_KILLED ? 0 : proxy_kills - PROXY_KILLED;
+    for (uint32_t i = first; i < proxy_kills; i++) {
+        const struct proxy_killed *killed = &proxy_killed[i % PROXY_KILLED];
+        printf("ended at PC 0x%x: instruction 0x%x, address 0x%x\n", killed->pc, killed->instruction, killed->address);
+    }
+    if (first)
+        printf("%u threads were ended before these\n", first);
 }
 
 /* Places that there are: a lane may set any bit. */
 #define PROXY_ALL_PLACES (PROXY_PLACES == 32 ? 0xffffffffu : (1u << PROXY_PLACES % 32) - 1)
 
-/* Answers all requests that are there. */
-static void proxy_serve(void)
+/* The interrupt handler notes that lanes ask, and the program resolves it. The channel is off until
+ * then: lanes that ask all the time would interrupt between any two instructions. */
+LOCAL static volatile uint32_t proxy_rung, proxy_deaf;
+ULI_HANDLER_PLAIN(proxy_asked)
+{
+    uli_disarm(1);
+    proxy_rung = proxy_deaf = 1;
+}
+
+/* Places whose lanes asked, and that are not served yet. */
+static uint32_t proxy_places;
+
+/* Answers the lanes that ask from one place, each place in its turn; whether others ask. A program
+ * looks for what else it waits for behind each call: lanes that always ask cannot hold it up. */
+static int proxy_serve(void)
 {
     /* The ticket that was answered last: a bit may have been set by a thread that the watchdog
      * ended, and by the next one in its place. */
-    static uint32_t answered[PROXY_PLACES][PROXY_LANES];
-    uint32_t places = __atomic_exchange_n(&proxy_area.asked[0], 0, __ATOMIC_RELAXED) & PROXY_ALL_PLACES;
-    for (; places; places &= places - 1) {
-        uint32_t place = (uint32_t)__builtin_ctz(places), tickets[PROXY_LANES];
-        uint32_t lanes = __atomic_exchange_n(&proxy_area.rings[place], 0, __ATOMIC_ACQ_REL);
-        /* All of them now: what is read of a lane later is of this ticket if it stands then. */
-        for (uint32_t lane = 0; lane < PROXY_LANES; lane++)
-            tickets[lane] = proxy_area.words[place][0][lane];
-        for (uint32_t lane = 0; lane < PROXY_LANES; lane++) {
-            if (!(lanes >> lane & 1) || !tickets[lane] || tickets[lane] == answered[place][lane])
-                continue;
-            volatile uint32_t *words = &proxy_area.words[place][0][lane];
-            struct proxy_request request = {words[4 * PROXY_LANES], 0, tickets[lane], place, lane, words};
-            struct proxy_answer answer = proxy_resolve(&request);
-            answered[place][lane] = request.ticket;
-            proxy_kills += answer.action == PROXY_KILL && proxy_waits(&request);
-            words[34 * PROXY_LANES] = answer.value;
-            words[33 * PROXY_LANES] = answer.rd << 3 | answer.action;
-            release();
-            words[32 * PROXY_LANES] = request.ticket;
-        }
+    static uint32_t answered[PROXY_PLACES][PROXY_LANES], last;
+    if (proxy_deaf) {
+        proxy_rung = proxy_deaf = 0;
+        uli_arm(ULI_WRITTEN, 1, proxy_asked, uli_word(proxy_area.asked));
     }
+    proxy_places |= __atomic_exchange_n(&proxy_area.asked[0], 0, __ATOMIC_RELAXED) & PROXY_ALL_PLACES;
+    if (!proxy_places)
+        return 0;
+    uint32_t behind = proxy_places & ~((2u << last) - 1), tickets[PROXY_LANES];
+    uint32_t place = (uint32_t)__builtin_ctz(behind ? behind : proxy_places);
+    last = place;
+    proxy_places &= ~(1u << place);
+    uint32_t lanes = __atomic_exchange_n(&proxy_area.rings[place], 0, __ATOMIC_ACQ_REL);
+    /* All of them now: what is read of a lane later is of this ticket if it stands then. */
+    for (uint32_t lane = 0; lane < PROXY_LANES; lane++)
+        tickets[lane] = proxy_area.words[place][0][lane];
+    for (uint32_t lane = 0; lane < PROXY_LANES; lane++) {
+        if (!(lanes >> lane & 1) || !tickets[lane] || tickets[lane] == answered[place][lane])
+            continue;
+        volatile uint32_t *words = &proxy_area.words[place][0][lane];
+        struct proxy_request request = {words[4 * PROXY_LANES], 0, 0, tickets[lane], place, lane, words};
+        struct proxy_answer answer = proxy_resolve(&request);
+        answered[place][lane] = request.ticket;
+        if (answer.action == PROXY_KILL && proxy_waits(&request)) {
+            proxy_killed[proxy_kills % PROXY_KILLED] =
+                (struct proxy_killed){request.pc, request.instruction, request.address};
+            proxy_kills++;
+        }
+        words[34 * PROXY_LANES] = answer.value;
+        words[33 * PROXY_LANES] = answer.rd << 3 | answer.action;
+        release();
+        words[32 * PROXY_LANES] = request.ticket;
+    }
+    return proxy_places != 0;
 }
-
-/* The interrupt handler notes that lanes ask; the program that waits resolves it. */
-LOCAL static volatile uint32_t proxy_rung;
-ULI_HANDLER_PLAIN(proxy_asked) { proxy_rung = 1; }
 
 #define PROXY_CAUSES 0x8fcu
 /* Lanes of spawned threads that fault ask from now on; channel 1 tells of it. Ends the program if
- * the array has more cores or lanes than it is built for. */
+ * the array has more cores or lanes than it is built for, or gives its threads 16 registers. */
 static inline void proxy_start(void)
 {
     uint32_t config = REGISTER(CONFIG), lanes = config & 0xff, cores = config >> 8 & 0xff;
     if (lanes > PROXY_LANES || cores > PROXY_CORES) {
         printf("the array has %u cores of %u lanes; built for %u of %u\n", cores, lanes, PROXY_CORES, PROXY_LANES);
+        firmware_end(5);
+    }
+    if (REGISTER(KERNEL_CLASS) & 1) {
+        printf("KERNEL_CLASS 1: threads with 16 registers cannot ask; expected 0\n");
         firmware_end(5);
     }
     uli_arm(ULI_WRITTEN, 1, proxy_asked, uli_word(proxy_area.asked));
@@ -386,11 +463,8 @@ static inline void proxy_stop(void) { REGISTER(FAULT_ENTRY) = 0; }
 static inline uint32_t proxy_wait(volatile uint32_t *completion, uint32_t token)
 {
     for (;;) {
-        if (proxy_rung) {
-            proxy_rung = 0;
+        if (proxy_rung || proxy_places)
             proxy_serve();
-            continue;
-        }
         uli_block();
         acquire();
         uint32_t word = *completion;
@@ -398,11 +472,8 @@ static inline uint32_t proxy_wait(volatile uint32_t *completion, uint32_t token)
             uli_unblock();
             return word;
         }
-        if (proxy_rung) {
-            uli_unblock();
-            continue;
-        }
-        wait_for_interrupt();
+        if (!proxy_rung && !proxy_places)
+            wait_for_interrupt();
         uli_unblock();
     }
 }

@@ -26,6 +26,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_former", &control::WarpFormer::new(4)),
         unit("adaptive_timeout", &control::AdaptiveTimeout::new(3, 4)),
         unit("chain_place", &functions::Chain::<2, 3>::new(2, 4)),
+        unit("branch_place", &functions::Chain::<2, 3>::with_branches(3, 8)),
+        unit("branch_step", &functions::BranchStep::<1>::new(8)),
         unit("core_slots", &control::CoreSlots::new(0)),
         unit("core_slots_spawned", &control::CoreSlots::new(1)),
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),

@@ -149,6 +149,10 @@ pub struct Config {
     /// `spawn_slots`, `network`, `trace_buffer`, `adaptive_timeout` and `load_counters`.
     #[serde(default)]
     pub network_functions: usize,
+    /// Packets branch by their verdicts from one network function to others. Needs
+    /// `network_functions`.
+    #[serde(default)]
+    pub function_branches: bool,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -206,6 +210,8 @@ pub struct CoreOptions {
     pub load_counters: bool,
     /// Starts of some lanes, and which lanes forward their packets.
     pub functions: bool,
+    /// By which edge each lane forwards its packet.
+    pub branches: bool,
 }
 
 impl Default for CoreOptions {
@@ -229,6 +235,7 @@ impl Default for CoreOptions {
             trace_buffer: false,
             load_counters: false,
             functions: false,
+            branches: false,
         }
     }
 }
@@ -326,6 +333,7 @@ impl Config {
             trace_buffer: 0,
             load_counters: false,
             network_functions: 0,
+            function_branches: false,
             trace: false,
         };
         Ok(match name {
@@ -393,6 +401,7 @@ impl Config {
             trace_buffer: self.trace_buffer > 0,
             load_counters: self.load_counters,
             functions: self.network_functions > 0,
+            branches: self.function_branches,
         }
     }
 
@@ -498,6 +507,9 @@ impl Config {
             if let Some((other, _)) = others.into_iter().find(|(_, is_there)| *is_there) {
                 return Err(ConfigError::Excludes { part, other });
             }
+        }
+        if self.function_branches && self.network_functions == 0 {
+            return Err(ConfigError::Needs { part: "function_branches", needs: "network_functions" });
         }
         let queues = (self.cores * self.warps).next_power_of_two() * self.net_domains;
         let possible = !self.network || self.command_threads == 0 || queues <= MOST_QUEUES;
@@ -664,6 +676,9 @@ mod tests {
             let error = config.validate().unwrap_err().to_string();
             assert_eq!(error, format!("network_functions: not possible together with `{other}`"));
         }
+        let config = Config { function_branches: true, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "function_branches: not possible without `network_functions`");
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "channels: 2 is not possible; expected 1, 2 or 4, and not more than l2_banks");

@@ -198,6 +198,8 @@ pub struct HermesTop<const LANES: usize> {
     _folded_banks: usize,
     #[init(functions)]
     _functions: usize,
+    #[init(usize::from(config.function_branches))]
+    _branches: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
@@ -594,6 +596,13 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.functions[k].counts.dropped.next = self.function_counters[k].dropped.val();
             self.registers.functions[k].counts.faulted.next = self.function_counters[k].faulted.val();
             self.registers.functions[k].fault_function.next = self.faults.oldest_function[k].val();
+        }
+        for k in 0..self._branches {
+            connect!(self.registers.branches[k].edges, self.dispatch.function_edges[k]);
+            self.registers.branches[k].select.next = self.registers.functions[k].counts.select.val();
+            for i in 0..self._cores {
+                self.dispatch.finished_codes[i].next = self.core[i].finished_codes[k].val();
+            }
         }
         for i in 0..self._atomic_cores {
             connect!(self.core[i].atomic_answer[0], self.memory.atomic_answer[i]);

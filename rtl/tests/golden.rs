@@ -70,7 +70,9 @@ fn configurations() -> Vec<(String, Config)> {
         };
         if preset == "default" {
             let functions = Config { network_functions: 4, packet_ports: true, trace: true, ..plain.clone() };
+            let branches = Config { function_branches: true, ..functions.clone() };
             list.push((format!("{preset}-network-functions"), functions));
+            list.push((format!("{preset}-function-branches"), branches));
         }
         list.push((preset.to_string(), plain));
         list.push((format!("{preset}-all-options"), all));

@@ -36,6 +36,19 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     print::line(if args.dot { plan.dot() } else { shown(&chain, &config) })
 }
 
+/// Where packets go behind a function, with the verdicts if there are several ways.
+fn next_names(chain: &Chain, function: &Function) -> String {
+    let edge = |(next, verdicts): (Option<usize>, Vec<String>)| {
+        let name = next.map_or(END, |next| &chain.functions[next].name);
+        match &verdicts[..] {
+            [] => name.to_string(),
+            verdicts => format!("{}: {name}", verdicts.join(", ")),
+        }
+    };
+    let edges: Vec<_> = function.edges.labels().into_iter().map(edge).collect();
+    edges.join("; ")
+}
+
 /// A placed chain as text: a row for each function, then the parts of their regions.
 fn shown(chain: &Chain, config: &Config) -> String {
     let cores = |function: &Function| match function.cores {
@@ -68,7 +81,7 @@ fn shown(chain: &Chain, config: &Config) -> String {
     ];
     for (number, function) in chain.functions.iter().enumerate() {
         let watchdog = if function.watchdog == 0 { "-".to_string() } else { function.watchdog.to_string() };
-        let next = function.next.map_or(END, |next| &chain.functions[next].name);
+        let next = next_names(chain, function);
         let packet = match function.packet {
             Packet::None => "none",
             Packet::Read => "read",

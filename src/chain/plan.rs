@@ -219,6 +219,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut config = args.array.config()?;
     if config.network_functions == 0 {
         config.network_functions = plan.functions.len().next_power_of_two().max(2);
+        config.function_branches = plan.branching().is_some();
     }
     config.packet_ports = true;
     config.validate()?;

@@ -8,8 +8,8 @@ use hermes_rtl::config::Config;
 use hermes_testbench::chain::live::{Adapt, Change, Decision, Events, Hung, Live, Made, PlannedEvent};
 use hermes_testbench::chain::schedule::{fair_split, Share};
 use hermes_testbench::chain::{
-    check_counts, limit_for, visits, Chain, Changed, Function, FunctionTimes, Ran, Setting, Sharing,
-    Surroundings, Visit, MOST_FUNCTIONS,
+    check_counts, limit_for, visits, Chain, ChainPlan, Changed, Function, FunctionTimes, Ran, Setting,
+    Sharing, Surroundings, Visit, MOST_FUNCTIONS,
 };
 use hermes_testbench::cosim::{ArraySetup, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult};
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
@@ -207,13 +207,14 @@ impl Args {
         Ok(Sharing::Spatial)
     }
 
-    /// The array, with room for `functions`.
-    fn config(&self, functions: usize) -> anyhow::Result<Config> {
+    /// The array, with room for `functions`, and with branches if packets branch.
+    fn config(&self, functions: usize, branches: bool) -> anyhow::Result<Config> {
         let mut config = self.array.config()?;
         if config.network_functions == 0 {
             // New functions need numbers beside those of the chain.
             let usual = functions.next_power_of_two().max(2);
             config.network_functions = if self.events.is_some() { MOST_FUNCTIONS } else { usual };
+            config.function_branches = branches;
         }
         config.packet_ports |= self.through == Through::Ports;
         config.validate()?;
@@ -233,6 +234,18 @@ impl Args {
         Ok(())
     }
 
+    /// Makes sure that functions take turns in one order only.
+    fn check_branches(&self, plan: &ChainPlan) -> anyhow::Result<()> {
+        match plan.branching() {
+            Some(branching) if self.mode == Some(Mode::Temporal) => bail!(
+                "--mode temporal: `{}` has edges by verdict; expected a chain without them ({})",
+                branching.name,
+                plan.path().display()
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the host of the run can change the chain.
     fn is_live(&self) -> bool {
         self.through == Through::Ports && self.mode != Some(Mode::Temporal)
@@ -249,7 +262,8 @@ impl Args {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let (plan, events, files) = args.chain.read_with_events(args.files(), args.events.as_deref())?;
-    let config = args.config(plan.functions.len())?;
+    args.check_branches(&plan)?;
+    let config = args.config(plan.functions.len(), plan.branching().is_some())?;
     let frames = traffic::read(&args.pcap, args.max_packets)?.frames;
     if let Some(events) = &events {
         args.check_events()?;

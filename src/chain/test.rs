@@ -167,7 +167,7 @@ impl Counts {
         count.most_instructions = count.most_instructions.max(visit.instructions);
         if verdict.is_forward() {
             count.forwarded += 1;
-            self.forwarded += u64::from(of_chain.next.is_none());
+            self.forwarded += u64::from(of_chain.edges.of(verdict).is_none());
         } else {
             count.dropped += 1;
         }

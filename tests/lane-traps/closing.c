@@ -30,10 +30,9 @@ int main(void)
         page[0].token = ++jobs;
         spawn(&page[0], thread);
         while (spawn_busy() & 1) {
-            if (proxy_rung) {
-                proxy_rung = 0;
-                proxy_serve();
-            }
+            if (proxy_rung)
+                while (proxy_serve())
+                    ;
             seed ^= seed << 13, seed ^= seed >> 17, seed ^= seed << 5;
             if (seed % 8 == 0)
                 REGISTER(READ_WINDOW_1_SIZE) = 0;

@@ -25,7 +25,8 @@ int main(void)
     REGISTER(SPAWN_WATCHDOG) = 40000;
     REGISTER(SPAWN_MCW) = 1;
     job(thread, 4, 0);
-    proxy_serve();
+    while (proxy_serve())
+        ;
     int all = 0;
     for (uint32_t i = 0; i < 4; i++) {
         if (served[i] > 1)

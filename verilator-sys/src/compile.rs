@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
@@ -49,6 +50,15 @@ const WRAPPER: &str = "hermes_wrapper";
 /// The archive of Verilator's run-time library.
 const RUNTIME: &str = "runtime.a";
 
+/// The flags for the code that runs every cycle.
+fn fast_flags(options: &ModelOptions) -> &'static str {
+    if options.optimize {
+        FAST_FLAGS
+    } else {
+        SLOW_FLAGS
+    }
+}
+
 /// The programs of the build and what they call themselves.
 #[derive(Debug)]
 pub(crate) struct Tools {
@@ -60,9 +70,25 @@ pub(crate) struct Tools {
     machine: String,
 }
 
+/// The programs that this process asked already: Verilator, the compiler, and what they answered.
+static FOUND: Mutex<Vec<(String, String, Arc<Tools>)>> = Mutex::new(Vec::new());
+
 impl Tools {
-    /// Asks the programs for their versions.
-    pub(crate) fn find(options: &ModelOptions) -> Result<Self, Error> {
+    /// Asks the programs for their versions; those that answered are asked once in a process.
+    pub(crate) fn find(options: &ModelOptions) -> Result<Arc<Self>, Error> {
+        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = found.iter().find(|(verilator, compiler, _)| {
+            *verilator == options.verilator && *compiler == options.compiler
+        });
+        if let Some((_, _, tools)) = known {
+            return Ok(Arc::clone(tools));
+        }
+        let tools = Arc::new(Self::ask(options)?);
+        found.push((options.verilator.clone(), options.compiler.clone(), Arc::clone(&tools)));
+        Ok(tools)
+    }
+
+    fn ask(options: &ModelOptions) -> Result<Self, Error> {
         let verilator = Verilator::ask(&options.verilator)?;
         let compiler = first_line(&run(Command::new(&options.compiler).arg("--version"), &options.compiler)?);
         run(Command::new("make").arg("--version"), "make")?;
@@ -74,7 +100,7 @@ impl Tools {
     pub(crate) fn model_key(&self, verilog: &str, options: &ModelOptions) -> String {
         let wrapper = WRAPPER_VERSION.to_string();
         let mut parts = vec![wrapper.as_str(), &self.verilator.name, &self.compiler, &options.top, verilog];
-        parts.extend([CXX_FLAGS, FAST_FLAGS, SLOW_FLAGS, RUNTIME_FLAGS]);
+        parts.extend([CXX_FLAGS, fast_flags(options), SLOW_FLAGS, RUNTIME_FLAGS]);
         // A model from another machine may have instructions that this one does not know.
         parts.extend([self.machine_flags, &self.machine]);
         parts.push(if options.trace { "trace" } else { "no trace" });
@@ -193,10 +219,10 @@ impl Build<'_> {
         let wrapper = objects.join(format!("{WRAPPER}.cpp"));
         let text = wrapper::generate(ports, options.trace, because);
         fs::write(&wrapper, text).map_err(Error::io(&wrapper))?;
-        compile_model(objects, options, tools, self.step)?;
+        let files = compile_model(objects, options, tools, self.step)?;
         let runtime = runtime_library(objects, options, tools, cache, self.step)?;
         (self.step)(BuildStep::Linking);
-        link(objects, &runtime, options)
+        link(objects, &files, &runtime, options)
     }
 }
 
@@ -221,13 +247,14 @@ fn read_ports(objects: &Path, options: &ModelOptions) -> Result<Vec<HeaderPort>,
     Ok(ports)
 }
 
-/// Compiles the generated files into one archive.
+/// Compiles the generated files; returns the names of the object files. They are linked as they
+/// are: an archive would be written and read for nothing.
 fn compile_model(
     objects: &Path,
     options: &ModelOptions,
     tools: &Tools,
     step: &mut dyn FnMut(BuildStep),
-) -> Result<(), Error> {
+) -> Result<Vec<String>, Error> {
     let units = translation_units(objects, options.jobs.max(1))?;
     let total = units.fast.len() + units.slow.len();
     let mut command = make(objects, options, tools);
@@ -241,8 +268,10 @@ fn compile_model(
             step(BuildStep::Compiling { done, total: total.max(done) });
         }
     };
-    command.args(["-f", &format!("{CLASS}.mk"), &format!("{CLASS}__ALL.a")]);
-    run_make(command, options, &mut progress)
+    let files: Vec<String> = units.fast.iter().chain(&units.slow).map(|unit| format!("{unit}.o")).collect();
+    command.args(["-f", &format!("{CLASS}.mk")]).args(&files);
+    run_make(command, options, &mut progress)?;
+    Ok(files)
 }
 
 /// Names of C++ files, without their ending: those whose code runs every cycle, and the others.
@@ -359,7 +388,7 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
     command.args(["CFG_CXXFLAGS_PCH_I=-include", "CFG_GCH_IF_CLANG="]);
     command.arg(format!("OPT={CXX_FLAGS} {}", options.cxx_flags.join(" ")));
     command
-        .arg(format!("OPT_FAST={FAST_FLAGS} {}", tools.machine_flags))
+        .arg(format!("OPT_FAST={} {}", fast_flags(options), tools.machine_flags))
         .arg(format!("OPT_SLOW={SLOW_FLAGS}"));
     command.arg(format!("OPT_GLOBAL={RUNTIME_FLAGS}"));
     command
@@ -387,8 +416,7 @@ fn run_make(mut command: Command, options: &ModelOptions, line: &mut dyn FnMut(&
     }
 }
 
-fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBuf, Error> {
-    let include = version::root(&options.verilator)?.join("include");
+fn link(objects: &Path, files: &[String], runtime: &Path, options: &ModelOptions) -> Result<PathBuf, Error> {
     let library = objects.join("model.so");
     let mut command = Command::new(&options.compiler);
     command.current_dir(objects).args(&options.cxx_flags).args([
@@ -397,10 +425,13 @@ fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBu
         "-o",
         "model.so",
     ]);
-    command.args(["-Wl,--whole-archive", &format!("{CLASS}__ALL.a"), "-Wl,--no-whole-archive"]).arg(runtime);
-    command.args(options.trace.then_some("-lz"));
-    // Newer versions write waveforms with another library.
-    command.args((options.trace && include.join("fstcpp").exists()).then_some("-llz4"));
+    command.args(files).arg(runtime);
+    if options.trace {
+        command.arg("-lz");
+        // Newer versions write waveforms with another library.
+        let include = version::root(&options.verilator)?.join("include");
+        command.args(include.join("fstcpp").exists().then_some("-llz4"));
+    }
     command.args(["-lpthread", "-Wl,--no-undefined"]);
     // Clang calls libatomic where GCC has the operation inline.
     command.args(["-Wl,--as-needed", "-latomic"]);
@@ -489,10 +520,12 @@ mod tests {
         let shared = ModelOptions { shared: vec![part], ..options.clone() };
         let rewritten = |by| ModelOptions { rewriter: Some(by), ..shared.clone() };
         let [one, other] = [&Named("one"), &Named("other")].map(|by| rewritten(by));
+        let unoptimized = ModelOptions { optimize: false, ..options.clone() };
         let [older, newer] = ["Verilator 5.006", "Verilator 5.030"].map(|name| tools(name, "", ""));
         assert_ne!(older.model_key("", &options), newer.model_key("", &options));
-        let keys = [&options, &shared, &one, &other].map(|options| older.model_key("", options));
-        assert_eq!(BTreeSet::from(keys).len(), 4);
+        let keys = [&options, &shared, &one, &other, &unoptimized];
+        let keys = keys.map(|options| older.model_key("", options));
+        assert_eq!(BTreeSet::from(keys).len(), 5);
         assert_ne!(older.runtime_key(&options, ""), newer.runtime_key(&options, ""));
     }
 

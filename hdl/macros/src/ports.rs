@@ -200,6 +200,11 @@ fn implement(
             type Flipped = #other #ty_generics;
         }
         #(#connections)*
+        impl #random_generics unit_info::ReadPort for #name #ty_generics #where_clause {
+            fn read(&self, words: &mut Vec<u32>) {
+                #(unit_info::ReadPort::read(&self.#fields, words);)*
+            }
+        }
         impl #random_generics unit_info::RandomPort for #name #ty_generics #where_clause {
             #[allow(unused_variables)]
             fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {

@@ -14,6 +14,14 @@ fn is_input(field: &Field) -> bool {
     )
 }
 
+/// Whether the field is an input or an output, or a `Vec` of them.
+fn is_port(field: &Field) -> bool {
+    matches!(
+        arguments(element(&field.ty), "Signal").as_deref(),
+        Some([direction, _]) if is_named(direction, "In") || is_named(direction, "Out")
+    )
+}
+
 /// Whether the field may be a port group.
 fn may_be_group(field: &Field) -> bool {
     arguments(element(&field.ty), "Signal").is_none() && !matches!(field.vis, Visibility::Inherited)
@@ -37,6 +45,14 @@ pub fn expand(unit: &DeriveInput, hardware: &[&Field]) -> TokenStream {
     let reset = (has("reset", "Bit") || has("reset", "bool")).then(|| quote!(self.reset.next = level;));
     let has_clock = has("clock", "Clock");
     let clock = has_clock.then(|| quote!(self.clock.next = level.into();));
+    let reads = hardware.iter().filter(|f| is_port(f) || may_be_group(f)).map(|f| {
+        let field = &f.ident;
+        if is_port(f) {
+            quote!(unit_info::ReadPort::read(&self.#field, words);)
+        } else {
+            quote!((&&self.#field).read_outside(words);)
+        }
+    });
     let name = &unit.ident;
     let (_, ty_generics, where_clause) = unit.generics.split_for_impl();
     let generics = with_random_values(&unit.generics);
@@ -57,6 +73,11 @@ pub fn expand(unit: &DeriveInput, hardware: &[&Field]) -> TokenStream {
             fn set_clock(&mut self, level: bool) -> bool {
                 #clock
                 #has_clock
+            }
+            #[allow(unused_variables, unused_imports)]
+            fn read_ports(&self, words: &mut Vec<u32>) {
+                use unit_info::{ReadNothing as _, ReadOutside as _};
+                #(#reads)*
             }
         }
     }

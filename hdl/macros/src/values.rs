@@ -93,6 +93,7 @@ pub fn logic_struct(input: &DeriveInput) -> Result<TokenStream> {
                 bits.into()
             }
         }
+        impl unit_info::PortValue for #name {}
         impl unit_info::RandomValue for #name {
             fn random(random: &mut dyn FnMut() -> u64) -> Self {
                 Self { #(#names: unit_info::RandomValue::random(random)),* }
@@ -134,6 +135,7 @@ pub fn logic_state(input: &DeriveInput) -> Result<TokenStream> {
                 Self::#first
             }
         }
+        impl unit_info::PortValue for #name {}
         impl unit_info::RandomValue for #name {
             fn random(random: &mut dyn FnMut() -> u64) -> Self {
                 match random() % #count as u64 {

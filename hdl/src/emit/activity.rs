@@ -90,6 +90,11 @@ macro_rules! interface {
                 $crate::prelude::Block::update_all(self);
             }
         }
+        impl $crate::prelude::unit_info::ReadPort for $group {
+            fn read(&self, words: &mut Vec<u32>) {
+                $crate::prelude::unit_info::read_signals(self, words);
+            }
+        }
     };
 }
 

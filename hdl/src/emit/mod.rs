@@ -67,6 +67,5 @@ pub(crate) use {
     names::{identifier, module_name},
     port_groups::GroupNames,
     port_list::port_name,
-    scope::modulo,
     unit::split_element,
 };

@@ -4,7 +4,12 @@
 //! `hdl_gen` send them through `Logic::timing`, which the units do not use otherwise.
 
 use num_bigint::{BigInt, BigUint};
-use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
+use rust_hdl::prelude::{
+    Atom, AtomKind, Bits, Block, Clock, In, InOut, Out, Probe, Signal, Signed, Synth, TimingInfo,
+    VerilogLiteral,
+};
+
+use super::scope::{literal_value, modulo};
 
 pub use super::activity::{is_first, Activity, Unit};
 pub use super::connection::{connections, Clocked, Connect, Links};
@@ -279,7 +284,7 @@ impl Integer for bool {
 
 impl<const N: usize> Integer for Bits<N> {
     fn value(self) -> BigInt {
-        super::scope::literal_value(&self.verilog())
+        literal_value(&self.verilog())
     }
 }
 
@@ -292,9 +297,39 @@ pub fn defaults<T: Default>(count: usize) -> Vec<T> {
     list
 }
 
+/// Types that a port can have; the derive macros `LogicStruct` and `LogicState` implement it.
+pub trait PortValue: Synth {
+    /// Appends the value as words of 32 bits, the lowest first: as many as its bits take.
+    fn append(self, words: &mut Vec<u32>) {
+        append_literal(&self.verilog(), Self::BITS, words);
+    }
+}
+
+impl PortValue for Clock {}
+
+impl<const N: usize> PortValue for Signed<N> {}
+
+impl PortValue for bool {
+    fn append(self, words: &mut Vec<u32>) {
+        words.push(self.into());
+    }
+}
+
+impl<const N: usize> PortValue for Bits<N> {
+    fn append(self, words: &mut Vec<u32>) {
+        match &self {
+            Self::Short(value) => words.push(value.short()),
+            Self::Long(value) => words.extend((0..N).step_by(32).map(|low| {
+                let bits = low..N.min(low + 32);
+                bits.fold(0, |word, bit| word | u32::from(value.get_bit(bit)) << (bit - low))
+            })),
+        }
+    }
+}
+
 /// Types that a random input can have; the derive macros `LogicStruct` and `LogicState` implement
 /// it.
-pub trait RandomValue: Synth {
+pub trait RandomValue: PortValue {
     /// A value from 64-bit random numbers: any, but also often all zeros, all ones or few ones.
     fn random(random: &mut dyn FnMut() -> u64) -> Self;
 }
@@ -332,6 +367,81 @@ pub trait Drive: Block {
     fn set_reset(&mut self, level: bool);
     /// Sets the input `clock`; false if there is none.
     fn set_clock(&mut self, level: bool) -> bool;
+    /// Appends the value of every input and output, those of port groups too, in the order of the
+    /// fields: each begins in a word of its own.
+    fn read_ports(&self, words: &mut Vec<u32>);
+}
+
+/// A port or a port group, or a `Vec` of them, whose values can be read; the derive macro `Ports`
+/// implements it.
+pub trait ReadPort {
+    /// Appends its values, as [`Drive::read_ports`] does.
+    fn read(&self, words: &mut Vec<u32>);
+}
+
+impl<T: PortValue> ReadPort for Signal<In, T> {
+    fn read(&self, words: &mut Vec<u32>) {
+        self.val().append(words);
+    }
+}
+
+impl<T: PortValue> ReadPort for Signal<Out, T> {
+    fn read(&self, words: &mut Vec<u32>) {
+        self.val().append(words);
+    }
+}
+
+/// A wire in both directions has no value of its own.
+impl<T: Synth> ReadPort for Signal<InOut, T> {
+    fn read(&self, _words: &mut Vec<u32>) {}
+}
+
+impl<P: ReadPort> ReadPort for Vec<P> {
+    fn read(&self, words: &mut Vec<u32>) {
+        self.iter().for_each(|port| port.read(words));
+    }
+}
+
+/// Reads the inputs and outputs of a bundle of signals, which does not show their types.
+pub fn read_signals(bundle: &dyn Block, words: &mut Vec<u32>) {
+    struct Signals<'a>(&'a mut Vec<u32>);
+    impl Probe for Signals<'_> {
+        fn visit_atom(&mut self, _name: &str, signal: &dyn Atom) {
+            if matches!(signal.kind(), AtomKind::InputParameter | AtomKind::OutputParameter) {
+                append_literal(&signal.verilog(), signal.bits(), self.0);
+            }
+        }
+    }
+    bundle.accept("bundle", &mut Signals(words));
+}
+
+fn append_literal(value: &VerilogLiteral, width: usize, words: &mut Vec<u32>) {
+    let end = words.len() + width.div_ceil(32);
+    words.extend(modulo(&literal_value(value), width).iter_u32_digits());
+    words.resize(end, 0);
+}
+
+/// Reads a public field if it is a [`ReadPort`].
+pub trait ReadOutside {
+    /// Appends its values.
+    fn read_outside(self, words: &mut Vec<u32>);
+}
+
+/// Leaves out a public field that is a unit. Method lookup comes here if [`ReadOutside`] does not
+/// apply, because it has one reference less.
+pub trait ReadNothing {
+    /// Does nothing.
+    fn read_outside(self, words: &mut Vec<u32>);
+}
+
+impl<P: ReadPort> ReadOutside for &&P {
+    fn read_outside(self, words: &mut Vec<u32>) {
+        self.read(words);
+    }
+}
+
+impl<B: Block> ReadNothing for &B {
+    fn read_outside(self, _words: &mut Vec<u32>) {}
 }
 
 /// An input or a port group that can have random values, or a `Vec` of them; the derive macro

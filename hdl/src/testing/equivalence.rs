@@ -14,18 +14,26 @@ use super::mutation::{self, Recording, Step};
 use super::seed;
 use crate::emit::unit_info::Drive;
 use crate::emit::{
-    emit, identifier as word, literal_value, module_name, modulo, port_name, split_element, Design,
-    Direction, GroupNames, Port,
+    emit, identifier as word, module_name, port_name, split_element, Design, Direction, GroupNames, Port,
 };
 
-/// Reads the ports of the topmost unit.
+/// Lists the ports of the topmost unit.
 #[derive(Default)]
 struct Ports {
     depth: usize,
     groups: GroupNames,
-    inputs: BTreeMap<String, Vec<BigUint>>,
-    outputs: BTreeMap<String, Vec<BigUint>>,
-    widths: BTreeMap<String, usize>,
+    inputs: BTreeMap<String, Vec<Element>>,
+    outputs: BTreeMap<String, Vec<Element>>,
+    /// Words of all that was visited.
+    words: usize,
+}
+
+/// A signal: a port, or an element of one that is a `Vec`.
+#[derive(Clone, Copy)]
+struct Element {
+    /// The first of its words in what [`Drive::read_ports`] reads.
+    word: usize,
+    width: usize,
 }
 
 impl Probe for Ports {
@@ -49,9 +57,9 @@ impl Probe for Ports {
         };
         if self.depth == 1 {
             let base = self.groups.port(&self.groups.qualified(split_element(name).0));
-            self.widths.insert(base.clone(), signal.bits());
-            let value = modulo(&literal_value(&signal.verilog()), signal.bits());
-            list.entry(base).or_default().push(value);
+            let width = signal.bits();
+            list.entry(base).or_default().push(Element { word: self.words, width });
+            self.words += width.div_ceil(32);
         }
     }
 
@@ -66,12 +74,23 @@ impl Ports {
         unit.accept("unit", &mut ports);
         ports
     }
+}
 
-    /// Elements of a `Vec` side by side, element 0 lowest.
-    fn packed(&self, values: &BTreeMap<String, Vec<BigUint>>, name: &str) -> BigUint {
-        let width = self.widths[name];
-        values[name].iter().rev().fold(BigUint::default(), |packed, v| (packed << width) | v)
+/// The value of a port, 32 bits a word, lowest first, with the elements of a `Vec` side by side,
+/// element 0 lowest; `words` are what [`Drive::read_ports`] reads.
+fn packed(elements: &[Element], words: &[u32], packed: &mut Vec<u32>) {
+    packed.clear();
+    let mut low = 0;
+    for element in elements {
+        for (part, &word) in words[element.word..][..element.width.div_ceil(32)].iter().enumerate() {
+            let (place, shift) = ((low + part * 32) / 32, (low + part * 32) % 32);
+            packed.resize((place + 2).max(packed.len()), 0);
+            packed[place] |= word << shift;
+            packed[place + 1] |= u32::try_from(u64::from(word) << shift >> 32).expect("32 bits");
+        }
+        low += element.width;
     }
+    packed.resize(low.div_ceil(32), 0);
 }
 
 /// Identifier of the port of a field.
@@ -165,24 +184,28 @@ fn compare<U: Drive>(
     let design = emit(unit, &top).unwrap_or_else(|e| panic!("{top}: {e}"));
     let mut options = ModelOptions::new("bench");
     options.jobs = 2;
+    options.optimize = false;
     options.verilator_flags = verilator_flags.iter().map(|flag| flag.to_string()).collect();
     let library = Model::build(&wrapped(&design), &options).unwrap_or_else(|e| panic!("{top}: {e}"));
     let mut model = library.instantiate().unwrap_or_else(|e| panic!("{top}: {e}"));
-    let names = Ports::of(unit);
+    let ports = Ports::of(unit);
     let width = |name: &str| {
         let port = design.ports.iter().find(|p| p.name == identifier(name));
         port.unwrap_or_else(|| panic!("{top}: no port for {name}")).width
     };
     let io = |name: &str| format!("io_{}", identifier(name));
-    let inputs: Vec<(String, Input)> = names
+    let inputs: Vec<(&[Element], Input)> = ports
         .inputs
-        .keys()
-        .map(|n| (n.clone(), model.input(&io(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
+        .iter()
+        .map(|(n, list)| (&list[..], model.input(&io(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
         .collect();
-    let outputs: Vec<(String, usize, Output)> = names
+    let outputs: Vec<(&[Element], &String, usize, Output)> = ports
         .outputs
-        .keys()
-        .map(|n| (n.clone(), width(n), model.output(&io(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
+        .iter()
+        .map(|(n, list)| {
+            let handle = model.output(&io(n), width(n)).unwrap_or_else(|e| panic!("{e}"));
+            (&list[..], n, width(n), handle)
+        })
         .collect();
     assert_eq!(
         outputs.len(),
@@ -191,12 +214,13 @@ fn compare<U: Drive>(
     );
     let mutations = mutation::wanted();
     let mut recording = Recording {
-        inputs: names.inputs.keys().map(|n| (identifier(n), width(n))).collect(),
-        outputs: names.outputs.keys().map(|n| (identifier(n), width(n))).collect(),
+        inputs: ports.inputs.keys().map(|n| (identifier(n), width(n))).collect(),
+        outputs: ports.outputs.keys().map(|n| (identifier(n), width(n))).collect(),
         steps: vec![],
     };
     let mut changes = 0u64;
-    let mut previous: Vec<BigUint> = Vec::new();
+    let mut previous: Vec<u32> = Vec::new();
+    let (mut words, mut expected, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for cycle in 0..cycles {
         let mut random = || generator.next_u64();
         unit.randomize_inputs(&mut random);
@@ -208,31 +232,36 @@ fn compare<U: Drive>(
                 break;
             }
             assert!(simulate(unit, 1000), "{top}: cycle {cycle}: the unit does not settle");
-            let ports = Ports::of(unit);
-            for (name, handle) in &inputs {
-                model.set_words(*handle, &ports.packed(&ports.inputs, name).to_u32_digits());
+            words.clear();
+            unit.read_ports(&mut words);
+            assert_eq!(words.len(), ports.words, "{top}: words of the ports");
+            for (elements, handle) in &inputs {
+                packed(elements, &words, &mut expected);
+                model.set_words(*handle, &expected);
             }
             model.eval().unwrap_or_else(|e| panic!("{e}"));
             // Before the first edge under reset, registers hold anything in Verilog.
             let known = !(clocked && cycle < 2);
             if mutations.is_some() || events.is_some_and(|count| recording.steps.len() < count) {
-                let outputs = known.then(|| words_of(&ports, &ports.outputs));
-                recording.steps.push(Step { inputs: words_of(&ports, &ports.inputs), outputs });
+                let outputs = known.then(|| words_of(&words, &ports.outputs));
+                recording.steps.push(Step { inputs: words_of(&words, &ports.inputs), outputs });
             }
             if !known {
                 continue;
             }
-            let mut now = Vec::new();
-            for (name, bits, handle) in &outputs {
-                let expected = ports.packed(&ports.outputs, name);
-                let mut words = vec![0; bits.div_ceil(32)];
-                model.read_words(*handle, &mut words);
-                let found = BigUint::new(words);
-                assert_eq!(
-                    found, expected,
-                    "{top}: cycle {cycle}, clock {level}: output {name}: Verilog gives {found:#x}, Rust {expected:#x}"
-                );
-                now.push(expected);
+            let mut now = Vec::with_capacity(previous.len());
+            for (elements, name, bits, handle) in &outputs {
+                packed(elements, &words, &mut expected);
+                found.resize(bits.div_ceil(32), 0);
+                model.read_words(*handle, &mut found);
+                if found != expected {
+                    let [found, expected] = [&found, &expected].map(|words| BigUint::from_slice(words));
+                    panic!(
+                        "{top}: cycle {cycle}, clock {level}: output {name}: Verilog gives {found:#x}, \
+                         Rust {expected:#x}"
+                    );
+                }
+                now.extend(&expected);
             }
             changes += u64::from(now != previous);
             previous = now;
@@ -250,13 +279,15 @@ fn compare<U: Drive>(
     })
 }
 
-/// The values of all ports of a kind, 32 bits a word, lowest first, without leading zeros.
-fn words_of(ports: &Ports, values: &BTreeMap<String, Vec<BigUint>>) -> Vec<Vec<u32>> {
-    let trimmed = |mut words: Vec<u32>| {
-        while words.last() == Some(&0) {
-            words.pop();
+/// The values of all ports of a kind, as [`packed`], without leading zeros.
+fn words_of(words: &[u32], ports: &BTreeMap<String, Vec<Element>>) -> Vec<Vec<u32>> {
+    let trimmed = |elements: &Vec<Element>| {
+        let mut value = Vec::new();
+        packed(elements, words, &mut value);
+        while value.last() == Some(&0) {
+            value.pop();
         }
-        words
+        value
     };
-    values.keys().map(|name| trimmed(ports.packed(values, name).to_u32_digits())).collect()
+    ports.values().map(trimmed).collect()
 }

@@ -156,9 +156,49 @@ impl Logic for HartState {
         }
         self.boundary_pc.next = next;
 
-        if self.issue.val() {
-            self.fetch_pc_q.d.next = self.fetch_pc_q.q.val() + bits::<30>(1);
+        // Where it fetches next. One of these conditions is high, so that each PC is ANDed with its
+        // own and all are ORed, which takes fewer LUTs than one choice behind the other.
+        let again = self.refetch.val()
+            | self.wait_stores.val()
+            | self.wait_place.val()
+            | self.wait_device.val()
+            | self.wait_divide.val()
+            | self.load.val()
+            | (self.write_valid.val() & self.executed.val());
+        let leads = self.decode_redirect.val() | self.miss.val();
+        let at_entry = !self.started_q.q.val();
+        let at_take = !at_entry & self.take_valid.val();
+        let before_take = !at_entry & !self.take_valid.val();
+        let at_next = before_take & (again | self.stop.val());
+        let before_next = before_take & !again & !self.stop.val();
+        let at_execute = before_next & self.execute_redirect.val();
+        let before_execute = before_next & !self.execute_redirect.val();
+        let at_decode = before_execute & leads;
+        let mut onward = bits::<30>(0);
+        if before_execute & !leads {
+            onward = self.fetch_pc_q.q.val() + bit_cast::<30, 1>(self.issue.val().into());
         }
+        let mut of_decode = bits::<30>(0);
+        if at_decode {
+            of_decode = self.decode_pc.val();
+        }
+        let mut of_execute = bits::<30>(0);
+        if at_execute {
+            of_execute = self.execute_pc.val();
+        }
+        let mut of_next = bits::<30>(0);
+        if at_next {
+            of_next = next;
+        }
+        let mut of_take = bits::<30>(0);
+        if at_take {
+            of_take = self.take_pc.val();
+        }
+        let mut of_entry = bits::<30>(0);
+        if at_entry {
+            of_entry = self.entry.val();
+        }
+        self.fetch_pc_q.d.next = onward | of_decode | of_execute | of_next | of_take | of_entry;
         if self.filled.val() {
             self.waits_line.d.next = false;
         }
@@ -174,29 +214,17 @@ impl Logic for HartState {
         if self.divide_free.val() {
             self.waits_divide.d.next = false;
         }
-        if self.decode_redirect.val() | self.miss.val() {
-            self.fetch_pc_q.d.next = self.decode_pc.val();
-        }
         if self.miss.val() {
             self.waits_line.d.next = true;
         }
         if self.execute_redirect.val() {
-            self.fetch_pc_q.d.next = self.execute_pc.val();
             self.waits_line.d.next = false;
         }
         if self.retire.val() & !self.executed.val() {
             self.taken_q.d.next = false;
         }
         self.pc_q.d.next = next;
-        if self.refetch.val()
-            | self.wait_stores.val()
-            | self.wait_place.val()
-            | self.wait_device.val()
-            | self.wait_divide.val()
-            | self.load.val()
-            | (self.write_valid.val() & self.executed.val())
-        {
-            self.fetch_pc_q.d.next = next;
+        if again {
             self.waits_line.d.next = false;
         }
         if self.wait_stores.val() {
@@ -216,7 +244,6 @@ impl Logic for HartState {
         }
         if self.stop.val() {
             self.stopped_q.d.next = true;
-            self.fetch_pc_q.d.next = next;
             self.waits_line.d.next = false;
             self.waits_stores.d.next = false;
             self.waits_place.d.next = false;
@@ -225,7 +252,6 @@ impl Logic for HartState {
         }
         if self.take_valid.val() {
             self.taken_q.d.next = !self.trapped.val();
-            self.fetch_pc_q.d.next = self.take_pc.val();
             self.pc_q.d.next = self.take_pc.val();
             self.waits_line.d.next = false;
             self.waits_stores.d.next = false;
@@ -234,7 +260,6 @@ impl Logic for HartState {
             self.waits_divide.d.next = false;
         }
         if !self.started_q.q.val() {
-            self.fetch_pc_q.d.next = self.entry.val();
             self.pc_q.d.next = self.entry.val();
             self.started_q.d.next = self.quiet.val();
         }

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::config::Config;
 use crate::functions::Chain;
+use crate::host::registers::branches::BranchEdges;
 use crate::host::registers::functions::ChainControl;
 use crate::host::registers::progress::Progress;
 use crate::host::registers::timeout::TimeoutControl;
@@ -32,10 +33,10 @@ use hermes_hdl::prelude::*;
 /// 5. With network functions a warp has a start and a finish at each function that its packets
 ///    visit, and one entry in the delay commit queue, which is done with the last finish.
 ///    `trace_issue` and the counter of issued warps report the first start, `trace_hop` the others:
-///    4 cycles after the transfer of the finish before at the earliest. `finished` of a core
-///    answers the slot that it offered in the cycle before.
+///    4 cycles after the transfer of the finish before at the earliest, 6 where packets branch.
+///    `finished` of a core answers the slot that it offered in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize, least: usize, functions: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize, least: usize, functions: usize, branches: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -122,6 +123,13 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// To the cores: lanes with which the warp starts.
     #[count(functions.min(1))]
     pub start_lanes: Vec<Signal<Out, Bits<32>>>,
+    /// From the registers: edges by verdict (one element where packets branch).
+    #[count(branches)]
+    pub function_edges: Vec<BranchEdges>,
+    /// From each core: codes of the verdicts of the warp that it offered as finished in the cycle
+    /// before (only where packets branch).
+    #[count(cores * branches)]
+    pub finished_codes: Vec<Signal<In, Bits<128>>>,
     /// A warp starts at a function that is not its first.
     #[count(functions.min(1))]
     pub trace_hop: Vec<HopTrace>,
@@ -150,7 +158,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[init((0..cores).map(|_| LookupTable::new(spawns)).collect())]
     tables: Vec<LookupTable<A>>,
     commit: DelayCommitQueue<A>,
-    #[init((0..functions.min(1)).map(|_| Chain::new(functions, lanes)).collect())]
+    #[init((0..functions.min(1)).map(|_| if branches == 0 { Chain::new(functions, lanes) } else { Chain::with_branches(functions, lanes) }).collect())]
     chain: Vec<Chain<A, L>>,
     issued: Register<Bits<32>>,
     committed: Register<Bits<32>>,
@@ -162,6 +170,8 @@ pub struct Dispatch<const A: usize, const L: usize> {
     _packets_alone: usize,
     #[init(functions.min(1))]
     _functions: usize,
+    #[init(branches)]
+    _branches: usize,
     #[init(spawns)]
     _spawns: usize,
     #[init(traces)]
@@ -206,7 +216,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
         loads: usize,
     ) -> Self {
         assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns, traces, loads, 0, 0, 0)
+        Self::wired(cores, lanes, warps, spawns, traces, loads, 0, 0, 0, 0)
     }
 
     /// As [`Self::new`], of packets alone, with so many network functions.
@@ -215,7 +225,16 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
     /// As [`Self::new`], and if `functions` is not 2 to 8.
     pub fn with_functions(cores: usize, lanes: usize, warps: usize, functions: usize) -> Self {
         assert!((2..=8).contains(&functions), "Dispatch: {functions} functions, expected 2 to 8");
-        Self::wired(cores, lanes, warps, 0, 0, 0, 0, 0, functions)
+        Self::wired(cores, lanes, warps, 0, 0, 0, 0, 0, functions, 0)
+    }
+
+    /// As [`Self::with_functions`], where packets branch by their verdicts.
+    ///
+    /// # Panics
+    /// As [`Self::with_functions`].
+    pub fn with_branches(cores: usize, lanes: usize, warps: usize, functions: usize) -> Self {
+        assert!((2..=8).contains(&functions), "Dispatch: {functions} functions, expected 2 to 8");
+        Self::wired(cores, lanes, warps, 0, 0, 0, 0, 0, functions, 1)
     }
 
     /// The control path of an array with this configuration.
@@ -236,6 +255,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
             usize::from(config.adaptive_timeout),
             usize::from(config.least_occupied_issue),
             config.network_functions,
+            usize::from(config.function_branches),
         )
     }
 }
@@ -355,6 +375,18 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
             self.chain[k].finished.survivors.next = survivors;
             self.chain[k].finished.ended.next = ended;
             self.commit.done_valid.next = self.finishes.event.valid.val() & self.chain[k].done.val();
+            for b in 0..self._branches {
+                connect!(self.function_edges[b], self.chain[k].edges[b]);
+                let mut codes = bits::<128>(0);
+                for i in 0..self._cores {
+                    if self.finishes.event.core.val() == self.index[i].val() {
+                        codes = self.finished_codes[i].val();
+                    }
+                }
+                self.chain[k].finish_codes[b].next = codes;
+                self.commit.done_valid.next = self.chain[k].ended[b].val();
+                self.commit.done_index.next = self.chain[k].ended_index[b].val();
+            }
 
             let hops = self.issue.start_any.val() & self.issue.start_hop[k].val();
             self.start_lanes[k].next = self.issue.start_lanes[k].val();

@@ -22,6 +22,7 @@ const NETWORK: CoreOptions = CoreOptions {
     trace: false,
     trace_buffer: false,
     functions: false,
+    branches: false,
     load_counters: false,
 };
 

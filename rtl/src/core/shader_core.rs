@@ -7,7 +7,7 @@ use super::{
     Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY,
 };
 use crate::config::CoreOptions;
-use crate::functions::{FetchWindow, PacketWindow, Survivors};
+use crate::functions::{FetchWindow, PacketWindow, Survivors, VerdictCodes};
 use crate::host::registers::windows::Windows;
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{
@@ -123,6 +123,9 @@ pub struct ShaderCore<const LANES: usize> {
     /// To the control path: lanes of the warp that was offered as finished in the cycle before.
     #[count(functions)]
     pub finished: Vec<FinishedLanes>,
+    /// Codes of their verdicts (one element where packets branch).
+    #[count(usize::from(options.branches))]
+    pub finished_codes: Vec<Signal<Out, Bits<128>>>,
     /// From the core's context: what its network function may do.
     #[count(functions)]
     pub guards: Vec<Flipped<FunctionGuards>>,
@@ -178,6 +181,8 @@ pub struct ShaderCore<const LANES: usize> {
     lane_traps: Vec<LaneTraps<LANES>>,
     #[count(functions)]
     survivors: Vec<Survivors<LANES>>,
+    #[count(usize::from(options.branches))]
+    codes: Vec<VerdictCodes<LANES>>,
     #[count(functions)]
     packet_window: Vec<PacketWindow>,
     #[count(functions)]
@@ -210,6 +215,8 @@ pub struct ShaderCore<const LANES: usize> {
     _compares: usize,
     #[init(functions)]
     _functions: usize,
+    #[init(usize::from(options.branches))]
+    _branches: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -225,7 +232,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
     /// # Panics
     /// If it has what the network interface needs, or compare-and-swap, but no atomic instructions:
     /// those are part of it. If it has network functions, but no local window, or something else
-    /// that an array does not have beside them.
+    /// that an array does not have beside them. If it has branches, but no network functions.
     pub fn new(options: CoreOptions) -> Self {
         assert!(options.atomics || !options.network, "ShaderCore: {options:?}: network needs atomics");
         assert!(
@@ -234,6 +241,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
         );
         let alone = options.local_window && !options.spawns && !options.network;
         assert!(alone || !options.functions, "ShaderCore: {options:?}: functions");
+        assert!(options.functions || !options.branches, "ShaderCore: {options:?}: branches");
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
         let spawns = usize::from(options.spawns);
@@ -655,6 +663,17 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.survivors[k].finish_slot.next = self.front_end.finish.slot.val();
             self.finished[k].survivors.next = bit_cast::<32, LANES>(self.survivors[k].survivors.val());
             self.finished[k].ended.next = bit_cast::<32, LANES>(self.survivors[k].ended.val());
+        }
+
+        for k in 0..self._branches {
+            self.codes[k].exit.next = self.write.fire.val() & self.write.exits[k].val();
+            self.codes[k].exit_slot.next = self.write.slot.val();
+            self.codes[k].exit_lanes.next = self.write.executed.val();
+            for i in 0..LANES {
+                self.codes[k].verdict[i].next = self.lane[i].store_data.val();
+            }
+            self.codes[k].finish_slot.next = self.front_end.finish.slot.val();
+            self.finished_codes[k].next = self.codes[k].codes.val();
         }
 
         // What they may do

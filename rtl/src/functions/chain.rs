@@ -1,6 +1,8 @@
 //! Warps on their way from one network function to the next.
 
+use super::BranchStep;
 use crate::control::SyncFifo;
+use crate::host::registers::branches::BranchEdges;
 use crate::host::registers::functions::ChainControl;
 use crate::ports::{FinishedLanes, WaitingWarps};
 use crate::types::{FunctionIndex, PacketIndex, ThreadCount};
@@ -21,8 +23,11 @@ use hermes_hdl::prelude::*;
 ///    packets and the lanes that are left in the next.
 /// 4. `waits.room` is low while `control.limit` entries or more are in flight, unless that is zero.
 ///    One that commits counts for a cycle longer.
+/// 5. Where packets branch `done` stays low. [`BranchStep`] finds in the two cycles after `finish`
+///    where the entry goes: it is in a FIFO then, or `ended`. A start and the next finish of an
+///    entry take turns, and `enter` and `waits.take` are not high in one cycle.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(functions: usize, lane_bytes: usize)]
+#[new(functions: usize, lane_bytes: usize, branches: usize)]
 pub struct Chain<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -65,6 +70,19 @@ pub struct Chain<const A: usize, const L: usize> {
     /// Most entries that were in it at a time, since reset.
     pub peak: Signal<Out, Bits<11>>,
 
+    /// Edges by verdict, from the registers (one element where packets branch, as the next ports).
+    #[count(branches)]
+    pub edges: Vec<BranchEdges>,
+    /// Codes of the verdicts of the warp that finished, with `finish`.
+    #[count(branches)]
+    pub finish_codes: Vec<Signal<In, Bits<128>>>,
+    /// An entry is done.
+    #[count(branches)]
+    pub ended: Vec<Signal<Out, Bit>>,
+    /// Which entry.
+    #[count(branches)]
+    pub ended_index: Vec<Signal<Out, Bits<A>>>,
+
     /// Of functions 1 and up; no link leads to function 0.
     #[count(functions - 1)]
     fifo: Vec<SyncFifo<Bits<A>, A, L>>,
@@ -76,6 +94,8 @@ pub struct Chain<const A: usize, const L: usize> {
     #[count(lane_bytes)]
     lanes: Vec<RamSync<Bits<8>, A>>,
     in_flight: Register<Bits<L>>,
+    #[init((0..branches).map(|_| BranchStep::new(8 * lane_bytes)).collect())]
+    step: Vec<BranchStep<A>>,
     #[init((1..functions as u64).map(|i| Constant::new(i.into())).collect())]
     index: Vec<Constant<FunctionIndex>>,
     #[init((0..functions as u64).map(|i| Constant::new(i.into())).collect())]
@@ -86,6 +106,10 @@ pub struct Chain<const A: usize, const L: usize> {
     _later: usize,
     #[init(lane_bytes)]
     _lane_bytes: usize,
+    #[init(branches)]
+    _branches: usize,
+    #[init(8)]
+    _ports: usize,
 }
 
 impl<const A: usize, const L: usize> Chain<A, L> {
@@ -94,10 +118,22 @@ impl<const A: usize, const L: usize> Chain<A, L> {
     /// # Panics
     /// If `functions` is not 2 to 8, `lanes` not 1 to 32, or `A` not 1 to 10.
     pub fn new(functions: usize, lanes: usize) -> Self {
+        Self::checked(functions, lanes, 0)
+    }
+
+    /// The same where packets branch by their verdicts.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with_branches(functions: usize, lanes: usize) -> Self {
+        Self::checked(functions, lanes, 1)
+    }
+
+    fn checked(functions: usize, lanes: usize, branches: usize) -> Self {
         assert!((2..=8).contains(&functions), "Chain: {functions} functions, expected 2 to 8");
         assert!((1..=32).contains(&lanes), "Chain: {lanes} lanes, expected 1 to 32");
         assert!((1..=10).contains(&A), "Chain: 2^{A} entries, expected at most 2^10");
-        Self::wired(functions, lanes.div_ceil(8))
+        Self::wired(functions, lanes.div_ceil(8), branches)
     }
 }
 
@@ -163,6 +199,55 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
         self.queued.next = bit_cast::<11, L>(entries);
         self.peak.next = bit_cast::<11, L>(highest);
 
+        // Where packets branch: what was found out of a warp that finished two cycles ago
+        for k in 0..self._branches {
+            // Ports without an edge of their own have that of NF_NEXT.
+            let mut next = bits::<4>(0);
+            let mut ports = bits::<32>(0);
+            let mut ends = bits::<8>(0);
+            for i in 0..self._functions {
+                if self.finish_function.val() == self.number[i].val() {
+                    next = bit_cast::<4, 3>(self.control.targets.val().get_bits::<3>(3 * i))
+                        .replace_bit(3, self.control.goes_on.val().get_bit(i));
+                    ports = self.edges[k].ports.val().get_bits::<32>(32 * i);
+                    ends = self.edges[k].ends.val().get_bits::<8>(8 * i);
+                }
+            }
+            let mut by_code =
+                (bit_cast::<44, 8>(ends) << bits::<6>(36)) | (bit_cast::<44, 4>(next) << bits::<6>(32));
+            for i in 0..self._ports {
+                let mut edge = ports.get_bits::<4>(4 * i);
+                if !edge.any() {
+                    edge = next;
+                }
+                by_code = by_code | (bit_cast::<44, 4>(edge) << (4 * i as u64));
+            }
+            self.step[k].start.next = self.enter.val() | self.waits.take.val();
+            self.step[k].start_new.next = self.enter.val();
+            self.step[k].start_index.next = taken;
+            if self.enter.val() {
+                self.step[k].start_index.next = self.enter_index.val();
+            }
+            self.step[k].finish.next = self.finish.val();
+            self.step[k].finish_index.next = self.finish_index.val();
+            self.step[k].finish_lanes.next = self.finished.survivors.val() | self.finished.ended.val();
+            self.step[k].finish_codes.next = self.finish_codes[k].val();
+            self.step[k].finish_edges.next = by_code;
+            self.done.next = false;
+            self.ended[k].next = self.step[k].done.val();
+            self.ended_index[k].next = self.step[k].index.val();
+            for i in 0..self._later {
+                self.fifo[i].push_valid.next =
+                    self.step[k].onward.val() & (self.step[k].target.val() == self.index[i].val());
+                self.fifo[i].push_data.next = self.step[k].index.val();
+            }
+            for i in 0..self._lane_bytes {
+                self.lanes[i].write_enable.next = self.step[k].onward.val();
+                self.lanes[i].write_address.next = self.step[k].index.val();
+                self.lanes[i].write_data.next = self.step[k].lanes.val().get_bits::<8>(8 * i);
+            }
+        }
+
         // What it starts with
         self.packets.read_enable.next = self.waits.take.val();
         self.packets.read_address.next = taken;
@@ -181,3 +266,7 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
 #[cfg(test)]
 #[path = "chain_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "chain_branch_tests.rs"]
+mod branch_tests;

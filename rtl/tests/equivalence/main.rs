@@ -145,6 +145,8 @@ units! {
         dispatch_adaptive: Dispatch::<6, 7>::of(&inputs::adaptive()), 10_000, inputs::dispatch();
         dispatch_unconstrained: Dispatch::<3, 4>::new(2, 8, 4, 0);
         dispatch_watched: Dispatch::<6, 7>::watched(2, 4, 32, 0, 1, 1), 10_000, inputs::dispatch();
+        dispatch_with_branches:
+            Dispatch::<6, 7>::with_branches(2, 4, 32, 4), 10_000, inputs::dispatch_with_functions();
         dispatch_with_functions:
             Dispatch::<6, 7>::with_functions(2, 4, 32, 4), 10_000, inputs::dispatch_with_functions();
         dispatch_with_spawns: Dispatch::<6, 7>::new(2, 4, 32, 1), 10_000, inputs::dispatch();
@@ -226,6 +228,9 @@ units! {
         // The large ones for a shorter time: hermes fuzz compares them with another reference for
         // longer.
         shader_core: ShaderCore::<4>::default(), 1_500;
+        shader_core_with_branches:
+            ShaderCore::<4>::new(CoreOptions { local_window: true, functions: true, branches: true, ..CoreOptions::default() }),
+            1_500, inputs::shader_core_with_functions;
         shader_core_with_functions:
             ShaderCore::<4>::new(CoreOptions { local_window: true, atomics: true, functions: true, ..CoreOptions::default() }),
             1_500, inputs::shader_core_with_functions;
@@ -252,7 +257,9 @@ units! {
     }
 
     functions {
+        branch_step: BranchStep::<3>::new(12), 10_000, inputs::branch_step;
         chain: Chain::<3, 4>::new(4, 12), 20_000, inputs::chain;
+        chain_with_branches: Chain::<3, 4>::with_branches(4, 12), 20_000, inputs::chain_with_branches;
         context_table: ContextTable::default();
         core_clear: CoreClear::new(9);
         core_context: CoreContext::default(), 10_000, inputs::core_context;
@@ -262,11 +269,15 @@ units! {
         function_counters: FunctionCounters::default();
         packet_window: PacketWindow::default();
         survivors: Survivors::<4>::default();
+        verdict_codes: VerdictCodes::<4>::default();
     }
 
     host {
         axi_lite_slave: AxiLiteSlave::new(0);
         axi_lite_slave_with_hold: AxiLiteSlave::new(1);
+        branch_registers:
+            registers::branches::BranchRegisters::new(&inputs::with_branches()), 6_000,
+            inputs::branch_registers;
         command_interrupts: registers::CommandInterrupts::new(3), 10_000, inputs::command_interrupts;
         command_registers: registers::command::CommandRegisters::default(), 4_000, inputs::command_registers;
         configuration_registers:
@@ -489,6 +500,7 @@ units! {
 
     top {
         hermes_top: HermesTop::<2>::new(&inputs::two_cores()), 600;
+        hermes_top_with_branches: HermesTop::<2>::new(&inputs::with_branches()), 600;
         hermes_top_with_functions: HermesTop::<2>::new(&inputs::with_functions()), 600;
         hermes_top_with_load_counters: HermesTop::<2>::new(&inputs::with_load_counters()), 600;
     }

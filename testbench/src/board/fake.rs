@@ -170,7 +170,9 @@ impl FakeBoard {
             (None, [_, _, c0, c1, a0, a1, a2, a3, data @ ..]) => {
                 let count = u16::from_le_bytes([*c0, *c1]);
                 let answer = self.perform(request[0], count, u32::from_le_bytes([*a0, *a1, *a2, *a3]), data);
-                if matches!(request[0], 2 | 4 | 5) || request[0] == 1 && self.reads_once {
+                let once = matches!(request[0], 2 | 4 | 5) || request[0] == 1 && self.reads_once;
+                // What was refused is no request to remember.
+                if once && answer.0 <= 1 {
                     self.last = Some((request[0], request[1], answer.clone()));
                 }
                 answer

@@ -188,6 +188,9 @@ pub struct Link<P> {
     last_write: Option<(Operation, u8)>,
     /// The sequence number of the last read of a register, of which the same holds on some boards.
     last_read: Option<u8>,
+    /// The board did not do a request, or said nothing of it: the one that it knows as the last may
+    /// be an older one than those above.
+    unsure: bool,
     statistics: LinkStatistics,
     buffer: Vec<u8>,
 }
@@ -203,6 +206,7 @@ impl<P: Read + Write> Link<P> {
             sequence: 0,
             last_write: None,
             last_read: None,
+            unsure: false,
             statistics: LinkStatistics::default(),
             buffer: vec![0; 4096],
         }
@@ -233,20 +237,21 @@ impl<P: Read + Write> Link<P> {
     /// written.
     pub fn request(&mut self, request: &Request) -> Result<(Status, Vec<u8>), LinkError> {
         let is_read = request.operation == Operation::ReadRegister;
-        if request.operation.is_write() && self.last_write == Some((request.operation, self.sequence))
+        let once = is_read || request.operation.is_write();
+        if once && self.unsure
+            || request.operation.is_write() && self.last_write == Some((request.operation, self.sequence))
             || is_read && self.last_read == Some(self.sequence)
         {
-            // 256 requests ago there was such a request and none since: the board would take this
-            // one for its repeat. It forgets with an IDENTIFY.
+            // 256 requests ago there was such a request and none since, or may have been: the board
+            // would take this one for its repeat. It forgets with an IDENTIFY.
             let identify =
                 Request { operation: Operation::Identify, count: 0, address: 0, data: &[], answer: 32 };
-            (self.last_write, self.last_read) = (None, None);
             self.request(&identify)?;
         }
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
         match request.operation {
-            Operation::Identify => (self.last_write, self.last_read) = (None, None),
+            Operation::Identify => (self.last_write, self.last_read, self.unsure) = (None, None, false),
             Operation::ReadRegister => self.last_read = Some(sequence),
             operation if operation.is_write() => self.last_write = Some((operation, sequence)),
             _ => {}
@@ -272,12 +277,14 @@ impl<P: Read + Write> Link<P> {
             match self.attempt(request, &contents, &line, patience, &mut heard)? {
                 Try::Answered(status, data) => {
                     self.statistics.requests += 1;
+                    self.unsure |= !matches!(status, Status::Done | Status::SlaveError);
                     return Ok((status, data));
                 }
                 Try::Damaged => {}
                 Try::TimedOut => self.statistics.timeouts += 1,
             }
         }
+        self.unsure = true;
         Err(self.given_up(&heard))
     }
 

@@ -333,3 +333,21 @@ fn a_device_that_takes_nothing_is_given_up() {
     }
     assert!(refused(Full).contains("not a byte came"));
 }
+
+/// A refused write between the two is none to the board.
+#[test]
+fn a_write_behind_a_refused_one_is_done() {
+    let (port, thread) = start(Faults::default());
+    let mut link = Link::new(port, options());
+    let mut request = |operation, address, data: &[u8], answer| {
+        link.request(&Request { operation, count: 1, address, data, answer }).unwrap().0
+    };
+    assert_eq!(request(Operation::WriteMemory, 0, &[1], 0), Status::Done);
+    assert_eq!(request(Operation::WriteMemory, MEMORY as u32, &[2], 0), Status::Refused);
+    for _ in 0..254 {
+        assert_eq!(request(Operation::ReadMemory, 0, &[], 1), Status::Done);
+    }
+    assert_eq!(request(Operation::WriteMemory, 0, &[3], 0), Status::Done);
+    drop(link);
+    assert_eq!(thread.join().unwrap().memory[0], 3);
+}

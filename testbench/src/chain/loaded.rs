@@ -42,14 +42,22 @@ pub(super) struct Ring {
 
 impl<'a> Loaded<'a> {
     /// Reads what the app of a function takes, and builds or reads its kernel.
-    pub(super) fn load(planned: &'a Planned, cores: usize, config: &Config) -> Result<Self, Problem> {
+    /// In a chain that `branches` no app may send other frames than those in the slots.
+    pub(super) fn load(
+        planned: &'a Planned,
+        cores: usize,
+        branches: bool,
+        config: &Config,
+    ) -> Result<Self, Problem> {
         let manifest = &planned.manifest;
         let app = manifest.app.as_ref().map(|(at, entry, inputs)| {
             let app = entry.load(inputs).map_err(|error| input_problem(manifest, at, &error))?;
-            if planned.next.is_some() && app.egress_entries(slot::capacity(slot::MAX_BYTES_LOG2)) > 0 {
+            let is_inside = branches || !planned.edges.targets().is_empty();
+            if is_inside && app.egress_entries(slot::capacity(slot::MAX_BYTES_LOG2)) > 0 {
+                let end = if branches { " of a chain without edges by verdict" } else { "" };
                 let told = format!(
                     "{} sends other frames than those in the slots, which the next function would not see; \
-                     expected it at the end",
+                     expected it at the end{end}",
                     entry.name
                 );
                 return Err(manifest.text.problem(at, "app", told));

@@ -6,6 +6,8 @@
 //! | `text` | files in TOML, and errors that name file, line and field |
 //! | `manifest` | what a vendor says of a function |
 //! | `plan` | what an operator says of a chain: which function follows which |
+//! | `edges` | where packets go behind a function, by their verdicts |
+//! | `graph` | the order of the visits, from the edges |
 //! | `region` | where all that a function has lies in the shared memory |
 //! | `placed` | the chain on an array: kernels built and placed, cores given out |
 //! | `loaded` | a function whose inputs were read, before it has its place |
@@ -21,6 +23,8 @@
 //! | `profile` | what a function costs by its warps and cores: nBench of the G-NET paper |
 //! | `schedule` | cores for the functions, by their profiles |
 
+mod edges;
+mod graph;
 pub mod live;
 mod load;
 mod loaded;
@@ -41,6 +45,7 @@ mod text;
 mod turns;
 mod visits;
 
+pub use edges::{Edges, BRANCH_PORTS};
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
 pub use on_array::{check_counts, limit_for, visits, Changed, Ran, Setting, Sharing};

@@ -38,9 +38,9 @@ impl Chain {
 
 impl ChainModel<'_> {
     /// The functions that `packet`, the packet number `index` of the run, visits, and what comes
-    /// out. The number stays that of the packet from function to function. A packet goes on while
-    /// it is forwarded; the verdict is that of the last function that it visited, and so is the
-    /// frame.
+    /// out. The number stays that of the packet from function to function. A packet goes on by the
+    /// edges of its verdicts; the verdict is that of the last function that it visited, and so is
+    /// the frame.
     #[must_use]
     pub fn follow(&self, index: u64, packet: &SlotPacket) -> (Golden, Vec<Visit>) {
         let mut visits = Vec::new();
@@ -52,7 +52,7 @@ impl ChainModel<'_> {
                 Some(app) => app.golden(index, &packet),
                 None => Golden { verdict: Verdict::forward(0), frame: packet.frame.clone() },
             };
-            at = function.next.filter(|_| out.verdict.is_forward());
+            at = function.edges.of(out.verdict);
             visits.push(Visit { function: number, packet, verdict: out.verdict });
         }
         (out, visits)

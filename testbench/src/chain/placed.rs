@@ -4,9 +4,10 @@ use std::fmt::Display;
 
 use hermes_rtl::config::Config;
 
+use super::edges::Edges;
 use super::loaded::{build, data, needs, Loaded, Ring};
 use super::manifest::{Code, Packet};
-use super::plan::{ChainPlan, Hang, Planned};
+use super::plan::{ways, ChainPlan, Hang, Planned};
 use super::region::Region;
 use super::text::{ChainError, Problem};
 use crate::apps::{App, AppEntry};
@@ -59,8 +60,8 @@ pub struct Function {
     pub(super) entry: Option<&'static AppEntry>,
     /// Where all that it has lies.
     pub region: Region,
-    /// The number of the next function; `None` behind the last one.
-    pub next: Option<usize>,
+    /// Where packets go behind it, by the numbers of functions.
+    pub edges: Edges,
     /// The number of its first core.
     pub first_core: usize,
     /// How many cores it has.
@@ -159,12 +160,13 @@ impl ChainPlan {
                         expected --local-window";
             return Err(self.problem(&self.functions[0], "function", told).into());
         }
+        self.check_branches(on.config)?;
         let cores = self.cores(on.config)?;
         let mut problems = Vec::new();
         let mut loaded = Vec::new();
         let cores = cores.into_iter().chain(self.added.iter().map(|_| 0));
         for (planned, cores) in self.functions.iter().chain(&self.added).zip(cores) {
-            match Loaded::load(planned, cores, on.config) {
+            match Loaded::load(planned, cores, self.branching().is_some(), on.config) {
                 Ok(function) => loaded.push(function),
                 Err(problem) => problems.push(problem),
             }
@@ -188,6 +190,20 @@ impl ChainPlan {
         let egress = functions.last().filter(|_| entries > 0).map(|last| last.region.egress(list_log2));
         let limit = self.limit;
         Ok(Chain { functions, added, limit, ring_slots_log2, slot_bytes_log2, stack_bytes_log2, egress })
+    }
+
+    /// Makes sure that packets can branch on the array, if they do.
+    ///
+    /// # Errors
+    /// It has network functions, but no branches.
+    fn check_branches(&self, config: &Config) -> Result<(), ChainError> {
+        match self.branching() {
+            Some(planned) if config.network_functions > 0 && !config.function_branches => {
+                let told = "edges by verdict, and the array has no branches; expected --function-branches";
+                Err(self.problem(planned, "next", told).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A problem of a function as a whole, at its line of the chain file.
@@ -305,9 +321,9 @@ impl ChainPlan {
             None => slot::MAX_BYTES_LOG2,
         };
         let most = slot::capacity(most_log2);
-        // Of all chains that there are one after the other.
-        let first = || (0..self.functions.len()).collect();
-        let versions = if self.versions.is_empty() { vec![first()] } else { self.versions.clone() };
+        // Of all ways that there are, one after the other if the chain changes.
+        let first = || ways(0, |function| self.functions[function].edges);
+        let versions = if self.versions.is_empty() { first() } else { self.versions.clone() };
         let mut longest = frame;
         for version in versions {
             let mut bytes = frame;
@@ -373,7 +389,7 @@ impl ChainPlan {
                     app,
                     entry: planned.manifest.app.as_ref().map(|(_, entry, _)| *entry),
                     region,
-                    next: planned.next,
+                    edges: planned.edges,
                     first_core,
                     cores,
                     mcw,

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_spanned::Spanned;
 
+use super::edges::{Edges, Next};
+use super::graph::Graph;
 use super::manifest::{function_name, Manifest, END};
-use super::text::{one_of, ChainError, Problem, Text};
+use super::text::{ChainError, Problem, Text};
 use crate::apps::Input;
 use crate::tables::{FilterSet, RouteTable};
 use crate::traffic::Aim;
@@ -45,7 +47,7 @@ struct File {
 struct RawFunction {
     manifest: Spanned<PathBuf>,
     name: Option<Spanned<String>>,
-    next: Spanned<String>,
+    next: Spanned<Next>,
     cores: Option<Spanned<u32>>,
     at: Option<Spanned<u32>>,
     spare_bytes: Option<Spanned<u32>>,
@@ -81,8 +83,8 @@ pub struct Planned {
     pub manifest: Manifest,
     /// Its name in the chain.
     pub name: String,
-    /// The number of the next function; `None` behind the last one. It is above that of this one.
-    pub next: Option<usize>,
+    /// Where packets go behind it, by the numbers of functions, which are above that of this one.
+    pub edges: Edges,
     /// Cores, if the operator says how many.
     pub cores: Option<Spanned<u32>>,
     /// Where its region is to begin, if the operator says so.
@@ -101,8 +103,8 @@ pub struct Planned {
 impl Planned {
     /// The function of one manifest, named by line `line` of another file.
     pub(super) fn of(manifest: Manifest, name: String, line: usize) -> Self {
-        let (next, cores, at, spare_bytes) = (None, None, None, None);
-        Self { manifest, name, next, cores, at, spare_bytes, renewed: false, on_hang: None, line }
+        let (edges, cores, at, spare_bytes) = (Edges::default(), None, None, None);
+        Self { manifest, name, edges, cores, at, spare_bytes, renewed: false, on_hang: None, line }
     }
 }
 
@@ -115,8 +117,8 @@ pub struct ChainPlan {
     pub functions: Vec<Planned>,
     /// Functions that come while packets flow, behind those of the chain in the count.
     pub(super) added: Vec<Planned>,
-    /// The chains that there are one after the other, each by the numbers of its functions in the
-    /// order of the visits, if the chain changes.
+    /// The ways of packets through the chains that there are one after the other, each by the
+    /// numbers of its functions in the order of the visits, if the chain changes.
     pub(super) versions: Vec<Vec<usize>>,
     /// Most entries in flight; 0: as many as there can be.
     pub limit: u32,
@@ -148,20 +150,19 @@ impl ChainPlan {
             }
         }
         ChainError::check(problems)?;
-        let Some(first) = file.function.first() else {
+        if file.function.is_empty() {
             let problem = "no function; expected [[function]] with `manifest` and `next`".to_string();
             return Err(Problem { path: path.to_path_buf(), line: None, field: None, problem }.into());
-        };
+        }
         let names = names(&text, &file.function, &manifests)?;
-        let next = links(&text, &file.function, &names)?;
-        let order = order(&text, &file.function, &names, &next)?;
-        debug_assert!(first.next.get_ref() != &names[0]);
+        let links: Vec<_> = file.function.iter().map(|raw| (&raw.manifest, &raw.next)).collect();
+        let graph = Graph::read(&text, &links, &names)?;
 
         let mut found: Vec<_> = manifests.into_iter().zip(&names).zip(&file.function).map(Some).collect();
-        let functions = order.iter().enumerate().filter_map(|(number, at)| {
+        let functions = graph.order.iter().zip(&graph.edges).filter_map(|(at, edges)| {
             let ((manifest, name), raw) = found[*at].take()?;
             Some(Planned {
-                next: (number + 1 < order.len()).then_some(number + 1),
+                edges: *edges,
                 cores: raw.cores.clone(),
                 at: raw.at.clone(),
                 spare_bytes: raw.spare_bytes.clone(),
@@ -211,7 +212,7 @@ impl ChainPlan {
     #[must_use]
     pub fn alone(&self, function: usize) -> Self {
         let functions = self.functions[function..].iter().take(1).cloned();
-        let functions = functions.map(|planned| Planned { next: None, cores: None, ..planned });
+        let functions = functions.map(|planned| Planned { edges: Edges::default(), cores: None, ..planned });
         let (added, versions) = (Vec::new(), Vec::new());
         Self { functions: functions.collect(), added, versions, limit: 0, slot_bytes: None, ..self.clone() }
     }
@@ -233,6 +234,13 @@ impl ChainPlan {
             }
         }
         Ok(aim)
+    }
+
+    /// The first function behind which packets go different ways by their verdicts, if there is
+    /// one: the array needs branches then.
+    #[must_use]
+    pub fn branching(&self) -> Option<&Planned> {
+        self.functions.iter().chain(&self.added).find(|planned| !planned.edges.is_plain())
     }
 
     /// The chain file.
@@ -265,12 +273,33 @@ impl ChainPlan {
         let first = self.functions.first().map(|function| format!("  in -> \"{}\";", function.name));
         lines.extend(first);
         for function in &self.functions {
-            let next = function.next.map_or(END, |next| &self.functions[next].name);
-            lines.push(format!("  \"{}\" -> \"{next}\";", function.name));
+            for (next, verdicts) in function.edges.labels() {
+                let next = next.map_or(END, |next| &self.functions[next].name);
+                let label = match &verdicts[..] {
+                    [] => String::new(),
+                    verdicts => format!(" [label=\"{}\"]", verdicts.join(", ")),
+                };
+                lines.push(format!("  \"{}\" -> \"{next}\"{label};", function.name));
+            }
         }
         lines.push("}".to_string());
         lines.join("\n")
     }
+}
+
+/// All ways of packets from `first` on to the last function of each.
+pub(super) fn ways(first: usize, edges: impl Fn(usize) -> Edges) -> Vec<Vec<usize>> {
+    let mut open = vec![vec![first]];
+    let mut ways = Vec::new();
+    while let Some(way) = open.pop() {
+        let targets = way.last().map(|last| edges(*last).targets()).unwrap_or_default();
+        if targets.is_empty() {
+            ways.push(way);
+            continue;
+        }
+        open.extend(targets.into_iter().rev().map(|to| way.iter().copied().chain([to]).collect()));
+    }
+    ways
 }
 
 /// What is wrong with the numbers of the chain file.
@@ -366,58 +395,4 @@ fn names(text: &Text, functions: &[RawFunction], manifests: &[Manifest]) -> Resu
     }
     ChainError::check(problems)?;
     Ok(names.into_iter().map(|(name, _)| name).collect())
-}
-
-/// The place in the file of the function behind each.
-fn links(text: &Text, functions: &[RawFunction], names: &[String]) -> Result<Vec<Option<usize>>, ChainError> {
-    let mut problems = Vec::new();
-    let mut next = Vec::new();
-    for function in functions {
-        let name = function.next.get_ref();
-        let found = names.iter().position(|other| other == name);
-        if found.is_none() && name != END {
-            let expected: Vec<_> = names.iter().map(String::as_str).chain([END]).collect();
-            let told = format!("`{name}` is no function of this chain; expected {}", one_of(&expected));
-            problems.push(text.problem(&function.next, "next", told));
-        }
-        next.push(found);
-    }
-    ChainError::check(problems)?;
-    Ok(next)
-}
-
-/// The places in the file of the functions in the order of their visits, from the first one on.
-fn order(
-    text: &Text,
-    functions: &[RawFunction],
-    names: &[String],
-    next: &[Option<usize>],
-) -> Result<Vec<usize>, ChainError> {
-    let mut order = Vec::new();
-    let mut at = Some(0);
-    while let Some(function) = at {
-        if let Some(again) = order.iter().position(|other| *other == function) {
-            let cycle = order[again..].iter().chain([&function]).map(|other| names[*other].as_str());
-            let told = format!(
-                "{}: packets would never leave; expected \"{END}\" behind one of them",
-                cycle.collect::<Vec<_>>().join(" -> ")
-            );
-            let last = order.last().copied().unwrap_or(function);
-            return Err(text.problem(&functions[last].next, "next", told).into());
-        }
-        order.push(function);
-        at = next[function];
-    }
-    let not_reached = (0..functions.len()).filter(|function| !order.contains(function));
-    let problems = not_reached.map(|function| {
-        let chain: Vec<_> = order.iter().map(|other| names[*other].as_str()).chain([END]).collect();
-        let told = format!(
-            "`{}` gets no packets, which go {}; expected that one of these leads to it",
-            names[function],
-            chain.join(" -> ")
-        );
-        text.problem(&functions[function].manifest, "function", told)
-    });
-    ChainError::check(problems.collect())?;
-    Ok(order)
 }

@@ -96,11 +96,15 @@ impl<'a> SimulatedChain<'a> {
     /// A frame does not fit its slot any more, a thread does not end, or an egress list cannot be
     /// read.
     pub fn follow(&mut self, index: u64, packet: &SlotPacket) -> Result<Vec<SimulatedVisit>, SimulatedError> {
-        let way: Vec<_> = (0..self.chain.functions.len()).collect();
-        self.follow_way(index, packet, &way)
+        let chain = self.chain;
+        self.follow_by(index, packet, &mut |visits| match visits.last() {
+            None => Some(0),
+            Some(last) => chain.functions[last.function].edges.of(last.verdict()),
+        })
     }
 
-    /// As [`Self::follow`], through the functions of these numbers, as far as it is forwarded.
+    /// As [`Self::follow`], through the functions of these numbers, as far as it is forwarded; in a
+    /// chain that branches through all of them.
     ///
     /// # Errors
     /// As of [`Self::follow`].
@@ -110,9 +114,23 @@ impl<'a> SimulatedChain<'a> {
         packet: &SlotPacket,
         way: &[usize],
     ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
+        let branches = self.chain.all().any(|function| !function.edges.is_plain());
+        self.follow_by(index, packet, &mut |visits| {
+            let goes_on = branches || visits.last().is_none_or(|last| last.verdict().is_forward());
+            way.get(visits.len()).copied().filter(|_| goes_on)
+        })
+    }
+
+    /// As [`Self::follow`], by what follows the visits that were.
+    fn follow_by(
+        &mut self,
+        index: u64,
+        packet: &SlotPacket,
+        next: &mut dyn FnMut(&[SimulatedVisit]) -> Option<usize>,
+    ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let mut visits: Vec<SimulatedVisit> = Vec::new();
         let mut packet = packet.clone();
-        for number in way.iter().copied() {
+        while let Some(number) = next(&visits) {
             let reference = &mut self.functions[number];
             let function = self.chain.function(number);
             let [_, port, flags, _] = packet.descriptor(0);
@@ -126,18 +144,14 @@ impl<'a> SimulatedChain<'a> {
             }
             let result = reference.result(index)?;
             let fault = reference.faults().get(faults).cloned();
-            let next = SlotPacket { frame: result.bytes.clone(), cut: result.left.cut, ..packet.clone() };
-            let verdict = Verdict(result.verdict);
+            let changed = SlotPacket { frame: result.bytes.clone(), cut: result.left.cut, ..packet.clone() };
             visits.push(SimulatedVisit {
                 function: number,
-                packet: std::mem::replace(&mut packet, next),
+                packet: std::mem::replace(&mut packet, changed),
                 instructions: reference.instructions(0).0,
                 result,
                 fault,
             });
-            if !verdict.is_forward() {
-                break;
-            }
         }
         Ok(visits)
     }

@@ -56,7 +56,7 @@ impl Chain {
             cores.extend(std::iter::repeat_n(Some(number), function.cores));
         }
         for (number, function) in (0..).zip(&self.functions) {
-            host.set_next(number, function.next.map(|next| next as u32))?;
+            host.set_edges(number, &function.edges)?;
         }
         host.set_chain(self.limit, 0)?;
         // Functions that take turns all have all of them; the first one begins.

@@ -659,3 +659,6 @@ fn the_graph() {
         assert!(files.contains(&fixture.path(name)), "{name}: {files:?}");
     }
 }
+
+#[path = "branch_tests.rs"]
+mod branches;

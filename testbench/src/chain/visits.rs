@@ -17,8 +17,8 @@ struct Running {
 /// What was seen of a function, in cycles, a value for each packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionTimes {
-    /// Start less the finish at the function before: the hop, with the wait for the function. Of
-    /// the first function nothing.
+    /// Start less the finish of the packet at the function before: the hop, with the wait for the
+    /// function, and for visits of other lanes before. Of the first function nothing.
     pub waits: Vec<u64>,
     /// Finish less start: the warp on the core.
     pub stays: Vec<u64>,
@@ -33,7 +33,7 @@ pub struct VisitLog {
     /// The functions that each packet visited, and the cycles of the starts.
     ways: Vec<Vec<(usize, u64)>>,
     running: HashMap<WarpSlot, Running>,
-    /// The first packet of each warp that finished at a function, and when.
+    /// Packets that finished at a function and were not committed, and when they did last.
     finished: HashMap<u32, u64>,
     /// Warps on each core that has some, and since when it has.
     busy: HashMap<u8, (u32, u64)>,
@@ -63,9 +63,8 @@ impl VisitLog {
                 let Some(times) = self.functions.get_mut(function) else {
                     return Err(format!("packets from {} on went to function {function}", packets.first));
                 };
-                if let Some(finish) = self.finished.remove(&packets.first) {
-                    let count = lanes.count_ones() as usize;
-                    times.waits.extend(std::iter::repeat_n(cycle - finish, count));
+                for packet in numbers(packets, lanes) {
+                    times.waits.extend(self.finished.remove(&packet).map(|finish| cycle - finish));
                 }
                 self.started(slot, Running { function, packets, lanes, start: cycle });
             }
@@ -73,7 +72,7 @@ impl VisitLog {
                 if let Some(Running { function, packets, lanes, start }) = self.running.remove(&slot) {
                     let stays = &mut self.functions[function].stays;
                     stays.extend(std::iter::repeat_n(cycle - start, lanes.count_ones() as usize));
-                    self.finished.insert(packets.first, cycle);
+                    self.finished.extend(numbers(packets, lanes).map(|packet| (packet, cycle)));
                     if let Some((warps, since)) = self.busy.get_mut(&slot.core) {
                         *warps -= 1;
                         if *warps == 0 {
@@ -84,7 +83,9 @@ impl VisitLog {
                 }
             }
             Event::Commit(_, packets) => {
-                self.finished.remove(&packets.first);
+                for packet in numbers(packets, u32::MAX >> (32 - packets.count.clamp(1, 32))) {
+                    self.finished.remove(&packet);
+                }
             }
             Event::Spawn(_) => {}
         }
@@ -92,8 +93,8 @@ impl VisitLog {
     }
 
     fn started(&mut self, slot: WarpSlot, warp: Running) {
-        for lane in (0..32).filter(|lane| warp.lanes >> lane & 1 == 1) {
-            let packet = warp.packets.first.wrapping_add(lane) as usize;
+        for packet in numbers(warp.packets, warp.lanes) {
+            let packet = packet as usize;
             if self.ways.len() <= packet {
                 self.ways.resize_with(packet + 1, Vec::new);
             }
@@ -114,6 +115,12 @@ impl VisitLog {
     pub fn ways(&self) -> &[Vec<(usize, u64)>] {
         &self.ways
     }
+}
+
+/// The packets of these lanes of a warp.
+fn numbers(packets: PacketRange, lanes: u32) -> impl Iterator<Item = u32> {
+    let lanes = (0..32).filter(move |lane| lanes >> lane & 1 == 1);
+    lanes.map(move |lane| packets.first.wrapping_add(lane))
 }
 
 #[cfg(test)]
@@ -146,6 +153,22 @@ mod tests {
         assert_eq!(log.functions(), expected);
         let way = |length| [(0, 10), (1, 36), (2, 54)][..length].to_vec();
         assert_eq!(log.ways()[8..], [way(2), way(3), way(1), way(2)]);
+        // A lane that waits while another one visits a function before.
+        let mut log = VisitLog::new(3);
+        for (cycle, event) in [
+            (10, Event::Issue(slot(0, 0), packets)),
+            (20, Event::Finish(slot(0, 0))),
+            (25, hop(slot(1, 0), 0b0001, 1)),
+            (40, Event::Finish(slot(1, 0))),
+            (45, hop(slot(2, 0), 0b0011, 2)),
+            (50, Event::Finish(slot(2, 0))),
+            (51, Event::Commit(slot(0, 0), packets)),
+        ] {
+            log.event(cycle, event).unwrap();
+        }
+        assert_eq!(log.functions()[1].waits, [5]);
+        assert_eq!(log.functions()[2].waits, [5, 25]);
+        assert!(log.finished.is_empty());
         // Two warps of a core that are there at once count once.
         let mut log = VisitLog::new(1);
         for (cycle, event) in [

@@ -4,6 +4,7 @@
 use super::device::Device;
 use super::error::CosimError;
 use super::host::{option, Host};
+use crate::chain::Edges;
 use crate::iss::Window;
 
 /// What the hardware keeps a network function to.
@@ -106,6 +107,9 @@ const CORES_PER_REGISTER: usize = 8;
 const NO_FUNCTION: u32 = 15;
 /// NF_NEXT: packets go on.
 const GOES_ON: u32 = 1 << 3;
+/// NF_NEXT_PORTS: packets of the port leave, whatever NF_NEXT says; bits of an edge.
+const OWN_END: u32 = 1;
+const EDGE_BITS: u32 = 4;
 /// CHAIN_CONTROL: entry NF.
 const ENTRY_SHIFT: u32 = 16;
 /// CHAIN_CONTROL: most that CHAIN_LIMIT can be.
@@ -156,9 +160,19 @@ pub(crate) fn warps_words(function: u32, mcw: u32) -> Vec<RegisterWord> {
     vec![("NF_SELECT", function), (if function == 0 { WORDS[9].0 } else { WORDS[9].1 }, mcw)]
 }
 
-/// The writes after which packets that `function` forwards go on to `next`, or leave.
-pub(crate) fn next_words(function: u32, next: Option<u32>) -> Vec<RegisterWord> {
-    vec![("NF_SELECT", function), ("NF_NEXT", next.map_or(0, |next| GOES_ON | next))]
+/// The writes after which packets go on by `edges` behind `function`; those that branch need an
+/// array with branches. Each verdict has its old edge or its new one in every cycle between.
+pub(crate) fn edge_words(function: u32, edges: &Edges, branches: bool) -> Vec<RegisterWord> {
+    let word = |edge: Option<usize>| edge.map_or(0, |to| GOES_ON | to as u32);
+    let mut words = vec![("NF_SELECT", function), ("NF_NEXT", word(edges.other))];
+    if branches {
+        // All ports have edges of their own: none follows NF_NEXT from one write to the other.
+        let port = |edge: &Option<Option<usize>>| word(edge.unwrap_or(edges.other)).max(OWN_END);
+        let ports = edges.ports.iter().rev().fold(0, |ports, edge| ports << EDGE_BITS | port(edge));
+        words.push(("NF_NEXT_PORTS", ports));
+        words.push(("NF_NEXT_DROP", word(edges.drop) | word(edges.fault) << EDGE_BITS));
+    }
+    words
 }
 
 /// The write after which new packets go to `entry`, at most `limit` warps at a time.
@@ -221,7 +235,26 @@ impl<D: Device> Host<D> {
             let expected = format!("a function above {function}, at most {last}");
             option("next", next, (function + 1..=last).contains(&next), &expected)?;
         }
-        self.write_all(next_words(function, next))
+        let edges = Edges::to(next.map(|next| next as usize));
+        self.write_all(edge_words(function, &edges, self.info().function_branches))
+    }
+
+    /// Packets go on by `edges` behind `function`, to higher functions only.
+    ///
+    /// # Errors
+    /// The array has no such functions, an edge does not lead to a higher one, there are edges by
+    /// verdict and the array has no branches, or a register does not answer.
+    pub fn set_edges(&mut self, function: u32, edges: &Edges) -> Result<(), CosimError> {
+        self.check_function(function)?;
+        let last = self.info().functions - 1;
+        let expected = format!("functions above {function}, at most {last}");
+        for to in edges.targets() {
+            let to = to as u32;
+            option("edges", to, (function + 1..=last).contains(&to), &expected)?;
+        }
+        let branches = self.info().function_branches;
+        option("edges", function, branches || edges.is_plain(), "an array with branches")?;
+        self.write_all(edge_words(function, edges, branches))
     }
 
     /// Of new packets at most `limit` warps are in flight (0: as many as there is room for), and

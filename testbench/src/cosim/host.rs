@@ -119,6 +119,8 @@ pub struct ArrayInfo {
     pub load_counters: bool,
     /// Network functions that can share the array, as the NF_CONFIG register says; 0: none.
     pub functions: u32,
+    /// Packets can branch by their verdicts, as that register says.
+    pub function_branches: bool,
 }
 
 /// Tries of a push while the task FIFO is full, and cycles between two of them.
@@ -159,6 +161,8 @@ pub struct Host<D> {
     /// The CONFIG register, and the QOS register or 0.
     config: u32,
     qos: u32,
+    /// The NF_CONFIG register, or 0.
+    functions: u32,
     kernel_registers: u32,
     /// The address behind the kernel.
     pub(super) kernel_end: u64,
@@ -181,6 +185,7 @@ impl<D: Device> Host<D> {
         }
         let config = device.read_register(offset("CONFIG"))?;
         let qos = if config >> 30 & 1 == 1 { device.read_register(offset("QOS"))? } else { 0 };
+        let functions = if config >> 31 == 1 { device.read_register(offset("NF_CONFIG"))? } else { 0 };
         let info = ArrayInfo {
             lanes: config & 0xff,
             cores: config >> 8 & 0xff,
@@ -188,7 +193,8 @@ impl<D: Device> Host<D> {
             local_window: config >> 29 & 1 == 1,
             spawner: config >> 26 & 1 == 1,
             load_counters: qos & 1 == 1,
-            functions: if config >> 31 == 1 { device.read_register(offset("NF_CONFIG"))? } else { 0 },
+            functions: functions & 15,
+            function_branches: functions >> 8 & 1 == 1,
         };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
         Ok(Self {
@@ -198,6 +204,7 @@ impl<D: Device> Host<D> {
             info,
             config,
             qos,
+            functions,
             kernel_registers: 32,
             kernel_end: 0,
             firmware_at: None,
@@ -546,30 +553,33 @@ impl<D: Device> Host<D> {
         Ok(Some(LoadCounters::new(line_hits, values)))
     }
 
-    /// The registers that the array has, by its CONFIG and QOS registers.
+    /// The registers that the array has, by its CONFIG, QOS and NF_CONFIG registers.
     pub fn registers(&self) -> impl Iterator<Item = &'static RegisterSpec> {
-        let (config, qos) = (self.config, self.qos);
-        REGISTERS.iter().filter(move |register| register.part.is_announced(config, qos))
+        let (config, qos, functions) = (self.config, self.qos, self.functions);
+        REGISTERS.iter().filter(move |register| register.part.is_announced(config, qos, functions))
     }
 
-    /// Takes every record out of the fault FIFO; also the number of records that it could not hold,
-    /// modulo 2^16.
+    /// Takes the records that wait in the fault FIFO; also the number of records that it could not
+    /// hold, modulo 2^16. Those that come meanwhile are left: threads may fault as quickly as this
+    /// reads on a slow line.
     ///
     /// # Errors
     /// The registers do not answer.
     pub fn take_faults(&mut self) -> Result<(Vec<FaultRecord>, u32), CosimError> {
         let mut faults = Vec::new();
-        loop {
-            let level = self.read("FAULT_LEVEL")?;
+        let mut level = self.read("FAULT_LEVEL")?;
+        for _ in 0..level & 0xffff {
             // Firmware may take them, from any time on: then FAULT_POP of the host removes nothing.
-            if level & 0xffff == 0 || self.firmware_takes_faults()? {
-                return Ok((faults, level >> 16));
+            if self.firmware_takes_faults()? {
+                break;
             }
             let registers = fault_registers(self.info.spawner);
             let words = registers.iter().map(|name| self.read(name)).collect::<Result<Vec<_>, _>>()?;
             self.write("FAULT_POP", 1)?;
             faults.push(FaultRecord::from_words(&words, self.info.functions));
+            level = self.read("FAULT_LEVEL")?;
         }
+        Ok((faults, level >> 16))
     }
 
     /// Writes all that was stored back to memory, where the host reads it, and drops the L2's

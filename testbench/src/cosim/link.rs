@@ -13,6 +13,8 @@ const IN_FULL: u32 = 1 << 28;
 const OUT_FULL: u32 = 1 << 29;
 /// CONSOLE: there is no byte.
 const NO_BYTE: u32 = 1 << 31;
+/// Bytes that wait in CONSOLE, at most.
+const CONSOLE_BYTES: usize = 64;
 /// CONSOLE_IN: free places, and how many there are.
 const FREE_PLACES: u32 = 0x1f;
 const PLACES: u32 = 16;
@@ -111,26 +113,29 @@ impl<D: Device> Host<D> {
         Ok(message)
     }
 
-    /// What the firmware has written to the console since the last call.
+    /// What the firmware has written to the console since the last call, 64 bytes at most: firmware
+    /// that always writes is as quick as this reads on a slow line. Those that are left, or come
+    /// later, set HOST_IRQ_PENDING bit 9 again.
     ///
     /// # Errors
     /// A register does not answer.
     pub fn read_console(&mut self) -> Result<Vec<u8>, CosimError> {
-        // Cleared first: a byte that comes afterwards sets it again.
+        // Cleared first: a byte that comes afterwards sets it again. All that came before are read.
         self.write("HOST_IRQ_PENDING", host_interrupt::CONSOLE)?;
         self.drain_console()
     }
 
-    /// Reads the console until it is empty.
+    /// Reads the bytes that wait in the console.
     pub(crate) fn drain_console(&mut self) -> Result<Vec<u8>, CosimError> {
         let mut bytes = Vec::new();
-        loop {
+        while bytes.len() < CONSOLE_BYTES {
             let word = self.read("CONSOLE")?;
             if word & NO_BYTE != 0 {
-                return Ok(bytes);
+                break;
             }
             bytes.push(word as u8);
         }
+        Ok(bytes)
     }
 
     /// Gives bytes to the console input, as many as there is room for; returns how many.

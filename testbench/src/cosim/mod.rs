@@ -55,7 +55,7 @@ pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use fault_record::FaultRecord;
 pub(crate) use functions::{
-    argument_words, chain_words, context_words, core_words, entry_words, next_words, warps_words,
+    argument_words, chain_words, context_words, core_words, edge_words, entry_words, warps_words,
     RegisterWord,
 };
 pub use functions::{Function, FunctionCounts, Guards};

@@ -372,6 +372,7 @@ fn packets_go_through_a_small_ring_in_order() {
                 spawner: false,
                 load_counters: false,
                 functions: 0,
+                function_branches: false,
             }
         );
         host.load_kernel(&KERNEL).unwrap();

@@ -293,6 +293,7 @@ mod tests {
         spawner: false,
         load_counters: false,
         functions: 0,
+        function_branches: false,
     };
 
     fn slot(core: u8, slot: u8) -> WarpSlot {

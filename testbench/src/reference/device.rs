@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::host::registers::{offset, sizes, version, Access, RegisterSpec, ID, REGISTERS};
+use hermes_rtl::host::registers::{functions, offset, sizes, version, Access, RegisterSpec, ID, REGISTERS};
 
 use crate::cosim::{register_name, CosimError, Device, MemoryImage};
 use crate::iss::{Protection, Window};
@@ -13,10 +13,11 @@ use crate::iss::{Protection, Window};
 /// the array itself. Nothing runs behind the registers: counters stay 0.
 pub struct ReferenceDevice {
     image: MemoryImage,
-    /// The VERSION, CONFIG and QOS registers.
+    /// The VERSION, CONFIG, QOS and NF_CONFIG registers.
     version: u32,
     config: u32,
     qos: u32,
+    functions: u32,
     /// What was written, by offset.
     values: BTreeMap<u32, u32>,
 }
@@ -26,7 +27,8 @@ impl ReferenceDevice {
     #[must_use]
     pub fn new(config: &Config, bytes: u64) -> Self {
         let (image, values) = (MemoryImage::new(bytes), BTreeMap::new());
-        Self { image, version: version(config), config: sizes(config), qos: config.qos(), values }
+        let functions = functions::sizes(config);
+        Self { image, version: version(config), config: sizes(config), qos: config.qos(), functions, values }
     }
 
     /// The shared memory.
@@ -53,8 +55,8 @@ impl ReferenceDevice {
     }
 
     fn spec(&self, offset: u32) -> Result<&'static RegisterSpec, CosimError> {
-        let here =
-            |spec: &&RegisterSpec| spec.offset == offset && spec.part.is_announced(self.config, self.qos);
+        let is_here = |spec: &RegisterSpec| spec.part.is_announced(self.config, self.qos, self.functions);
+        let here = |spec: &&RegisterSpec| spec.offset == offset && is_here(spec);
         REGISTERS.iter().find(here).ok_or_else(|| CosimError::RegisterResponse {
             register: register_name(offset),
             response: "SLVERR",
@@ -64,7 +66,13 @@ impl ReferenceDevice {
     /// The value of a register that keeps what is written, or that of one that says what the array
     /// is; else 0.
     fn value(&self, at: u32) -> u32 {
-        let fixed = [("ID", ID), ("VERSION", self.version), ("CONFIG", self.config), ("QOS", self.qos)];
+        let fixed = [
+            ("ID", ID),
+            ("VERSION", self.version),
+            ("CONFIG", self.config),
+            ("QOS", self.qos),
+            ("NF_CONFIG", self.functions),
+        ];
         if let Some((_, value)) = fixed.iter().find(|(name, _)| offset(name) == at) {
             return *value;
         }

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
+use hermes_testbench::chain::Edges;
 use hermes_testbench::cosim::{
     ArraySetup, Device as _, Event, Function, Guards, Host, KernelImage, Latency, Layout, MemoryOptions,
     Simulation,
@@ -11,9 +12,10 @@ use hermes_testbench::iss::Window;
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
 use hermes_testbench::test_seed;
+use hermes_testbench::verdict::Verdict;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::ModelLibrary;
+use verilator_sys::{Model, ModelLibrary};
 
 /// Functions of the array.
 pub const FUNCTIONS: usize = 4;
@@ -41,6 +43,21 @@ pub fn config() -> Config {
     Config { cores: 3, lanes: 4, warps: 4, network_functions: FUNCTIONS, atomics: true, ..caches }
 }
 
+/// The same with packets that branch, packet ports, more functions and more cores.
+pub fn branching() -> Config {
+    Config { cores: 6, network_functions: 8, packet_ports: true, function_branches: true, ..config() }
+}
+
+/// A model of the array whose packets branch, which was just reset.
+pub fn branching_model() -> Model {
+    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| {
+        let design = hermes_rtl::top::emit_top(&branching()).unwrap();
+        model::checked(&design).unwrap()
+    });
+    library.instantiate().unwrap()
+}
+
 fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -56,11 +73,12 @@ pub struct Marks {
     pub drops: u32,
     pub spins: u32,
     pub faults: u32,
+    pub ports: u32,
 }
 
 impl Marks {
     fn words(self) -> Vec<u8> {
-        [self.number, self.drops, self.spins, self.faults]
+        [self.number, self.drops, self.spins, self.faults, self.ports]
             .iter()
             .flat_map(|word| word.to_le_bytes())
             .collect()
@@ -73,7 +91,8 @@ impl Marks {
         let verdict = match (all_of(self.faults), all_of(self.drops)) {
             (true, _) => FAULTED,
             (_, true) => DROPPED,
-            _ => self.number,
+            _ if self.ports == 0 => self.number,
+            _ => mark >> 16 & self.ports,
         };
         (mark, verdict)
     }
@@ -99,7 +118,7 @@ pub struct Foreign {
 pub struct Array {
     pub host: Host<Simulation>,
     pub functions: [Marks; FUNCTIONS],
-    pub next: [Option<usize>; FUNCTIONS],
+    pub edges: [Edges; FUNCTIONS],
     /// Argument blocks of the functions, two of each with the same words.
     pub arguments: [[u32; 2]; FUNCTIONS],
     pub contexts: [Function; FUNCTIONS],
@@ -116,11 +135,18 @@ impl Array {
     /// With a memory that answers after 1 to 60 cycles; all cores have function 0, and no packets
     /// go on.
     pub fn new(functions: [Marks; FUNCTIONS]) -> Self {
+        Self::on_model(library().instantiate().unwrap(), functions)
+    }
+
+    /// The same on an array whose packets can branch.
+    pub fn new_branching(functions: [Marks; FUNCTIONS]) -> Self {
+        Self::on_model(branching_model(), functions)
+    }
+
+    fn on_model(model: Model, functions: [Marks; FUNCTIONS]) -> Self {
         let seed = test_seed();
         let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
-        let simulation =
-            Simulation::new(library().instantiate().unwrap(), MEMORY_BYTES as u64, memory).unwrap();
-        Self::on(simulation, functions)
+        Self::on(Simulation::new(model, MEMORY_BYTES as u64, memory).unwrap(), functions)
     }
 
     /// On an array that was just reset.
@@ -142,7 +168,7 @@ impl Array {
         let mut arguments = [[0; 2]; FUNCTIONS];
         let mut contexts = [Function::default(); FUNCTIONS];
         for (number, function) in functions.iter().enumerate() {
-            arguments[number] = [(); 2].map(|()| host.rmalloc("an argument block", 16).unwrap());
+            arguments[number] = [(); 2].map(|()| host.rmalloc("an argument block", 20).unwrap());
             for address in arguments[number] {
                 host.device_mut().write_memory(address, &function.words()).unwrap();
             }
@@ -160,12 +186,12 @@ impl Array {
             host.load_function(number as u32, &contexts[number]).unwrap();
         }
         let (words, events, random) = (Vec::new(), Vec::new(), random());
-        let next = [None; FUNCTIONS];
+        let edges = [Edges::default(); FUNCTIONS];
         let foreign = Vec::new();
         Self {
             host,
             functions,
-            next,
+            edges,
             arguments,
             contexts,
             foreign,
@@ -179,8 +205,14 @@ impl Array {
 
     /// Packets of `from` go on to `to`.
     pub fn link(&mut self, from: usize, to: Option<usize>) {
-        self.next[from] = to;
+        self.edges[from] = Edges::to(to);
         self.host.set_next(from as u32, to.map(|to| to as u32)).unwrap();
+    }
+
+    /// Packets of `from` go on by their verdicts.
+    pub fn branch(&mut self, from: usize, edges: Edges) {
+        self.edges[from] = edges;
+        self.host.set_edges(from as u32, &edges).unwrap();
     }
 
     /// All functions in their order, as a chain.
@@ -288,7 +320,7 @@ impl Array {
                 None => self.functions[function].visit(word),
             };
             word = mark;
-            match self.next[function].filter(|_| verdict >> 31 == 0) {
+            match self.edges[function].of(Verdict(verdict)) {
                 Some(next) => function = next,
                 None => return visits,
             }
@@ -298,7 +330,7 @@ impl Array {
     /// Every packet is as the functions leave it that it visits from `entry` on, and so are the
     /// counters.
     pub fn check(&mut self) {
-        let chain = self.next;
+        let chain = self.edges;
         let mut visits = [Counts::default(); FUNCTIONS];
         self.host.clean_and_invalidate_caches().unwrap();
         for (index, &came) in self.words.clone().iter().enumerate() {
@@ -315,7 +347,7 @@ impl Array {
                 counts.forwarded += u32::from(verdict >> 31 == 0);
                 counts.dropped += u32::from(verdict >> 31 == 1);
                 counts.faulted += u32::from(verdict >> 30 == 3);
-                match chain[function].filter(|_| verdict >> 31 == 0) {
+                match chain[function].of(Verdict(verdict)) {
                     Some(next) => function = next,
                     None => break verdict,
                 }

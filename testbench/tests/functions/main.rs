@@ -2,6 +2,7 @@
 //! that change hands, and what must not be lost meanwhile. `HERMES_SEED` repeats a run.
 
 mod array;
+mod branches;
 mod hostile;
 mod hostile_ways;
 mod one_function;

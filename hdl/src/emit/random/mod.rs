@@ -28,7 +28,7 @@ fn build(design: &Design) -> Model {
     let top = &design.top;
     let mut options = ModelOptions::new(top);
     options.jobs = 2;
-    options.cxx_flags = vec!["-O1".to_string()];
+    options.optimize = false;
     let library = Model::build(&design.verilog(), &options).unwrap_or_else(|e| panic!("{top}: {e}"));
     library.instantiate().unwrap_or_else(|e| panic!("{top}: {e}"))
 }

@@ -89,6 +89,12 @@ pub struct FunctionControl {
     pub fault_function: Signal<Out, FunctionIndex>,
 }
 
+/// Value of the NF_CONFIG register.
+#[must_use]
+pub fn sizes(config: &Config) -> u32 {
+    config.network_functions as u32 | u32::from(config.function_branches) << 8
+}
+
 /// The registers of [`FunctionControl`].
 #[register_block(FunctionDecoder, part = NetworkFunctions)]
 pub struct FunctionAccess {
@@ -99,9 +105,11 @@ pub struct FunctionAccess {
     #[fields(fault_function[15:13])]
     #[beside(cause[4:0], core[12:8], slot[20:16], threads[29:24])]
     pub info: ReadOnly<32>,
-    /// Network functions (NFs) that the array has in bits 3:0; they have the numbers from 0 on.
-    #[register("NF_CONFIG", 0x500, value = config.network_functions as u32)]
-    pub config: Fixed<4>,
+    /// Network functions (NFs) that the array has in bits 3:0; they have the numbers from 0 on. Bit
+    /// 8: packets can branch by their verdicts.
+    #[register("NF_CONFIG", 0x500, value = sizes(config))]
+    #[fields(functions[3:0], branches[8])]
+    pub config: Fixed<9>,
     /// NF whose context, successor and counters stand in the registers NF_ENTRY to NF_FAULTED.
     #[register("NF_SELECT", 0x504)]
     pub select: ReadWrite<3>,
@@ -173,8 +181,9 @@ pub struct FunctionAccess {
     #[state(mcw_value[5:0])]
     pub mcw_write: Strobe<6>,
     /// Bit 3: the packets that the selected NF forwards go on, to the NF in bits 2:0; 0: they leave
-    /// the chain. A value with an NF that is not above the selected one, or that the array does not
-    /// have, is kept as 0.
+    /// the chain. With branches: but for ports with an edge of their own in NF_NEXT_PORTS. A value
+    /// with an NF that is not above the selected one, or that the array does not have, is kept as
+    /// 0.
     #[register("NF_NEXT", 0x548, access = ReadWrite)]
     #[state(next_value[3:0])]
     pub next_write: Strobe<4>,

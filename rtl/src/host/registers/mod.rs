@@ -8,6 +8,7 @@
 //! A new block is a file here, its `mod` line and its line in the list of [`RegisterFile`]; the
 //! array then connects its ports. A new counter is an entry of a block. See docs/writing-units.md.
 
+pub mod branches;
 pub mod command;
 mod command_interrupts;
 pub mod configuration;
@@ -107,6 +108,8 @@ pub struct RegisterFile {
     pub load_counters: Optional<load_counters::LoadCounts>,
     /// To and from the network functions.
     pub functions: Optional<functions::FunctionControl>,
+    /// To and from the network functions.
+    pub branches: Optional<branches::BranchControl>,
 }
 
 impl RegisterFile {

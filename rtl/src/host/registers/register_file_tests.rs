@@ -26,7 +26,8 @@ fn configuration(parts: bool) -> Config {
 
 /// With network functions, beside which an array cannot have all other parts.
 fn with_functions() -> Config {
-    Config { network_functions: 4, packet_ports: true, command_threads: 1, ..configuration(false) }
+    let plain = configuration(false);
+    Config { network_functions: 4, function_branches: true, packet_ports: true, command_threads: 1, ..plain }
 }
 
 /// With the parts that an array can have together, with none, with network functions.
@@ -287,7 +288,7 @@ fn status_is_read() {
     let mut with_functions = unit_of(&with_functions());
     assert_eq!(get(&mut with_functions, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0xa3 << 24);
     assert_eq!(get(&mut with_functions, "VERSION"), 0x0001_0003);
-    assert_eq!(get(&mut with_functions, "NF_CONFIG"), 4);
+    assert_eq!(get(&mut with_functions, "NF_CONFIG"), 0x104);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();
     unit.progress.issued_warps.next = 3.into();

@@ -41,6 +41,8 @@ pub enum Part {
     LoadCounters,
     /// The network functions.
     NetworkFunctions,
+    /// Network functions whose packets branch by their verdicts.
+    FunctionBranches,
 }
 
 impl Part {
@@ -58,13 +60,14 @@ impl Part {
             Self::Qos => config.qos() != 0,
             Self::LoadCounters => config.load_counters,
             Self::NetworkFunctions => config.network_functions > 0,
+            Self::FunctionBranches => config.function_branches,
         }
     }
 
-    /// Whether an array has the part whose CONFIG and QOS registers have these values; without a
-    /// QOS register `qos` is 0.
+    /// Whether an array has the part whose CONFIG, QOS and NF_CONFIG registers have these values;
+    /// without a register its value is 0.
     #[must_use]
-    pub const fn is_announced(self, config: u32, qos: u32) -> bool {
+    pub const fn is_announced(self, config: u32, qos: u32, functions: u32) -> bool {
         match self {
             Self::Always => true,
             Self::PacketPorts => config >> 24 & 1 == 1,
@@ -73,6 +76,7 @@ impl Part {
             Self::Network => config >> 28 & 1 == 1,
             Self::Qos => config >> 30 & 1 == 1,
             Self::NetworkFunctions => config >> 31 == 1,
+            Self::FunctionBranches => functions >> 8 & 1 == 1,
             Self::LoadCounters => qos & 1 == 1,
             Self::DropWhenFull => qos >> 1 & 1 == 1,
             Self::AdaptiveTimeout => qos >> 3 & 1 == 1,
@@ -93,6 +97,7 @@ impl Part {
             Self::Qos => "a QoS option",
             Self::LoadCounters => "load counters",
             Self::NetworkFunctions => "network functions",
+            Self::FunctionBranches => "function branches",
         }
     }
 }
@@ -330,7 +335,7 @@ pub fn markdown() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sizes;
+    use super::super::{functions, sizes};
     use super::*;
     use std::collections::BTreeSet;
 
@@ -373,6 +378,7 @@ mod tests {
         let with_loads = Config { load_counters: true, ..plain.clone() };
         let with_timeout = Config { adaptive_timeout: true, ..plain.clone() };
         let with_functions = Config { network_functions: 2, ..plain.clone() };
+        let with_branches = Config { function_branches: true, ..with_functions.clone() };
         let with_all = Config {
             adaptive_timeout: true,
             command_threads: 1,
@@ -380,6 +386,7 @@ mod tests {
             network: true,
             load_counters: true,
             network_functions: 8,
+            function_branches: true,
             ..with_drop.clone()
         };
         assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
@@ -393,9 +400,12 @@ mod tests {
             &with_loads,
             &with_timeout,
             &with_functions,
+            &with_branches,
             &with_all,
         ] {
-            let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config), config.qos()));
+            let parts = [sizes(config), config.qos(), functions::sizes(config)];
+            let is_announced = |r: &&RegisterSpec| r.part.is_announced(parts[0], parts[1], parts[2]);
+            let announced = REGISTERS.iter().filter(is_announced);
             assert_eq!(announced.count(), registers_of(config).len());
         }
         let registers = registers_of(&plain);
@@ -409,6 +419,7 @@ mod tests {
         assert_eq!(more(&with_network), 42, "those of the network interface");
         assert_eq!(more(&with_loads), 11, "QOS and those of the load counters");
         assert_eq!(more(&with_functions), 26, "those of the network functions");
+        assert_eq!(more(&with_branches), 28, "those of the network functions, and of their branches");
     }
 
     /// PORTS has its second bit with the option only, and is one register with it.

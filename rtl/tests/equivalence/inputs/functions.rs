@@ -1,6 +1,7 @@
 //! Inputs that keep the units of network functions busy.
 
 use super::Random;
+use hermes_hdl::prelude::bits;
 use hermes_rtl::functions::*;
 
 /// FIFOs that fill for some time and drain then, and links that stand for some time.
@@ -15,6 +16,34 @@ pub fn chain(unit: &mut Chain<3, 4>, random: Random, cycle: u64) {
     unit.waits.take.next = random() % 4 < if fills { 1 } else { 3 };
     unit.enter.next = random() % 4 == 0;
     unit.leave.next = random() % 4 == 0;
+}
+
+/// As [`chain`]; each entry has a first visit before anything else.
+pub fn chain_with_branches(unit: &mut Chain<3, 4>, random: Random, cycle: u64) {
+    chain(unit, random, cycle);
+    if cycle < 16 {
+        unit.reset.next = false;
+        unit.enter.next = cycle < 8;
+        unit.enter_index.next = (cycle % 8).into();
+        unit.finish.next = cycle >= 8;
+        unit.finish_index.next = (cycle % 8).into();
+        unit.waits.take.next = false;
+    }
+    // Edges of all kinds, and drops that go on now and then.
+    let edges = random() % 8;
+    unit.edges[0].ports.next = bits((cycle / 64).wrapping_mul(0x9e37_79b9_7f4a_7c15) * (edges & 1));
+    unit.edges[0].ends.next = bits((cycle / 64).wrapping_mul(0x9e37_79b9_7f4a_7c15) * (edges >> 1 & 1));
+}
+
+/// A first visit of each entry, then starts and finishes in any order.
+pub fn branch_step(unit: &mut BranchStep<3>, _: Random, cycle: u64) {
+    if cycle < 16 {
+        unit.start.next = cycle < 8;
+        unit.start_index.next = (cycle % 8).into();
+        unit.start_new.next = true;
+        unit.finish.next = cycle >= 8;
+        unit.finish_index.next = (cycle % 8).into();
+    }
 }
 
 /// Windows of a few lines, and lines near them.

@@ -3,6 +3,7 @@
 use super::Random;
 use hermes_hdl::prelude::Bits;
 use hermes_rtl::config::Config;
+use hermes_rtl::host::registers::branches::BranchRegisters;
 use hermes_rtl::host::registers::command::CommandRegisters;
 use hermes_rtl::host::registers::configuration::ConfigurationRegisters;
 use hermes_rtl::host::registers::core_counters::{
@@ -38,6 +39,11 @@ pub fn three_cores() -> Config {
 /// With two masters of the registers, and the blocks of most units.
 pub fn two_masters() -> Config {
     Config { command_threads: 1, spawn_slots: 16, atomics: true, network: true, ..three_cores() }
+}
+
+/// With network functions, and branches.
+pub fn with_branches() -> Config {
+    Config { function_branches: true, ..with_functions() }
 }
 
 /// With network functions.
@@ -122,6 +128,11 @@ pub fn register_port(unit: &mut RegisterPort, random: Random, _: u64) {
     if random() % 4 == 0 {
         unit.access.address.next = u64::from(offset("TASK_PUSH")).into();
     }
+}
+
+pub fn branch_registers(unit: &mut BranchRegisters, random: Random, _: u64) {
+    unit.request.address.next = near(random, "NF_NEXT", 4);
+    unit.hardware.select.next = (random() % 5).into();
 }
 
 pub fn function_registers(unit: &mut FunctionRegisters, random: Random, _: u64) {

@@ -12,6 +12,11 @@ pub fn with_functions() -> Config {
     Config { local_window: true, packet_ports: true, network_functions: 4, ..two_cores() }
 }
 
+/// The same with network functions whose packets branch.
+pub fn with_branches() -> Config {
+    Config { function_branches: true, ..with_functions() }
+}
+
 /// The same with load counters, and all that they count.
 pub fn with_load_counters() -> Config {
     Config { load_counters: true, packet_ports: true, spawn_slots: 8, ..two_cores() }

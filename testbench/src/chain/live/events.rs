@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_spanned::Spanned;
 
 use crate::apps::Inputs;
+use crate::chain::edges::Edges;
 use crate::chain::manifest::{function_name, Manifest, RawInputs};
 use crate::chain::plan::{self, ChainPlan, Planned};
 use crate::chain::text::{one_of, ChainError, Problem, Text};
@@ -100,6 +101,8 @@ pub struct PlannedEvent {
     pub what: What,
     /// The functions that are visited once it stands, in their order.
     pub chain: Vec<usize>,
+    /// Their edges, by functions.
+    pub edges: Vec<Edges>,
     /// How many cores they have then.
     pub cores: CoresAfter,
     /// What it does, in words.
@@ -138,10 +141,18 @@ impl Events {
         let text = Text::read(path)?;
         let file: File = text.parse()?;
         let chain: Vec<_> = (0..plan.functions.len()).collect();
-        plan.versions = vec![chain.clone()];
-        let files = vec![path.to_path_buf()];
-        let mut reader =
-            Reader { text: &text, plan, chain, files, problems: Vec::new(), last: None, changed: Vec::new() };
+        let edges: Vec<_> = plan.functions.iter().map(|planned| planned.edges).collect();
+        plan.versions = ways(&chain, &edges);
+        let mut reader = Reader {
+            text: &text,
+            plan,
+            chain,
+            edges,
+            files: vec![path.to_path_buf()],
+            problems: Vec::new(),
+            last: None,
+            changed: Vec::new(),
+        };
         let events: Vec<_> = file.event.iter().filter_map(|raw| reader.event(raw)).collect();
         let Reader { problems, files, .. } = reader;
         ChainError::check(problems)?;
@@ -187,12 +198,20 @@ impl Events {
     }
 }
 
+/// All ways through functions with these edges.
+fn ways(chain: &[usize], edges: &[Edges]) -> Vec<Vec<usize>> {
+    let edges_of = |function: usize| chain.iter().position(|other| *other == function).map(|at| edges[at]);
+    plan::ways(chain[0], |function| edges_of(function).unwrap_or_default())
+}
+
 /// Reads the changes one after the other.
 struct Reader<'a> {
     text: &'a Text,
     plan: &'a mut ChainPlan,
     /// The functions that are visited after the changes so far.
     chain: Vec<usize>,
+    /// Their edges, by functions.
+    edges: Vec<Edges>,
     files: Vec<PathBuf>,
     problems: Vec<Problem>,
     last: Option<When>,
@@ -243,9 +262,27 @@ impl Reader<'_> {
             self.problems.push(self.text.problem(&at, field, told));
         }
         self.changed.extend(&change.about);
-        self.plan.versions.push(self.chain.clone());
+        self.plan.versions.extend(ways(&self.chain, &self.edges));
         let Change { what, cores, told, .. } = change;
-        Some(PlannedEvent { when, what, chain: self.chain.clone(), cores, told, field, at, when_at })
+        let (chain, edges) = (self.chain.clone(), self.edges.clone());
+        Some(PlannedEvent { when, what, chain, edges, cores, told, field, at, when_at })
+    }
+
+    /// Makes sure that all packets that a function forwards go one way, and all others leave.
+    fn plain(&mut self, at: usize, name: &Spanned<String>, field: &str, expected: &str) -> Option<()> {
+        if self.edges[at].is_plain() {
+            return Some(());
+        }
+        let told = format!("`{}` has edges by verdict; expected {expected}", name.get_ref());
+        self.wrong(name, field, told)
+    }
+
+    /// Bends all edges to the function at `at` to `to`.
+    fn lead(&mut self, at: usize, to: Option<usize>) {
+        let old = self.chain[at];
+        for edges in &mut self.edges {
+            *edges = edges.map_ends(|other| if other == old { to } else { Some(other) });
+        }
     }
 
     fn wrong<T, U>(&mut self, at: &Spanned<T>, field: &str, told: impl std::fmt::Display) -> Option<U> {
@@ -398,13 +435,27 @@ impl Reader<'_> {
         let manifest = raw.insert.as_ref()?;
         let at = match (&raw.before, &raw.after) {
             (Some(name), None) => self.place(name, "before")?,
-            (None, Some(name)) => self.place(name, "after")? + 1,
+            (None, Some(name)) => {
+                let at = self.place(name, "after")?;
+                self.plain(at, name, "after", "`before` one of those that they lead to")?;
+                at + 1
+            }
             (Some(_), Some(name)) => return self.wrong(name, "after", "beside `before`; expected one"),
             (None, None) => return self.wrong(manifest, "insert", "where? expected `before` or `after`"),
         };
         let cores = self.count(raw, 1)?;
         let function = self.add(manifest, "insert", raw.name.as_ref())?;
+        // In front of a function all edges to that lead to the new one; behind one, the new one has
+        // its edge.
+        let edges = match &raw.before {
+            Some(_) => {
+                self.lead(at, Some(function));
+                Edges::to(Some(self.chain[at]))
+            }
+            None => std::mem::replace(&mut self.edges[at - 1], Edges::to(Some(function))),
+        };
         self.chain.insert(at, function);
+        self.edges.insert(at, edges);
         let place = match self.chain.get(at + 1) {
             Some(next) => format!("before {}", self.name(*next)),
             None => format!("after {}", self.name(self.chain[at - 1])),
@@ -421,6 +472,9 @@ impl Reader<'_> {
             let told = format!("`{}` is the last one; expected that one stays", name.get_ref());
             return self.wrong(name, "remove", told);
         }
+        self.plain(at, name, "remove", "a function whose packets all go one way")?;
+        self.lead(at, self.edges[at].other);
+        self.edges.remove(at);
         let function = self.chain.remove(at);
         let (what, cores) = (What::Chain, CoresAfter::Some(0));
         let told = format!("remove {}", name.get_ref());
@@ -436,6 +490,7 @@ impl Reader<'_> {
         // As many as the old one has.
         let cores = self.count(raw, 0)?;
         let function = self.add(by, "by", raw.name.as_ref())?;
+        self.lead(at, Some(function));
         let old = std::mem::replace(&mut self.chain[at], function);
         let told = format!("replace {} by {}", name.get_ref(), self.name(function));
         let (what, cores) = (What::Chain, CoresAfter::Some(cores));
@@ -513,16 +568,21 @@ impl Reader<'_> {
         self.files.push(path);
         let old = self.chain.clone();
         let mut chain = Vec::new();
-        for planned in &graph.functions {
+        let first = self.plan.functions.len() + self.plan.added.len();
+        let edges: Vec<_> =
+            graph.functions.iter().map(|planned| planned.edges.map(|to| first + to)).collect();
+        for (planned, edges) in graph.functions.iter().zip(&edges) {
             let (manifest, name) = (planned.manifest.clone(), planned.name.clone());
             let number = self.push(manifest, name, planned.line, named, "entry")?;
             let added = self.planned(number);
             added.at.clone_from(&planned.at);
             added.spare_bytes.clone_from(&planned.spare_bytes);
             added.on_hang = planned.on_hang;
+            added.edges = *edges;
             chain.push(number);
         }
         self.chain.clone_from(&chain);
+        self.edges = edges;
         let names: Vec<_> = chain.iter().map(|function| self.name(*function)).collect();
         let told = format!("new chain: {}", names.join(", "));
         let about = old.into_iter().chain(chain).collect();

@@ -10,7 +10,7 @@ use super::steps::{Change, Live, Step};
 use crate::chain::placed::Chain;
 use crate::chain::plan::OnHang;
 use crate::cosim::{
-    argument_words, chain_words, context_words, core_words, entry_words, next_words, warps_words, Access,
+    argument_words, chain_words, context_words, core_words, edge_words, entry_words, warps_words, Access,
     ArrayInfo, Attention, Completion, CosimError, FaultRecord, Function as Context, RegisterWord,
 };
 use hermes_rtl::config::WATCHDOG_CAUSE;
@@ -119,7 +119,7 @@ impl<'a> LiveHost<'a> {
             live,
             info,
             contexts,
-            paths: Paths::new(count, &live.first, cores),
+            paths: Paths::new(count, &live.first, chain, cores),
             made: vec![Made::default(); live.changes.len()],
             hung: Vec::new(),
             faults: Vec::new(),
@@ -268,9 +268,9 @@ impl<'a> LiveHost<'a> {
                 self.paths.functions[*number as usize] = Some(*function);
                 context_words(*number, &self.contexts[*function])
             }
-            Step::Next { number, next } => {
-                self.paths.next[*number as usize].begin(cycle, *next);
-                next_words(*number, *next)
+            Step::Edges { number, edges } => {
+                self.paths.edges[*number as usize].begin(cycle, *edges);
+                edge_words(*number, edges, self.info.function_branches)
             }
             Step::Entry(number) => {
                 self.paths.entry.begin(cycle, *number);
@@ -328,7 +328,7 @@ impl<'a> LiveHost<'a> {
             Wait::Queued(number) if answer.value != 0 => self.look_at_queue(number, at),
             _ => {
                 match step {
-                    Step::Next { number, .. } => self.paths.next[*number as usize].end(at.cycle),
+                    Step::Edges { number, .. } => self.paths.edges[*number as usize].end(at.cycle),
                     Step::Entry(_) => self.paths.entry.end(at.cycle),
                     Step::Argument { tables, .. } => {
                         self.paths.tables[live.tables[*tables].function].end(at.cycle);

@@ -6,6 +6,7 @@ use anyhow::{bail, ensure, Context};
 
 use super::steps::Live;
 use crate::apps::{check_ports_against, App};
+use crate::chain::edges::Edges;
 use crate::chain::placed::{Chain, STUB_DROPS, STUB_PASSES};
 use crate::chain::plan::OnHang;
 use crate::chain::visits::FunctionTimes;
@@ -87,8 +88,8 @@ struct Running {
 pub struct Paths {
     /// The function of each number.
     pub functions: [Option<usize>; 8],
-    /// Where packets go that a number forwards.
-    pub next: Vec<History<Option<u32>>>,
+    /// Where packets go behind a number, by numbers.
+    pub edges: Vec<History<Edges>>,
     /// Where new packets go.
     pub entry: History<u32>,
     /// The tables of each function: those that it began with, or new ones by their place.
@@ -110,19 +111,23 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Of `count` functions, those of `chain` with their numbers, on cores with these numbers.
+    /// Of `count` functions, those in `first` with their numbers, on cores with these numbers.
     #[must_use]
-    pub fn new(count: usize, chain: &[(usize, u32)], cores: Vec<Option<u32>>) -> Self {
+    pub fn new(count: usize, first: &[(usize, u32)], chain: &Chain, cores: Vec<Option<u32>>) -> Self {
         let mut functions = [None; 8];
-        let mut next = vec![History::new(None); functions.len()];
-        for (at, (function, number)) in chain.iter().enumerate() {
-            functions[*number as usize] = Some(*function);
-            next[*number as usize] = History::new(chain.get(at + 1).map(|(_, number)| *number));
+        let mut edges = vec![History::new(Edges::default()); functions.len()];
+        let number_of = |function: usize| {
+            let found = first.iter().find(|(other, _)| *other == function);
+            found.map(|(_, number)| *number as usize)
+        };
+        for (function, number) in first.iter().copied() {
+            functions[number as usize] = Some(function);
+            edges[number as usize] = History::new(chain.function(function).edges.map_ends(number_of));
         }
         Self {
             functions,
-            next,
-            entry: History::new(chain.first().map_or(0, |(_, number)| *number)),
+            edges,
+            entry: History::new(first.first().map_or(0, |(_, number)| *number)),
             tables: vec![History::new(None); count],
             stubs: vec![History::new(None); count],
             packets: Vec::new(),
@@ -251,15 +256,23 @@ impl Paths {
             first.start
         );
         for (at, next) in seen.iter().zip(&seen[1..]) {
-            let expected =
-                self.next[usize::from(at.number)].between(at.finish.saturating_sub(SETTLED), at.finish);
+            let expected = self.edges_at(*at);
             ensure!(
-                expected.contains(&Some(next.number.into())),
+                expected.iter().any(|edges| edges.targets().contains(&next.number.into())),
                 "packet {index} went from number {} to {} in cycle {}; expected {expected:?}",
                 at.number,
                 next.number,
                 at.finish
             );
+            ensure!(
+                next.number > at.number && next.start > at.finish,
+                "packet {index} went back from number {} to {}",
+                at.number,
+                next.number
+            );
+        }
+        if live.branches {
+            return Ok(());
         }
         let versions = [&live.first].into_iter().chain(live.changes.iter().map(|change| &change.chain));
         let is_way = |chain: &Vec<(usize, u32)>| {
@@ -274,11 +287,10 @@ impl Paths {
         Ok(())
     }
 
-    /// Whether packets that finish here may leave.
-    fn may_end(&self, seen: Seen) -> bool {
-        self.next[usize::from(seen.number)]
-            .between(seen.finish.saturating_sub(SETTLED), seen.finish)
-            .contains(&None)
+    /// The edges by which packets that finish here may go on.
+    fn edges_at(&self, seen: Seen) -> Vec<Edges> {
+        let edges = &self.edges[usize::from(seen.number)];
+        edges.between(seen.finish.saturating_sub(SETTLED), seen.finish)
     }
 
     /// What may come out for a packet by the functions that it visited: one thing, but while tables
@@ -287,14 +299,14 @@ impl Paths {
         let seen = &self.packets[index];
         let mut outcomes = vec![Outcome { golden: None, verdicts: Vec::new() }];
         for (place, at) in seen.iter().enumerate() {
-            let is_last = place + 1 == seen.len();
+            let to = seen.get(place + 1).map(|next| usize::from(next.number));
+            let edges = self.edges_at(*at);
             let mut next: Vec<Outcome> = Vec::new();
             for before in &outcomes {
                 let frame = before.golden.as_ref().map_or(&packet.frame, |golden| &golden.frame);
                 let packet = SlotPacket { frame: frame.clone(), ..packet.clone() };
                 for golden in self.at_function(chain, live, index as u64, &packet, *at) {
-                    let goes_on = golden.verdict.is_forward();
-                    if goes_on == is_last && !(is_last && self.may_end(*at)) {
+                    if !edges.iter().any(|edges| edges.of(golden.verdict) == to) {
                         continue;
                     }
                     let mut verdicts = before.verdicts.clone();

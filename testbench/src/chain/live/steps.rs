@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::adapter::Adapt;
 use super::events::{CoresAfter, Events, PlannedEvent, What, When};
 use crate::apps::{App, Placement};
+use crate::chain::edges::Edges;
 use crate::chain::placed::Chain;
 use crate::chain::text::{ChainError, Problem};
 use crate::cosim::{EgressLists, LINE};
@@ -26,12 +27,12 @@ pub enum Step {
         /// The function.
         function: usize,
     },
-    /// Packets that a number forwards go on to another one.
-    Next {
+    /// Packets go other ways behind a number.
+    Edges {
         /// The number.
         number: u32,
-        /// Where to.
-        next: Option<u32>,
+        /// Where to, by numbers.
+        edges: Edges,
     },
     /// New packets go to a number.
     Entry(u32),
@@ -101,11 +102,15 @@ pub struct Live {
     /// Cores are given out anew when what comes changes. Only without other changes, which move
     /// cores too.
     pub adapt: Option<Adapt>,
+    /// Packets branch, before a change or behind one.
+    pub branches: bool,
 }
 
 /// Where a chain is between two changes.
 struct State {
     chain: Vec<(usize, u32)>,
+    /// The edges of these functions, by functions.
+    edges: Vec<Edges>,
     /// The function of each core.
     owners: Vec<Option<usize>>,
     /// Bytes of the room for tables that are taken, by function.
@@ -115,6 +120,17 @@ struct State {
 impl State {
     fn number(&self, function: usize) -> Option<u32> {
         self.chain.iter().find(|(other, _)| *other == function).map(|(_, number)| *number)
+    }
+
+    /// The edges of a function by numbers.
+    fn edges(&self, function: usize) -> Edges {
+        let at = self.chain.iter().position(|(other, _)| *other == function);
+        let edges = at.map(|at| self.edges[at]).unwrap_or_default();
+        edges.map_ends(|to| self.number(to).map(|number| number as usize))
+    }
+
+    fn branches(&self) -> bool {
+        self.edges.iter().any(|edges| !edges.is_plain())
     }
 
     fn cores(&self, function: usize) -> usize {
@@ -141,7 +157,8 @@ impl Live {
     #[must_use]
     pub fn unchanged(chain: &Chain) -> Self {
         let first = (0..chain.functions.len()).map(|function| (function, function as u32)).collect();
-        Self { first, changes: Vec::new(), tables: Vec::new(), adapt: None }
+        let branches = chain.functions.iter().any(|function| !function.edges.is_plain());
+        Self { first, changes: Vec::new(), tables: Vec::new(), adapt: None, branches }
     }
 
     /// The steps of `events` on `chain`, which was placed on an array of `config` with the
@@ -158,11 +175,13 @@ impl Live {
         let mut owners: Vec<_> = chain.functions.iter().enumerate().flat_map(owner).collect();
         owners.resize(config.cores, None);
         let taken = vec![0; chain.all().count()];
-        let mut state = State { chain: live.first.clone(), owners, taken };
+        let edges = chain.functions.iter().map(|function| function.edges).collect();
+        let mut state = State { chain: live.first.clone(), edges, owners, taken };
         for event in &events.events {
             for function in &event.chain {
                 without_model(chain, *function).map_err(|told| events.problem(event, told))?;
             }
+            live.branches |= event.edges.iter().any(|edges| !edges.is_plain());
             let steps = live.steps(chain, events, event, config, &mut state)?;
             let cores = state.chain.iter().map(|(function, _)| state.cores(*function)).collect();
             let (when, told, chain) = (event.when, event.told.clone(), state.chain.clone());
@@ -202,10 +221,12 @@ impl Live {
                 let mut steps = Vec::new();
                 let Some((last, before)) = way.split_last() else { return Ok(steps) };
                 for renumbered in before {
-                    let same = state.owners.clone();
-                    steps.extend(bend(state, renumbered.clone(), same));
+                    let (edges, same) = (state.edges.clone(), state.owners.clone());
+                    let bent = bend(chain, state, renumbered.clone(), edges, same);
+                    steps.extend(bent.map_err(|told| events.problem(event, told))?);
                 }
-                steps.extend(bend(state, last.clone(), after));
+                let bent = bend(chain, state, last.clone(), event.edges.clone(), after);
+                steps.extend(bent.map_err(|told| events.problem(event, told))?);
                 Ok(steps)
             }
         }
@@ -379,52 +400,90 @@ fn owners(
     Ok(owners)
 }
 
-/// The steps from one chain to another: what is new is built under numbers that are free, then one
-/// edge is bent to it. What it replaces keeps a core until nothing is left for it, one after the
-/// other. Only then is it waited for packets that are in flight: some may wait for these cores.
-fn bend(state: &mut State, now: Vec<(usize, u32)>, owners: Vec<Option<usize>>) -> Vec<Step> {
+/// The steps from one chain to another: what is new is built under numbers that are free, then
+/// edges are bent to it: one, unless packets branch. What it replaces keeps a core until nothing is
+/// left for it, one after the other. Only then is it waited for packets that are in flight: some
+/// may wait for these cores. Where packets branch, lanes may wait for what is replaced while their
+/// warp is elsewhere: it keeps its core until all that was in flight has left.
+///
+/// # Errors
+/// Packets branch, and a function would have no core meanwhile.
+fn bend(
+    chain: &Chain,
+    state: &mut State,
+    now: Vec<(usize, u32)>,
+    edges: Vec<Edges>,
+    owners: Vec<Option<usize>>,
+) -> Result<Vec<Step>, String> {
     let before = state.chain.clone();
     let fresh: Vec<_> = now.iter().filter(|place| !before.contains(place)).copied().collect();
     let old: Vec<_> = before.iter().filter(|place| !now.contains(place)).copied().collect();
-    let head = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
-    let next_of = |number: u32| {
-        let at = now.iter().position(|(_, other)| *other == number);
-        at.and_then(|at| now.get(at + 1)).map(|(_, next)| *next)
-    };
-    let mut steps = Vec::new();
-    for (function, number) in fresh.iter().rev().copied() {
-        if state.number(function).is_none() {
-            steps.push(Step::Load(function));
-        }
-        steps.push(Step::Context { number, function });
-        steps.push(Step::Next { number, next: next_of(number) });
-    }
+    let edges_before: Vec<_> =
+        before.iter().map(|(function, number)| (*number, state.edges(*function))).collect();
+    let is_new: Vec<_> = fresh.iter().map(|(function, _)| state.number(*function).is_none()).collect();
     // The number of each core in the end, and before what is replaced is done: one core each.
     let was = state.numbers();
-    state.chain = now;
-    state.owners = owners;
+    let branches = state.branches() || edges.iter().any(|edges| !edges.is_plain());
+    (state.chain, state.edges, state.owners) = (now, edges, owners);
     let last = state.numbers();
+    let count = |cores: &[Option<u32>], number: Option<u32>| {
+        cores.iter().filter(|other| number.is_some() && **other == number).count()
+    };
     let keeps = |old: &[(usize, u32)]| -> Vec<Option<u32>> {
         let mut cores = last.clone();
         for (_, number) in old {
-            if let Some(core) = was.iter().position(|other| *other == Some(*number)) {
+            // Where packets branch, of a function that has another one.
+            let may_take =
+                |core: &usize| !branches || cores[*core].is_none() || count(&cores, cores[*core]) > 1;
+            let mut its = (0..was.len()).filter(|core| was[*core] == Some(*number));
+            if let Some(core) = its.find(may_take) {
                 cores[core] = Some(*number);
             }
         }
         cores
     };
-    steps.push(Step::Cores(keeps(&old)));
+    let kept = keeps(&old);
+    let lacks = old.iter().find(|(_, number)| count(&kept, Some(*number)) == 0);
+    if let Some((function, _)) = lacks.filter(|_| branches) {
+        return Err(format!(
+            "packets branch, so `{}` keeps a core until all that were in flight have left, and every other function \
+             needs one meanwhile; expected more cores, or one less for another function",
+            chain.function(*function).name
+        ));
+    }
+    let mut steps = Vec::new();
+    for ((function, number), is_new) in fresh.into_iter().zip(is_new).rev() {
+        if is_new {
+            steps.push(Step::Load(function));
+        }
+        steps.push(Step::Context { number, function });
+        steps.push(Step::Edges { number, edges: state.edges(function) });
+    }
+    steps.push(Step::Cores(kept));
     steps.push(Step::WaitCores);
-    let first = state.chain.get(head).map(|(_, number)| *number);
-    match head.checked_sub(1) {
-        Some(last) => steps.push(Step::Next { number: before[last].1, next: first }),
-        None => steps.extend(first.map(Step::Entry)),
+    let stays = state.chain.iter().filter(|place| before.contains(place));
+    for (function, number) in stays.rev().copied() {
+        let edges = state.edges(function);
+        if !edges_before.contains(&(number, edges)) {
+            steps.push(Step::Edges { number, edges });
+        }
+    }
+    let first = |places: &[(usize, u32)]| places.first().map(|(_, number)| *number);
+    if first(&state.chain) != first(&before) {
+        steps.extend(first(&state.chain).map(Step::Entry));
+    }
+    if branches {
+        steps.push(Step::Drain);
+        if !old.is_empty() {
+            steps.extend([Step::Cores(last), Step::WaitCores]);
+        }
+        return Ok(steps);
     }
     for (at, (_, number)) in old.iter().enumerate() {
         steps.extend([Step::Emptied(*number), Step::Cores(keeps(&old[at + 1..])), Step::WaitCores]);
     }
     steps.push(Step::Drain);
-    steps
+    Ok(steps)
 }
 
 /// New tables of a function in the room that its region has for them, of which `taken` bytes are in

@@ -2,10 +2,12 @@
 #
 #   word 0: number of the function      word 1: packets that are dropped
 #   word 2: cycles that are lost        word 3: packets that end with a fault
+#   word 4: ports of the packets
 #
 # Bytes 2 to 5 of the frame are w. The function stores m = 31 w + number there, loses m AND word 2
 # turns of a loop, and drops the packet if word 1 is not 0 and all of its bits are set in m / 32.
-# Word 3 is the same for a fault. It forwards others to the port of its number.
+# Word 3 is the same for a fault. It forwards others to the port m / 2^16 AND word 4, or to that of
+# its number if word 4 is 0.
 
     .text
     .balign 64
@@ -43,6 +45,11 @@ sound:
     beq     t6, t4, drop
 forward:
     mv      a0, t1
+    lw      t4, 16(a2)
+    beqz    t4, chosen
+    srli    t5, t2, 16
+    and     a0, t5, t4
+chosen:
     ret
 drop:
     li      a0, 0x80000009
