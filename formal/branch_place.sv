@@ -1,7 +1,7 @@
-// Where packets branch, an entry is in one place: free, running, on its way for two cycles, in the FIFO of its next
-// function, or done. No FIFO refuses an entry, and what comes out waited there.
-//
-// Three functions, two entries, eight lanes; edges by verdict to higher functions, others in each cycle.
+// Where packets branch, an entry is in one place: free, running, on its way for two cycles, in the
+// FIFO of its next function, or done. No FIFO refuses an entry, and what comes out waited there.
+// Three functions, two entries, eight lanes; edges by verdict to higher functions, others in each
+// cycle.
 module branch_place_formal (
     input wire         clk,
     input wire         rst,

@@ -111,11 +111,11 @@ mod tests {
             unit.exit_slot.next = (slot as u64).into();
             unit.exit_lanes.next = lanes.into();
             let before = kept[at];
-            for lane in 0..8 {
+            for (lane, verdict) in unit.verdict.iter_mut().enumerate() {
                 let near = random.gen_range(0..12u32);
                 let far = 8u32 << random.gen_range(0..28);
                 let word = [near, far, random.gen::<u32>() | 1 << 31, random.gen()][random.gen_range(0..4)];
-                unit.verdict[lane].next = u64::from(word).into();
+                verdict.next = u64::from(word).into();
                 if exit && lanes >> lane & 1 == 1 {
                     kept[slot][lane] = Some(code(word));
                 }

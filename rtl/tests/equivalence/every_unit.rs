@@ -9,6 +9,7 @@ const IN_BLOCK: &str = "is compared within the unit of its block";
 
 /// Units that are compared only within others, and why.
 const WITHIN: &[(&str, &str)] = &[
+    ("BranchDecoder", IN_BLOCK),
     ("CommandInterruptDecoder", IN_BLOCK),
     ("ConsoleDecoder", IN_BLOCK),
     ("DebugDecoder", IN_BLOCK),
