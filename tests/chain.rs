@@ -346,26 +346,28 @@ fn a_chain_runs_on_the_array() {
 fn packets_branch() {
     let folder = folder();
     folder.succeed("gen-routes --count 500 --ports 3 --seed 4 -o few");
-    folder.write(
-        "few.toml",
-        "[function]\nname = \"few\"\napp = \"route-lookup\"\ninputs = { routes = \"few\" }\n\
-         packet = \"read\"\nwatchdog = 400_000\n",
-    );
+    folder.succeed("gen-trace --kind imix --packets 80 --routes few --seed 3 -o ways.pcap");
+    for name in ["few", "again"] {
+        let function = format!(
+            "[function]\nname = \"{name}\"\napp = \"route-lookup\"\ninputs = {{ routes = \"few\" }}\n"
+        );
+        folder.write(&format!("{name}.toml"), function + "packet = \"read\"\nwatchdog = 400_000\n");
+    }
     let function =
         |name: &str, next: &str| format!("[[function]]\nmanifest = \"{name}.toml\"\nnext = {next}\n");
-    let first = function("few", "{ 0 = \"router\", 1 = \"end\", other = \"firewall\", drop = \"router\" }");
-    let rest = function("router", "\"firewall\"") + &function("firewall", "\"end\"");
+    let first = function("few", "{ 0 = \"again\", 1 = \"end\", other = \"firewall\", drop = \"again\" }");
+    let rest = function("again", "\"firewall\"") + &function("firewall", "\"end\"");
     folder.write("ways.toml", first + &rest);
     let text = folder.succeed("chain check ways.toml --cores 3");
-    assert!(text.contains("1: end; 0, drop: router; other: firewall\n"), "{text}");
+    assert!(text.contains("1: end; 0, drop: again; other: firewall\n"), "{text}");
     let dot = folder.succeed("chain check ways.toml --cores 3 --dot");
-    assert!(dot.contains("  \"few\" -> \"router\" [label=\"0, drop\"];\n"), "{dot}");
-    folder.succeed("chain test ways.toml --pcap in.pcap -o expected.pcap --json test.json");
+    assert!(dot.contains("  \"few\" -> \"again\" [label=\"0, drop\"];\n"), "{dot}");
+    folder.succeed("chain test ways.toml --cores 3 --pcap ways.pcap -o expected.pcap --json test.json");
     let expected = folder.report("test.json");
     let array = format!("{ARRAY} --function-branches");
     for through in ["host", "ports"] {
         folder.succeed(&format!(
-            "chain run ways.toml --pcap in.pcap --through {through} -o out.pcap --json run.json {array}"
+            "chain run ways.toml --pcap ways.pcap --through {through} -o out.pcap --json run.json {array}"
         ));
         assert_eq!(folder.read("out.pcap"), folder.read("expected.pcap"), "{through}");
         let report = folder.report("run.json");
@@ -382,7 +384,7 @@ fn packets_branch() {
     let packets = |function: usize| expected["functions"][function]["packets"].as_u64().unwrap();
     assert!(packets(1) > 0 && packets(2) > packets(1) && packets(2) < packets(0), "{expected}");
 
-    let run = "chain run ways.toml --pcap in.pcap --cores 3 --through ports";
+    let run = "chain run ways.toml --pcap ways.pcap --cores 3 --through ports";
     folder.fail(
         &format!("{run} --network-functions 4"),
         &["ways.toml:2: next: few: edges by verdict, and the array has no branches; expected --function-branches"],
