@@ -390,9 +390,8 @@ fn packets_branch() {
         &["ways.toml:2: next: few: edges by verdict, and the array has no branches; expected --function-branches"],
     );
     folder.fail(&format!("{run} --mode temporal"), &["--mode temporal: `few` has edges by verdict"]);
-    folder.write("events.toml", "[[event]]\npacket = 3\nremove = \"few\"\n");
-    folder
-        .fail(&format!("{run} --events events.toml"), &["events.toml:3: remove: `few` has edges by verdict"]);
+    folder.write("events.toml", "[[event]]\npacket = 3\ncores = { few = 1, router = 1, firewall = 1 }\n");
+    folder.fail(&format!("{run} --events events.toml"), &["--events: `few` has edges by verdict"]);
     folder.fail("emit --function-branches -o out", &["--function-branches", "network"]);
 }
 

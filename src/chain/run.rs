@@ -234,16 +234,21 @@ impl Args {
         Ok(())
     }
 
-    /// Makes sure that functions take turns in one order only.
+    /// Makes sure that a chain whose packets branch runs as such a chain can.
     fn check_branches(&self, plan: &ChainPlan) -> anyhow::Result<()> {
-        match plan.branching() {
-            Some(branching) if self.mode == Some(Mode::Temporal) => bail!(
-                "--mode temporal: `{}` has edges by verdict; expected a chain without them ({})",
+        let Some(branching) = plan.branching() else { return Ok(()) };
+        let watched = plan.functions.iter().find(|function| function.on_hang.is_some());
+        let on_hang = watched.map(|function| format!("on_hang of `{}`", function.name));
+        let events = self.events.as_ref().map(|_| "--events".to_string());
+        let turns = (self.mode == Some(Mode::Temporal)).then(|| "--mode temporal".to_string());
+        if let Some(what) = events.or(turns).or(on_hang) {
+            bail!(
+                "{what}: `{}` has edges by verdict; expected a chain without them ({})",
                 branching.name,
                 plan.path().display()
-            ),
-            _ => Ok(()),
+            );
         }
+        Ok(())
     }
 
     /// Whether the host of the run can change the chain.
