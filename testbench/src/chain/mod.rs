@@ -6,6 +6,7 @@
 //! | `text` | files in TOML, and errors that name file, line and field |
 //! | `manifest` | what a vendor says of a function |
 //! | `plan` | what an operator says of a chain: which function follows which |
+//! | `hang` | when a function hangs, and what then happens |
 //! | `region` | where all that a function has lies in the shared memory |
 //! | `placed` | the chain on an array: kernels built and placed, cores given out |
 //! | `loaded` | a function whose inputs were read, before it has its place |
@@ -21,6 +22,7 @@
 //! | `profile` | what a function costs by its warps and cores: nBench of the G-NET paper |
 //! | `schedule` | cores for the functions, by their profiles |
 
+mod hang;
 pub mod live;
 mod load;
 mod loaded;
@@ -41,13 +43,14 @@ mod text;
 mod turns;
 mod visits;
 
+pub use hang::{window as hang_window, Hang, OnHang};
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
 pub use on_array::{check_counts, limit_for, visits, Changed, Ran, Setting, Sharing};
 pub use placed::{Chain, Function, Surroundings, MOST_FUNCTIONS};
-pub use plan::{ChainPlan, Hang, OnHang, Planned};
+pub use plan::{ChainPlan, Planned};
 pub use region::{Needs, Part, Region};
-pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit};
+pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit, Stop};
 pub use start::Started;
 pub use text::{ChainError, Problem};
 pub use visits::{FunctionTimes, VisitLog};

@@ -4,7 +4,9 @@
 use hermes_rtl::config::Config;
 
 use super::placed::Chain;
-use crate::cosim::{ArraySetup, CosimError, Device as _, FaultRecord, Host, Packet, PacketResult};
+use crate::cosim::{
+    ArraySetup, CosimError, Device as _, FaultRecord, Host, LeftLength, Packet, PacketResult,
+};
 use crate::iss::Window;
 use crate::reference::{Reference, ReferenceDevice};
 use crate::slot::SlotPacket;
@@ -27,6 +29,16 @@ pub enum SimulatedError {
         /// The function.
         function: String,
     },
+}
+
+/// A function that a packet is to visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// Its number.
+    pub function: usize,
+    /// The verdict of what ran in place of the kernel, which leaves the packet as it came: a stub,
+    /// or the watchdog, which has ended the thread.
+    pub instead: Option<Verdict>,
 }
 
 /// A visit of a packet to a function.
@@ -96,11 +108,12 @@ impl<'a> SimulatedChain<'a> {
     /// A frame does not fit its slot any more, a thread does not end, or an egress list cannot be
     /// read.
     pub fn follow(&mut self, index: u64, packet: &SlotPacket) -> Result<Vec<SimulatedVisit>, SimulatedError> {
-        let way: Vec<_> = (0..self.chain.functions.len()).collect();
+        let stop = |function| Stop { function, instead: None };
+        let way: Vec<_> = (0..self.chain.functions.len()).map(stop).collect();
         self.follow_way(index, packet, &way)
     }
 
-    /// As [`Self::follow`], through the functions of these numbers, as far as it is forwarded.
+    /// As [`Self::follow`], through the functions of `way`, as far as it is forwarded.
     ///
     /// # Errors
     /// As of [`Self::follow`].
@@ -108,30 +121,25 @@ impl<'a> SimulatedChain<'a> {
         &mut self,
         index: u64,
         packet: &SlotPacket,
-        way: &[usize],
+        way: &[Stop],
     ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let mut visits: Vec<SimulatedVisit> = Vec::new();
         let mut packet = packet.clone();
-        for number in way.iter().copied() {
-            let reference = &mut self.functions[number];
-            let function = self.chain.function(number);
-            let [_, port, flags, _] = packet.descriptor(0);
-            let faults = reference.faults().len();
-            let slot = Packet { frame: packet.frame.clone(), port, flags, arrival: 0 };
-            reference.form_warp(index, &[slot])?;
-            while reference.step().is_some() {
-                if reference.instructions(0).0 > MOST_INSTRUCTIONS {
-                    return Err(SimulatedError::Endless { packet: index, function: function.name.clone() });
+        for Stop { function: number, instead } in way.iter().copied() {
+            let (result, instructions, fault) = match instead {
+                Some(Verdict(verdict)) => {
+                    let bytes = packet.frame.clone();
+                    let left = LeftLength { length: bytes.len() as u32, cut: packet.cut };
+                    (PacketResult { index, verdict, bytes, left, egress: Vec::new() }, 0, None)
                 }
-            }
-            let result = reference.result(index)?;
-            let fault = reference.faults().get(faults).cloned();
+                None => self.run(index, &packet, number)?,
+            };
             let next = SlotPacket { frame: result.bytes.clone(), cut: result.left.cut, ..packet.clone() };
             let verdict = Verdict(result.verdict);
             visits.push(SimulatedVisit {
                 function: number,
                 packet: std::mem::replace(&mut packet, next),
-                instructions: reference.instructions(0).0,
+                instructions,
                 result,
                 fault,
             });
@@ -140,5 +148,28 @@ impl<'a> SimulatedChain<'a> {
             }
         }
         Ok(visits)
+    }
+
+    /// Runs the kernel of function `number` with a packet: what it made of it, its instructions, and
+    /// the fault that ended it, if one did.
+    fn run(
+        &mut self,
+        index: u64,
+        packet: &SlotPacket,
+        number: usize,
+    ) -> Result<(PacketResult, u64, Option<FaultRecord>), SimulatedError> {
+        let reference = &mut self.functions[number];
+        let [_, port, flags, _] = packet.descriptor(0);
+        let faults = reference.faults().len();
+        let slot = Packet { frame: packet.frame.clone(), port, flags, arrival: 0 };
+        reference.form_warp(index, &[slot])?;
+        while reference.step().is_some() {
+            if reference.instructions(0).0 > MOST_INSTRUCTIONS {
+                let function = self.chain.function(number).name.clone();
+                return Err(SimulatedError::Endless { packet: index, function });
+            }
+        }
+        let result = reference.result(index)?;
+        Ok((result, reference.instructions(0).0, reference.faults().get(faults).cloned()))
     }
 }
