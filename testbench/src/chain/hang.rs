@@ -54,8 +54,8 @@ impl Function {
         said.map_or_else(|| USUAL_FAULTS.min(self.most_hang_faults(1, lanes, limit)), u64::from)
     }
 
-    /// Threads that the watchdog surely ends within the window if all warps of the function hang, on
-    /// so many cores: those of one turn fewer than the window has watchdogs, since the next warp
+    /// Threads that the watchdog surely ends within the window if all warps of the function hang,
+    /// on so many cores: those of one turn fewer than the window has watchdogs, since the next warp
     /// starts a little later.
     fn most_hang_faults(&self, cores: usize, lanes: u32, limit: u32) -> u64 {
         let slots = cores as u64 * u64::from(self.mcw);

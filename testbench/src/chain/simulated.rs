@@ -150,8 +150,8 @@ impl<'a> SimulatedChain<'a> {
         Ok(visits)
     }
 
-    /// Runs the kernel of function `number` with a packet: what it made of it, its instructions, and
-    /// the fault that ended it, if one did.
+    /// Runs the kernel of function `number` with a packet: what it made of it, its instructions,
+    /// and the fault that ended it, if one did.
     fn run(
         &mut self,
         index: u64,
