@@ -88,22 +88,30 @@ impl ChainArg {
 
 /// The first faults of functions, in words: one of each instruction and address.
 #[derive(Default)]
-struct FaultLines(Vec<String>);
+struct FaultLines(Vec<(String, bool)>);
 
 impl FaultLines {
     /// Most that are told.
     const MOST: usize = 8;
 
-    fn add(&mut self, function: &Function, verdict: Verdict, pc: u32, address: u32) {
+    /// Adds a fault; one that is `allowed` does not fail the command.
+    fn add(&mut self, function: &Function, verdict: Verdict, pc: u32, address: u32, allowed: bool) {
         let place = function.kernel.source_map().place(pc);
         let line = format!("`{}`: {verdict} at {place}, address {address:#010x}", function.name);
-        if self.0.len() < Self::MOST && !self.0.contains(&line) {
-            self.0.push(line);
+        let alike = self.0.iter().filter(|(_, other)| *other == allowed).count();
+        if alike < Self::MOST && !self.0.iter().any(|(other, _)| *other == line) {
+            self.0.push((line, allowed));
         }
     }
 
+    /// Prints each as an error, or a warning if it is allowed.
     fn tell(&self) {
-        self.0.iter().for_each(print::error);
+        for (line, allowed) in &self.0 {
+            match allowed {
+                true => log::warn!("{line}"),
+                false => print::error(line),
+            }
+        }
     }
 }
 

@@ -71,7 +71,8 @@ pub struct HungReport {
     pub function: String,
     /// The cycle of the run in which the host has noticed.
     pub cycle: u64,
-    /// Threads that the watchdog had ended within 65,536 cycles.
+    /// Threads that the watchdog had ended by then within 65,536 cycles, or two watchdogs if those
+    /// are longer.
     pub faults: u32,
     /// What the host did.
     pub action: OnHang,

@@ -33,6 +33,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let (plan, _) = args.chain.read(args.files())?;
     let on = Surroundings { config: &config, memory_bytes: MEMORY_BYTES, frame_bytes: None };
     let chain = plan.place(on).map_err(each_on_its_line)?;
+    chain.check_hangs(&config, None).map_err(each_on_its_line)?;
     print::line(if args.dot { plan.dot() } else { shown(&chain, &config) })
 }
 

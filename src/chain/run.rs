@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure, Context};
-use hermes_rtl::config::Config;
-use hermes_testbench::chain::live::{Adapt, Change, Decision, Events, Hung, Live, Made, PlannedEvent};
+use hermes_rtl::config::{Config, WATCHDOG_CAUSE};
+use hermes_testbench::chain::live::{Adapt, Change, Decision, Events, Hung, Live, Made, PlannedEvent, When};
 use hermes_testbench::chain::schedule::{fair_split, Share};
 use hermes_testbench::chain::{
     check_counts, limit_for, visits, Chain, ChainPlan, Changed, Function, FunctionTimes, Ran, Setting,
@@ -306,6 +306,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         None if watched.is_some() || adapt.is_some() => Some(Live { adapt, ..Live::unchanged(&chain) }),
         None => None,
     };
+    chain.check_hangs(&config, live.as_ref()).map_err(each_on_its_line)?;
     let renews = events.iter().flat_map(|events| &events.events).any(PlannedEvent::renews_tables);
     ensure!(!(renews && args.taps.is_some()), "--taps with new tables in --events: expected one of them");
     let mut taps = Taps::create(args.taps.as_deref(), &chain, &files)?;
@@ -464,8 +465,18 @@ fn hung(chain: &Chain, changed: Option<&Changed>) -> Vec<HungReport> {
 fn all_were_made(live: &Live, events: &Events, changed: &Changed, cycles: u64) -> anyhow::Result<()> {
     let late = changed.made.iter().position(|made| made.began.is_none());
     let Some(late) = late else { return Ok(()) };
-    let told = format!("the run ended in cycle {cycles}, before this was due; expected an earlier change");
     let Change { when, told: what, .. } = &live.changes[late];
+    // Changes at a packet are due before the run ends: every packet starts.
+    let is_due = matches!(when, When::Packet(_)) || matches!(when, When::Cycle(cycle) if *cycle <= cycles);
+    let before = late.checked_sub(1).map(|before| (&live.changes[before], changed.made[before]));
+    let told = match before {
+        Some((before, Made { began: Some(began), stood: None, .. })) if is_due => format!(
+            "the run ended in cycle {cycles}, before the change above, {} at {}, begun in cycle {began}, was complete; \
+             expected more packets behind it, or both changes earlier",
+            before.told, before.when
+        ),
+        _ => format!("the run ended in cycle {cycles}, before this was due; expected an earlier change"),
+    };
     bail!("{}: {what}, at {when}: {told}", events.place(late))
 }
 
@@ -522,7 +533,7 @@ fn watched_faults(chain: &Chain, counts: &[FunctionCounts]) -> u64 {
 }
 
 /// Tells what threads faulted of, by function; an error unless that is allowed, or `awaited` by the
-/// chain file.
+/// chain file: then it is a warning.
 fn tell_faults(
     args: &Args,
     chain: &Chain,
@@ -538,7 +549,8 @@ fn tell_faults(
         let of_number = || chain.functions.get(number).filter(|_| !live);
         let Some(function) = of_number().or_else(|| chain.all().find(inside)) else { continue };
         let verdict = Verdict(hermes_testbench::verdict::FAULT | u32::from(*cause));
-        lines.add(function, verdict, *pc, *address);
+        let is_awaited = function.on_hang.is_some() && *cause == WATCHDOG_CAUSE;
+        lines.add(function, verdict, *pc, *address, args.allow_faults || is_awaited);
     }
     lines.tell();
     let faults = u64::from(result.fault_count).saturating_sub(awaited);

@@ -66,7 +66,7 @@ impl Taps {
         let mut simulated = SimulatedChain::new(chain, config, MEMORY_BYTES)?;
         for (index, ((frame, packet), seen)) in frames.iter().zip(packets).zip(&ran.ways).enumerate() {
             anyhow::ensure!(!hermes_interrupt::is_requested(), "ended before packet {index}");
-            let way: Vec<_> = seen.iter().map(|(function, _)| *function).collect();
+            let way: Vec<_> = seen.iter().map(|(stop, _)| *stop).collect();
             let visits = simulated.follow_way(index as u64, packet, &way)?;
             let record = &ran.result.packets[index];
             // Both count cycles, from the reset and from the start of the run.

@@ -92,7 +92,7 @@ pub fn test(
     let json = args.results.json.as_deref().map(OutputFile::create).transpose()?;
 
     let mut simulated = SimulatedChain::new(&chain, &config, MEMORY_BYTES)?;
-    let mut counts = Counts::new(&chain);
+    let mut counts = Counts::new(&chain, args.allow_faults);
     let bar = print::progress(frames.len() as u64, quiet);
     for (index, frame) in (0..).zip(&frames) {
         anyhow::ensure!(!hermes_interrupt::is_requested(), "ended before packet {index}");
@@ -149,13 +149,15 @@ struct Counts {
     functions: Vec<FunctionReport>,
     forwarded: u64,
     faults: FaultLines,
+    /// Faults do not fail the command.
+    allow_faults: bool,
 }
 
 impl Counts {
-    fn new(chain: &Chain) -> Self {
+    fn new(chain: &Chain, allow_faults: bool) -> Self {
         let named = |name: &str| FunctionReport { name: name.to_string(), ..FunctionReport::default() };
         let functions = chain.functions.iter().map(|function| named(&function.name)).collect();
-        Self { functions, forwarded: 0, faults: FaultLines::default() }
+        Self { functions, forwarded: 0, faults: FaultLines::default(), allow_faults }
     }
 
     fn add(&mut self, visit: &SimulatedVisit, chain: &Chain) {
@@ -174,7 +176,7 @@ impl Counts {
         count.faulted += u64::from(visit.fault.is_some());
         *count.verdicts.entry(of_chain.verdict_name(verdict)).or_default() += 1;
         if let Some(fault) = &visit.fault {
-            self.faults.add(of_chain, verdict, fault.pc, fault.address);
+            self.faults.add(of_chain, verdict, fault.pc, fault.address, self.allow_faults);
         }
     }
 

@@ -117,6 +117,27 @@ fn what_is_wrong_with_changes_is_told() {
             "events.toml:4: by: goes with no `remove`",
         ),
         ("[[event]]\npacket = 9\nswap = \"router\"\n", "events.toml:3: unknown field `swap`"),
+        ("[[event]]\npacket = 9\ncores = {}\n", "events.toml:3: cores: {}: no function; expected { NAME = CORES"),
+        (
+            "[[event]]\npacket = 9\ncores = { router = -1 }\n",
+            "events.toml:3: cores: invalid value: integer `-1`, expected a number of cores of `router`, 1 or more",
+        ),
+        (
+            "[[event]]\npacket = 9\ncores = { router = \"x\" }\n",
+            "events.toml:3: cores: invalid type: string \"x\", expected a number of cores of `router`, 1 or more",
+        ),
+        (
+            "[[event]]\npacket = 9\ncores = [1]\n",
+            "events.toml:3: cores: invalid type: sequence, expected a number of cores, 1 or more, or { NAME = CORES, .. }",
+        ),
+        (
+            "[[event]]\npacket = 9\ncores = -1\n",
+            "events.toml:3: cores: invalid value: integer `-1`, expected a number of cores",
+        ),
+        (
+            "[[event]]\npacket = 78\nremove = \"router\"\n[[event]]\npacket = 79\ninsert = \"ttl.toml\"\nafter = \"firewall\"\n",
+            "before the change above, remove router at packet 78, begun in cycle ",
+        ),
         (
             "[[event]]\ncycle = 99_000_000\nremove = \"router\"\n",
             "events.toml:3: remove router, at cycle 99000000: the run ended in cycle",
@@ -126,6 +147,12 @@ fn what_is_wrong_with_changes_is_told() {
         folder.write("events.toml", events);
         folder.fail(&format!("{run} --through ports"), &[expected]);
     }
+    // More functions than cores.
+    folder.write("events.toml", "[[event]]\npacket = 9\ninsert = \"ttl.toml\"\nafter = \"router\"\n");
+    folder.fail(
+        &format!("{run} --through ports").replace("--cores 4", "--cores 2"),
+        &["events.toml:3: insert: 3 functions, 2 cores; expected a core for each"],
+    );
     folder.write("events.toml", EVENTS.split("\n\n").next().unwrap());
     folder.fail(&run, &["--events: expected --through ports"]);
     folder.fail(&format!("{run} --through ports --mode temporal"), &["--events with --mode temporal"]);
@@ -166,7 +193,8 @@ fn a_function_that_hangs_is_put_out_of_the_way() {
         assert_eq!((faulted[0], faulted[2]), (0, 0), "{text}");
         let hung = &report["hung"][0];
         assert_eq!((hung["function"].as_str(), hung["action"].as_str()), (Some("hangs"), Some(action)));
-        assert!((20..60).contains(&hung["faults"].as_u64().unwrap()), "{text}");
+        // Five warps, some of whose packets the firewall has dropped.
+        assert!((5..60).contains(&hung["faults"].as_u64().unwrap()), "{text}");
         match action {
             "pass" => assert!(faulted[1] < 120 && packets[2] == packets[1] - faulted[1], "{text}"),
             "drop" => assert!(faulted[1] < 120 && packets[2] == 0, "{text}"),

@@ -5,6 +5,7 @@ mod bench;
 mod command;
 #[path = "../common/mod.rs"]
 mod common;
+mod hangs;
 
 use common::Folder;
 

@@ -81,6 +81,8 @@ impl Folder {
         let output = self.hermes(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "hermes {arguments}\n{error}");
+        let told = error.lines().any(|line| line.starts_with("error:"));
+        assert!(!told, "hermes {arguments} succeeds, and tells errors:\n{error}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 

@@ -1,7 +1,7 @@
 //! Tests of chains whose packets branch: what their files say, and where packets go.
 
 use super::*;
-use crate::chain::Edges;
+use crate::chain::{Edges, Stop};
 use std::collections::BTreeSet;
 
 fn four_cores() -> Config {
@@ -63,7 +63,9 @@ fn kernels_go_where_the_golden_model_goes() {
         assert_eq!(seen, expected, "packet {index}");
         assert_eq!(golden.verdict, seen.last().unwrap().1);
         let way: Vec<_> = seen.iter().map(|(function, _)| *function).collect();
-        let again = simulated.follow_way(index, &packet, &way).unwrap();
+        let stop = |function: &usize| Stop { function: *function, instead: None };
+        let stops: Vec<_> = way.iter().map(stop).collect();
+        let again = simulated.follow_way(index, &packet, &stops).unwrap();
         assert_eq!(again.len(), way.len());
         // Where it went, and whether what dropped it led on.
         let dropped_on = visits.len() > 1 && !visits[0].verdict.is_forward();

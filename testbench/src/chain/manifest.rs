@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_spanned::Spanned;
 
 use super::text::{Problem, Text};
@@ -87,11 +88,36 @@ struct RawTable {
 }
 
 /// A word of the argument block.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 enum RawWord {
     Word(u32),
     Name(String),
+}
+
+impl<'de> Deserialize<'de> for RawWord {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(WordVisitor)
+    }
+}
+
+/// Tells which value is wrong.
+struct WordVisitor;
+
+impl Visitor<'_> for WordVisitor {
+    type Value = RawWord;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a number below 2^32, the name of a [[table]], NAME.bytes or \"{STATE}\"")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<RawWord, E> {
+        let word = u32::try_from(value);
+        word.map(RawWord::Word).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<RawWord, E> {
+        Ok(RawWord::Name(value.to_string()))
+    }
 }
 
 /// What a function does to the packets that it gets.

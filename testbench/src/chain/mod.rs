@@ -8,6 +8,7 @@
 //! | `plan` | what an operator says of a chain: which function follows which |
 //! | `edges` | where packets go behind a function, by their verdicts |
 //! | `graph` | the order of the visits, from the edges |
+//! | `hang` | when a function hangs, and what then happens |
 //! | `region` | where all that a function has lies in the shared memory |
 //! | `placed` | the chain on an array: kernels built and placed, cores given out |
 //! | `loaded` | a function whose inputs were read, before it has its place |
@@ -25,6 +26,7 @@
 
 mod edges;
 mod graph;
+mod hang;
 pub mod live;
 mod load;
 mod loaded;
@@ -46,13 +48,14 @@ mod turns;
 mod visits;
 
 pub use edges::{Edges, BRANCH_PORTS};
+pub use hang::{window as hang_window, Hang, OnHang};
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
 pub use on_array::{check_counts, limit_for, visits, Changed, Ran, Setting, Sharing};
 pub use placed::{Chain, Function, Surroundings, MOST_FUNCTIONS};
-pub use plan::{ChainPlan, Hang, OnHang, Planned};
+pub use plan::{ChainPlan, Planned};
 pub use region::{Needs, Part, Region};
-pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit};
+pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit, Stop};
 pub use start::Started;
 pub use text::{ChainError, Problem};
 pub use visits::{FunctionTimes, VisitLog};

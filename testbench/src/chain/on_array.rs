@@ -7,10 +7,11 @@ use anyhow::{ensure, Context as _};
 use hermes_rtl::top::clear_rows;
 use verilator_sys::Model;
 
-use super::live::{Became, Checked, Decision, Hung, Live, LiveHost, Made, Seen};
+use super::live::{Became, Checked, Decision, Hung, Live, LiveHost, Made};
 use super::model::{ChainModel, Visit};
 use super::placed::Chain;
 use super::schedule::Share;
+use super::simulated::Stop;
 use super::start::Started;
 use super::turns::Turns;
 use super::visits::{FunctionTimes, VisitLog};
@@ -67,7 +68,7 @@ pub struct Ran {
     /// Times of the visits.
     pub times: Vec<FunctionTimes>,
     /// The functions that each packet visited, and the cycles since reset of the starts.
-    pub ways: Vec<Vec<(usize, u64)>>,
+    pub ways: Vec<Vec<(Stop, u64)>>,
     /// What became of a chain that changes.
     pub changed: Option<Changed>,
 }
@@ -153,7 +154,9 @@ impl Setting<'_> {
         let counts = (0..chain.functions.len() as u32).map(|function| host.function_counts(function));
         let counts: Vec<_> = counts.collect::<Result<_, _>>()?;
         host.device_mut().remove_observer();
-        let (times, ways) = (log.borrow().functions().to_vec(), log.borrow().ways().to_vec());
+        let times = log.borrow().functions().to_vec();
+        let stop = |(function, start): &(usize, u64)| (Stop { function: *function, instead: None }, *start);
+        let ways = log.borrow().ways().iter().map(|way| way.iter().map(stop).collect()).collect();
         Ok(Ran { result, counts, times, ways, changed: None })
     }
 
@@ -189,16 +192,18 @@ impl Setting<'_> {
         let numbers: Vec<_> = numbers.collect::<Result<_, _>>()?;
         let decisions = manager.decisions().to_vec();
         let LiveHost { paths, made, hung, .. } = manager;
-        let Checked { records, functions } = paths
+        let Checked { records, functions, ways } = paths
             .check(chain, live, packets, &ports, &numbers)
             .context("what the array did differs from the golden models of the chain")?;
-        let way = |seen: &Seen| (usize::from(seen.function), seen.start);
+        for hung in &hung {
+            hung.check(&chain.function(hung.function).name, &functions[hung.function])?;
+        }
         let counts = functions.iter().zip(&paths.warps).map(|(became, warps)| became.counts(*warps));
         Ok(Ran {
             result: RunResult { packets: records, ..ports.run },
             counts: counts.collect(),
             changed: Some(Changed { made, hung, functions, decisions }),
-            ways: paths.packets.iter().map(|seen| seen.iter().map(way).collect()).collect(),
+            ways,
             times: paths.times,
         })
     }

@@ -5,9 +5,10 @@ use std::fmt::Display;
 use hermes_rtl::config::Config;
 
 use super::edges::Edges;
+use super::hang::Hang;
 use super::loaded::{build, data, needs, Loaded, Ring};
 use super::manifest::{Code, Packet};
-use super::plan::{ways, ChainPlan, Hang, Planned};
+use super::plan::{ways, ChainPlan, Planned};
 use super::region::Region;
 use super::text::{ChainError, Problem};
 use crate::apps::{App, AppEntry};
@@ -397,7 +398,7 @@ impl ChainPlan {
                     packet: planned.manifest.packet,
                     guards: planned.manifest.guards(),
                     growth,
-                    on_hang: planned.on_hang,
+                    on_hang: planned.on_hang.clone(),
                     data,
                 };
                 first_core += cores;
@@ -419,7 +420,7 @@ impl ChainPlan {
         let manifest = &planned.manifest;
         let what = format!("the region of `{}`", planned.name);
         let mut needs = needs(app.as_deref(), manifest, ring);
-        needs.stubs = planned.on_hang.map_or(0, |_| 4 * STUBS.len() as u64);
+        needs.stubs = planned.on_hang.as_ref().map_or(0, |_| 4 * STUBS.len() as u64);
         needs.spare = match &planned.spare_bytes {
             Some(bytes) => (*bytes.get_ref()).into(),
             None if planned.renewed => needs.renewed_bytes(),

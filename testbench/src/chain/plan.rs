@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_spanned::Spanned;
 
 use super::edges::{Edges, Next};
 use super::graph::Graph;
+use super::hang::{Hang, OnHang};
 use super::manifest::{function_name, Manifest, END};
 use super::text::{ChainError, Problem, Text};
 use crate::apps::Input;
@@ -24,8 +25,6 @@ const MOST_SLOTS: u32 = 1 << 20;
 const SLOT_BYTES: std::ops::RangeInclusive<u32> = 128..=65_536;
 /// Most bytes that are kept for tables to come.
 const MOST_SPARE_BYTES: u32 = 256 << 20;
-/// Threads that the watchdog must end before a function hangs, unless the operator says how many.
-const USUAL_HANG_FAULTS: u32 = 64;
 /// Fewest bytes of a stack, and most.
 const STACK_BYTES: std::ops::RangeInclusive<u32> = 16..=65_536;
 
@@ -53,27 +52,6 @@ struct RawFunction {
     spare_bytes: Option<Spanned<u32>>,
     on_hang: Option<Spanned<OnHang>>,
     hang_faults: Option<Spanned<u32>>,
-}
-
-/// What the host does when the watchdog ends threads of a function again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnHang {
-    /// It tells so.
-    Report,
-    /// It bends the function to a stub that drops every packet.
-    Drop,
-    /// It bends the function to a stub that forwards every packet as it came, to port 0.
-    Pass,
-}
-
-/// When a function hangs, and what then happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hang {
-    /// What the host does.
-    pub action: OnHang,
-    /// Threads that the watchdog must end within 65,536 cycles.
-    pub faults: u32,
 }
 
 /// A function of a chain.
@@ -168,7 +146,12 @@ impl ChainPlan {
                 spare_bytes: raw.spare_bytes.clone(),
                 on_hang: raw.on_hang.as_ref().map(|action| Hang {
                     action: *action.get_ref(),
-                    faults: raw.hang_faults.as_ref().map_or(USUAL_HANG_FAULTS, |faults| *faults.get_ref()),
+                    faults: raw.hang_faults.as_ref().map(|faults| *faults.get_ref()),
+                    path: path.to_path_buf(),
+                    line: raw
+                        .hang_faults
+                        .as_ref()
+                        .map_or_else(|| text.line_of(action), |at| text.line_of(at)),
                 }),
                 ..Planned::of(manifest, name.clone(), text.line_of(&raw.manifest))
             })

@@ -4,7 +4,9 @@
 use hermes_rtl::config::Config;
 
 use super::placed::Chain;
-use crate::cosim::{ArraySetup, CosimError, Device as _, FaultRecord, Host, Packet, PacketResult};
+use crate::cosim::{
+    ArraySetup, CosimError, Device as _, FaultRecord, Host, LeftLength, Packet, PacketResult,
+};
 use crate::iss::Window;
 use crate::reference::{Reference, ReferenceDevice};
 use crate::slot::SlotPacket;
@@ -27,6 +29,16 @@ pub enum SimulatedError {
         /// The function.
         function: String,
     },
+}
+
+/// A function that a packet is to visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// Its number.
+    pub function: usize,
+    /// The verdict of what ran in place of the kernel, which leaves the packet as it came: a stub,
+    /// or the watchdog, which has ended the thread.
+    pub instead: Option<Verdict>,
 }
 
 /// A visit of a packet to a function.
@@ -97,14 +109,15 @@ impl<'a> SimulatedChain<'a> {
     /// read.
     pub fn follow(&mut self, index: u64, packet: &SlotPacket) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let chain = self.chain;
+        let stop = |function| Stop { function, instead: None };
         self.follow_by(index, packet, &mut |visits| match visits.last() {
-            None => Some(0),
-            Some(last) => chain.functions[last.function].edges.of(last.verdict()),
+            None => Some(stop(0)),
+            Some(last) => chain.functions[last.function].edges.of(last.verdict()).map(stop),
         })
     }
 
-    /// As [`Self::follow`], through the functions of these numbers, as far as it is forwarded; in a
-    /// chain that branches through all of them.
+    /// As [`Self::follow`], through the functions of `way`, as far as it is forwarded; in a chain that
+    /// branches through all of them.
     ///
     /// # Errors
     /// As of [`Self::follow`].
@@ -112,7 +125,7 @@ impl<'a> SimulatedChain<'a> {
         &mut self,
         index: u64,
         packet: &SlotPacket,
-        way: &[usize],
+        way: &[Stop],
     ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let branches = self.chain.all().any(|function| !function.edges.is_plain());
         self.follow_by(index, packet, &mut |visits| {
@@ -126,33 +139,51 @@ impl<'a> SimulatedChain<'a> {
         &mut self,
         index: u64,
         packet: &SlotPacket,
-        next: &mut dyn FnMut(&[SimulatedVisit]) -> Option<usize>,
+        next: &mut dyn FnMut(&[SimulatedVisit]) -> Option<Stop>,
     ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let mut visits: Vec<SimulatedVisit> = Vec::new();
         let mut packet = packet.clone();
-        while let Some(number) = next(&visits) {
-            let reference = &mut self.functions[number];
-            let function = self.chain.function(number);
-            let [_, port, flags, _] = packet.descriptor(0);
-            let faults = reference.faults().len();
-            let slot = Packet { frame: packet.frame.clone(), port, flags, arrival: 0 };
-            reference.form_warp(index, &[slot])?;
-            while reference.step().is_some() {
-                if reference.instructions(0).0 > MOST_INSTRUCTIONS {
-                    return Err(SimulatedError::Endless { packet: index, function: function.name.clone() });
+        while let Some(Stop { function: number, instead }) = next(&visits) {
+            let (result, instructions, fault) = match instead {
+                Some(Verdict(verdict)) => {
+                    let bytes = packet.frame.clone();
+                    let left = LeftLength { length: bytes.len() as u32, cut: packet.cut };
+                    (PacketResult { index, verdict, bytes, left, egress: Vec::new() }, 0, None)
                 }
-            }
-            let result = reference.result(index)?;
-            let fault = reference.faults().get(faults).cloned();
+                None => self.run(index, &packet, number)?,
+            };
             let changed = SlotPacket { frame: result.bytes.clone(), cut: result.left.cut, ..packet.clone() };
             visits.push(SimulatedVisit {
                 function: number,
                 packet: std::mem::replace(&mut packet, changed),
-                instructions: reference.instructions(0).0,
+                instructions,
                 result,
                 fault,
             });
         }
         Ok(visits)
+    }
+
+    /// Runs the kernel of function `number` with a packet: what it made of it, its instructions,
+    /// and the fault that ended it, if one did.
+    fn run(
+        &mut self,
+        index: u64,
+        packet: &SlotPacket,
+        number: usize,
+    ) -> Result<(PacketResult, u64, Option<FaultRecord>), SimulatedError> {
+        let reference = &mut self.functions[number];
+        let [_, port, flags, _] = packet.descriptor(0);
+        let faults = reference.faults().len();
+        let slot = Packet { frame: packet.frame.clone(), port, flags, arrival: 0 };
+        reference.form_warp(index, &[slot])?;
+        while reference.step().is_some() {
+            if reference.instructions(0).0 > MOST_INSTRUCTIONS {
+                let function = self.chain.function(number).name.clone();
+                return Err(SimulatedError::Endless { packet: index, function });
+            }
+        }
+        let result = reference.result(index)?;
+        Ok((result, reference.instructions(0).0, reference.faults().get(faults).cloned()))
     }
 }

@@ -413,6 +413,16 @@ fn files_that_are_wrong() {
         ),
         (
             "app = \"dec-ttl\"",
+            "kernel = \"a\"\nargument = [-1]",
+            "f.toml:5: argument: invalid value: integer `-1`, expected a number below 2^32, the name of",
+        ),
+        (
+            "app = \"dec-ttl\"",
+            "kernel = \"a\"\nargument = [1.5]",
+            "f.toml:5: argument: invalid type: floating point `1.5`, expected a number below 2^32",
+        ),
+        (
+            "app = \"dec-ttl\"",
             "kernel = \"a\"\nargument = [\"t\"]",
             "f.toml:5: argument: `t` is no table; expected a number",
         ),

@@ -233,7 +233,7 @@ fn a_chain_that_branches_through_the_ports() {
     check_counts(&chain, &expected, &ran.counts).unwrap();
     let mut seen = BTreeMap::new();
     for (packet, (way, visits)) in ran.ways.iter().zip(&expected).enumerate() {
-        let way: Vec<_> = way.iter().map(|(function, _)| *function).collect();
+        let way: Vec<_> = way.iter().map(|(stop, _)| stop.function).collect();
         let expected: Vec<_> = visits.iter().map(|visit| visit.function).collect();
         assert_eq!(way, expected, "packet {packet}\n{text}");
         *seen.entry(way).or_insert(0) += 1;

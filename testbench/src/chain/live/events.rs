@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::{DeserializeSeed, Error, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_spanned::Spanned;
 
 use crate::apps::Inputs;
@@ -39,11 +40,64 @@ struct RawEvent {
 }
 
 /// How many cores a function gets, or all of them.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 enum RawCores {
     Count(u32),
     Split(BTreeMap<String, u32>),
+}
+
+impl<'de> Deserialize<'de> for RawCores {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(CoresVisitor)
+    }
+}
+
+/// Tells by name which value of a table is wrong.
+struct CoresVisitor;
+
+impl<'de> Visitor<'de> for CoresVisitor {
+    type Value = RawCores;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a number of cores, 1 or more, or { NAME = CORES, .. }")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<RawCores, E> {
+        let count = u32::try_from(value);
+        count.map(RawCores::Count).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawCores, A::Error> {
+        let mut split = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            let cores = map.next_value_seed(CountOf(&name))?;
+            split.insert(name, cores);
+        }
+        Ok(RawCores::Split(split))
+    }
+}
+
+/// The number of cores of the function of this name.
+struct CountOf<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for CountOf<'_> {
+    type Value = u32;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<u32, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for CountOf<'_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a number of cores of `{}`, 1 or more", self.0)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<u32, E> {
+        u32::try_from(value).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
 }
 
 /// From when on a change is made.
@@ -525,6 +579,9 @@ impl Reader<'_> {
             let told = "of which functions? expected { NAME = CORES, .. }";
             return self.wrong(cores, "cores", told);
         };
+        if split.is_empty() {
+            return self.wrong(cores, "cores", "{}: no function; expected { NAME = CORES, .. }");
+        }
         let mut counts = vec![None; self.chain.len()];
         let mut about = Vec::new();
         for (name, count) in split {
@@ -577,7 +634,7 @@ impl Reader<'_> {
             let added = self.planned(number);
             added.at.clone_from(&planned.at);
             added.spare_bytes.clone_from(&planned.spare_bytes);
-            added.on_hang = planned.on_hang;
+            added.on_hang.clone_from(&planned.on_hang);
             added.edges = *edges;
             chain.push(number);
         }

@@ -5,23 +5,21 @@ use std::collections::VecDeque;
 
 use super::adapter::{Adapter, Decision};
 use super::events::When;
-use super::paths::Paths;
+use super::faults::{Fault, FaultReader};
+use super::paths::{Became, Paths};
 use super::steps::{Change, Live, Step};
+use crate::chain::hang::{window, Hang, OnHang};
 use crate::chain::placed::Chain;
-use crate::chain::plan::OnHang;
 use crate::cosim::{
     argument_words, chain_words, context_words, core_words, edge_words, entry_words, warps_words, Access,
     ArrayInfo, Attention, Completion, CosimError, FaultRecord, Function as Context, RegisterWord,
 };
+use crate::verdict::{Verdict, FAULT};
 use hermes_rtl::config::WATCHDOG_CAUSE;
 use hermes_rtl::host::registers::offset;
 
-/// Cycles within which the faults of a function are counted that may hang.
-const HANG_WINDOW: u64 = 1 << 16;
 /// Cycles from one look at the fault FIFO to the next.
 const FAULT_LOOK: u64 = 1 << 10;
-/// Registers of a fault record, which are read before it is popped.
-const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
 
 /// When a change was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +40,7 @@ pub struct Hung {
     pub function: usize,
     /// The cycle of the run in which the host has noticed.
     pub cycle: u64,
-    /// Threads that the watchdog had ended within 65,536 cycles.
+    /// Threads that the watchdog had ended within the window.
     pub faults: u32,
     /// What the host did.
     pub action: OnHang,
@@ -72,6 +70,8 @@ enum Wait {
     Committed(u32),
     /// NF_QUEUED of this number.
     Queued(u32),
+    /// So many looks at the fault FIFO.
+    Looks(u64),
 }
 
 /// The host of a run that changes.
@@ -93,14 +93,30 @@ pub struct LiveHost<'a> {
     step: usize,
     wait: Wait,
     next_look: u64,
-    /// Words of the fault record that is being read, and records behind it.
-    record: (Vec<u32>, u32),
+    reader: FaultReader,
     /// Threads of each function that the watchdog has ended, with the cycle.
     ended: Vec<VecDeque<(u64, u32)>>,
     /// The changes, those that the host has decided itself among them.
     changes: Vec<Change>,
     /// Cores are given out anew.
     adapter: Option<Adapter>,
+}
+
+impl Hung {
+    /// Makes sure that the watchdog has ended so many threads of the function as the host says, of
+    /// which this became.
+    ///
+    /// # Errors
+    /// It has ended fewer: the host has done something to a function that does not hang.
+    pub fn check(&self, name: &str, became: &Became) -> anyhow::Result<()> {
+        let ended = became.verdicts.get(&Verdict(FAULT | u32::from(WATCHDOG_CAUSE))).copied().unwrap_or(0);
+        anyhow::ensure!(
+            ended >= u64::from(self.faults),
+            "`{name}` hangs by the fault records, {} threads of it; the watchdog has ended {ended}",
+            self.faults
+        );
+        Ok(())
+    }
 }
 
 impl<'a> LiveHost<'a> {
@@ -128,7 +144,7 @@ impl<'a> LiveHost<'a> {
             step: 0,
             wait: Wait::Nothing,
             next_look: FAULT_LOOK,
-            record: (Vec::new(), 0),
+            reader: FaultReader::new(info.functions),
             ended: vec![VecDeque::new(); count],
             changes: live.changes.clone(),
             adapter: live.adapt.as_ref().map(|adapt| Adapter::new(adapt, chain.shares())),
@@ -163,10 +179,11 @@ impl<'a> LiveHost<'a> {
             }
         }
         self.go_on(&mut at)?;
-        let watches = self.chain.all().any(|function| function.on_hang.is_some());
-        if watches && at.now >= self.next_look && !self.in_flight.contains(&Of::Faults) {
+        let is_due = at.now >= self.next_look || matches!(self.wait, Wait::Looks(_));
+        if self.watches() && is_due && !self.reader.is_looking {
             self.next_look = at.now + FAULT_LOOK;
-            self.submit(Of::Faults, Access::Read { offset: offset("FAULT_LEVEL") }, &mut at);
+            let accesses = self.reader.begin();
+            self.submit_all(Of::Faults, accesses, &mut at);
         }
         Ok(())
     }
@@ -187,9 +204,18 @@ impl<'a> LiveHost<'a> {
         }
     }
 
+    /// Whether a function is looked after.
+    fn watches(&self) -> bool {
+        self.chain.all().any(|function| function.on_hang.is_some())
+    }
+
     fn submit(&mut self, of: Of, access: Access, at: &mut Attention<'_>) {
         self.in_flight.push_back(of);
         at.accesses.push(access);
+    }
+
+    fn submit_all(&mut self, of: Of, accesses: Vec<Access>, at: &mut Attention<'_>) {
+        accesses.into_iter().for_each(|access| self.submit(of, access, at));
     }
 
     fn read_register(&mut self, name: &str, wait: Wait, at: &mut Attention<'_>) {
@@ -223,6 +249,10 @@ impl<'a> LiveHost<'a> {
 
     /// Begins the next change if it is due, and the next step if the one before is done.
     fn go_on(&mut self, at: &mut Attention<'_>) -> Result<(), CosimError> {
+        if matches!(self.wait, Wait::Looks(looks) if self.reader.looks >= looks) {
+            self.free();
+            (self.wait, self.step) = (Wait::Nothing, self.step + 1);
+        }
         while self.wait == Wait::Nothing && !self.is_busy() {
             if self.step == 0 {
                 if !self.is_due(at.now) {
@@ -304,6 +334,15 @@ impl<'a> LiveHost<'a> {
                 self.read_register("ISSUED_WARPS", Wait::Issued, at);
                 return Ok(());
             }
+            Step::Free(_) => {
+                // The look that is under way may have begun before.
+                let looks = self.reader.looks + 1 + u64::from(self.reader.is_looking);
+                match self.watches() {
+                    true => self.wait = Wait::Looks(looks),
+                    false => self.free(),
+                }
+                return Ok(());
+            }
         };
         self.wait = Wait::Writes;
         self.write(Of::Change, words, at);
@@ -340,59 +379,61 @@ impl<'a> LiveHost<'a> {
         }
     }
 
-    /// A register of the fault FIFO was read, or a record popped.
-    fn read(&mut self, answer: Completion, at: &mut Attention<'_>) {
-        let read = match answer.access {
-            Access::Read { offset: register } if register == offset("FAULT_LEVEL") => {
-                self.record = (Vec::new(), answer.value & 0xffff);
-                true
-            }
-            Access::Read { .. } => {
-                self.record.0.push(answer.value);
-                false
-            }
-            Access::Write { .. } => {
-                let record = FaultRecord::from_words(&self.record.0, self.info.functions);
-                self.record = (Vec::new(), self.record.1.saturating_sub(1));
-                self.faults.push(record);
-                self.count(record, at);
-                true
-            }
-        };
-        if read && self.record.1 > 0 {
-            for name in FAULT_REGISTERS {
-                self.submit(Of::Faults, Access::Read { offset: offset(name) }, at);
-            }
-            self.submit(Of::Faults, Access::Write { offset: offset("FAULT_POP"), value: 1 }, at);
+    /// The numbers of the step under way have no function any more.
+    fn free(&mut self) {
+        let change = self.live.changes.get(self.change);
+        if let Some(Step::Free(numbers)) = change.and_then(|change| change.steps.get(self.step)) {
+            numbers.iter().for_each(|number| self.paths.functions[*number as usize] = None);
         }
     }
 
-    /// Counts threads that the watchdog has ended; does what is to be done if they are too many.
-    fn count(&mut self, record: FaultRecord, at: &mut Attention<'_>) {
-        let number = record.function.map_or(0, usize::from);
-        let Some(function) = self.paths.functions.get(number).copied().flatten() else { return };
-        let Some(hang) = self.chain.function(function).on_hang else { return };
-        if record.cause != WATCHDOG_CAUSE || self.hung.iter().any(|hung| hung.function == function) {
+    /// A register of the fault FIFO was read, or a record popped.
+    fn read(&mut self, answer: Completion, at: &mut Attention<'_>) {
+        let (faults, accesses) = self.reader.answer(answer);
+        for fault in faults {
+            match fault {
+                Fault::Record(record) => {
+                    self.faults.push(record);
+                    if record.cause == WATCHDOG_CAUSE {
+                        let number = record.function.map_or(0, u32::from);
+                        self.count(number, record.threads.into(), at);
+                    }
+                }
+                Fault::Lost { number, threads } => self.count(number, threads, at),
+            }
+        }
+        self.submit_all(Of::Faults, accesses, at);
+    }
+
+    /// Counts threads that the watchdog has ended; does what is to be done if they are too many. A
+    /// number has its function until all that is known of its faults was read.
+    fn count(&mut self, number: u32, threads: u32, at: &mut Attention<'_>) {
+        let Some(function) = self.paths.functions.get(number as usize).copied().flatten() else { return };
+        let (of_chain, lanes) = (self.chain.function(function), self.info.lanes);
+        let Some(Hang { action, .. }) = of_chain.on_hang else { return };
+        if self.hung.iter().any(|hung| hung.function == function) {
             return;
         }
         let ended = &mut self.ended[function];
-        ended.push_back((at.now, record.threads.into()));
-        while ended.front().is_some_and(|(cycle, _)| cycle + HANG_WINDOW < at.now) {
+        ended.push_back((at.now, threads));
+        while ended.front().is_some_and(|(cycle, _)| cycle + window(of_chain.watchdog) < at.now) {
             ended.pop_front();
         }
         let faults: u32 = ended.iter().map(|(_, threads)| threads).sum();
-        if faults < hang.faults {
+        // A warp has its slot for as long if few of its threads run.
+        let full: u32 = ended.iter().map(|(_, threads)| threads.next_multiple_of(lanes)).sum();
+        if u64::from(full) < of_chain.hang_faults(lanes, self.chain.limit) {
             return;
         }
-        self.hung.push(Hung { function, cycle: at.now, faults, action: hang.action });
-        let [drop, pass] = self.chain.function(function).stubs();
-        let entry = match hang.action {
+        self.hung.push(Hung { function, cycle: at.now, faults, action });
+        let [drop, pass] = of_chain.stubs();
+        let entry = match action {
             OnHang::Report => return,
             OnHang::Drop => drop,
             OnHang::Pass => pass,
         };
         self.contexts[function].entry = entry;
-        self.paths.stubs[function].begin(at.cycle, Some(hang.action));
+        self.paths.stubs[function].begin(at.cycle, Some(action));
         for number in 0..self.paths.functions.len() as u32 {
             if self.paths.functions[number as usize] == Some(function) {
                 self.write(Of::Stub(function), entry_words(number, entry), at);

@@ -4,12 +4,14 @@
 //! | --- | --- |
 //! | `events` | the file of changes, checked |
 //! | `steps` | what the host does for each of them, in its order |
+//! | `faults` | what the host reads of threads that fault |
 //! | `manager` | the host that does so, cycle by cycle |
 //! | `adapter` | the host that gives out cores anew by what it counts |
 //! | `paths` | which functions each packet visited, and what must come out by that |
 
 mod adapter;
 mod events;
+mod faults;
 mod manager;
 mod paths;
 mod steps;

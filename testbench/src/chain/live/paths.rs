@@ -7,8 +7,9 @@ use anyhow::{bail, ensure, Context};
 use super::steps::Live;
 use crate::apps::{check_ports_against, App};
 use crate::chain::edges::Edges;
+use crate::chain::hang::OnHang;
 use crate::chain::placed::{Chain, STUB_DROPS, STUB_PASSES};
-use crate::chain::plan::OnHang;
+use crate::chain::simulated::Stop;
 use crate::chain::visits::FunctionTimes;
 use crate::cosim::{Event, FunctionCounts, PacketRange, PacketRecord, PortsResult, WarpSlot};
 use crate::golden::Golden;
@@ -297,7 +298,7 @@ impl Paths {
     /// change or a function is bent to a stub.
     fn outcomes(&self, chain: &Chain, live: &Live, index: usize, packet: &SlotPacket) -> Vec<Outcome> {
         let seen = &self.packets[index];
-        let mut outcomes = vec![Outcome { golden: None, verdicts: Vec::new() }];
+        let mut outcomes = vec![Outcome { golden: None, stops: Vec::new() }];
         for (place, at) in seen.iter().enumerate() {
             let to = seen.get(place + 1).map(|next| usize::from(next.number));
             let edges = self.edges_at(*at);
@@ -305,13 +306,15 @@ impl Paths {
             for before in &outcomes {
                 let frame = before.golden.as_ref().map_or(&packet.frame, |golden| &golden.frame);
                 let packet = SlotPacket { frame: frame.clone(), ..packet.clone() };
-                for golden in self.at_function(chain, live, index as u64, &packet, *at) {
+                for (golden, by_kernel) in self.at_function(chain, live, index as u64, &packet, *at) {
                     if !edges.iter().any(|edges| edges.of(golden.verdict) == to) {
                         continue;
                     }
-                    let mut verdicts = before.verdicts.clone();
-                    verdicts.push((usize::from(at.function), golden.verdict));
-                    let outcome = Outcome { golden: Some(golden), verdicts };
+                    let instead = (!by_kernel).then_some(golden.verdict);
+                    let stop = Stop { function: usize::from(at.function), instead };
+                    let mut stops = before.stops.clone();
+                    stops.push((stop, golden.verdict));
+                    let outcome = Outcome { golden: Some(golden), stops };
                     if !next.contains(&outcome) {
                         next.push(outcome);
                     }
@@ -322,7 +325,8 @@ impl Paths {
         outcomes
     }
 
-    /// What a function may make of a packet.
+    /// What a function may make of a packet, and whether its kernel does so: else the watchdog or a
+    /// stub does, which come first.
     fn at_function(
         &self,
         chain: &Chain,
@@ -330,7 +334,7 @@ impl Paths {
         index: u64,
         packet: &SlotPacket,
         seen: Seen,
-    ) -> Vec<Golden> {
+    ) -> Vec<(Golden, bool)> {
         let number = usize::from(seen.function);
         let function = chain.function(number);
         let (from, to) = (seen.start, seen.finish);
@@ -339,10 +343,11 @@ impl Paths {
         let watchdog = u64::from(function.watchdog);
         if function.on_hang.is_some() && watchdog > 0 && to - from + SETTLED >= watchdog {
             let verdict = Verdict(FAULT | u32::from(WATCHDOG_CAUSE));
-            found.push(Golden { verdict, frame: packet.frame.clone() });
+            found.push((Golden { verdict, frame: packet.frame.clone() }, false));
         }
-        for stub in self.stubs[number].between(from, to) {
-            let unchanged = |verdict| Golden { verdict, frame: packet.frame.clone() };
+        // The kernel comes last: it may hang where a stub does the same.
+        for stub in self.stubs[number].between(from, to).into_iter().rev() {
+            let unchanged = |verdict| (Golden { verdict, frame: packet.frame.clone() }, false);
             match stub {
                 Some(OnHang::Drop) => found.push(unchanged(STUB_DROPS)),
                 Some(OnHang::Pass) => found.push(unchanged(STUB_PASSES)),
@@ -352,7 +357,7 @@ impl Paths {
                             Some(tables) => Some(&*live.tables[tables].app),
                             None => function.app.as_deref(),
                         };
-                        found.extend(app.map(|app| app.golden(index, packet)));
+                        found.extend(app.map(|app| (app.golden(index, packet), true)));
                     }
                 }
             }
@@ -425,11 +430,14 @@ impl Paths {
         chosen.reverse();
         let golden: Vec<_> = chosen.iter().filter_map(|outcome| outcome.golden.clone()).collect();
         let records = check_ports_against(&golden, packets, ports)?;
-        let mut checked = Checked { records, functions: vec![Became::default(); self.times.len()] };
+        let functions = vec![Became::default(); self.times.len()];
+        let mut checked = Checked { records, functions, ways: Vec::with_capacity(chosen.len()) };
         let mut of_numbers = vec![[0_usize; 3]; counts.len()];
         for (outcome, seen) in chosen.iter().zip(&self.packets) {
-            for ((function, verdict), seen) in outcome.verdicts.iter().zip(seen) {
-                let became = &mut checked.functions[*function];
+            let starts = outcome.stops.iter().zip(seen);
+            checked.ways.push(starts.map(|((stop, _), seen)| (*stop, seen.start)).collect());
+            for ((stop, verdict), seen) in outcome.stops.iter().zip(seen) {
+                let became = &mut checked.functions[stop.function];
                 *became.verdicts.entry(*verdict).or_default() += 1;
                 let forwarded = usize::from(verdict.is_forward());
                 if let Some(number) = of_numbers.get_mut(usize::from(seen.number)) {
@@ -474,7 +482,8 @@ impl Paths {
         let Some(outcome) = outcomes.first() else {
             let last = self.packets[index].last();
             let last = last.map(|seen| self.at_function(chain, live, index as u64, &packets[index], *seen));
-            let verdicts: Vec<_> = last.iter().flatten().map(|golden| golden.verdict.to_string()).collect();
+            let verdicts: Vec<_> =
+                last.iter().flatten().map(|(golden, _)| golden.verdict.to_string()).collect();
             return anyhow::anyhow!(
                 "{way}, ended there or went on against the golden model, which has {}",
                 verdicts.join(" or ")
@@ -499,8 +508,8 @@ impl Paths {
 struct Outcome {
     /// Verdict and frame behind the last function.
     golden: Option<Golden>,
-    /// The verdict of each function that it visited.
-    verdicts: Vec<(usize, Verdict)>,
+    /// The functions that it visited, with the verdict of each.
+    stops: Vec<(Stop, Verdict)>,
 }
 
 impl Outcome {
@@ -540,4 +549,6 @@ pub struct Checked {
     pub records: Vec<PacketRecord>,
     /// What became of them at each function.
     pub functions: Vec<Became>,
+    /// The functions that each packet visited, and the cycles of the starts.
+    pub ways: Vec<Vec<(Stop, u64)>>,
 }

@@ -60,6 +60,9 @@ pub enum Step {
     Emptied(u32),
     /// Waits until all packets that are in flight now have left.
     Drain,
+    /// Reads all that is known of faults of numbers that no packet comes to any more: they have no
+    /// function then.
+    Free(Vec<u32>),
 }
 
 /// A change with its steps.
@@ -344,6 +347,9 @@ fn owners(
                 .map(|function| state.cores(function))
                 .sum();
             let new = event.chain.iter().position(|function| state.number(*function).is_none());
+            if counts.len() > all {
+                return Err(format!("{} functions, {all} cores; expected a core for each", counts.len()));
+            }
             let mut spare = all - counts.iter().sum::<usize>();
             if let Some(new) = new {
                 counts[new] = if *asked == 0 { gone } else { *asked as usize };
@@ -357,7 +363,7 @@ fn owners(
                                 "{} asks for {} of {all} cores, and every other function needs one; expected at most {}",
                                 name(event.chain[new]),
                                 counts[new],
-                                all + 1 - counts.len().min(all)
+                                all + 1 - counts.len()
                             ))
                         }
                     }
@@ -483,6 +489,9 @@ fn bend(
         steps.extend([Step::Emptied(*number), Step::Cores(keeps(&old[at + 1..])), Step::WaitCores]);
     }
     steps.push(Step::Drain);
+    if !old.is_empty() {
+        steps.push(Step::Free(old.iter().map(|(_, number)| *number).collect()));
+    }
     Ok(steps)
 }
 

@@ -1,0 +1,106 @@
+//! Functions that hang: when one does, and what then happens.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::live::Live;
+use super::placed::{Chain, Function};
+use super::text::{ChainError, Problem};
+use hermes_rtl::config::Config;
+
+/// Cycles within which the threads are counted that the watchdog ends, at least.
+const WINDOW: u64 = 1 << 16;
+/// Threads that it must end before a function hangs, unless the operator says how many.
+const USUAL_FAULTS: u64 = 64;
+
+/// What the host does when the watchdog ends threads of a function again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnHang {
+    /// It tells so.
+    Report,
+    /// It bends the function to a stub that drops every packet.
+    Drop,
+    /// It bends the function to a stub that forwards every packet as it came, to port 0.
+    Pass,
+}
+
+/// When a function hangs, and what then happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hang {
+    /// What the host does.
+    pub action: OnHang,
+    /// Threads that the watchdog must end within the [`window`], if the operator says how many.
+    /// Each warp counts with all its lanes: it has a slot for as long, however many threads run.
+    pub faults: Option<u32>,
+    /// The chain file, and the line that says so.
+    pub(super) path: PathBuf,
+    pub(super) line: usize,
+}
+
+/// Cycles within which the threads of a function are counted that its watchdog ends.
+#[must_use]
+pub fn window(watchdog: u32) -> u64 {
+    WINDOW.max(2 * u64::from(watchdog))
+}
+
+impl Function {
+    /// Threads with which the function hangs, if the watchdog ends so many within the window: on
+    /// warps of `lanes`, of which `limit` are in flight at most (0: any number).
+    #[must_use]
+    pub fn hang_faults(&self, lanes: u32, limit: u32) -> u64 {
+        let said = self.on_hang.as_ref().and_then(|hang| hang.faults);
+        said.map_or_else(|| USUAL_FAULTS.min(self.most_hang_faults(1, lanes, limit)), u64::from)
+    }
+
+    /// Threads that the watchdog surely ends within the window if all warps of the function hang,
+    /// on so many cores: those of one turn fewer than the window has watchdogs, since the next warp
+    /// starts a little later.
+    fn most_hang_faults(&self, cores: usize, lanes: u32, limit: u32) -> u64 {
+        let slots = cores as u64 * u64::from(self.mcw);
+        let slots = if limit == 0 { slots } else { slots.min(limit.into()) };
+        let turns = window(self.watchdog) / u64::from(self.watchdog.max(1)) - 1;
+        slots * u64::from(lanes) * turns
+    }
+}
+
+impl Chain {
+    /// Makes sure that each function with `on_hang` can be found to hang on an array of `config`,
+    /// with the fewest cores that it has, also by the changes of `live`.
+    ///
+    /// # Errors
+    /// Those that cannot: they have no watchdog, or it does not end so many threads.
+    pub fn check_hangs(&self, config: &Config, live: Option<&Live>) -> Result<(), ChainError> {
+        let mut problems = Vec::new();
+        for (number, function) in self.all().enumerate() {
+            let Some(hang) = &function.on_hang else { continue };
+            let mut problem = |field: &str, problem: String| {
+                let (path, line) = (hang.path.clone(), Some(hang.line));
+                problems.push(Problem { path, line, field: Some(field.to_string()), problem });
+            };
+            if function.watchdog == 0 {
+                let told = "has no watchdog, by which it is known that it hangs; expected `watchdog`";
+                problem("on_hang", format!("`{}` {told} in its manifest", function.name));
+                continue;
+            }
+            let changed = live.into_iter().flat_map(|live| &live.changes).flat_map(|change| {
+                let cores = change.chain.iter().zip(&change.cores);
+                cores.filter(|((other, _), _)| *other == number).map(|(_, cores)| *cores)
+            });
+            let cores = changed.chain([function.cores]).filter(|cores| *cores > 0).min().unwrap_or(1);
+            let most = function.most_hang_faults(cores, config.lanes as u32, self.limit);
+            if let Some(faults) = hang.faults.filter(|faults| u64::from(*faults) > most) {
+                let (name, mcw, lanes) = (&function.name, function.mcw, config.lanes);
+                let told = format!(
+                    "{faults}: of `{name}` on {cores} cores, with {mcw} warps of {lanes} lanes each, a watchdog of {} \
+                     cycles ends at most {most} threads within {} cycles; expected 1 to {most}",
+                    function.watchdog,
+                    window(function.watchdog)
+                );
+                problem("hang_faults", told);
+            }
+        }
+        ChainError::check(problems)
+    }
+}
