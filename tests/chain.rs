@@ -390,7 +390,7 @@ fn packets_branch() {
         &["ways.toml:2: next: few: edges by verdict, and the array has no branches; expected --function-branches"],
     );
     folder.fail(&format!("{run} --mode temporal"), &["--mode temporal: `few` has edges by verdict"]);
-    folder.write("events.toml", "[[event]]\npacket = 3\ncores = { few = 1, router = 1, firewall = 1 }\n");
+    folder.write("events.toml", "[[event]]\npacket = 3\ncores = { few = 1, again = 1, firewall = 1 }\n");
     folder.fail(&format!("{run} --events events.toml"), &["--events: `few` has edges by verdict"]);
     folder.fail("emit --function-branches -o out", &["--function-branches", "network"]);
 }

@@ -116,8 +116,8 @@ impl<'a> SimulatedChain<'a> {
         })
     }
 
-    /// As [`Self::follow`], through the functions of `way`, as far as it is forwarded; in a chain that
-    /// branches through all of them.
+    /// As [`Self::follow`], through the functions of `way`, as far as it is forwarded; in a chain
+    /// that branches through all of them.
     ///
     /// # Errors
     /// As of [`Self::follow`].
