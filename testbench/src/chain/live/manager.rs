@@ -96,6 +96,8 @@ pub struct LiveHost<'a> {
     reader: FaultReader,
     /// Threads of each function that the watchdog has ended, with the cycle.
     ended: Vec<VecDeque<(u64, u32)>>,
+    /// Functions of whose threads one ended with another fault than the watchdog's.
+    faulted: Vec<bool>,
     /// The changes, those that the host has decided itself among them.
     changes: Vec<Change>,
     /// Cores are given out anew.
@@ -146,6 +148,7 @@ impl<'a> LiveHost<'a> {
             next_look: FAULT_LOOK,
             reader: FaultReader::new(info.functions),
             ended: vec![VecDeque::new(); count],
+            faulted: vec![false; count],
             changes: live.changes.clone(),
             adapter: live.adapt.as_ref().map(|adapt| Adapter::new(adapt, chain.shares())),
         }
@@ -381,7 +384,7 @@ impl<'a> LiveHost<'a> {
 
     /// The numbers of the step under way have no function any more.
     fn free(&mut self) {
-        let change = self.live.changes.get(self.change);
+        let change = self.changes.get(self.change);
         if let Some(Step::Free(numbers)) = change.and_then(|change| change.steps.get(self.step)) {
             numbers.iter().for_each(|number| self.paths.functions[*number as usize] = None);
         }
@@ -394,12 +397,20 @@ impl<'a> LiveHost<'a> {
             match fault {
                 Fault::Record(record) => {
                     self.faults.push(record);
+                    let number = record.function.map_or(0, u32::from);
                     if record.cause == WATCHDOG_CAUSE {
-                        let number = record.function.map_or(0, u32::from);
                         self.count(number, record.threads.into(), at);
+                    } else if let Some(Some(function)) = self.paths.functions.get(number as usize) {
+                        self.faulted[*function] = true;
                     }
                 }
-                Fault::Lost { number, threads } => self.count(number, threads, at),
+                // Their cause is not known: that of a function which faults itself may be another.
+                Fault::Lost { number, threads } => {
+                    let function = self.paths.functions.get(number as usize).copied().flatten();
+                    if function.is_some_and(|function| !self.faulted[function]) {
+                        self.count(number, threads, at);
+                    }
+                }
             }
         }
         self.submit_all(Of::Faults, accesses, at);
