@@ -6,9 +6,7 @@ use std::time::Instant;
 use anyhow::{anyhow, bail, ensure};
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{Latency, MemoryOptions};
-use hermes_testbench::fuzz::{
-    assemble, generate, shrink, Bench, Case, Coverage, Failure, Features, CODE_BASE,
-};
+use hermes_testbench::fuzz::{assemble, generate, shrink, Bench, Case, Coverage, Failure, Features};
 use hermes_testbench::iss::disassemble;
 use hermes_testbench::output::OutputFile;
 
@@ -232,7 +230,7 @@ fn report(
     });
     let words = assemble(&small.program);
     let isa = small.program.features.isa();
-    let listing = (CODE_BASE..).step_by(4).zip(&words);
+    let listing = (bench.code_base(seed)..).step_by(4).zip(&words);
     let listing: String = listing
         .map(|(pc, word)| format!("{pc:8x}:  {word:08x}  {}\n", disassemble(pc, *word, &isa)))
         .collect();

@@ -40,6 +40,9 @@ pub fn execute(
     if let Some(chain) = &job.parameters.chain {
         return crate::chains::execute(file, chain, library, progress);
     }
+    if let Some(machine) = job.parameters.machine {
+        return crate::machine::execute(file, machine, library);
+    }
     if let Some(media) = job.parameters.media {
         return crate::media::execute(file, media, library);
     }

@@ -131,6 +131,9 @@ impl Estimate {
         if let Some(nodes) = &parameters.nodes {
             return Ok(nodes.estimate());
         }
+        if let Some(machine) = parameters.machine {
+            return Ok(machine.estimate(&parameters.array));
+        }
         if let Some(media) = parameters.media {
             return Ok(media.estimate(&parameters.array));
         }

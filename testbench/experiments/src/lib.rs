@@ -11,6 +11,7 @@
 //! | `workload`, `execute` | tables and packets from a seed; the simulation, compared with its golden model |
 //! | `nodes` | jobs on several nodes, of the workloads of the ComP-Net paper |
 //! | `media` | jobs of the workloads of the Pangaea paper |
+//! | `machine`, `spawn_bench` | jobs that measure the array itself: LUTs, the start of threads |
 //! | `chains` | jobs of the chains of the G-NET paper |
 //! | `results` | what a job measured, and its file |
 //! | `plan`, `folder`, `snakefile`, `model_file` | a folder with jobs, and what runs them |
@@ -26,6 +27,7 @@ mod execute;
 pub mod figures;
 mod folder;
 mod job;
+mod machine;
 mod media;
 mod model_file;
 mod nodes;
@@ -36,6 +38,7 @@ pub mod prediction;
 mod report;
 mod results;
 mod snakefile;
+mod spawn_bench;
 mod sweep;
 mod workload;
 
@@ -43,6 +46,7 @@ pub use chains::{ChainMeasured, ChainRun, FunctionMeasured, TurnsOf};
 pub use execute::execute;
 pub use folder::{ErrorFile, Folder, Found, LogFile};
 pub use job::{Estimate, Job, JobFile, Key, FORMAT};
+pub use machine::{Machine, MachineMeasured, UnitArea};
 pub use media::{Media, MediaMeasured, MediaProgram, Pass};
 pub use model_file::{ModelFile, ModelKey};
 pub use nodes::{Benchmark, Nodes, NodesMeasured, RateTimes, SizeTimes};
@@ -51,5 +55,6 @@ pub use plan::{Cell, Experiment, Figure, Plan, Planned, Scale};
 pub use pool::{Pool, Step};
 pub use report::{write_report, Section, Summary};
 pub use results::{Measured, Rate, ResultFile};
+pub use spawn_bench::{SpawnBench, SpawnLoad, SPAWN_SEED};
 pub use sweep::Sweep;
 pub use workload::{Program, Tables, Workload};

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::chains::ChainRun;
+use crate::machine::Machine;
 use crate::media::Media;
 use crate::nodes::Nodes;
 
@@ -101,6 +102,10 @@ pub struct Parameters {
     /// only `array`, `seed` and `memory` mean something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<Media>,
+    /// A measurement of the array itself instead of packets: of the rest only `array` and `memory`
+    /// mean something then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// A workload of several nodes instead of packets: of the rest only `array`, `seed` (of the
     /// first packet sequence numbers) and `memory` mean something then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,6 +146,7 @@ impl Parameters {
             when_full: WhenFull::Wait,
             nodes: None,
             media: None,
+            machine: None,
             chain: None,
         })
     }
@@ -159,6 +165,16 @@ impl Parameters {
             media: Some(media),
             ..Self::of(media.kernel.name())?
         })
+    }
+
+    /// A measurement of the preset `pangaea`, with memory that answers after 60 cycles.
+    ///
+    /// # Errors
+    /// There is no preset `pangaea`, which is an error of this program.
+    pub fn of_machine(machine: Machine) -> anyhow::Result<Self> {
+        let array = Config::preset("pangaea")?;
+        let mcw = array.warps as u32;
+        Ok(Self { mcw, array, memory: "60".to_string(), machine: Some(machine), ..Self::of("dec-ttl")? })
     }
 
     /// A chain of the G-NET paper on the preset `paper` with `cores` cores, AES, packet ports and
@@ -273,6 +289,11 @@ impl Parameters {
             self.array.validate().context("array")?;
             self.latency()?;
             return nodes.validate(&self.array);
+        }
+        if let Some(machine) = self.machine {
+            self.array.validate().context("array")?;
+            self.latency()?;
+            return machine.validate(&self.array);
         }
         if let Some(media) = self.media {
             let name = media.kernel.name();

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::chains::ChainWork;
 use crate::figures;
 use crate::job::{Estimate, Job, JobFile, Key, FORMAT};
+use crate::machine::Machine;
 use crate::media::MediaRun;
 use crate::model_file::{ModelFile, ModelKey};
 use crate::nodes::{Nodes, NodesRun};
@@ -135,15 +136,16 @@ impl Planner {
 
     fn program(&mut self, parameters: &Parameters) -> anyhow::Result<PlannedProgram> {
         let Parameters { app, array, seed, prefixes, filters, pattern_rules, .. } = parameters;
-        let Parameters { delay_target, media, nodes, chain, .. } = parameters;
+        let Parameters { delay_target, media, machine, nodes, chain, .. } = parameters;
         let Config { aes, warps, .. } = array;
         let name = format!(
-            "{app} {aes} {warps} {seed} {prefixes} {filters} {pattern_rules} {delay_target} {media:?} {nodes:?}"
+            "{app} {aes} {warps} {seed} {prefixes} {filters} {pattern_rules} {delay_target} {media:?} {machine:?} {nodes:?}"
         );
         if let Some(known) = self.programs.get(&name) {
             return Ok(known.clone());
         }
         let of_workload = match (media, nodes, chain) {
+            _ if machine.is_some() => machine.map(Machine::digests).transpose()?,
             (Some(media), ..) => Some(MediaRun::create(*media, *seed)?.digests),
             (None, Some(nodes), _) => Some([self.loaded(nodes)?, nodes.delays_digest()?]),
             // Its kernels lie where there is room beside the others.

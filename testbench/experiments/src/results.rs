@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chains::ChainMeasured;
 use crate::job::{read_json, write_json, Job, Key};
+use crate::machine::MachineMeasured;
 use crate::media::MediaMeasured;
 use crate::nodes::NodesMeasured;
 use crate::parameters::Through;
@@ -97,6 +98,9 @@ pub struct Measured {
     /// What a workload of the Pangaea paper measured: all else is 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<MediaMeasured>,
+    /// What was measured of the array itself: all else is 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineMeasured>,
     /// What a chain of network functions measured, beside the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<ChainMeasured>,
@@ -164,6 +168,7 @@ impl Measured {
             }),
             nodes: None,
             media: None,
+            machine: None,
             chain: None,
         })
     }

@@ -12,7 +12,7 @@ use verilator_sys::ModelLibrary;
 use super::assemble::assemble;
 use super::coverage::Coverage;
 use super::generate::Case;
-use super::program::{Program, HELP, STACK_BYTES};
+use super::program::{Program, ADDRESS, HELP, PRIVATE, STACK_BYTES};
 use super::reference::{warps_of, Reference};
 use crate::cosim::{
     self, ArraySetup, CosimError, Event, FaultRecord, Host, KernelImage, Layout, MemoryImage, MemoryOptions,
@@ -24,7 +24,11 @@ use crate::slot::{SlotPacket, FRAME_OFFSET};
 
 /// Where programs stand: the lowest address that is given out, so that all else comes behind, in
 /// the order of allocation.
-pub const CODE_BASE: u32 = LINE as u32;
+const CODE_BASE: u32 = LINE as u32;
+/// Bytes of the page of a trap entry.
+const PAGE: u32 = 0x1000;
+/// Where programs stand whose handler is below them.
+const HIGH_BASE: u32 = 2 * PAGE;
 /// Bytes of the shared memory.
 const MEMORY_BYTES: u64 = 64 << 20;
 /// Bytes of a ring slot, as a power of two: descriptor, frame, private bytes, dump of the
@@ -81,23 +85,34 @@ struct Handler {
 }
 
 impl Handler {
-    /// A handler behind so many words of code. It goes on behind the instruction that faulted, at
-    /// once, or ends its threads; now and then it faults itself. No handler goes back to the
-    /// instruction, which would fault for ever.
-    fn draw(random: &mut ChaCha8Rng, words: usize) -> Self {
-        let end = CODE_BASE + 4 * words as u32;
+    /// A handler for code of so many words at `base`, in the page below it or behind it. It goes on
+    /// behind the instruction that faulted, at once, or ends its threads; it changes a register and
+    /// goes back to the instruction, once; now and then it faults itself. What it goes to may be
+    /// odd: `jalr` drops bit 0.
+    fn draw(random: &mut ChaCha8Rng, base: u32, words: usize) -> Self {
+        let end = base + 4 * words as u32;
         let code = |op, rd, rs1, immediate| Instruction { op, rd, rs1, rs2: 0, immediate }.encode();
-        let skip = code(Op::Jalr, 0, 4, 4);
-        let words = match random.gen_range(0..4) {
+        let odd = i32::from(random.gen::<bool>());
+        let skip = code(Op::Jalr, 0, 4, 4 + odd);
+        let words = match random.gen_range(0..6) {
             0 => vec![skip],
-            1 => vec![code(Op::Addi, 4, 4, 4), code(Op::Jalr, 0, 4, 0)],
+            1 => vec![code(Op::Addi, 4, 4, 4), code(Op::Jalr, 0, 4, odd)],
             // A thread whose tp is 4 modulo 8 ends.
             2 => vec![code(Op::Andi, HELP, 4, 4), branch_over(HELP), code(Op::Ebreak, 0, 0, 0), skip],
             // A load of an odd address: of a fault with another place, none comes back.
-            _ => vec![code(Op::Andi, HELP, 4, 4), branch_over(HELP), code(Op::Lw, HELP, 4, 1), skip],
+            3 => vec![code(Op::Andi, HELP, 4, 4), branch_over(HELP), code(Op::Lw, HELP, 4, 1), skip],
+            // An access that faulted is done again where the thread may access memory. What faults
+            // there, too, is skipped.
+            _ => vec![
+                Instruction { op: Op::Beq, rd: 0, rs1: ADDRESS, rs2: PRIVATE, immediate: 12 }.encode(),
+                code(Op::Addi, ADDRESS, PRIVATE, 0),
+                code(Op::Jalr, 0, 4, odd),
+                skip,
+            ],
         };
         let causes = if random.gen() { TRAP_CAUSES as u32 } else { random.gen::<u32>() & 0xfff };
-        Self { entry: TrapEntry { page: end.next_multiple_of(0x1000), causes }, words }
+        let page = if base == CODE_BASE { end.next_multiple_of(PAGE) } else { base - PAGE };
+        Self { entry: TrapEntry { page, causes }, words }
     }
 }
 
@@ -150,6 +165,17 @@ impl Bench {
         (1 << SLOT_BYTES_LOG2) - FRAME_OFFSET
     }
 
+    /// Where the program of a case stands: of an array with a thread spawner every second one
+    /// leaves room for its handler below it.
+    pub fn code_base(&self, seed: u64) -> u32 {
+        let is_high = self.config.spawn_slots > 0 && ChaCha8Rng::seed_from_u64(seed ^ 0xba5e).gen();
+        if is_high {
+            HIGH_BASE
+        } else {
+            CODE_BASE
+        }
+    }
+
     /// Runs a case. `seed` decides on warps per core, time-outs, and the memory's latencies.
     ///
     /// # Errors
@@ -158,15 +184,14 @@ impl Bench {
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
         let Case { program, table, frames } = case;
         let words = assemble(program);
-        let handler = (self.config.spawn_slots > 0).then(|| Handler::draw(&mut random, words.len()));
+        let base = self.code_base(seed);
+        let has_traps = self.config.spawn_slots > 0;
+        let handler = has_traps.then(|| Handler::draw(&mut random, base, words.len()));
         let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-        let mut segments = vec![(CODE_BASE, bytes(&words))];
+        let mut segments = vec![(base, bytes(&words))];
         segments.extend(handler.iter().map(|handler| (handler.entry.page, bytes(&handler.words))));
-        let kernel = KernelImage {
-            segments,
-            entry: CODE_BASE,
-            registers: u32::from(program.features.isa().registers()),
-        };
+        let kernel =
+            KernelImage { segments, entry: base, registers: u32::from(program.features.isa().registers()) };
         if self.watchdog != 0 && !self.has_trace() {
             let needs = "the watchdog needs a model with trace ports";
             return Err(Failure::Result(needs.to_string()));

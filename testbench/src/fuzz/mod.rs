@@ -23,7 +23,7 @@ mod shrink;
 mod tests;
 
 pub use assemble::assemble;
-pub use bench::{Bench, Failure, Outcome, CODE_BASE};
+pub use bench::{Bench, Failure, Outcome};
 pub use coverage::{Coverage, Dependency};
 pub use features::Features;
 pub use generate::{generate, Case};

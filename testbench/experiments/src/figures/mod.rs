@@ -82,6 +82,9 @@ pub const PANGAEA: &[Experiment] = &[
     pangaea::cores::EXPERIMENT,
     pangaea::kmeans::EXPERIMENT,
     pangaea::fig6::EXPERIMENT,
+    pangaea::tables::TABLE_2,
+    pangaea::tables::TABLE_3,
+    pangaea::tables::TABLE_5,
 ];
 
 /// The experiments of the ComP-Net paper, which are no part of `all`: `compnet` are all of them.

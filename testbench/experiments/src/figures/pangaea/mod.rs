@@ -4,6 +4,7 @@ pub mod cores;
 pub mod fig5;
 pub mod fig6;
 pub mod kmeans;
+pub mod tables;
 
 use hermes_rtl::config::Config;
 use hermes_testbench::golden::media::{MediaKernel, MediaSize};
