@@ -212,9 +212,10 @@ static struct proxy_answer proxy_access(const struct proxy_request *request, uin
 }
 
 /* A fault of this lane outside the windows: where, to what address, how many times in a row a
- * window moved for it, and did not. */
+ * window moved for it; how many times it came again though no window has moved since, for anybody,
+ * and what proxy_windows was then. */
 static struct proxy_fault {
-    uint32_t pc, address, moves, stays;
+    uint32_t pc, address, moves, stays, windows;
 } proxy_faults[PROXY_PLACES][PROXY_LANES];
 
 /* Moves window 1 for loads or for stores. 0: it was there before. */
@@ -263,7 +264,7 @@ static struct proxy_answer proxy_window(struct proxy_request *request, int kind)
     if (!reached && atomic)
         return PROXY_ANSWER(PROXY_KILL, 0, 0);
     if (reached && (request->pc != fault->pc || address != fault->address))
-        *fault = (struct proxy_fault){request->pc, address, 0, 0};
+        *fault = (struct proxy_fault){request->pc, address, 0, 0, 0};
     if (!reached || (fault->moves >= 2 && !atomic)) {
         fault->moves = 0;
         return proxy_access(request, address, bytes, writes);
@@ -275,7 +276,8 @@ static struct proxy_answer proxy_window(struct proxy_request *request, int kind)
         moved |= proxy_move(first, size, 1);
     /* If none did, another lane asked before. */
     fault->moves += moved;
-    fault->stays = moved ? 0 : fault->stays + 1;
+    fault->stays = fault->windows == proxy_windows ? fault->stays + 1 : 0;
+    fault->windows = proxy_windows;
     return PROXY_ANSWER(PROXY_RETRY, 0, 0);
 }
 
@@ -308,8 +310,8 @@ static struct proxy_answer proxy_unknown(const struct proxy_request *request)
     return proxy_illegal ? proxy_illegal(request) : PROXY_ANSWER(PROXY_KILL, 0, 0);
 }
 
-/* Retries in a row with windows that are open, until it is taken that the array has no
- * `amocas.w`: no register says whether it has. */
+/* Retries in a row with windows that stay open, until it is taken that the array has no `amocas.w`:
+ * no register says whether it has. */
 #define PROXY_STAYS 4u
 /* An atomic operation: those of the extension A (the bits of this number are their funct5), and
  * `amocas.w`, funct5 5. */

@@ -106,8 +106,9 @@ pub struct DecisionReport {
     pub cycle: u64,
     /// The cycle from which on all cores have their functions. None if the run ended first.
     pub stood: Option<u64>,
-    /// Millions of packets of the chain a second that were expected of it.
-    pub expected_mpps: f64,
+    /// Millions of packets of the chain a second that were expected of it; none if no split keeps
+    /// the limits of time: then cores stay as they are.
+    pub expected_mpps: Option<f64>,
     /// The functions.
     pub functions: Vec<DecidedFunction>,
 }
@@ -119,13 +120,16 @@ impl fmt::Display for DecisionReport {
             |of: &dyn Fn(&DecidedFunction) -> String| functions.iter().map(of).collect::<Vec<_>>().join(" ");
         write!(
             f,
-            "decision in cycle {cycle}: cores {} (MCW {}) instead of {} (MCW {}); million packets/s {}, {expected_mpps:.3} \
-             expected; ",
+            "decision in cycle {cycle}: cores {} (MCW {}) instead of {} (MCW {}); million packets/s {}, {}; ",
             list(&|one| one.cores.to_string()),
             list(&|one| one.mcw.to_string()),
             list(&|one| one.cores_before.to_string()),
             list(&|one| one.mcw_before.to_string()),
             list(&|one| format!("{:.3}", one.mpps)),
+            match expected_mpps {
+                Some(expected) => format!("{expected:.3} expected"),
+                None => "no split keeps every `max_latency`".to_string(),
+            },
         )?;
         match stood {
             Some(stood) => write!(f, "complete in cycle {stood}"),

@@ -297,6 +297,8 @@ struct RanChain {
     changes: Vec<serde_json::Value>,
     #[serde(default)]
     decisions: Vec<serde_json::Value>,
+    #[serde(default)]
+    hung: Vec<serde_json::Value>,
 }
 
 /// Takes what the report of a run at `path` shows of the functions into their demands: C.
@@ -317,6 +319,7 @@ fn feed_back(path: &Path, demands: &mut [Demand]) -> anyhow::Result<()> {
         "{}: cores or functions changed in the run; expected one without --events and --adapt",
         named()
     );
+    ensure!(ran.hung.is_empty(), "{}: a function hung in the run; expected one in which none does", named());
     for (demand, ran) in demands.iter_mut().zip(&ran.functions) {
         let good = |value: f64| value.is_finite() && value >= 0.0;
         ensure!(

@@ -426,7 +426,7 @@ fn decisions(chain: &Chain, changed: Option<&Changed>, clock: Clock) -> Vec<Deci
     let report = |decision: &Decision| DecisionReport {
         cycle: decision.cycle,
         stood: decision.stood,
-        expected_mpps: decision.expected * clock.megahertz(),
+        expected_mpps: decision.expected.map(|rate| rate * clock.megahertz()),
         functions: (chain
             .functions
             .iter()

@@ -47,18 +47,19 @@ pub fn window(watchdog: u32) -> u64 {
 
 impl Function {
     /// Threads with which the function hangs, if the watchdog ends so many within the window: on
-    /// warps of `lanes`, of which `limit` are in flight at most (0: any number).
+    /// warps of `lanes`, of which `limit` are in flight at most (0: any number), where a core may
+    /// have as few as `warps`.
     #[must_use]
-    pub fn hang_faults(&self, lanes: u32, limit: u32) -> u64 {
+    pub fn hang_faults(&self, lanes: u32, limit: u32, warps: u32) -> u64 {
         let said = self.on_hang.as_ref().and_then(|hang| hang.faults);
-        said.map_or_else(|| USUAL_FAULTS.min(self.most_hang_faults(1, lanes, limit)), u64::from)
+        said.map_or_else(|| USUAL_FAULTS.min(self.most_hang_faults(1, warps, lanes, limit)), u64::from)
     }
 
     /// Threads that the watchdog surely ends within the window if all warps of the function hang,
-    /// on so many cores: those of one turn fewer than the window has watchdogs, since the next warp
+    /// on so many cores with so many of them: those of one turn fewer than the window has watchdogs, since the next warp
     /// starts a little later.
-    fn most_hang_faults(&self, cores: usize, lanes: u32, limit: u32) -> u64 {
-        let slots = cores as u64 * u64::from(self.mcw);
+    fn most_hang_faults(&self, cores: usize, warps: u32, lanes: u32, limit: u32) -> u64 {
+        let slots = cores as u64 * u64::from(warps);
         let slots = if limit == 0 { slots } else { slots.min(limit.into()) };
         let turns = window(self.watchdog) / u64::from(self.watchdog.max(1)) - 1;
         slots * u64::from(lanes) * turns
@@ -89,9 +90,12 @@ impl Chain {
                 cores.filter(|((other, _), _)| *other == number).map(|(_, cores)| *cores)
             });
             let cores = changed.chain([function.cores]).filter(|cores| *cores > 0).min().unwrap_or(1);
-            let most = function.most_hang_faults(cores, config.lanes as u32, self.limit);
+            // The scheduler may leave it one core with one warp.
+            let adapts = live.is_some_and(|live| live.adapt.is_some());
+            let (cores, mcw) = if adapts { (1, 1) } else { (cores, function.mcw) };
+            let most = function.most_hang_faults(cores, mcw, config.lanes as u32, self.limit);
             if let Some(faults) = hang.faults.filter(|faults| u64::from(*faults) > most) {
-                let (name, mcw, lanes) = (&function.name, function.mcw, config.lanes);
+                let (name, lanes) = (&function.name, config.lanes);
                 let told = format!(
                     "{faults}: of `{name}` on {cores} cores, with {mcw} warps of {lanes} lanes each, a watchdog of {} \
                      cycles ends at most {most} threads within {} cycles; expected 1 to {most}",

@@ -175,7 +175,9 @@ impl Setting<'_> {
         let chain = self.chain;
         let owners = (0..).zip(&chain.functions);
         let owners = owners.flat_map(|(number, function)| std::iter::repeat_n(Some(number), function.cores));
-        let mut manager = LiveHost::new(chain, live, host.info(), contexts, owners.collect());
+        let mut owners: Vec<_> = owners.collect();
+        owners.resize(host.info().cores as usize, None);
+        let mut manager = LiveHost::new(chain, live, host.info(), contexts, owners);
         let mut ports = cosim::run_managed(
             &mut host,
             setup,

@@ -165,7 +165,10 @@ pub(crate) fn warps_words(function: u32, mcw: u32) -> Vec<RegisterWord> {
 pub(crate) fn edge_words(function: u32, edges: &Edges, branches: bool) -> Vec<RegisterWord> {
     let word = |edge: Option<usize>| edge.map_or(0, |to| GOES_ON | to as u32);
     let mut words = vec![("NF_SELECT", function), ("NF_NEXT", word(edges.other))];
-    if branches {
+    if branches && edges.is_plain() {
+        // All ports as NF_NEXT, which one write changes for all of them.
+        words.extend([("NF_NEXT_PORTS", 0), ("NF_NEXT_DROP", 0)]);
+    } else if branches {
         // All ports have edges of their own: none follows NF_NEXT from one write to the other.
         let port = |edge: &Option<Option<usize>>| word(edge.unwrap_or(edges.other)).max(OWN_END);
         let ports = edges.ports.iter().rev().fold(0, |ports, edge| ports << EDGE_BITS | port(edge));

@@ -57,8 +57,8 @@ pub struct Decision {
     pub before: Vec<Share>,
     /// Cores and warps of each function from then on.
     pub after: Vec<Share>,
-    /// Packets a cycle that are expected of them.
-    pub expected: f64,
+    /// Packets a cycle that are expected of them; none if no split keeps the limits of time.
+    pub expected: Option<f64>,
     /// The cycle from which on all cores have their functions; none if the run ended before.
     pub stood: Option<u64>,
 }
@@ -175,9 +175,13 @@ impl Adapter {
             let Share { cores, warps: mcw } = self.shares[function];
             let slots = cores as f64 * f64::from(mcw);
             let lanes = f64::from(packets) / f64::from(warps).max(1.0);
+            let of_window = |count: u64| count * self.window / (now.cycle - before.cycle).max(1);
+            let left = now.committed.wrapping_sub(before.committed);
             Counted {
-                packets: u64::from(packets) * self.window / (now.cycle - before.cycle).max(1),
-                core_cycles: active.sum::<u64>() * self.window / (now.cycle - before.cycle).max(1),
+                packets: of_window(packets.into()),
+                warps: of_window(warps.into()),
+                visits: f64::from(warps) / f64::from(left.max(1)),
+                core_cycles: of_window(active.sum()),
                 queued: b[4],
                 full: f64::from(here) >= FULL * slots * lanes,
             }
@@ -191,7 +195,7 @@ impl Adapter {
             |demand: &Demand, share: &Share| demand.cycles(*share) / f64::from(self.lanes * share.warps);
         let known = self.demands.iter().zip(&self.shares);
         let known: Vec<_> = known.map(|(demand, share)| per_packet(demand, share)).collect();
-        rescale(&mut self.demands, &known, counted);
+        rescale(&mut self.demands, self.lanes, &known, counted);
         let by = counted.iter().map(|counted| DecidedBy {
             rate: counted.packets as f64 / self.window as f64,
             core_cycles: counted.core_cycles as f64 / counted.packets.max(1) as f64,
@@ -208,7 +212,7 @@ impl Adapter {
             by,
             before: before.clone(),
             after: after.clone(),
-            expected: found.map_or(0.0, |found| found.rate),
+            expected: found.map(|found| found.rate),
             stood: (!moves).then_some(now),
         });
         if !moves {

@@ -433,7 +433,8 @@ impl<'a> LiveHost<'a> {
         let faults: u32 = ended.iter().map(|(_, threads)| threads).sum();
         // A warp has its slot for as long if few of its threads run.
         let full: u32 = ended.iter().map(|(_, threads)| threads.next_multiple_of(lanes)).sum();
-        if u64::from(full) < of_chain.hang_faults(lanes, self.chain.limit) {
+        let warps = if self.adapter.is_some() { 1 } else { of_chain.mcw };
+        if u64::from(full) < of_chain.hang_faults(lanes, self.chain.limit, warps) {
             return;
         }
         self.hung.push(Hung { function, cycle: at.now, faults, action });

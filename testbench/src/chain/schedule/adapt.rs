@@ -17,6 +17,10 @@ const WINDOWS: u32 = 2;
 pub struct Counted {
     /// Packets that came to it.
     pub packets: u64,
+    /// Warps that came to it.
+    pub warps: u64,
+    /// Warps that came to it for each that left the chain.
+    pub visits: f64,
     /// Cycles in which its cores had a warp, summed over the cores.
     pub core_cycles: u64,
     /// Warps that wait for it at the end of the window.
@@ -53,25 +57,29 @@ impl Watch {
     }
 }
 
-/// Scales what is known of the functions to what a window counted. `profiled` are the core-cycles a
-/// packet that the profile has for the present split.
+/// Scales what is known of the functions to what a window counted on cores with `lanes` lanes.
+/// `profiled` are the core-cycles a packet that the profile has for the present split, with whole
+/// warps: lanes whose packets were dropped before, or go other ways, cost as much.
 ///
-/// A function whose core-cycles a packet are fewer than in the profile became cheaper: its cost is
+/// A function whose core-cycles a lane are fewer than in the profile became cheaper: its cost is
 /// scaled down. More of them say little, as slots that wait for packets count too; only of the
 /// function that holds the others back the cost is scaled up: else a cost that rose is not seen.
 /// It is the one for which most warps wait, its slots full. Nobody waits for the first function,
 /// whose packets are in the ring: it is that one if its slots are full and no other one's are.
-pub fn rescale(demands: &mut [Demand], profiled: &[f64], counted: &[Counted]) {
+pub fn rescale(demands: &mut [Demand], lanes: u32, profiled: &[f64], counted: &[Counted]) {
     let full = || counted.iter().enumerate().filter(|(_, counted)| counted.full);
     let waits = full().filter(|(_, counted)| counted.queued > 0);
     let fullest = waits.max_by_key(|(number, counted)| (counted.queued, Reverse(*number)));
     let fullest = fullest.or_else(|| full().next().filter(|(number, _)| *number == 0));
     let fullest = fullest.map(|(number, _)| number);
     for (number, ((demand, profiled), counted)) in demands.iter_mut().zip(profiled).zip(counted).enumerate() {
-        if counted.packets == 0 || *profiled <= 0.0 {
+        if counted.warps == 0 || *profiled <= 0.0 {
             continue;
         }
-        let factor = counted.core_cycles as f64 / counted.packets as f64 / profiled;
+        if counted.visits > 0.0 {
+            demand.visits = counted.visits.min(1.0);
+        }
+        let factor = counted.core_cycles as f64 / (counted.warps * u64::from(lanes)) as f64 / profiled;
         if factor < 1.0 || fullest == Some(number) {
             *demand = demand.scaled(factor);
         }
@@ -126,22 +134,54 @@ mod tests {
             split(32, 8, demands, None).unwrap().shares.iter().map(|share| share.cores).collect()
         };
         assert_eq!(cores(&demands), [4, 4]);
-        let counted =
-            |packets, core_cycles, queued| Counted { packets, core_cycles, queued, full: queued > 50 };
+        let counted = |warps, core_cycles, queued| Counted {
+            packets: 32 * warps,
+            warps,
+            visits: 1.0,
+            core_cycles,
+            queued,
+            full: queued > 50,
+        };
         // The first one waits for packets: its 4 core-cycles a packet tell nothing.
-        let window = [counted(1000, 4000, 2), counted(1000, 6250, 90)];
-        rescale(&mut demands, &[1.25, 1.25], &window);
+        let window = [counted(100, 12_800, 2), counted(100, 20_000, 90)];
+        rescale(&mut demands, 32, &[1.25, 1.25], &window);
         assert_eq!(demands[0].cost, demand("a").cost);
         assert_eq!(demands[1].cost.cycles(1, 1), 5.0 * demand("b").cost.cycles(1, 1));
         assert_eq!(cores(&demands), [2, 6]);
         // The same of the first one, for which nobody waits but in the ring.
         let mut of_entry = vec![demand("a"), demand("b")];
-        let first = Counted { full: true, ..counted(1000, 6250, 0) };
-        rescale(&mut of_entry, &[1.25, 1.25], &[first, counted(1000, 4000, 2)]);
+        let first = Counted { full: true, ..counted(100, 20_000, 0) };
+        rescale(&mut of_entry, 32, &[1.25, 1.25], &[first, counted(100, 12_800, 2)]);
         assert_eq!(cores(&of_entry), [6, 2]);
         // It falls again, where nothing waits.
-        let window = [counted(1000, 4000, 0), counted(1000, 1250, 0)];
-        rescale(&mut demands, &[1.25, 6.25], &window);
+        let window = [counted(100, 12_800, 0), counted(100, 4_000, 0)];
+        rescale(&mut demands, 32, &[1.25, 6.25], &window);
         assert_eq!(cores(&demands), [4, 4]);
+    }
+
+    /// A function to which one packet of eight comes costs what it did; one that half of the warps
+    /// reach needs half of the cores.
+    #[test]
+    fn lanes_that_are_idle_are_no_cost() {
+        let demand = |name: &str| Demand {
+            name: name.to_string(),
+            cost: Cost::Linear(Linear { k1: 1.0, b1: 32.0, k2: 0.0, b2: 0.0 }, 32),
+            visits: 1.0,
+            most_warps: 4,
+            max_latency: None,
+            excess: 0.0,
+        };
+        let all = vec![demand("a"), demand("b")];
+        let few =
+            Counted { packets: 400, warps: 100, visits: 1.0, core_cycles: 4_000, queued: 90, full: true };
+        let first = Counted { packets: 3_200, queued: 0, full: false, ..few };
+        let mut demands = all.clone();
+        rescale(&mut demands, 32, &[1.25, 1.25], &[first, few]);
+        assert_eq!(demands, all);
+        let half =
+            Counted { packets: 1_600, warps: 50, visits: 0.5, core_cycles: 2_000, queued: 0, full: false };
+        rescale(&mut demands, 32, &[1.25, 1.25], &[first, half]);
+        let found = split(32, 6, &demands, None).unwrap();
+        assert_eq!(found.shares.iter().map(|share| share.cores).collect::<Vec<_>>(), [4, 2]);
     }
 }
