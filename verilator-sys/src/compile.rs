@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
@@ -70,21 +71,46 @@ pub(crate) struct Tools {
     machine: String,
 }
 
-/// The programs that this process asked already: Verilator, the compiler, and what they answered.
-static FOUND: Mutex<Vec<(String, String, Arc<Tools>)>> = Mutex::new(Vec::new());
+/// What this process was answered already by Verilator and the compiler in these files.
+static FOUND: Mutex<Vec<([ProgramFile; 2], Arc<Tools>)>> = Mutex::new(Vec::new());
+
+/// The file of a program: another one in its place has another time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ProgramFile {
+    path: PathBuf,
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl ProgramFile {
+    /// Of a path, or of a name on the search path.
+    fn find(program: &str) -> Option<Self> {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let mut paths: Vec<PathBuf> =
+            std::env::split_paths(&folders).map(|folder| folder.join(program)).collect();
+        if program.contains('/') {
+            paths = vec![PathBuf::from(program)];
+        }
+        let found = paths.into_iter().find_map(|path| Some((fs::metadata(&path).ok()?, path)));
+        let (data, path) = found.filter(|(data, _)| data.is_file())?;
+        Some(Self { path, bytes: data.len(), modified: data.modified().ok()? })
+    }
+}
 
 impl Tools {
     /// Asks the programs for their versions; those that answered are asked once in a process.
     pub(crate) fn find(options: &ModelOptions) -> Result<Arc<Self>, Error> {
+        let files = [&options.verilator, &options.compiler].map(|program| ProgramFile::find(program));
+        let [Some(verilator), Some(compiler)] = files else {
+            return Self::ask(options).map(Arc::new);
+        };
+        let files = [verilator, compiler];
         let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = found.iter().find(|(verilator, compiler, _)| {
-            *verilator == options.verilator && *compiler == options.compiler
-        });
-        if let Some((_, _, tools)) = known {
+        if let Some((_, tools)) = found.iter().find(|(known, _)| *known == files) {
             return Ok(Arc::clone(tools));
         }
         let tools = Arc::new(Self::ask(options)?);
-        found.push((options.verilator.clone(), options.compiler.clone(), Arc::clone(&tools)));
+        found.push((files, Arc::clone(&tools)));
         Ok(tools)
     }
 
@@ -495,6 +521,21 @@ mod tests {
     /// A compiler that answers with its arguments, unless they contain one that it does not know.
     fn compiler(folder: &Path, unknown: &str) -> String {
         program(folder, "compiler", &format!("case \"$*\" in *{unknown}*) exit 1;; esac\necho \"$*\""))
+    }
+
+    #[test]
+    fn a_program_that_changes_is_asked_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |version: &str| {
+            let script = format!("echo 'Verilator {version} 2023'");
+            let verilator = program(folder.path(), "verilator", &script);
+            let options =
+                ModelOptions { verilator, compiler: "true".to_string(), ..ModelOptions::new("top") };
+            Tools::find(&options).unwrap().verilator.name.clone()
+        };
+        let names = ["5.006", "5.006", "5.030"].map(name);
+        assert_eq!(names[0], names[1]);
+        assert_ne!(names[1], names[2]);
     }
 
     #[test]
