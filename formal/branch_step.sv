@@ -1,6 +1,6 @@
 // Where packets branch, a lane of an entry visits what its edges lead to, in ascending order and
 // none twice; one that ended never comes back; after each finish the entry goes on or is done, two
-// cycles later. Two entries, eight lanes; edges that lead to higher functions, others in each
+// cycles later. Two entries, three lanes; edges that lead to higher functions, others in each
 // cycle. One lane of one entry is followed, whichever.
 module branch_step_formal (
     input wire         clk,
@@ -38,7 +38,8 @@ module branch_step_formal (
     reg [7:0] left_0, left_1;
     integer i;
     always @* begin
-        if (start && start_new) assume (!used[start_index] && start_lanes != 0);
+        // Three lanes of a byte say what all do: they share nothing.
+        if (start && start_new) assume (!used[start_index] && start_lanes != 0 && start_lanes < 8);
         if (start && !start_new) begin
             assume (waits[start_index]);
             assume (start_function == (start_index ? next_1 : next_0));

@@ -56,8 +56,8 @@ impl Function {
     }
 
     /// Threads that the watchdog surely ends within the window if all warps of the function hang,
-    /// on so many cores with so many of them: those of one turn fewer than the window has watchdogs, since the next warp
-    /// starts a little later.
+    /// on so many cores with so many of them: those of one turn fewer than the window has
+    /// watchdogs, since the next warp starts a little later.
     fn most_hang_faults(&self, cores: usize, warps: u32, lanes: u32, limit: u32) -> u64 {
         let slots = cores as u64 * u64::from(warps);
         let slots = if limit == 0 { slots } else { slots.min(limit.into()) };
