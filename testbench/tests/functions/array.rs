@@ -297,6 +297,26 @@ impl Array {
         self.words.len() as u32 - self.committed
     }
 
+    /// Sends 20 packets through three functions, each alone; cycles from each finish to the next
+    /// start.
+    pub fn hops_of_lone_packets(&mut self) -> Vec<u64> {
+        for _ in 0..20 {
+            self.push(1);
+            self.drain();
+        }
+        let mut finished = 0;
+        let mut distances = Vec::new();
+        for (cycle, event) in &self.events {
+            match event {
+                Event::Finish(_) => finished = *cycle,
+                Event::Hop { .. } => distances.push(cycle - finished),
+                _ => {}
+            }
+        }
+        assert_eq!(distances.len(), 40);
+        distances
+    }
+
     /// Until all packets are committed.
     pub fn drain(&mut self) {
         for _ in 0..4_000 {

@@ -92,20 +92,7 @@ fn a_hop_takes_four_cycles() {
     array.host.wait_for_cores().unwrap();
     array.host.start(false).unwrap();
     array.link(2, None);
-    for _ in 0..20 {
-        array.push(1);
-        array.drain();
-    }
-    let mut finished = 0;
-    let mut distances = Vec::new();
-    for (cycle, event) in &array.events {
-        match event {
-            Event::Finish(_) => finished = *cycle,
-            Event::Hop { .. } => distances.push(cycle - finished),
-            _ => {}
-        }
-    }
-    assert_eq!(distances.len(), 40);
+    let distances = array.hops_of_lone_packets();
     assert!(distances.iter().all(|&distance| distance == 3), "{distances:?}");
     array.check();
 }

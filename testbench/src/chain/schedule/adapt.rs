@@ -91,6 +91,17 @@ mod tests {
     use super::*;
     use crate::chain::schedule::{split, Cost, Linear};
 
+    fn demand(name: &str) -> Demand {
+        Demand {
+            name: name.to_string(),
+            cost: Cost::Linear(Linear { k1: 1.0, b1: 32.0, k2: 0.0, b2: 0.0 }, 32),
+            visits: 1.0,
+            most_warps: 4,
+            max_latency: None,
+            excess: 0.0,
+        }
+    }
+
     fn packets(of: &[u64]) -> Vec<Counted> {
         of.iter().map(|packets| Counted { packets: *packets, ..Counted::default() }).collect()
     }
@@ -121,14 +132,6 @@ mod tests {
     /// Two functions of the same cost; then that of the second one is five times as high.
     #[test]
     fn a_cost_that_steps_moves_cores() {
-        let demand = |name: &str| Demand {
-            name: name.to_string(),
-            cost: Cost::Linear(Linear { k1: 1.0, b1: 32.0, k2: 0.0, b2: 0.0 }, 32),
-            visits: 1.0,
-            most_warps: 4,
-            max_latency: None,
-            excess: 0.0,
-        };
         let mut demands = vec![demand("a"), demand("b")];
         let cores = |demands: &[Demand]| -> Vec<usize> {
             split(32, 8, demands, None).unwrap().shares.iter().map(|share| share.cores).collect()
@@ -163,14 +166,6 @@ mod tests {
     /// reach needs half of the cores.
     #[test]
     fn lanes_that_are_idle_are_no_cost() {
-        let demand = |name: &str| Demand {
-            name: name.to_string(),
-            cost: Cost::Linear(Linear { k1: 1.0, b1: 32.0, k2: 0.0, b2: 0.0 }, 32),
-            visits: 1.0,
-            most_warps: 4,
-            max_latency: None,
-            excess: 0.0,
-        };
         let all = vec![demand("a"), demand("b")];
         let few =
             Counted { packets: 400, warps: 100, visits: 1.0, core_cycles: 4_000, queued: 90, full: true };
