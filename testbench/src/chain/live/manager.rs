@@ -320,7 +320,10 @@ impl<'a> LiveHost<'a> {
                 core_words(cores, self.info.cores)
             }
             Step::Warps { number, warps } => {
-                self.contexts[*number as usize].mcw = *warps;
+                // Contexts are those of the functions, whatever their numbers.
+                if let Some(function) = self.paths.functions[*number as usize] {
+                    self.contexts[function].mcw = *warps;
+                }
                 warps_words(*number, *warps)
             }
             // Nothing else changes the entry then.
