@@ -1,168 +1,108 @@
 //! The options that describe an array.
 
+use std::collections::BTreeMap;
+
 use anyhow::anyhow;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use hermes_hdl::emit::Design;
-use hermes_rtl::config::{Config, ConfigError};
+use hermes_rtl::config::{ArrayOption, Config, ConfigError, OPTIONS};
 use verilator_sys::{BuildStep, Model, ModelLibrary, ModelOptions};
 
 use crate::print;
 
 /// A preset and what differs from it.
-#[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Array")]
+#[derive(Debug, Default)]
 pub struct ArrayArgs {
-    /// Configuration to start from: paper, default, fpga, pangaea or node; if not given, `paper`
-    /// for benches, `node` for clusters, `fpga` for boards and `default` otherwise
-    #[arg(long)]
     preset: Option<String>,
-    /// Shader cores, instead of the preset's: 1 to 32
-    #[arg(long)]
-    cores: Option<usize>,
-    /// Lanes of a core (threads of a warp), instead of the preset's: 1, 2, 4, 8, 16 or 32
-    #[arg(long)]
-    lanes: Option<usize>,
-    /// Warp slots of a core, instead of the preset's: 1 to 32
-    #[arg(long)]
-    warps: Option<usize>,
-    /// AXI4 channels to memory, instead of the preset's: 1, 2 or 4, and not more than banks of the
-    /// L2
-    #[arg(long)]
-    channels: Option<usize>,
-    /// Banks of the L2, instead of the preset's: 1, 2, 4 or 8
-    #[arg(long)]
-    l2_banks: Option<usize>,
-    /// Lines of 64 bytes in a bank of the L2, instead of the preset's: a power of two, 16 to 4096
-    #[arg(long)]
-    l2_lines: Option<usize>,
-    /// Ways of the L2, instead of the preset's: 1, 2 or 4
-    #[arg(long)]
-    l2_ways: Option<usize>,
-    /// Reservations of `lr.w` that a bank of the L2 keeps, each of another line, with --atomics,
-    /// instead of the preset's: 1, 2, 4 or 8
-    #[arg(long, value_name = "NUMBER")]
-    l2_reservations: Option<usize>,
-    /// A bank of the L2 looks a set up in a cycle of its own: two cycles a request, for a higher
-    /// clock
-    #[arg(long)]
-    l2_look_up_cycle: bool,
-    /// Lines of 64 bytes in the L1 data cache of a core, instead of the preset's: a power of two,
-    /// 16 to 1024
-    #[arg(long)]
-    l1_lines: Option<usize>,
-    /// Words that a core reads from a line at once, and lanes whose stores to a line it merges in a
-    /// cycle, instead of the preset's: 1, 2 or 4
-    #[arg(long)]
-    line_words: Option<usize>,
-    /// Give the array packet ports: frames come and go through AXI4-Stream
-    #[arg(long)]
-    packet_ports: bool,
-    /// Give the packet ports bit 1 of register PORTS, with which they drop frames that find no slot
-    #[arg(long)]
-    drop_when_full: bool,
-    /// Give the array a command processor with so many hardware threads: 1, 2, 4 or 8
-    #[arg(long)]
-    command_threads: Option<usize>,
-    /// Lines of 64 bytes in the data cache of a hart of the command processor: a power of two, 16
-    /// to 512; 0: none
-    #[arg(long)]
-    command_cache_lines: Option<usize>,
-    /// Lines of 64 bytes in the instruction cache of the command processor, if not as many as in a
-    /// core's: a power of two, 16 to 1024
-    #[arg(long)]
-    command_instruction_cache_lines: Option<usize>,
-    /// Ways of the instruction cache of the command processor, if not as many as in a core's: 1, 2
-    /// or 4
-    #[arg(long)]
-    command_instruction_cache_ways: Option<usize>,
-    /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of
-    /// two, 16 to 1024
-    #[arg(long)]
-    instruction_cache_lines: Option<usize>,
-    /// Ways of the instruction cache, instead of the preset's: 1, 2 or 4
-    #[arg(long)]
-    instruction_cache_ways: Option<usize>,
-    /// Whether the cores have a local window, if not as the preset says: the words of stacks lie
-    /// beside each other by lane, which makes kernels that use their stack faster, and an access
-    /// beyond a stack is a fault
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    local_window: Option<bool>,
-    /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
-    #[arg(long)]
-    aes: bool,
-    /// Give the cores the atomic instructions of RISC-V (A), which the L2 performs
-    #[arg(long)]
-    atomics: bool,
-    /// Give cores and harts the compare-and-swap of RISC-V (`amocas.w` of Zacas), and atomic
-    /// instructions, which it needs
-    #[arg(long)]
-    compare_and_swap: bool,
-    /// Channels of user-level interrupts of a hart of the command processor: 1, 2, 4 or 8, at most
-    /// 16 of all harts; 0: none
-    #[arg(long)]
-    uli_channels: Option<usize>,
-    /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner
-    #[arg(long)]
-    spawn_slots: Option<usize>,
-    /// Give the array a network interface (RoCEv2), and atomic instructions, which it needs
-    #[arg(long)]
-    network: bool,
-    /// Queue areas of the network interface, one for each protection domain, instead of one: 1, 2,
-    /// 4 or 8
-    #[arg(long)]
-    net_domains: Option<usize>,
-    /// Commands of each queue, of each hart and of the host that the network interface may have
-    /// under way, instead of the preset's 8 (`paper`: 4): 1, 2, 4 or 8
-    #[arg(long, value_name = "ENTRIES")]
-    net_queue_entries: Option<usize>,
-    /// Let the time-out of warp forming follow the traffic: registers TIMEOUT_.. of the host
-    #[arg(long)]
-    adaptive_timeout: bool,
-    /// Issue each packet warp to a core with the fewest busy slots, instead of the next one with
-    /// room
-    #[arg(long)]
-    least_occupied_issue: bool,
-    /// Give the top an output that tells that a thread ended with a fault or memory answered with
-    /// an error
-    #[arg(long)]
-    fault_output: bool,
-    /// Give the array a trace buffer of so many entries, which keeps what happened until the host
-    /// of a board reads it: a power of two, 16 to 16384
-    #[arg(long, value_name = "ENTRIES")]
-    trace_buffer: Option<usize>,
-    /// Give the array load counters: why warps are formed, busy warp slots, hits of the L1, and how
-    /// full queues and ring became
-    #[arg(long)]
-    load_counters: bool,
-    /// Let so many network functions share the cores: 2, 4 or 8; 0: one kernel runs on all of them
-    #[arg(long, value_name = "NUMBER")]
-    network_functions: Option<usize>,
-    /// Let packets branch by their verdicts from one network function to others
-    #[arg(long)]
-    function_branches: bool,
-    /// Issue the warp that started first of those that can issue, instead of going round
-    #[arg(long)]
-    oldest_first: bool,
+    /// Options of the array, by their names, and the values that the user gave them.
+    given: BTreeMap<&'static str, usize>,
+}
+
+/// Heading of these options in `--help`.
+const HEADING: &str = "Array";
+
+/// What a switch that is given with `--no-` is called among the options of a command.
+fn negation(flag: &str) -> String {
+    format!("no-{flag}")
+}
+
+/// The options of commands that give `option` its value: one, and of a switch its negation.
+fn arguments_of(option: &'static ArrayOption) -> Vec<Arg> {
+    let Some(flag) = option.command_flag() else { return Vec::new() };
+    let doc = option.doc();
+    let conditions = option.conditions(|name| format!("--{}", flag_of(name)));
+    let argument = Arg::new(option.name).long(flag.clone()).help_heading(HEADING);
+    if !option.is_switch() {
+        // The values stand behind the first sentence, as that is what the short help shows.
+        let (first, more) = doc.split_once(". ").unwrap_or((&doc, ""));
+        let (first, none) = first
+            .split_once("; 0: ")
+            .map_or((first, String::new()), |(first, none)| (first, format!("; 0: {none}")));
+        let short = format!("{first}: {}{none}{conditions}", option.values.words());
+        let long = if more.is_empty() { short.clone() } else { format!("{short}. {more}") };
+        let argument = argument.value_name(option.value_name).value_parser(clap::value_parser!(usize));
+        return vec![argument.help(short).long_help(long)];
+    }
+    let help = format!("{doc}{conditions}");
+    let off = negation(&flag);
+    vec![
+        argument.action(ArgAction::SetTrue).overrides_with(off.clone()).help(help),
+        Arg::new(off.clone())
+            .long(off)
+            .action(ArgAction::SetTrue)
+            .overrides_with(option.name)
+            .hide(true)
+            .help_heading(HEADING)
+            .help(format!("The array is without --{flag}, whatever the preset says")),
+    ]
+}
+
+impl Args for ArrayArgs {
+    fn augment_args(command: Command) -> Command {
+        let preset =
+            Arg::new("preset").long("preset").value_name("PRESET").help_heading(HEADING).help(format!(
+                "Configuration to start from: {}; if not given, `paper` for benches, `node` for clusters, \
+                 `fpga` for boards and `default` otherwise. Each of the options below changes one thing of \
+                 it; a switch is taken away with --no-, as in --no-atomics",
+                Config::PRESETS.join(", ")
+            ));
+        OPTIONS.iter().flat_map(arguments_of).fold(command.arg(preset), Command::arg)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ArrayArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut args = Self::default();
+        args.update_from_arg_matches(matches)?;
+        Ok(args)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.preset = matches.get_one::<String>("preset").cloned();
+        for option in OPTIONS {
+            let Some(flag) = option.command_flag() else { continue };
+            let value = if !option.is_switch() {
+                matches.get_one::<usize>(option.name).copied()
+            } else if matches.get_flag(option.name) {
+                Some(1)
+            } else {
+                matches.get_flag(&negation(&flag)).then_some(0)
+            };
+            self.given.extend(value.map(|value| (option.name, value)));
+        }
+        Ok(())
+    }
 }
 
 impl ArrayArgs {
-    /// The AXI4 channels, if the user gave a number.
-    pub fn channels(&self) -> Option<usize> {
-        self.channels
-    }
-
-    /// The harts of the command processor, if the user gave a number.
-    pub fn command_threads(&self) -> Option<usize> {
-        self.command_threads
-    }
-
-    /// Lines of the data cache of a hart, if the user gave a number.
-    pub fn command_cache_lines(&self) -> Option<usize> {
-        self.command_cache_lines
-    }
-
-    /// Channels of user-level interrupts and slots of the thread spawner, if the user gave numbers.
-    pub fn uli_channels_and_spawn_slots(&self) -> (Option<usize>, Option<usize>) {
-        (self.uli_channels, self.spawn_slots)
+    /// The value of the option called `name` as in [`Config`], if the user gave one.
+    pub fn given(&self, name: &str) -> Option<usize> {
+        debug_assert!(OPTIONS.iter().any(|option| option.name == name), "{name}");
+        self.given.get(name).copied()
     }
 
     /// The configuration; checked.
@@ -178,63 +118,39 @@ impl ArrayArgs {
     /// As [`Self::config`], from this configuration if no preset is named.
     pub fn config_from(&self, usual: Config) -> anyhow::Result<Config> {
         let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset).map_err(by_option)?;
-        config.cores = self.cores.unwrap_or(config.cores);
-        config.lanes = self.lanes.unwrap_or(config.lanes);
-        config.warps = self.warps.unwrap_or(config.warps);
-        config.channels = self.channels.unwrap_or(config.channels);
-        config.l2_banks = self.l2_banks.unwrap_or(config.l2_banks);
-        config.l2_bank_lines = self.l2_lines.unwrap_or(config.l2_bank_lines);
-        config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
-        config.l2_reservations = self.l2_reservations.unwrap_or(config.l2_reservations);
-        config.l2_look_up_cycle |= self.l2_look_up_cycle;
-        config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
-        config.line_words = self.line_words.unwrap_or(config.line_words);
-        config.packet_ports |= self.packet_ports;
-        config.drop_when_full |= self.drop_when_full;
-        config.command_threads = self.command_threads.unwrap_or(config.command_threads);
-        if config.command_threads == 0 {
-            // What the preset gives a command processor goes with it.
-            config.command_cache_lines = 0;
-            config.command_instruction_cache_lines = 0;
-            config.command_instruction_cache_ways = 0;
-            config.uli_channels = 0;
+        let of = |name| OPTIONS.iter().find(|option| option.name == name);
+        // What an option needs comes with it, unless the user took that away.
+        for option in OPTIONS.iter().filter(|option| self.given(option.name).is_some_and(|value| value > 0)) {
+            if let Some(needs) = option.needs.and_then(of).filter(|needs| needs.is_switch()) {
+                (needs.set)(&mut config, 1);
+            }
         }
-        config.command_cache_lines = self.command_cache_lines.unwrap_or(config.command_cache_lines);
-        config.command_instruction_cache_lines =
-            self.command_instruction_cache_lines.unwrap_or(config.command_instruction_cache_lines);
-        config.command_instruction_cache_ways =
-            self.command_instruction_cache_ways.unwrap_or(config.command_instruction_cache_ways);
-        config.instruction_cache_lines =
-            self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
-        config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);
-        config.aes |= self.aes;
-        config.atomics |= self.atomics | self.network | self.compare_and_swap;
-        config.compare_and_swap |= self.compare_and_swap;
-        config.oldest_first |= self.oldest_first;
-        config.local_window = self.local_window.unwrap_or(config.local_window);
-        config.adaptive_timeout |= self.adaptive_timeout;
-        config.least_occupied_issue |= self.least_occupied_issue;
-        config.fault_output |= self.fault_output;
-        config.trace_buffer = self.trace_buffer.unwrap_or(config.trace_buffer);
-        config.load_counters |= self.load_counters;
-        config.network_functions = self.network_functions.unwrap_or(config.network_functions);
-        config.function_branches |= self.function_branches;
-        config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
-        config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
-        config.network |= self.network;
-        config.net_domains = self.net_domains.unwrap_or(config.net_domains);
-        config.net_queue_entries = self.net_queue_entries.unwrap_or(config.net_queue_entries);
+        for option in OPTIONS {
+            if let Some(value) = self.given(option.name) {
+                (option.set)(&mut config, value);
+            }
+        }
+        // What the preset gives a part goes with the part.
+        for option in OPTIONS.iter().filter(|option| self.given(option.name).is_none()) {
+            let is_taken = |part: &&str| self.given(part) == Some(0);
+            if let (Some(_), Some(value)) = (option.of.filter(|part| is_taken(&part)), option.usual) {
+                (option.set)(&mut config, value);
+            }
+        }
         config.validate().map_err(by_option)?;
         Ok(config)
     }
 }
 
-/// The option that gives a field of the configuration its value.
+/// The option of commands that gives a field of the configuration its value, without its dashes.
+fn flag_of(field: &str) -> String {
+    let flag = OPTIONS.iter().find(|option| option.name == field).and_then(ArrayOption::command_flag);
+    flag.unwrap_or_else(|| field.replace('_', "-"))
+}
+
+/// The same with its dashes.
 fn option(field: &str) -> String {
-    match field {
-        "l2_bank_lines" => "--l2-lines".to_string(),
-        _ => format!("--{}", field.replace('_', "-")),
-    }
+    format!("--{}", flag_of(field))
 }
 
 /// The options that make `config`: its preset, and all that differs from it. The retire trace has
@@ -244,23 +160,24 @@ fn option(field: &str) -> String {
 /// If the preset is not known.
 pub fn arguments(config: &Config) -> anyhow::Result<String> {
     let mut text = format!("--preset {}", config.preset);
-    for (field, value) in differences(config, &Config::preset(&config.preset)?)? {
-        let option = option(&field);
-        match value {
-            _ if field == "trace" => {}
-            serde_json::Value::Bool(true) if field != "local_window" => text += &format!(" {option}"),
-            serde_json::Value::Bool(on) => text += &format!(" {option}={on}"),
-            value => text += &format!(" {option} {value}"),
-        }
+    for (option, value) in differences(config, &Config::preset(&config.preset)?) {
+        let Some(flag) = option.command_flag() else { continue };
+        text += &match (option.is_switch(), value) {
+            (true, 0) => format!(" --{}", negation(&flag)),
+            (true, _) => format!(" --{flag}"),
+            (false, value) => format!(" --{flag} {value}"),
+        };
     }
     Ok(text)
 }
 
-/// The fields of `config`, and their values, that `usual` has with another value.
-fn differences(config: &Config, usual: &Config) -> anyhow::Result<Vec<(String, serde_json::Value)>> {
-    let usual = serde_json::to_value(usual)?;
-    let serde_json::Value::Object(fields) = serde_json::to_value(config)? else { return Ok(Vec::new()) };
-    Ok(fields.into_iter().filter(|(name, value)| usual[name] != *value).collect())
+/// The options that `config` has with another value than `usual`, and that value.
+fn differences<'a>(
+    config: &'a Config,
+    usual: &'a Config,
+) -> impl Iterator<Item = (&'static ArrayOption, usize)> + 'a {
+    let changed = |option: &&ArrayOption| (option.get)(config) != (option.get)(usual);
+    OPTIONS.iter().filter(changed).map(|option| (option, (option.get)(config)))
 }
 
 /// What is wrong with a configuration, by the names of the options.
@@ -269,6 +186,9 @@ fn by_option(error: ConfigError) -> anyhow::Error {
         ConfigError::UnknownPreset(_) => anyhow!("--{error}"),
         ConfigError::Range { field, value, expected } => {
             anyhow!("{}: {value} is not possible; expected {expected}", option(field))
+        }
+        ConfigError::Without { field, value, part, usual } => {
+            anyhow!("{}: {value} is not possible without {}; expected {usual}", option(field), option(part))
         }
         ConfigError::Needs { part, needs } => {
             anyhow!("{}: not possible without {}", option(part), option(needs))
@@ -302,18 +222,19 @@ pub fn library(
     change: impl FnOnce(&mut ModelOptions),
 ) -> anyhow::Result<ModelLibrary> {
     let design = design(config)?;
-    let about = about(config)? + if trace { ", waveforms" } else { "" };
+    let about = about(config) + if trace { ", waveforms" } else { "" };
     let mut options = ModelOptions { trace, about, ..hermes_testbench::model::options(&design) };
     change(&mut options);
     build(&design, &options, quiet)
 }
 
 /// An array in words, for the list of the cache: its preset, and what differs from it.
-fn about(config: &Config) -> anyhow::Result<String> {
+fn about(config: &Config) -> String {
     let usual = Config::preset(&config.preset).unwrap_or_else(|_| config.clone());
-    let text = |(name, value): (String, serde_json::Value)| format!(", {} {value}", name.replace('_', "-"));
-    let differences = differences(config, &usual)?.into_iter().map(text);
-    Ok(differences.fold(config.preset.clone(), |text, difference| text + &difference))
+    let text = |(option, value): (&ArrayOption, usize)| {
+        format!(", {} {}", option.name.replace('_', "-"), option.shown(value))
+    };
+    differences(config, &usual).map(text).fold(config.preset.clone(), |text, difference| text + &difference)
 }
 
 /// What a model is of.
@@ -405,12 +326,61 @@ mod tests {
         ] {
             assert_eq!(parsed(text).net_queue_entries, entries, "{text}");
         }
-        for text in ["--network --net-queue-entries 3", "--net-queue-entries 2"] {
+        for (text, expected) in [
+            ("--network --net-queue-entries 3", "; expected 1, 2, 4 or 8"),
+            ("--net-queue-entries 2", " without --network; expected 8"),
+        ] {
             let line = Line::try_parse_from(format!("hermes {text}").split_whitespace()).unwrap();
             let error = line.array.config().unwrap_err().to_string();
-            assert!(error.starts_with("--net-queue-entries: "), "{error}");
-            assert!(error.contains("expected 1, 2, 4 or 8"), "{error}");
+            assert!(error.starts_with("--net-queue-entries: ") && error.ends_with(expected), "{error}");
         }
+    }
+
+    /// A switch is given and taken away, the last one counts; what a switch needs comes with it, but
+    /// not against the user; what the preset gives a part goes with the part.
+    #[test]
+    fn switches_are_given_and_taken() {
+        assert!(!parsed("--preset paper --no-local-window").local_window);
+        assert!(parsed("--preset paper --no-local-window --local-window").local_window);
+        assert!(!parsed("--aes --no-aes").aes);
+        assert!(parsed("--compare-and-swap").atomics);
+        assert!(parsed("--preset fpga --network-functions 2").local_window);
+        let none = parsed("--preset pangaea --command-threads 0");
+        assert_eq!((none.command_cache_lines, none.uli_channels, none.spawn_slots), (0, 0, 16));
+        for (text, expected) in [
+            ("--network --no-atomics", "--network: not possible without --atomics"),
+            ("--preset node --no-atomics", "--network: not possible without --atomics"),
+            ("--drop-when-full", "--drop-when-full: not possible without --packet-ports"),
+            ("--l2-lines 17", "--l2-lines: 17 is not possible; expected a power of two, 16 to 4096"),
+            (
+                "--command-cache-lines 64",
+                "--command-cache-lines: 64 is not possible without --command-threads; expected 0",
+            ),
+            (
+                "--network-functions 2 --load-counters",
+                "--network-functions: not possible together with --load-counters",
+            ),
+        ] {
+            let line = Line::try_parse_from(format!("hermes {text}").split_whitespace()).unwrap();
+            assert_eq!(line.array.config().unwrap_err().to_string(), expected, "{text}");
+        }
+    }
+
+    /// What the help says of a number stands behind its first sentence.
+    #[test]
+    fn help_names_the_values() {
+        use clap::CommandFactory as _;
+        let help = Line::command().render_long_help().to_string();
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for expected in [
+            "--l2-lines <NUMBER> Lines of 64 bytes in a bank of the L2: a power of two, 16 to 4096",
+            "--spawn-slots <NUMBER> Slots of the thread spawner, each for one job: 0, 8 or 16; 0: the array",
+            "each of another line: 1, 2, 4 or 8; only with --atomics. More let more lanes through",
+            "--network The array has a network interface (RoCEv2): puts of other nodes and to them; needs --atomics",
+        ] {
+            assert!(words.contains(expected), "{expected}: {words}");
+        }
+        assert!(!words.contains("--no-aes") && words.contains("--no-atomics"), "{words}");
     }
 
     /// A configuration that says nothing of them, as one of a former version, has as many as there
@@ -436,9 +406,7 @@ mod tests {
             let names = serde_json::to_value(&plain).unwrap();
             fields = names.as_object().unwrap().keys().cloned().collect();
             for field in &fields {
-                // No option takes from a preset what it has.
-                let is_on = names[field] == Value::Bool(true) && field != "local_window";
-                if ["preset", "trace"].contains(&field.as_str()) || is_on {
+                if ["preset", "trace"].contains(&field.as_str()) {
                     continue;
                 }
                 let Some(config) = changed(&plain, field) else { continue };

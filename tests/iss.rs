@@ -97,7 +97,7 @@ fn a_packet_is_what_it_is_on_the_array() {
     folder.succeed("gen-trace --kind imix --packets 23 -o in.pcap");
     folder.write("ports", [7u32, 8, 9, 1].map(u32::to_le_bytes).concat());
     let what = "--kernel looks.elf --pcap in.pcap --table ports=ports --argument 5";
-    for local in ["--local-window", "--local-window=false"] {
+    for local in ["--local-window", "--no-local-window"] {
         folder.succeed(&format!(
             "run {what} {ARRAY} {local} --mem-latency 20 -o out.pcap --verdicts out.csv --dump ports=table --dump ports_bytes=bytes"
         ));

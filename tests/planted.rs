@@ -63,7 +63,7 @@ fn a_buffer_on_the_stack_that_is_too_small() {
 #[test]
 fn a_store_over_the_code() {
     let folder = folder("code", include_str!("planted/code.c"));
-    for more in ["", "--local-window=false"] {
+    for more in ["", "--no-local-window"] {
         folder.fail(
             &run("code", more),
             &["store access", "(code.c:6)", "(byte 8 of the kernel's code): 20 threads"],

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use hermes_hdl::emit::{emit, EmitError};
 use hermes_hdl::prelude::*;
+use hermes_rtl::config::CoreOptions;
 use hermes_rtl::{board, command, control, core, functions, host, l2, net, queues, spawn, stream, trace};
 
 #[path = "units/guards.rs"]
@@ -46,9 +47,9 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("scoreboard", &core::Scoreboard::default()),
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),
-        unit("warp_scheduler", &core::WarpScheduler::new(32, false, 0, 0)),
+        unit("warp_scheduler", &core::WarpScheduler::new(CoreOptions::default())),
         unit("boot_first", &core::BootFirst::default()),
-        unit("front_end", &core::FrontEnd::<2>::new(32, false, 0, 0)),
+        unit("front_end", &core::FrontEnd::<2>::new(CoreOptions::default())),
         // Four rows to clear.
         unit("owner_that_clears", &functions::CoreOwner::new(2, 2, 4)),
         unit("packet_check", &guards::PacketCheck::default()),

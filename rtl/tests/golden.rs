@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use hermes_hdl::emit::{Design, Direction};
-use hermes_rtl::config::Config;
+use hermes_rtl::config::{Config, ConfigError, OPTIONS};
 use hermes_rtl::top::emit_top;
 use sha2::{Digest, Sha256};
 
@@ -27,58 +27,53 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
 }
 
+/// The preset with the values that options have in one of the two configurations with many of them,
+/// but for those that it cannot have there.
+fn with_options(plain: &Config, which: usize) -> Config {
+    let mut config = plain.clone();
+    for option in OPTIONS {
+        if let Some(value) = option.golden[which] {
+            (option.set)(&mut config, value);
+        }
+    }
+    while let Err(ConfigError::Range { field, .. }) = config.validate() {
+        let option = OPTIONS.iter().find(|option| option.name == field).unwrap();
+        let own = (option.get)(plain);
+        assert!((option.get)(&config) != own, "{field}: not possible as in the preset either");
+        (option.set)(&mut config, own);
+    }
+    config.validate().unwrap();
+    config
+}
+
 /// The presets as they are, with everything that there is but a trace buffer, and with that: no
-/// array has a thread spawner beside it.
+/// array has a thread spawner beside it. Network functions, which exclude much, are on their own.
 fn configurations() -> Vec<(String, Config)> {
     let mut list = Vec::new();
     for preset in Config::PRESETS {
         let plain = Config::preset(preset).unwrap();
-        let all = Config {
-            aes: true,
-            atomics: true,
-            compare_and_swap: true,
-            oldest_first: true,
-            local_window: true,
-            packet_ports: true,
-            command_threads: 1,
-            command_cache_lines: 64,
-            uli_channels: 2,
-            spawn_slots: 16,
-            network: true,
-            load_counters: true,
-            drop_when_full: true,
-            adaptive_timeout: true,
-            least_occupied_issue: true,
-            trace: true,
-            ..plain.clone()
-        };
-        let rest = Config {
-            l2_look_up_cycle: true,
-            line_words: 1,
-            command_threads: 2,
-            command_instruction_cache_lines: 32,
-            command_instruction_cache_ways: 2,
-            network: true,
-            atomics: true,
-            l2_reservations: 2,
-            // As many as there are queues for.
-            net_domains: if plain.cores * plain.warps > 128 { 1 } else { 2 },
-            spawn_slots: 0,
-            fault_output: true,
-            trace_buffer: 64,
-            ..plain.clone()
-        };
         if preset == "default" {
             let functions = Config { network_functions: 4, packet_ports: true, trace: true, ..plain.clone() };
             let branches = Config { function_branches: true, ..functions.clone() };
             list.push((format!("{preset}-network-functions"), functions));
             list.push((format!("{preset}-function-branches"), branches));
         }
+        let (all, rest) = (with_options(&plain, 0), with_options(&plain, 1));
         list.push((preset.to_string(), plain));
         list.push((format!("{preset}-all-options"), all));
         list.push((format!("{preset}-other-options"), rest));
     }
     list
+}
+
+/// Each part that an array may have is in one of the configurations at least.
+#[test]
+fn no_part_is_left_out() {
+    let configurations = configurations();
+    for option in OPTIONS.iter().filter(|option| option.usual == Some(0)) {
+        let is_there = configurations.iter().any(|(_, config)| (option.get)(config) != 0);
+        assert!(is_there, "{}: is in no configuration on record", option.name);
+    }
 }
 
 /// What the configurations are as Verilog.

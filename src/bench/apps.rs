@@ -67,7 +67,7 @@ fn limit(app: &str, size: &str, moved: bool) -> Option<f64> {
 pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let preset = args.array.config_or("paper")?;
     // Two channels are what the figures are asked for, unless the user asks for another number.
-    let channels = args.array.channels().unwrap_or(2);
+    let channels = args.array.given("channels").unwrap_or(2);
     let config = Config { channels, l2_banks: preset.l2_banks.max(channels), ..preset };
     let entries: Vec<&AppEntry> = if args.apps.is_empty() {
         APPS.iter().collect()

@@ -44,7 +44,7 @@ pub struct Args {
 
 pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let preset = args.array.config_or("paper")?;
-    let channels = args.array.channels().unwrap_or(2);
+    let channels = args.array.given("channels").unwrap_or(2);
     let config = Config {
         channels,
         l2_banks: preset.l2_banks.max(channels),

@@ -35,11 +35,8 @@ const SHOWN: usize = 30;
 pub struct Args {
     #[command(flatten)]
     target: TargetArgs,
-    /// Values of an option of the array, each of which is synthesized: cores, lanes, warps,
-    /// l1-lines, line-words, l2-banks, l2-lines, l2-ways, l2-reservations, instruction-cache-lines
-    /// and instruction-cache-ways take numbers, l2-look-up-cycle, local-window, aes, atomics,
-    /// compare-and-swap, oldest-first and load-counters take true and false; several give every
-    /// combination
+    /// Values of an option of the array, each of which is synthesized: `lanes=2,4`,
+    /// `local-window=true,false`; several give every combination
     #[arg(long, value_name = "NAME=VALUE,VALUE", help_heading = "What to measure")]
     sweep: Vec<Sweep>,
     /// JSON of a run on such an array (`hermes run`, `hermes fpga run`): tells packets in 1,000

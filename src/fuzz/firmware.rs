@@ -38,10 +38,10 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     config.command_threads = config.command_threads.max(1);
     config.atomics = true;
     if config.command_cache_lines == 0 {
-        config.command_cache_lines = args.array.command_cache_lines().unwrap_or(CACHE_LINES);
+        config.command_cache_lines = args.array.given("command_cache_lines").unwrap_or(CACHE_LINES);
     }
     if config.uli_channels == 0 {
-        config.uli_channels = args.array.uli_channels_and_spawn_slots().0.unwrap_or(CHANNELS);
+        config.uli_channels = args.array.given("uli_channels").unwrap_or(CHANNELS);
     }
     config.trace = true;
     config.validate()?;

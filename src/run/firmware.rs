@@ -116,14 +116,14 @@ impl Ended {
 
 /// Gives an array a command processor for `firmware`, unless the user gave it one.
 pub fn give_processor(array: &ArrayArgs, firmware: &Firmware, config: &mut Config) -> anyhow::Result<()> {
-    match (array.command_threads(), config.command_threads) {
+    match (array.given("command_threads"), config.command_threads) {
         // That of the preset is as the preset has it.
         (None, 1..) | (Some(0), _) => return Ok(()),
         (None, 0) => config.command_threads = (firmware.harts as usize).next_power_of_two(),
         // How many harts there are says nothing of the rest.
         (Some(_), _) => {}
     }
-    let (channels, slots) = array.uli_channels_and_spawn_slots();
+    let (channels, slots) = (array.given("uli_channels"), array.given("spawn_slots"));
     let usual = |own: usize, usual: usize| if own > 0 { own } else { usual };
     config.uli_channels = channels.unwrap_or(usual(config.uli_channels, CHANNELS));
     config.spawn_slots = slots.unwrap_or(usual(config.spawn_slots, SPAWN_SLOTS));

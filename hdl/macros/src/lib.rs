@@ -30,7 +30,7 @@ use proc_macro::TokenStream;
 ///   reset, and a register's next value is its present one.
 /// - `#[new(name: Type, ..)]` at the struct makes a private `fn wired(name: Type, ..) -> Self`, in
 ///   which a field has the value of its `#[init(value)]`, a `Vec` with `#[count(n)]` has `n`
-///   default elements, and every other field has its default. Without `#[new]`, a struct with such
+///   default elements (one or none if `n` is a `bool`), and every other field has its default. Without `#[new]`, a struct with such
 ///   a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
 /// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`,

@@ -289,12 +289,31 @@ impl<const N: usize> Integer for Bits<N> {
 }
 
 /// A list of defaults.
-pub fn defaults<T: Default>(count: usize) -> Vec<T> {
+pub fn defaults<T: Default>(count: impl ElementCount) -> Vec<T> {
+    let count = count.elements();
     let mut list = Vec::with_capacity(count);
     while list.len() < count {
         list.push(T::default());
     }
     list
+}
+
+/// How many elements a `#[count(..)]` asks for: a number, or one if a part is there.
+pub trait ElementCount {
+    /// The number of elements.
+    fn elements(self) -> usize;
+}
+
+impl ElementCount for usize {
+    fn elements(self) -> usize {
+        self
+    }
+}
+
+impl ElementCount for bool {
+    fn elements(self) -> usize {
+        self.into()
+    }
 }
 
 /// Types that a port can have; the derive macros `LogicStruct` and `LogicState` implement it.

@@ -2,8 +2,14 @@
 //! connects them.
 
 use hermes_hdl::prelude::*;
+use hermes_rtl::config::CoreOptions;
 use hermes_rtl::core::{AccessWindow, AddressRegion, DecodeStage};
 use hermes_rtl::functions::{FetchWindow, PacketWindow};
+
+/// A core with network functions.
+fn with_functions() -> CoreOptions {
+    CoreOptions { local_window: true, network_functions: 2, ..CoreOptions::default() }
+}
 
 /// Finds whether a lane's address is in the packets of its warp.
 ///
@@ -136,7 +142,7 @@ pub struct FetchCheck {
     /// The cause.
     pub cause: Signal<Out, Bits<5>>,
     window: FetchWindow,
-    #[init(DecodeStage::with_functions(2, false))]
+    #[init(DecodeStage::new(2, with_functions()))]
     decode: DecodeStage,
     pc_d: Register<Bits<30>>,
     boot_d: Register<Bit>,

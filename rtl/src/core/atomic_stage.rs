@@ -1,6 +1,7 @@
 //! Atomic instructions in stages R to W.
 
 use super::{AccessWindow, AddressRegion, WINDOWS};
+use crate::config::CoreOptions;
 use crate::ports::{AtomicInFlight, AtomicRequest, PacketBounds, ReadWindows};
 use hermes_hdl::prelude::*;
 
@@ -14,7 +15,7 @@ use hermes_hdl::prelude::*;
 ///    those in the scratchpad, which has no atomic operations.
 /// 3. With network functions window 0 is that of [`AccessWindow`] with `packets`.
 #[derive(LogicBlock)]
-#[new(guards: usize)]
+#[new(options: CoreOptions)]
 pub struct AtomicStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -42,34 +43,34 @@ pub struct AtomicStage<const LANES: usize> {
     /// Stage W: lanes whose access is refused. Only atomic instructions have any.
     pub refused: Signal<Out, Bits<LANES>>,
     /// Stage D: the packets of the warp (one element with network functions).
-    #[count(guards)]
+    #[count(options.functions())]
     pub packets: Vec<Flipped<PacketBounds>>,
     /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).
     code_r: Register<Bits<7>>,
     code_x: Register<Bits<7>>,
     code_w: Register<Bits<7>>,
     refused_w: Register<Bits<LANES>>,
-    #[init(vec![AccessWindow::new(guards), AccessWindow::new(0)])]
+    #[init(vec![AccessWindow::new(options.functions().into()), AccessWindow::new(0)])]
     window: Vec<AccessWindow>,
     #[init(Pack::new(LANES))]
     outside: Pack<Bit, 1, LANES>,
     #[count(LANES)]
     region: Vec<AddressRegion>,
-    #[init(guards)]
+    #[init(options.functions().into())]
     _guards: usize,
 }
 
 impl<const LANES: usize> Default for AtomicStage<LANES> {
     /// The stage of a core whose windows are those of the registers.
     fn default() -> Self {
-        Self::new(0)
+        Self::new(CoreOptions::default())
     }
 }
 
 impl<const LANES: usize> AtomicStage<LANES> {
-    /// The stage of a core without (`guards` 0) or with network functions (1).
-    pub fn new(guards: usize) -> Self {
-        Self::wired(guards)
+    /// The stage of a core with these options.
+    pub fn new(options: CoreOptions) -> Self {
+        Self::wired(options)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The data memory of a core.
 
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
+use crate::config::CoreOptions;
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
 use crate::ports::{
     AtomicAnswer, AtomicRequest, LateResult, LineError, LineRead, LineWrite, Look, MemoryRequest,
@@ -27,7 +28,7 @@ use hermes_hdl::prelude::*;
 /// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
-#[new(cache_lines: usize, atomics: usize, looks: usize, compares: usize, line_words: usize, words: usize, clears: usize)]
+#[new(options: CoreOptions, words: usize)]
 pub struct DataMemory<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -46,14 +47,14 @@ pub struct DataMemory<const LANES: usize> {
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
     /// It is an atomic operation (one element with atomic instructions).
-    #[count(atomics)]
+    #[count(options.atomics)]
     pub request_atomic: Vec<AtomicRequest>,
     /// To the registers: what `amocas.w` compares with is to be read (one element with
     /// compare-and-swap).
-    #[count(compares)]
+    #[count(options.compare_and_swap)]
     pub compare_read: Vec<RegisterRead>,
     /// Its value of each lane, in the cycle after it was read.
-    #[count(LANES * compares)]
+    #[count(LANES * usize::from(options.compare_and_swap))]
     pub compare_value: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back, from shared memory and from the scratchpad
@@ -95,7 +96,7 @@ pub struct DataMemory<const LANES: usize> {
     /// Stores, with tags 0 to 31, and atomic operations, with tag 32 + lane.
     pub write: LineWrite,
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
-    #[count(atomics)]
+    #[count(options.atomics)]
     pub atomic_answer: Vec<AtomicAnswer>,
 
     // To the counters, each high for one cycle
@@ -108,21 +109,21 @@ pub struct DataMemory<const LANES: usize> {
 
     /// To the warps that wait for writes (one element with atomic instructions and a network
     /// interface).
-    #[count(looks)]
+    #[count(options.network)]
     pub look: Vec<Look>,
     /// From the owner of the cores: a row of the scratchpad is cleared (one element with network
     /// functions).
-    #[count(clears)]
+    #[count(options.functions())]
     pub clear: Vec<Flipped<RowClear>>,
-    #[init(MemoryStage::new(atomics > 0))]
+    #[init(MemoryStage::new(options.atomics))]
     stage: MemoryStage<LANES>,
-    #[init(LoadStoreUnit::new(line_words))]
+    #[init(LoadStoreUnit::new(options))]
     load_store: LoadStoreUnit<LANES>,
-    #[init(DataCache::new(cache_lines.ilog2() as usize))]
+    #[init(DataCache::new(options.l1_lines.ilog2() as usize))]
     data_cache: DataCache,
-    #[init(Scratchpad::new(clears))]
+    #[init(Scratchpad::new(options.functions().into()))]
     scratchpad: Scratchpad<LANES>,
-    #[init((0..atomics).map(|_| AtomicPath::new(looks, compares > 0)).collect())]
+    #[init(options.atomics.then(|| AtomicPath::new(options)).into_iter().collect())]
     atomic_path: Vec<AtomicPath<LANES>>,
     #[count(LANES)]
     loaded: Vec<LoadValue>,
@@ -135,18 +136,18 @@ pub struct DataMemory<const LANES: usize> {
     sign_extend_q: Register<Bit>,
     loads: Register<Bit>,
     /// 1 with atomic instructions, else 0.
-    #[init(atomics)]
+    #[init(options.atomics.into())]
     _atomics: usize,
     /// 1 with atomic instructions and a network interface, else 0.
-    #[init(looks)]
+    #[init(options.network.into())]
     _looks: usize,
     /// 1 with compare-and-swap, else 0.
-    #[init(compares)]
+    #[init(options.compare_and_swap.into())]
     _compares: usize,
     /// 1 without atomic instructions, else 0.
-    #[init(1 - atomics)]
+    #[init((!options.atomics).into())]
     _no_atomics: usize,
-    #[init(clears)]
+    #[init(options.functions().into())]
     _clears: usize,
     #[init(words)]
     _words: usize,
@@ -155,39 +156,15 @@ pub struct DataMemory<const LANES: usize> {
 }
 
 impl<const LANES: usize> DataMemory<LANES> {
-    /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions,
-    /// and these in a core without or with a `network` interface, without or with compare-and-swap
-    /// (`compares`). Up to `line_words` words are read
-    /// from a line at once, and the stores of as many lanes merged in a cycle.
+    /// The data memory of a core with these options.
     ///
     /// # Panics
     /// If the lines of the cache are not a power of two from 2 to 65536, the lanes not one up to
-    /// 32, or `line_words` not a power of two.
-    pub fn new(cache_lines: usize, atomics: bool, network: bool, compares: bool, line_words: usize) -> Self {
-        Self::checked(cache_lines, atomics, network, compares, line_words, 0)
-    }
-
-    /// As [`Self::new`], of a core with network functions and without a network interface.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn with_functions(cache_lines: usize, atomics: bool, compares: bool, line_words: usize) -> Self {
-        Self::checked(cache_lines, atomics, false, compares, line_words, 1)
-    }
-
-    fn checked(
-        cache_lines: usize,
-        atomics: bool,
-        network: bool,
-        compares: bool,
-        line_words: usize,
-        clears: usize,
-    ) -> Self {
-        assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
-        let words = LANES.min(line_words);
-        let looks = usize::from(atomics && network);
-        let compares = usize::from(atomics && compares);
-        Self::wired(cache_lines, usize::from(atomics), looks, compares, line_words, words, clears)
+    /// 32, or the words at once not a power of two.
+    pub fn new(options: CoreOptions) -> Self {
+        let CoreOptions { l1_lines, line_words, .. } = options;
+        assert!(l1_lines.is_power_of_two(), "DataMemory: {l1_lines} lines");
+        Self::wired(options, LANES.min(line_words))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Native tests of [`DataMemory`](super::DataMemory) with a model memory.
 
 use super::{DataMemory, FROM_MEMORY, FROM_SCRATCHPAD};
+use crate::config::CoreOptions;
 use crate::config::SCRATCHPAD_ADDRESS;
 use crate::memory::testing::{bits_to_line, line_to_bits, loaded_value, random, strobe, LineMemory};
 use crate::memory::SCRATCHPAD_BYTES;
@@ -142,7 +143,12 @@ struct Bench {
 
 impl Bench {
     fn new(atomics: bool, words: usize) -> Self {
-        let mut uut = DataMemory::new(64, atomics, atomics, false, words);
+        let mut uut = DataMemory::new(CoreOptions {
+            atomics,
+            network: atomics,
+            line_words: words,
+            ..CoreOptions::default()
+        });
         reset!(uut);
         Self {
             uut,

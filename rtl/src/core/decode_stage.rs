@@ -1,6 +1,7 @@
 //! Stage D: from the instruction to the controls of stages R and X.
 
 use super::{AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
+use crate::config::CoreOptions;
 use crate::ports::{
     Arithmetic, ArithmeticRegisters, ControlRegisters, Controls, DecodeOutcome, FetchAddress,
     FetchedInstruction, FetchedWord, Forwards, HazardQuery, JobStart, KernelSetup, OperandRegisters,
@@ -20,7 +21,7 @@ use hermes_hdl::prelude::*;
 /// and nothing is reported. The instruction of a warp that has run for too long becomes a fault of
 /// all lanes that run, whatever it is and even if it is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize, networks: usize, locals: usize, compares: bool, functions: usize)]
+#[new(lanes: usize, options: CoreOptions)]
 pub struct DecodeStage {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -82,38 +83,38 @@ pub struct DecodeStage {
     /// To the lanes: what they read in stage R.
     pub read_operands: Flipped<Operands>,
     /// What the warp started with (one element with a thread spawner).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub job: Vec<JobStart>,
     /// Lanes that run the instruction in stage D (one element with a network interface).
-    #[count(networks)]
+    #[count(options.network)]
     pub running: Vec<Signal<In, Bits<32>>>,
     /// From the hazard check: it cannot be executed yet, for another reason than sleep (one element
     /// with a network interface, as the next).
-    #[count(networks)]
+    #[count(options.network)]
     pub hazard: Vec<Signal<In, Bit>>,
     /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits.
-    #[count(networks)]
+    #[count(options.network)]
     pub holds: Vec<Signal<In, Bit>>,
     /// The instruction in stage D is a `wrs` and has to sleep.
-    #[count(networks)]
+    #[count(options.network)]
     pub sleeps: Vec<Signal<Out, Bit>>,
     /// What a `wrs` that was in stage D a cycle ago does.
-    #[count(networks)]
+    #[count(options.network)]
     pub sleep: Vec<Flipped<SleepRequest>>,
     /// From the core's context: `lr.w` is legal (one element with network functions).
-    #[count(functions)]
+    #[count(options.functions())]
     pub may_reserve: Vec<Signal<In, Bit>>,
     /// The instruction in stage I is outside the fetch window: it becomes a fault, whether it is in
     /// the cache or not (one element with network functions, as the next).
-    #[count(functions)]
+    #[count(options.functions())]
     pub outside: Vec<Signal<In, Bit>>,
     /// To the instruction cache: that in stage D was.
-    #[count(functions)]
+    #[count(options.functions())]
     pub refused: Vec<Signal<Out, Bit>>,
     rom: BootRom,
-    #[init(Decoder::new(compares))]
+    #[init(Decoder::new(options.compare_and_swap))]
     decoder: Decoder,
-    #[init(ThreadIndex::new(lanes, spawns, networks, locals))]
+    #[init(ThreadIndex::new(lanes, options))]
     thread_index: ThreadIndex,
     word_d: Register<Bits<32>>,
     hit_d: Register<Bit>,
@@ -127,41 +128,33 @@ pub struct DecodeStage {
     replay_q: Register<Bit>,
     fence_q: Register<Bit>,
     /// The successor set of the `fence` has R.
-    #[count(networks)]
+    #[count(options.network)]
     acquires_q: Vec<Register<Bit>>,
-    #[count(networks)]
+    #[count(options.network)]
     sleep_q: Vec<Register<Bit>>,
-    #[count(networks)]
+    #[count(options.network)]
     brief_q: Vec<Register<Bit>>,
-    #[count(networks)]
+    #[count(options.network)]
     wrs_q: Vec<Register<Bit>>,
-    #[count(functions)]
+    #[count(options.functions())]
     refused_d: Vec<Register<Bit>>,
     alu_decoder: AluDecoder,
     controls: ControlRegisters,
     arithmetic: ArithmeticRegisters,
     operands: OperandRegisters,
     base_q: Register<Bits<32>>,
-    #[init(spawns)]
+    #[init(options.spawns().into())]
     _spawns: usize,
-    #[init(networks)]
+    #[init(options.network.into())]
     _networks: usize,
-    #[init(functions)]
+    #[init(options.functions().into())]
     _functions: usize,
 }
 
 impl DecodeStage {
-    /// The stage of a core with `lanes` lanes that runs packets alone (`spawns` 0), or packets and
-    /// spawned threads (1), without (`networks` 0) or with a network interface (1), without
-    /// (`locals` 0) or with a local window (1), without or with compare-and-swap.
-    pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize, compares: bool) -> Self {
-        Self::wired(lanes, spawns, networks, locals, compares, 0)
-    }
-
-    /// The stage of a core with `lanes` lanes and network functions, which has a local window and
-    /// runs packets alone.
-    pub fn with_functions(lanes: usize, compares: bool) -> Self {
-        Self::wired(lanes, 0, 0, 1, compares, 1)
+    /// The stage of a core with `lanes` lanes and these options.
+    pub fn new(lanes: usize, options: CoreOptions) -> Self {
+        Self::wired(lanes, options)
     }
 }
 

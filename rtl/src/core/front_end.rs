@@ -1,6 +1,7 @@
 //! Stages S and C: choose a warp and fetch its context.
 
 use super::{LostCycle, ProgramCounters, WarpScheduler};
+use crate::config::CoreOptions;
 use crate::ports::{
     Completions, DecodeOutcome, FetchAddress, FetchAddressRegisters, FetchedInstruction, Flush, Lookup,
     PathContext, WarpContext, WarpContextRegisters, WarpFinish, WarpProgress, WarpStart,
@@ -22,7 +23,7 @@ use hermes_hdl::prelude::*;
 /// warp follows from its start alone. The ports of [`WarpScheduler`] that have the same names here
 /// are passed through.
 #[derive(LogicBlock)]
-#[new(warps: usize, oldest_first: bool, spawns: usize, networks: usize, functions: usize)]
+#[new(options: CoreOptions)]
 pub struct FrontEnd<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -77,37 +78,37 @@ pub struct FrontEnd<const LANES: usize> {
     pub occupied: Signal<Out, Bit>,
     /// From warp issue: the warp that starts is one of spawned threads (one element with a thread
     /// spawner, as the next).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_spawned: Vec<Signal<In, Bit>>,
     /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_entry: Vec<Signal<In, Bits<30>>>,
     /// From stage D, with `outcome.control`: it waits for a write into the L2 (one element with a
     /// network interface, as the next).
-    #[count(networks)]
+    #[count(options.network)]
     pub sleep_valid: Vec<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
-    #[count(networks)]
+    #[count(options.network)]
     pub wake: Vec<Signal<In, Bits<32>>>,
     /// From warp issue: lanes with which the warp starts, whatever its count (one element with
     /// network functions).
-    #[count(functions)]
+    #[count(options.functions())]
     pub start_lanes: Vec<Signal<In, Bits<LANES>>>,
     /// Stage I: packetIdx of lane 0 (one element with network functions, as the next).
-    #[count(functions)]
+    #[count(options.functions())]
     pub fetched_packet: Vec<Signal<Out, PacketIndex>>,
     /// Stage I: packets with which the warp was formed.
-    #[count(functions)]
+    #[count(options.functions())]
     pub fetched_count: Vec<Signal<Out, ThreadCount>>,
-    #[init(WarpScheduler::new(warps, oldest_first, spawns, networks))]
+    #[init(WarpScheduler::new(options))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
     starts: RamSync<Bits<38>, 5>,
-    #[count(spawns)]
+    #[count(options.spawns())]
     entry: Vec<RamSync<Bits<31>, 5>>,
-    #[count(functions)]
+    #[count(options.functions())]
     first_lanes: Vec<RamSync<Bits<LANES>, 5>>,
-    #[count(functions)]
+    #[count(options.functions())]
     fetched_count_q: Vec<Register<ThreadCount>>,
     depth: RamSync<Bits<6>, 5>,
     active: RamSync<Bits<LANES>, 5>,
@@ -143,26 +144,21 @@ pub struct FrontEnd<const LANES: usize> {
     all_lanes: Constant<Bits<LANES>>,
     #[init(Constant::new((LANES as u64).into()))]
     lanes: Constant<Bits<6>>,
-    #[init(spawns)]
+    #[init(options.spawns().into())]
     _spawns: usize,
-    #[init(networks)]
+    #[init(options.network.into())]
     _networks: usize,
-    #[init(functions)]
+    #[init(options.functions().into())]
     _functions: usize,
 }
 
 impl<const LANES: usize> FrontEnd<LANES> {
-    /// The front end of a core with `warps` warp slots that runs packets alone (`spawns` 0), or
-    /// packets and spawned threads (1), without (`networks` 0) or with a network interface (1); see
-    /// [`WarpScheduler::new`].
-    pub fn new(warps: usize, oldest_first: bool, spawns: usize, networks: usize) -> Self {
-        Self::wired(warps, oldest_first, spawns, networks, 0)
-    }
-
-    /// The front end of a core that runs packets alone, and warps that start with some of their
-    /// lanes.
-    pub fn with_functions(warps: usize, oldest_first: bool) -> Self {
-        Self::wired(warps, oldest_first, 0, 0, 1)
+    /// The front end of a core with these options; see [`WarpScheduler::new`].
+    ///
+    /// # Panics
+    /// If there are not 1 to 32 warp slots.
+    pub fn new(options: CoreOptions) -> Self {
+        Self::wired(options)
     }
 }
 

@@ -1,6 +1,7 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
 use super::{AesUnit, BSource, LaneAlu, Multiplier};
+use crate::config::CoreOptions;
 use crate::ports::{Arithmetic, LaneOutcome, LaneValues, Operands, SlotEvent};
 use hermes_hdl::prelude::*;
 
@@ -32,7 +33,7 @@ pub enum OperandSource {
 /// The registers between X and W hold their values while `advance` is low; writes are gated by the
 /// core.
 #[derive(LogicBlock)]
-#[new(aes: bool, compares: usize, traps: usize)]
+#[new(options: CoreOptions)]
 pub struct Lane {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -76,10 +77,10 @@ pub struct Lane {
     pub fault_address: Signal<In, Bits<9>>,
     /// Stage W: bits 31:12 of the PC to which a lane that faults goes instead of EXIT, if `trap` is
     /// high, at its depth (one element with a thread spawner, as the next).
-    #[count(traps)]
+    #[count(options.spawns())]
     pub trap_page: Vec<Signal<In, Bits<20>>>,
     /// Stage W: it goes there.
-    #[count(traps)]
+    #[count(options.spawns())]
     pub trap: Vec<Signal<In, Bit>>,
     /// The lane writes the long-latency result that was taken a cycle ago.
     pub late: Signal<In, Bit>,
@@ -105,14 +106,14 @@ pub struct Lane {
     pub path_key: Signal<Out, Bits<36>>,
     /// Register that was read at `rs2_address` at the last edge with `advance`, without what is
     /// forwarded (one element with compare-and-swap).
-    #[count(compares)]
+    #[count(options.compare_and_swap)]
     pub register: Vec<Signal<Out, Bits<32>>>,
     registers_1: RamNoCollision<32, 9>,
     registers_2: RamNoCollision<32, 9>,
     paths: RamNoCollision<36, 5>,
     alu: LaneAlu,
     multiplier: Multiplier,
-    #[count(usize::from(aes))]
+    #[count(options.aes)]
     aes_unit: Vec<AesUnit>,
     /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next
     /// three see [`OperandSource`]. Each lane has its own copies, since they select all bits of its
@@ -131,19 +132,18 @@ pub struct Lane {
     taken_w: Register<Bit>,
     written_q: Register<Bits<32>>,
     late_q: Register<Bits<32>>,
-    #[init(usize::from(aes))]
+    #[init(options.aes.into())]
     _aes_units: usize,
-    #[init(compares)]
+    #[init(options.compare_and_swap.into())]
     _compares: usize,
-    #[init(traps)]
+    #[init(options.spawns().into())]
     _traps: usize,
 }
 
 impl Lane {
-    /// A lane, with AES instructions or without, with compare-and-swap or without, with a trap
-    /// entry or without.
-    pub fn new(aes: bool, compares: bool, traps: bool) -> Self {
-        Self::wired(aes, usize::from(compares), usize::from(traps))
+    /// A lane of a core with these options; it has a trap entry beside a thread spawner.
+    pub fn new(options: CoreOptions) -> Self {
+        Self::wired(options)
     }
 }
 

@@ -5,26 +5,16 @@ use super::testing::*;
 use crate::config::CoreOptions;
 use hermes_hdl::prelude::bits;
 
-const NETWORK: CoreOptions = CoreOptions {
-    warps: 32,
-    aes: false,
-    atomics: true,
-    compare_and_swap: false,
-    oldest_first: false,
-    local_window: false,
-    line_words: 4,
-    l1_lines: 16,
-    instruction_cache_lines: 16,
-    instruction_cache_ways: 1,
-    spawns: false,
-    network: true,
-    l2_banks: 1,
-    trace: false,
-    trace_buffer: false,
-    functions: false,
-    branches: false,
-    load_counters: false,
-};
+/// A core with a network interface, and small caches.
+fn network() -> CoreOptions {
+    CoreOptions {
+        atomics: true,
+        network: true,
+        l1_lines: 16,
+        instruction_cache_lines: 16,
+        ..CoreOptions::default()
+    }
+}
 
 /// `fence` with these sets: 8 I, 4 O, 2 R, 1 W.
 fn fence(predecessor: u32, successor: u32) -> u32 {
@@ -56,7 +46,7 @@ fn the_leader_is_the_lowest_running_lane() {
         .add(A0, A0, A4)
         .ret();
     for (count, leaders) in [(8, [0, 1, 0, 3, 3, 3, 3, 3]), (2, [0, 1, 9, 9, 9, 9, 9, 9])] {
-        let mut bench = Bench::<8>::with(&program, 5, NETWORK);
+        let mut bench = Bench::<8>::with(&program, 5, network());
         (8..16).for_each(|packet| bench.write_word(VERDICTS + 4 * packet, 9));
         bench.start(1, 8, count);
         bench.run(1);
@@ -99,7 +89,7 @@ fn a_fence_without_reads_behind_it_keeps_the_data_cache() {
     for (predecessor, successor) in [(3, 13), (1, 2)] {
         let fence = fence(predecessor, successor);
         let acquires = successor & 2 != 0;
-        assert_eq!(second_load(NETWORK, fence), if acquires { 6 } else { 5 }, "{fence:#x}");
+        assert_eq!(second_load(network(), fence), if acquires { 6 } else { 5 }, "{fence:#x}");
     }
     assert_eq!(second_load(CoreOptions::default(), fence(3, 1)), 6);
 }
@@ -125,7 +115,7 @@ const ARGUMENT_LINE: u32 = ARGUMENT >> 6;
 /// Cycles of a kernel of these words, if the line of ARGUMENT is written after `write` cycles, or
 /// the watchdog has a limit; and its faults.
 fn waits(words: &[u32], write: Option<u64>, watchdog: u64) -> (u64, usize) {
-    let mut bench = Bench::<1>::with(&program_of(words), 8, NETWORK);
+    let mut bench = Bench::<1>::with(&program_of(words), 8, network());
     bench.core.watchdog_limit.next = bits(watchdog);
     bench.start(3, 0, 1);
     while bench.finished.is_empty() {
@@ -158,7 +148,7 @@ fn a_warp_sleeps_until_the_line_is_written() {
     }
     // A write that a bank can have accepted behind the look counts, wherever it comes; the look saw
     // those before it.
-    let mut bench = Bench::<1>::with(&program_of(&[LOOK, WRS_NTO]), 8, NETWORK);
+    let mut bench = Bench::<1>::with(&program_of(&[LOOK, WRS_NTO]), 8, network());
     bench.start(3, 0, 1);
     while !bench.memory.contains_key(&ARGUMENT_LINE) {
         bench.cycle();
@@ -185,7 +175,7 @@ fn a_warp_sleeps_until_the_line_is_written() {
 #[test]
 fn a_wrs_that_cannot_be_fetched_is_a_fault() {
     for words in [&[WRS_NTO][..], &[WRS_STO], &[LOOK, WRS_NTO]] {
-        let mut bench = Bench::<1>::with(&program_of(words), 8, NETWORK);
+        let mut bench = Bench::<1>::with(&program_of(words), 8, network());
         bench.failing.insert(KERNEL >> 6);
         bench.start(3, 0, 1);
         bench.run(1);
@@ -201,7 +191,7 @@ fn a_warp_that_sleeps_has_nothing_under_way() {
     let store = 0x00d6_2023; // sw a3, 0(a2)
     for words in [&[LOOK, WRS_NTO][..], &[LOOK, store, WRS_NTO], &[LOOK, store, store, WRS_STO]] {
         for warps in [1, 6] {
-            let mut bench = Bench::<1>::with(&program_of(words), 40, NETWORK);
+            let mut bench = Bench::<1>::with(&program_of(words), 40, network());
             (0..warps).for_each(|warp| bench.start(warp, warp as u32, 1));
             let mut falls = [0; 6];
             while bench.finished.len() < warps as usize {

@@ -1,6 +1,7 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
 use super::{BootFirst, IssueTurns, LostCycle, OldestFirst};
+use crate::config::CoreOptions;
 use crate::control::{slot_mask, BinaryEncoder, PriorityEncoder};
 use crate::ports::{Completions, Flush, SchedulingOutcome, SlotStart, WarpFinish, WarpProgress};
 use hermes_hdl::prelude::*;
@@ -25,7 +26,7 @@ use hermes_hdl::prelude::*;
 /// An ended slot without outstanding stores is offered as `finish_*` and leaves the core when that
 /// is accepted.
 #[derive(LogicBlock)]
-#[new(warps: usize, ages: usize, spawns: usize, firsts: usize, networks: usize)]
+#[new(options: CoreOptions, ages: usize, firsts: usize)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -34,7 +35,7 @@ pub struct WarpScheduler {
     /// From warp issue.
     pub start: SlotStart,
     /// From warp issue: it is one of spawned threads (one element with a thread spawner).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_spawned: Vec<Signal<In, Bit>>,
     /// From stage W: the pipeline takes `issue_*` at this edge.
     pub advance: Signal<In, Bit>,
@@ -70,10 +71,10 @@ pub struct WarpScheduler {
     pub occupied: Signal<Out, Bit>,
     /// From stage D, with `outcome.control`: the instruction waits for a write into the L2 (one
     /// element with a network interface, as the next).
-    #[count(networks)]
+    #[count(options.network)]
     pub sleep_valid: Vec<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
-    #[count(networks)]
+    #[count(options.network)]
     pub wake: Vec<Signal<In, Bits<32>>>,
     occupied_slots: Register<Bits<32>>,
     fresh: Register<Bits<32>>,
@@ -81,7 +82,7 @@ pub struct WarpScheduler {
     fetch: Register<Bits<32>>,
     waiting: Register<Bits<32>>,
     ended: Register<Bits<32>>,
-    #[count(networks)]
+    #[count(options.network)]
     asleep: Vec<Register<Bits<32>>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
@@ -96,31 +97,30 @@ pub struct WarpScheduler {
     finish_choice: PriorityEncoder,
     /// The slots in which warps start, and the bits of their numbers: what is kept of the others
     /// takes no registers.
-    #[init(slot_mask(warps))]
+    #[init(slot_mask(options.warps))]
     warp_slots: Constant<Bits<32>>,
-    #[init(Constant::new((warps.next_power_of_two() as u64 - 1).into()))]
+    #[init(Constant::new((options.warps.next_power_of_two() as u64 - 1).into()))]
     slot_bits: Constant<Bits<5>>,
     #[init(ages)]
     _ages: usize,
     #[init(1 - ages)]
     _turns: usize,
-    #[init({ let _ = spawns; firsts })]
+    #[init(firsts)]
     _firsts: usize,
-    #[init(networks)]
+    #[init(options.network.into())]
     _networks: usize,
 }
 
 impl WarpScheduler {
-    /// A round-robin scheduler, or one that chooses the warp that started first, of the lowest
-    /// `warps` slots, for packets alone (`spawns` 0) or packets and spawned threads (1), without
-    /// (`networks` 0) or with a network interface (1).
+    /// The scheduler of a core with these options: round-robin, or the warp that started first.
     ///
     /// # Panics
-    /// If `warps` is not 1 to 32.
-    pub fn new(warps: usize, oldest_first: bool, spawns: usize, networks: usize) -> Self {
+    /// If there are not 1 to 32 warp slots.
+    pub fn new(options: CoreOptions) -> Self {
+        let CoreOptions { warps, oldest_first, .. } = options;
         assert!((1..=32).contains(&warps), "WarpScheduler: {warps} warp slots, expected 1 to 32");
-        let firsts = if oldest_first { 0 } else { spawns };
-        Self::wired(warps, usize::from(oldest_first), spawns, firsts, networks)
+        let firsts = usize::from(options.spawns() && !oldest_first);
+        Self::wired(options, oldest_first.into(), firsts)
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
     /// Runs warps in the lowest `slots` slots.
     fn issues_and_finishes(slots: usize) {
         let mut rng = hermes_hdl::testing::random();
-        let mut unit = WarpScheduler::new(slots, false, 0, 0);
+        let mut unit = WarpScheduler::new(CoreOptions { warps: slots, ..CoreOptions::default() });
         let mut warps = [Warp::Absent; 32];
         let mut storing = 0u64;
         let mut passed_over = [0; 32];

@@ -43,7 +43,7 @@ const LONG_WAIT: usize = 10;
 /// - Beside stage W, long-latency results of loads and divisions ([`DivideUnit`]) are written to
 ///   registers out of order ([`LateResults`]).
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize, locals: usize, compares: usize, functions: usize)]
+#[new(options: CoreOptions)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -74,89 +74,89 @@ pub struct ShaderCore<const LANES: usize> {
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
-    #[count(usize::from(options.atomics))]
+    #[count(options.atomics)]
     pub atomic_answer: Vec<AtomicAnswer>,
     /// To the banks of the L2: reservations of a warp end (one element with atomic instructions).
-    #[count(atomics)]
+    #[count(options.atomics)]
     pub reservation_end: Vec<ReservationEnd>,
     /// From warp issue and the thread spawner: what the warp that starts is (one element with a
     /// thread spawner, as the next).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_job: Vec<JobStart>,
     /// SPAWN_WATCHDOG register.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn_watchdog_limit: Vec<Signal<In, Bits<31>>>,
     /// To the DCQ: a thread of the warp that finished ended with a fault.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub finish_faulted: Vec<Signal<Out, Bit>>,
     /// To the fault collector: job of the warp, its slot in bits 3:0; bit 4: the warp is one of
     /// spawned threads.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub fault_job: Vec<Signal<Out, WarpJob>>,
     /// Registers FAULT_ENTRY and FAULT_CAUSES.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub trap_control: Vec<LaneTrapControl>,
     /// To FAULT_TRAPS: lanes that went to the trap entry.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub trapped: Vec<Signal<Out, Bits<6>>>,
     /// From the banks of the L2, with a network interface: lines were written.
-    #[count(banks)]
+    #[count(options.watched_banks())]
     pub written_line: Vec<Flipped<WrittenLine>>,
     /// Its event counters.
     pub counters: CoreCounters,
     /// The cycles that it lost.
     pub lost: LostCycleCounters,
     /// Its retire trace (see [`RetireTrace`]), if it is there.
-    #[count(traces)]
+    #[count(options.trace)]
     pub trace: Vec<Trace>,
     /// What a trace buffer is told (one element with a trace buffer). Every output is
     /// combinational and describes the current cycle.
-    #[count(usize::from(options.trace_buffer))]
+    #[count(options.trace_buffer > 0)]
     pub told: Vec<CoreTrace<LANES>>,
     /// To the load counters (one element with them): a data line is found in the data cache.
-    #[count(usize::from(options.load_counters))]
+    #[count(options.load_counters)]
     pub line_hit: Vec<Signal<Out, Bit>>,
     /// From warp issue: lanes with which the warp starts (one element with network functions, as
     /// the next).
-    #[count(functions)]
+    #[count(options.functions())]
     pub start_lanes: Vec<Signal<In, Bits<32>>>,
     /// To the control path: lanes of the warp that was offered as finished in the cycle before.
-    #[count(functions)]
+    #[count(options.functions())]
     pub finished: Vec<FinishedLanes>,
     /// Codes of their verdicts (one element where packets branch).
-    #[count(usize::from(options.branches))]
+    #[count(options.function_branches)]
     pub finished_codes: Vec<Signal<Out, Bits<128>>>,
     /// From the core's context: what its network function may do.
-    #[count(functions)]
+    #[count(options.functions())]
     pub guards: Vec<Flipped<FunctionGuards>>,
     /// From the owner of the cores: a row of registers and scratchpad is cleared.
-    #[count(functions)]
+    #[count(options.functions())]
     pub clear: Vec<Flipped<RowClear>>,
-    #[init(if functions == 0 { FrontEnd::new(options.warps, options.oldest_first, spawns, networks) } else { FrontEnd::with_functions(options.warps, options.oldest_first) })]
+    #[init(FrontEnd::new(options))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
-    #[init(if functions == 0 { DecodeStage::new(LANES, spawns, networks, locals, compares > 0) } else { DecodeStage::with_functions(LANES, compares > 0) })]
+    #[init(DecodeStage::new(LANES, options))]
     decode: DecodeStage,
     read: ReadStage<LANES>,
-    #[init((0..LANES).map(|_| Lane::new(options.aes, compares > 0, spawns > 0)).collect())]
+    #[init((0..LANES).map(|_| Lane::new(options)).collect())]
     lane: Vec<Lane>,
-    #[init(match (functions, spawns) { (0, 0) => WriteStage::new(locals), (0, _) => WriteStage::with_traps(locals), _ => WriteStage::with_functions() })]
+    #[init(WriteStage::new(options))]
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
-    #[init(if functions == 0 { DataMemory::new(options.l1_lines, options.atomics, options.network, compares > 0, options.line_words) } else { DataMemory::with_functions(options.l1_lines, options.atomics, compares > 0, options.line_words) })]
+    #[init(DataMemory::new(options))]
     data_memory: DataMemory<LANES>,
-    #[init((0..atomics).map(|_| AtomicStage::new(functions)).collect())]
+    #[init(options.atomics.then(|| AtomicStage::new(options)).into_iter().collect())]
     atomic_stage: Vec<AtomicStage<LANES>>,
-    #[count(atomics)]
+    #[count(options.atomics)]
     atomic_turns: Vec<AtomicTurns>,
-    #[count(atomics)]
+    #[count(options.atomics)]
     reservation_ends: Vec<ReservationEnds>,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
-    #[init(Watchdog::new(spawns, networks))]
+    #[init(Watchdog::new(options))]
     watchdog: Watchdog,
-    #[init((0..networks).map(|_| WarpWaits::new(banks, BRIEF_WAIT, LONG_WAIT)).collect())]
+    #[init(options.network.then(|| WarpWaits::new(options.l2_banks, BRIEF_WAIT, LONG_WAIT)).into_iter().collect())]
     waits: Vec<WarpWaits>,
     late: LateResults<LANES>,
     event_counters: EventCounters,
@@ -166,28 +166,28 @@ pub struct ShaderCore<const LANES: usize> {
     a0_address: RegisterAddress,
     late_address: RegisterAddress,
     hazards: Hazards,
-    #[init(vec![AccessWindow::new(functions), AccessWindow::new(0)])]
+    #[init(vec![AccessWindow::new(options.functions().into()), AccessWindow::new(0)])]
     window: Vec<AccessWindow>,
-    #[count(locals)]
+    #[count(options.local_window)]
     local: Vec<LocalWindow<LANES>>,
     divide: DivideUnit<LANES>,
     instruction_count: InstructionCount,
     lost_cycles: LostCycles,
-    #[init(FaultBuffer::new(spawns))]
+    #[init(FaultBuffer::new(options.spawns().into()))]
     faults: FaultBuffer,
-    #[count(spawns)]
+    #[count(options.spawns())]
     spawned: Vec<SpawnedWarps>,
-    #[count(spawns)]
+    #[count(options.spawns())]
     lane_traps: Vec<LaneTraps<LANES>>,
-    #[count(functions)]
+    #[count(options.functions())]
     survivors: Vec<Survivors<LANES>>,
-    #[count(usize::from(options.branches))]
+    #[count(options.function_branches)]
     codes: Vec<VerdictCodes<LANES>>,
-    #[count(functions)]
+    #[count(options.functions())]
     packet_window: Vec<PacketWindow>,
-    #[count(functions)]
+    #[count(options.functions())]
     fetch_window: Vec<FetchWindow>,
-    #[count(traces)]
+    #[count(options.trace)]
     retire_trace: Vec<RetireTrace<LANES>>,
     #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]
     number: Vec<Constant<Bits<32>>>,
@@ -195,27 +195,27 @@ pub struct ShaderCore<const LANES: usize> {
     aes_enabled: Constant<Bit>,
     #[init(Constant::new(options.atomics))]
     atomics_enabled: Constant<Bit>,
-    #[init(atomics)]
+    #[init(options.atomics.into())]
     _atomics: usize,
-    #[init(traces)]
+    #[init(options.trace.into())]
     _traces: usize,
-    #[init(usize::from(options.trace_buffer))]
+    #[init(usize::from(options.trace_buffer > 0))]
     _told: usize,
-    #[init(usize::from(options.load_counters))]
+    #[init(options.load_counters.into())]
     _loads: usize,
-    #[init(spawns)]
+    #[init(options.spawns().into())]
     _spawns: usize,
-    #[init(networks)]
+    #[init(options.network.into())]
     _networks: usize,
-    #[init(banks)]
+    #[init(options.watched_banks())]
     _banks: usize,
-    #[init(locals)]
+    #[init(options.local_window.into())]
     _locals: usize,
-    #[init(compares)]
+    #[init(options.compare_and_swap.into())]
     _compares: usize,
-    #[init(functions)]
+    #[init(options.functions().into())]
     _functions: usize,
-    #[init(usize::from(options.branches))]
+    #[init(options.function_branches.into())]
     _branches: usize,
 }
 
@@ -239,18 +239,10 @@ impl<const LANES: usize> ShaderCore<LANES> {
             options.atomics || !options.compare_and_swap,
             "ShaderCore: {options:?}: compare_and_swap needs atomics"
         );
-        let alone = options.local_window && !options.spawns && !options.network;
-        assert!(alone || !options.functions, "ShaderCore: {options:?}: functions");
-        assert!(options.functions || !options.branches, "ShaderCore: {options:?}: branches");
-        let traces = usize::from(options.trace);
-        let atomics = usize::from(options.atomics);
-        let spawns = usize::from(options.spawns);
-        let networks = usize::from(options.network);
-        let banks = networks * options.l2_banks;
-        let locals = usize::from(options.local_window);
-        let compares = usize::from(options.compare_and_swap);
-        let functions = usize::from(options.functions);
-        Self::wired(options, traces, atomics, spawns, networks, banks, locals, compares, functions)
+        let alone = options.local_window && !options.spawns() && !options.network;
+        assert!(alone || !options.functions(), "ShaderCore: {options:?}: functions");
+        assert!(options.functions() || !options.function_branches, "ShaderCore: {options:?}: branches");
+        Self::wired(options)
     }
 
     /// With a network interface: the slot whose warp falls asleep, and whether a store of it is

@@ -1,6 +1,6 @@
 //! Values that follow from a thread's place: packetIdx, slot address, stack, verdict address.
 
-use crate::config::LOCAL_WINDOW_ADDRESS;
+use crate::config::{CoreOptions, LOCAL_WINDOW_ADDRESS};
 use crate::control::PriorityEncoder;
 use crate::ports::{JobArguments, ThreadPlaces};
 use hermes_hdl::prelude::*;
@@ -48,7 +48,7 @@ use hermes_hdl::prelude::*;
 ///
 /// Combinational. `known` is low for any other number.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize, networks: usize, locals: usize)]
+#[new(lanes: usize, options: CoreOptions)]
 pub struct ThreadIndex {
     /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
@@ -81,31 +81,29 @@ pub struct ThreadIndex {
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
     /// What the warp started with (one element with a thread spawner).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start: Vec<JobArguments>,
     /// Lanes that run the instruction (one element with a network interface).
-    #[count(networks)]
+    #[count(options.network)]
     pub running: Vec<Signal<In, Bits<32>>>,
-    #[count(networks)]
+    #[count(options.network)]
     lowest: Vec<PriorityEncoder>,
     #[init(Constant::new(u64::from(lanes.trailing_zeros()).into()))]
     lanes_log2: Constant<Bits<5>>,
-    #[init(spawns)]
+    #[init(options.spawns().into())]
     _spawns: usize,
-    #[init(networks)]
+    #[init(options.network.into())]
     _networks: usize,
-    #[init(locals)]
+    #[init(options.local_window.into())]
     _locals: usize,
-    #[init((0..locals).map(|_| Constant::new(u64::from(LOCAL_WINDOW_ADDRESS).into())).collect())]
+    #[init(options.local_window.then(|| Constant::new(u64::from(LOCAL_WINDOW_ADDRESS).into())).into_iter().collect())]
     window: Vec<Constant<Bits<32>>>,
 }
 
 impl ThreadIndex {
-    /// The unit of a core with `lanes` lanes (a power of two) that runs packets alone (`spawns` 0),
-    /// or packets and spawned threads (1), without (`networks` 0) or with a network interface (1),
-    /// without (`locals` 0) or with a local window (1).
-    pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize) -> Self {
-        Self::wired(lanes, spawns, networks, locals)
+    /// The unit of a core with `lanes` lanes (a power of two) and these options.
+    pub fn new(lanes: usize, options: CoreOptions) -> Self {
+        Self::wired(lanes, options)
     }
 }
 
@@ -217,7 +215,7 @@ mod tests {
     use hermes_hdl::prelude::simulate;
 
     fn unit() -> ThreadIndex {
-        let mut unit = ThreadIndex::new(8, 0, 0, 0);
+        let mut unit = ThreadIndex::new(8, CoreOptions::default());
         unit.core.next = 3.into();
         unit.packet.next = 1027.into();
         unit.slot.next = 5.into();
@@ -301,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_lowest_running_lane_is_a_csr_with_a_network_interface() {
-        let mut unit = ThreadIndex::new(8, 0, 1, 0);
+        let mut unit = ThreadIndex::new(8, CoreOptions { network: true, ..CoreOptions::default() });
         unit.number.next = 0xccb.into();
         for running in 1..256_u64 {
             unit.running[0].next = running.into();
@@ -311,7 +309,7 @@ mod tests {
                 assert_eq!(value(&unit, lane), running.trailing_zeros(), "{running:#b}");
             }
         }
-        let mut unit = ThreadIndex::new(8, 1, 0, 0);
+        let mut unit = ThreadIndex::new(8, CoreOptions { spawn_slots: 8, ..CoreOptions::default() });
         unit.number.next = 0xccb.into();
         assert!(simulate(&mut unit, 10));
         assert!(!unit.known.val());
@@ -319,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_spawned_thread_has_the_arguments_of_its_job() {
-        let mut unit = ThreadIndex::new(8, 1, 0, 0);
+        let mut unit = ThreadIndex::new(8, CoreOptions { spawn_slots: 8, ..CoreOptions::default() });
         unit.packet.next = 100.into();
         unit.setup.ring_slots_log2.next = 1.into();
         unit.setup.ring_base.next = 0x10_0000.into();
@@ -351,7 +349,7 @@ mod tests {
 
     #[test]
     fn all_stacks_begin_at_the_same_address_with_a_local_window() {
-        let mut with = ThreadIndex::new(8, 0, 0, 1);
+        let mut with = ThreadIndex::new(8, CoreOptions { local_window: true, ..CoreOptions::default() });
         with.setup.stack_bytes_log2.next = 9.into();
         with.setup.stack_base.next = 0x40_0000.into();
         with.slot.next = 5.into();

@@ -1,5 +1,6 @@
 //! Which warps have run for too long.
 
+use crate::config::CoreOptions;
 use crate::ports::SlotStart;
 use hermes_hdl::prelude::*;
 
@@ -17,7 +18,7 @@ use hermes_hdl::prelude::*;
 /// 4. A slot that never had a warp since power-up may show as overdue while the limit is not 0.
 /// 5. With a thread spawner `spawn_limit` holds for warps of spawned threads in place of `limit`.
 #[derive(LogicBlock)]
-#[new(spawns: usize, networks: usize)]
+#[new(options: CoreOptions)]
 pub struct Watchdog {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -37,13 +38,13 @@ pub struct Watchdog {
     pub overdue: Signal<Out, Bit>,
     /// SPAWN_WATCHDOG register: cycles that a warp of spawned threads may run; 0: for ever (one
     /// element with a thread spawner, as the next).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn_limit: Vec<Signal<In, Bits<31>>>,
     /// Slots whose warp is one of spawned threads.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawned_slots: Vec<Signal<In, Bits<32>>>,
     /// Slots of the warps that are overdue (one element with a network interface).
-    #[count(networks)]
+    #[count(options.network)]
     pub overdue_slots: Vec<Signal<Out, Bits<32>>>,
     starts: RamAsync<Bits<32>, 5>,
     visited: Register<Bits<5>>,
@@ -51,17 +52,16 @@ pub struct Watchdog {
     age: Register<Bits<32>>,
     late: Register<Bits<32>>,
     overdue_q: Register<Bit>,
-    #[init(spawns)]
+    #[init(options.spawns().into())]
     _spawns: usize,
-    #[init(networks)]
+    #[init(options.network.into())]
     _networks: usize,
 }
 
 impl Watchdog {
-    /// The watchdog of a core that runs packets alone (`spawns` 0), or packets and spawned threads
-    /// (1), without (`networks` 0) or with a network interface (1).
-    pub fn new(spawns: usize, networks: usize) -> Self {
-        Self::wired(spawns, networks)
+    /// The watchdog of a core with these options.
+    pub fn new(options: CoreOptions) -> Self {
+        Self::wired(options)
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn warps_are_overdue_between_the_limit_and_34_cycles_after_it() {
         let mut random = hermes_hdl::testing::random();
-        let mut uut = Watchdog::new(0, 0);
+        let mut uut = Watchdog::new(CoreOptions::default());
         reset!(uut);
         let mut starts = [None::<u64>; 32];
         let (mut limit, mut limited_since) = (0, 0);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_answer_is_held_while_the_pipeline_stands() {
-        let mut uut = Watchdog::new(0, 0);
+        let mut uut = Watchdog::new(CoreOptions::default());
         reset!(uut);
         uut.limit.next = bits(10);
         // Cycles, slot in stage C, whether the pipeline moves, whether a warp starts in slot 7,

@@ -1,6 +1,7 @@
 //! Stage W: faults, next path, memory requests and register writes of a warp-instruction.
 
 use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
+use crate::config::CoreOptions;
 use crate::ports::{
     Controls, DivideStart, Flush, InFlight, LaneErrors, LaneOutcome, LaneValues, LocalAccess, MemoryRequest,
     PathContext, PathStart, Retired, WarpContext, WarpContextRegisters, WarpFault, WarpProgress,
@@ -42,7 +43,7 @@ use hermes_hdl::prelude::*;
 /// they write the address of the instruction in place of a verdict then, and what takes the record
 /// drops it.
 #[derive(LogicBlock)]
-#[new(locals: usize, functions: usize, traps: usize)]
+#[new(options: CoreOptions)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -67,10 +68,10 @@ pub struct WriteStage<const LANES: usize> {
     #[count(WINDOWS)]
     pub window: Vec<WindowDistance>,
     /// Stage X, from the local window (one element with a local window).
-    #[count(locals)]
+    #[count(options.local_window)]
     pub local: Vec<LocalAccess<LANES>>,
     /// Stage X: the instruction is a load or a store, and not EXIT.
-    #[count(locals)]
+    #[count(options.local_window)]
     pub execute_accesses: Vec<Signal<Out, Bit>>,
     /// A long-latency result is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
@@ -126,10 +127,10 @@ pub struct WriteStage<const LANES: usize> {
     pub fault: WarpFault,
     /// Lanes that fault go to the trap entry (one element with a thread spawner, as the next).
     /// Depends on `fault.cause`, `fault.pc` and `of_failed_load`.
-    #[count(traps)]
+    #[count(options.spawns())]
     pub traps: Vec<Signal<In, Bit>>,
     /// The fault is that of a load that failed.
-    #[count(traps)]
+    #[count(options.spawns())]
     pub of_failed_load: Vec<Signal<Out, Bit>>,
     /// An instruction retires.
     pub fire: Signal<Out, Bit>,
@@ -138,7 +139,7 @@ pub struct WriteStage<const LANES: usize> {
     /// It belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
     /// It is EXIT, if the instruction retires: its lanes end (one element with network functions).
-    #[count(functions)]
+    #[count(options.functions())]
     pub exits: Vec<Signal<Out, Bit>>,
     /// To the counters: a kernel instruction retires.
     pub retired: Flipped<Retired>,
@@ -170,32 +171,22 @@ pub struct WriteStage<const LANES: usize> {
     mixed_q: Register<Bit>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
-    #[init(AccessCheck::new(locals))]
+    #[init(AccessCheck::new(options.local_window.into()))]
     check: AccessCheck<LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
-    #[init(locals)]
+    #[init(options.local_window.into())]
     _locals: usize,
-    #[init(functions)]
+    #[init(options.functions().into())]
     _functions: usize,
-    #[init(traps)]
+    #[init(options.spawns().into())]
     _traps: usize,
 }
 
 impl<const LANES: usize> WriteStage<LANES> {
-    /// The stage of a core without (`locals` 0) or with a local window (1).
-    pub fn new(locals: usize) -> Self {
-        Self::wired(locals, 0, 0)
-    }
-
-    /// The stage of a core with a trap entry, without (`locals` 0) or with a local window (1).
-    pub fn with_traps(locals: usize) -> Self {
-        Self::wired(locals, 0, 1)
-    }
-
-    /// The stage of a core with a local window and network functions.
-    pub fn with_functions() -> Self {
-        Self::wired(1, 1, 0)
+    /// The stage of a core with these options; it has a trap entry beside a thread spawner.
+    pub fn new(options: CoreOptions) -> Self {
+        Self::wired(options)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::access_window::distance;
 use super::{WriteStage, WINDOWS};
+use crate::config::CoreOptions;
 use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
 use rand::Rng;
@@ -12,7 +13,7 @@ use rand::Rng;
 #[test]
 fn a_record_has_all_lanes_that_fault() {
     let mut random = hermes_hdl::testing::random();
-    let mut uut = WriteStage::<4>::new(0);
+    let mut uut = WriteStage::<4>::new(CoreOptions::default());
     reset!(uut);
     uut.read.active.next = bits(15);
     uut.read.alive.next = bits(15);
@@ -91,7 +92,7 @@ fn load(uut: &mut WriteStage<4>, slot: u64, addresses: [u64; 4]) {
 /// it comes again; those of other warps, and later ones of its own, are not held up.
 #[test]
 fn an_access_that_faults_is_sent_back_first() {
-    let mut uut = WriteStage::<4>::new(0);
+    let mut uut = WriteStage::<4>::new(CoreOptions::default());
     reset!(uut);
     open_a_window(&mut uut);
     uut.read.active.next = bits(15);

@@ -1,5 +1,6 @@
 //! Atomic operations of a core on their way to the L2.
 
+use crate::config::CoreOptions;
 use crate::ports::{AtomicAnswer, AtomicOperands, LateResult, LineError, LineWrite, Look, RegisterRead};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
@@ -26,7 +27,7 @@ use hermes_hdl::prelude::*;
 ///
 /// With the answer, the data cache removes the line, as it does for a store.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(looks: usize, compares: usize, compare_lanes: usize)]
+#[new(options: CoreOptions)]
 pub struct AtomicPath<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -57,10 +58,10 @@ pub struct AtomicPath<const LANES: usize> {
 
     // To and from the registers
     /// The destination register is to be read (one element with compare-and-swap).
-    #[count(compares)]
+    #[count(options.compare_and_swap)]
     pub compare_read: Vec<RegisterRead>,
     /// Its value of each lane, in the cycle after it was read.
-    #[count(compare_lanes)]
+    #[count(LANES * usize::from(options.compare_and_swap))]
     pub compare_value: Vec<Signal<In, Bits<32>>>,
 
     // From the store path
@@ -92,7 +93,7 @@ pub struct AtomicPath<const LANES: usize> {
     /// The line of the values could not be read.
     pub result_error: Flipped<LineError>,
     /// To the warps that wait for writes (one element with a network interface).
-    #[count(looks)]
+    #[count(options.network)]
     pub look: Vec<Look>,
 
     under_way: Register<Bit>,
@@ -114,43 +115,41 @@ pub struct AtomicPath<const LANES: usize> {
     #[count(LANES)]
     value: Vec<Register<Bits<32>>>,
     /// Value that each lane compares with.
-    #[count(compare_lanes)]
+    #[count(LANES * usize::from(options.compare_and_swap))]
     compare: Vec<Register<Bits<32>>>,
     /// It is to be read.
-    #[count(compares)]
+    #[count(options.compare_and_swap)]
     reading: Vec<Register<Bit>>,
     /// It was read at the last edge.
-    #[count(compares)]
+    #[count(options.compare_and_swap)]
     arrives: Vec<Register<Bit>>,
     /// A store was offered and not accepted.
     store_waits: Register<Bit>,
-    #[count(looks)]
+    #[count(options.network)]
     looked: Vec<Register<Bit>>,
-    #[count(looks)]
+    #[count(options.network)]
     looked_line: Vec<Register<LineAddress>>,
     #[init(Pack::new(16))]
     words: Pack<Bits<32>, 32, 512>,
     #[init((0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect())]
     number: Vec<Constant<Bits<6>>>,
-    #[init(looks)]
+    #[init(options.network.into())]
     _looks: usize,
-    #[init(compares)]
+    #[init(options.compare_and_swap.into())]
     _compares: usize,
 }
 
 impl<const LANES: usize> Default for AtomicPath<LANES> {
     /// The path of a core without a network interface and compare-and-swap.
     fn default() -> Self {
-        Self::new(0, false)
+        Self::new(CoreOptions::default())
     }
 }
 
 impl<const LANES: usize> AtomicPath<LANES> {
-    /// The path of a core without (`looks` 0) or with a network interface (1), without or with
-    /// compare-and-swap.
-    pub fn new(looks: usize, compares: bool) -> Self {
-        let compares = usize::from(compares);
-        Self::wired(looks, compares, LANES * compares)
+    /// The path of a core with these options.
+    pub fn new(options: CoreOptions) -> Self {
+        Self::wired(options)
     }
 }
 
@@ -358,7 +357,8 @@ mod tests {
 
     fn random_operations(compares: bool) {
         let mut rng = random("atomic_path");
-        let mut uut = AtomicPath::<4>::new(0, compares);
+        let mut uut =
+            AtomicPath::<4>::new(CoreOptions { compare_and_swap: compares, ..CoreOptions::default() });
         reset!(uut);
         let (mut failures, mut stores, mut swaps) = (0, 0, 0);
         // What each lane compared with last.

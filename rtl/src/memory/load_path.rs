@@ -1,6 +1,7 @@
 //! From a coalesced load to read requests, and from their responses to the lanes' words.
 
 use super::{QueuePointers, QueueRam, WordSelect};
+use crate::config::CoreOptions;
 use crate::ports::{CacheAnswer, CacheRequest, CoalescedLine, LateResult, LineError, LoadStart, ValuePlace};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
@@ -124,11 +125,12 @@ pub struct LoadPath<const LANES: usize> {
 }
 
 impl<const LANES: usize> LoadPath<LANES> {
-    /// A path that selects up to `words` words from a line at once.
+    /// The path of a core with these options.
     ///
     /// # Panics
-    /// If `words` is not a power of two.
-    pub fn new(words: usize) -> Self {
+    /// If the words at once are not a power of two.
+    pub fn new(options: CoreOptions) -> Self {
+        let words = options.line_words;
         assert!(words.is_power_of_two(), "LoadPath: {words} words at once, expected a power of two");
         Self::wired(LANES.min(words))
     }
@@ -314,7 +316,7 @@ mod tests {
 
     #[test]
     fn lines_wait_for_their_answer() {
-        let mut uut = LoadPath::<1>::new(4);
+        let mut uut = LoadPath::<1>::new(CoreOptions::default());
         reset!(uut);
         uut.line_valid.next = true;
         uut.offered.lanes.next = bits(1);
@@ -370,7 +372,7 @@ mod tests {
 
     #[test]
     fn thirty_two_operations_have_a_tag() {
-        let mut uut = LoadPath::<1>::new(4);
+        let mut uut = LoadPath::<1>::new(CoreOptions::default());
         reset!(uut);
         uut.offered.lanes.next = bits(1);
         uut.offered.last.next = true;
@@ -394,7 +396,7 @@ mod tests {
     /// Cycles from the first to the last of 20 results, of lines from which `lanes` read the same
     /// word.
     fn cycles_of_20_lines(lanes: u64) -> u32 {
-        let mut uut = LoadPath::<8>::new(4);
+        let mut uut = LoadPath::<8>::new(CoreOptions::default());
         reset!(uut);
         uut.read.ready.next = true;
         uut.line_valid.next = true;
@@ -432,7 +434,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_nobody_waits_for_is_dropped() {
-        let mut uut = LoadPath::<1>::new(4);
+        let mut uut = LoadPath::<1>::new(CoreOptions::default());
         reset!(uut);
         tick!(uut);
         uut.answer.valid.next = true;

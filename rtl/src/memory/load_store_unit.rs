@@ -1,6 +1,7 @@
 //! The load/store unit of a core.
 
 use super::{Coalescer, LoadPath, StorePath};
+use crate::config::CoreOptions;
 use crate::ports::{
     CacheAnswer, CacheRequest, LaneRequest, LateResult, LineError, LineWrite, SlotEvent, ValuePlace,
 };
@@ -26,7 +27,7 @@ use hermes_hdl::prelude::*;
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be
 ///    written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(line_words: usize, words: usize)]
+#[new(options: CoreOptions, words: usize)]
 pub struct LoadStoreUnit<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -69,22 +70,21 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub line_write: Signal<Out, Bit>,
 
     coalescer: Coalescer<LANES>,
-    #[init(LoadPath::new(line_words))]
+    #[init(LoadPath::new(options))]
     load: LoadPath<LANES>,
-    #[init(StorePath::new(line_words))]
+    #[init(StorePath::new(options))]
     store: StorePath<LANES>,
     #[init(words)]
     _words: usize,
 }
 
 impl<const LANES: usize> LoadStoreUnit<LANES> {
-    /// A unit that reads up to `line_words` words from a line at once, and merges the stores of as
-    /// many lanes in a cycle.
+    /// The unit of a core with these options.
     ///
     /// # Panics
-    /// If `line_words` is not a power of two.
-    pub fn new(line_words: usize) -> Self {
-        Self::wired(line_words, LANES.min(line_words))
+    /// If the words at once are not a power of two.
+    pub fn new(options: CoreOptions) -> Self {
+        Self::wired(options, LANES.min(options.line_words))
     }
 }
 

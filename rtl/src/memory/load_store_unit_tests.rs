@@ -1,6 +1,7 @@
 //! Native tests of [`LoadStoreUnit`](super::LoadStoreUnit) with a model memory.
 
 use super::LoadStoreUnit;
+use crate::config::CoreOptions;
 use crate::memory::testing::{bits_to_line, line_to_bits, loaded_value, random, strobe, LineMemory};
 use crate::testing::{reset, settle, tick};
 use hermes_hdl::prelude::*;
@@ -84,7 +85,7 @@ struct Bench<const LANES: usize> {
 
 impl<const LANES: usize> Bench<LANES> {
     fn new(name: &str, words: usize, pace: f64) -> Self {
-        let mut uut = LoadStoreUnit::new(words);
+        let mut uut = LoadStoreUnit::new(CoreOptions { line_words: words, ..CoreOptions::default() });
         reset!(uut);
         Self {
             uut,

@@ -1,6 +1,7 @@
 //! From a coalesced store to write requests and their completion.
 
 use super::{QueuePointers, StoreAlign, StoreMerge};
+use crate::config::CoreOptions;
 use crate::ports::{CoalescedLine, HeldEntry, LineWrite, SlotEvent};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
@@ -89,11 +90,12 @@ pub struct StorePath<const LANES: usize> {
 }
 
 impl<const LANES: usize> StorePath<LANES> {
-    /// A path that merges `words` lanes in a cycle, or all if they are fewer.
+    /// The path of a core with these options.
     ///
     /// # Panics
-    /// If `words` is not a power of two.
-    pub fn new(words: usize) -> Self {
+    /// If the lanes a cycle are not a power of two.
+    pub fn new(options: CoreOptions) -> Self {
+        let words = options.line_words;
         assert!(words.is_power_of_two(), "StorePath: {words} lanes a cycle, expected a power of two");
         let group = LANES.min(words);
         let groups = LANES / group;
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn two_cycles_from_the_coalescer_to_the_request() {
-        let mut uut = StorePath::<2>::new(4);
+        let mut uut = StorePath::<2>::new(CoreOptions::default());
         reset!(uut);
         uut.line_valid.next = true;
         uut.offered.line.next = bits(77);
@@ -285,7 +287,7 @@ mod tests {
     /// A line takes a cycle for each group of lanes that writes to it; the highest lane wins.
     #[test]
     fn groups_of_lanes_are_merged_one_after_the_other() {
-        let mut uut = StorePath::<32>::new(4);
+        let mut uut = StorePath::<32>::new(CoreOptions::default());
         reset!(uut);
         uut.write.ready.next = true;
         uut.held.size.next = bits(2);
@@ -327,7 +329,7 @@ mod tests {
     #[test]
     fn operations_complete_in_order() {
         let mut rng = random("store_path");
-        let mut uut = StorePath::<1>::new(4);
+        let mut uut = StorePath::<1>::new(CoreOptions::default());
         reset!(uut);
         uut.line_valid.next = true;
         uut.offered.lanes.next = bits(1);

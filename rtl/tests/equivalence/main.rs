@@ -6,6 +6,7 @@
 //! work here (`docs/verification.md`).
 
 mod every_unit;
+mod options;
 
 mod inputs {
     //! Random inputs within the contracts of the units: a function of each unit that needs some.
@@ -44,6 +45,8 @@ macro_rules! units {
             use crate::inputs::$folder as inputs;
             #[allow(unused_imports)]
             use hermes_hdl::prelude::Bits;
+            #[allow(unused_imports)]
+            use crate::options::{by_word, functions, network, small_cache};
             #[allow(unused_imports)]
             use hermes_rtl::config::{Config, CoreOptions};
             use hermes_rtl::$folder::*;
@@ -182,31 +185,31 @@ units! {
         aes_unit: AesUnit::default();
         alu_decoder: AluDecoder::default(), 10_000, inputs::alu_decoder;
         atomic_stage: AtomicStage::<2>::default(), 3_000, inputs::atomic_stage;
-        atomic_stage_with_functions: AtomicStage::<2>::new(1), 3_000, inputs::atomic_stage;
+        atomic_stage_with_functions: AtomicStage::<2>::new(functions()), 3_000, inputs::atomic_stage;
         atomic_turns: AtomicTurns::default(), 20_000, inputs::atomic_turns;
         atomic_turns_with_few_starts: AtomicTurns::default(), 2_000, inputs::atomic_turns_with_few_starts;
         bit_count: BitCount::default();
         boot_first: BootFirst::default();
         boot_rom: BootRom::default();
         core_counters: EventCounters::default();
-        data_memory: DataMemory::<4>::new(4, false, false, false, 4), 1_000, inputs::data_memory;
-        data_memory_by_word: DataMemory::<4>::new(4, false, false, false, 1), 1_000, inputs::data_memory;
-        data_memory_with_atomics: DataMemory::<4>::new(4, true, true, true, 2), 1_000, inputs::data_memory;
-        data_memory_with_functions: DataMemory::<4>::with_functions(4, true, true, 4), 1_000, inputs::data_memory;
-        decode_stage: DecodeStage::new(8, 1, 1, 1, true);
-        decode_stage_with_functions: DecodeStage::with_functions(8, true);
+        data_memory: DataMemory::<4>::new(small_cache()), 1_000, inputs::data_memory;
+        data_memory_by_word: DataMemory::<4>::new(CoreOptions { line_words: 1, ..small_cache() }), 1_000, inputs::data_memory;
+        data_memory_with_atomics: DataMemory::<4>::new(CoreOptions { l1_lines: 4, line_words: 2, ..network() }), 1_000, inputs::data_memory;
+        data_memory_with_functions: DataMemory::<4>::new(CoreOptions { l1_lines: 4, atomics: true, compare_and_swap: true, ..functions() }), 1_000, inputs::data_memory;
+        decode_stage: DecodeStage::new(8, CoreOptions { spawn_slots: 8, local_window: true, ..network() });
+        decode_stage_with_functions: DecodeStage::new(8, CoreOptions { compare_and_swap: true, ..functions() });
         decoder: Decoder::default();
         divide_unit: DivideUnit::<4>::default(), 10_000, inputs::divide_unit;
         divider: Divider::default(), 10_000, inputs::divider;
         fault_buffer: FaultBuffer::new(1);
         fault_encoder: FaultEncoder::<8>::default();
-        front_end: FrontEnd::<4>::new(32, false, 1, 1);
-        front_end_with_functions: FrontEnd::<4>::with_functions(32, true);
+        front_end: FrontEnd::<4>::new(CoreOptions { spawn_slots: 8, ..network() });
+        front_end_with_functions: FrontEnd::<4>::new(CoreOptions { oldest_first: true, ..functions() });
         hazards: Hazards::default(), 10_000, inputs::hazards();
         instruction_count: InstructionCount::default();
         issue_turns: IssueTurns::new(false);
         issue_turns_with_first: IssueTurns::new(true);
-        lane: Lane::new(true, true, true), 10_000, inputs::lane;
+        lane: Lane::new(CoreOptions { aes: true, spawn_slots: 8, ..network() }), 10_000, inputs::lane;
         lane_alu: LaneAlu::default(), 10_000, inputs::lane_alu;
         lane_traps: LaneTraps::<4>::default(), 10_000, inputs::lane_traps;
         late_results: LateResults::<4>::default(), 2_000;
@@ -229,31 +232,31 @@ units! {
         // longer.
         shader_core: ShaderCore::<4>::default(), 1_500;
         shader_core_with_branches:
-            ShaderCore::<4>::new(CoreOptions { local_window: true, functions: true, branches: true, ..CoreOptions::default() }),
+            ShaderCore::<4>::new(CoreOptions { local_window: true, network_functions: 2, function_branches: true, ..CoreOptions::default() }),
             1_500, inputs::shader_core_with_functions;
         shader_core_with_functions:
-            ShaderCore::<4>::new(CoreOptions { local_window: true, atomics: true, functions: true, ..CoreOptions::default() }),
+            ShaderCore::<4>::new(CoreOptions { local_window: true, atomics: true, network_functions: 2, ..CoreOptions::default() }),
             1_500, inputs::shader_core_with_functions;
         shader_core_with_load_counters:
             ShaderCore::<4>::new(CoreOptions { load_counters: true, ..CoreOptions::default() }), 1_500;
         shader_core_with_local_window:
             ShaderCore::<4>::new(CoreOptions { local_window: true, ..CoreOptions::default() }), 1_500;
         shader_core_with_spawns_and_network:
-            ShaderCore::<2>::new(CoreOptions { atomics: true, compare_and_swap: true, spawns: true, network: true, ..CoreOptions::default() }),
+            ShaderCore::<2>::new(CoreOptions { atomics: true, compare_and_swap: true, spawn_slots: 8, network: true, ..CoreOptions::default() }),
             1_500;
         spawned_warps: SpawnedWarps::default();
         substitution_box: SubstitutionBox::default();
-        thread_index: ThreadIndex::new(8, 1, 1, 1);
-        warp_scheduler: WarpScheduler::new(32, false, 0, 0);
-        warp_scheduler_of_five_slots: WarpScheduler::new(5, false, 0, 0);
-        warp_scheduler_of_spawned_threads: WarpScheduler::new(32, false, 1, 0);
-        warp_scheduler_oldest_first: WarpScheduler::new(32, true, 0, 0);
-        warp_scheduler_with_sleep: WarpScheduler::new(32, false, 1, 1);
+        thread_index: ThreadIndex::new(8, CoreOptions { spawn_slots: 8, local_window: true, ..network() });
+        warp_scheduler: WarpScheduler::new(CoreOptions::default());
+        warp_scheduler_of_five_slots: WarpScheduler::new(CoreOptions { warps: 5, ..CoreOptions::default() });
+        warp_scheduler_of_spawned_threads: WarpScheduler::new(CoreOptions { spawn_slots: 8, ..CoreOptions::default() });
+        warp_scheduler_oldest_first: WarpScheduler::new(CoreOptions { oldest_first: true, ..CoreOptions::default() });
+        warp_scheduler_with_sleep: WarpScheduler::new(CoreOptions { spawn_slots: 8, ..network() });
         warp_waits: WarpWaits::new(2, 3, 6);
-        watchdog: Watchdog::new(1, 1), 10_000, inputs::watchdog;
-        write_stage: WriteStage::<4>::new(1);
-        write_stage_with_functions: WriteStage::<4>::with_functions();
-        write_stage_with_traps: WriteStage::<4>::with_traps(1);
+        watchdog: Watchdog::new(CoreOptions { spawn_slots: 8, ..network() }), 10_000, inputs::watchdog;
+        write_stage: WriteStage::<4>::new(CoreOptions { local_window: true, ..CoreOptions::default() });
+        write_stage_with_functions: WriteStage::<4>::new(functions());
+        write_stage_with_traps: WriteStage::<4>::new(CoreOptions { local_window: true, spawn_slots: 8, ..CoreOptions::default() });
     }
 
     functions {
@@ -373,7 +376,7 @@ units! {
 
     memory {
         atomic_path: AtomicPath::<4>::default(), 1_000, inputs::atomic_path;
-        atomic_path_with_compare_and_swap: AtomicPath::<4>::new(1, true), 1_000, inputs::atomic_path;
+        atomic_path_with_compare_and_swap: AtomicPath::<4>::new(network()), 1_000, inputs::atomic_path;
         cache_tags: CacheTags::new(3), 5_000, inputs::cache_tags;
         coalescer: Coalescer::<4>::default(), 10_000, inputs::coalescer;
         coalescer_of_one_lane: Coalescer::<1>::default(), 2_000;
@@ -383,11 +386,11 @@ units! {
         instruction_cache: InstructionCache::new(8, 4), 5_000, inputs::instruction_cache;
         instruction_cache_of_one_way: InstructionCache::new(4, 1), 5_000, inputs::instruction_cache;
         instruction_cache_unconstrained: InstructionCache::new(4, 2);
-        load_path: LoadPath::<4>::new(4), 10_000, inputs::load_path;
-        load_path_by_word: LoadPath::<4>::new(1), 10_000, inputs::load_path;
-        load_path_unconstrained: LoadPath::<4>::new(4);
-        load_store_unit: LoadStoreUnit::<4>::new(4), 10_000, inputs::load_store_unit;
-        load_store_unit_unconstrained: LoadStoreUnit::<4>::new(4);
+        load_path: LoadPath::<4>::new(CoreOptions::default()), 10_000, inputs::load_path;
+        load_path_by_word: LoadPath::<4>::new(by_word()), 10_000, inputs::load_path;
+        load_path_unconstrained: LoadPath::<4>::new(CoreOptions::default());
+        load_store_unit: LoadStoreUnit::<4>::new(CoreOptions::default()), 10_000, inputs::load_store_unit;
+        load_store_unit_unconstrained: LoadStoreUnit::<4>::new(CoreOptions::default());
         load_value: LoadValue::default();
         queue_pointers: QueuePointers::<5>::default(), 10_000, inputs::queue_pointers;
         queue_pointers_unconstrained: QueuePointers::<3>::default();
@@ -402,9 +405,9 @@ units! {
         scratchpad_that_is_cleared: Scratchpad::<4>::new(1), 10_000, inputs::scratchpad;
         store_align: StoreAlign::default();
         store_merge: StoreMerge::new(4);
-        store_path: StorePath::<4>::new(4), 10_000, inputs::store_path;
-        store_path_by_word: StorePath::<4>::new(1), 10_000, inputs::store_path;
-        store_path_unconstrained: StorePath::<4>::new(4);
+        store_path: StorePath::<4>::new(CoreOptions::default()), 10_000, inputs::store_path;
+        store_path_by_word: StorePath::<4>::new(by_word()), 10_000, inputs::store_path;
+        store_path_unconstrained: StorePath::<4>::new(CoreOptions::default());
         word_select: WordSelect::default();
     }
 

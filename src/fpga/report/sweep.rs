@@ -2,63 +2,20 @@
 
 use std::str::FromStr;
 
-use hermes_rtl::config::Config;
+use hermes_rtl::config::{ArrayOption, Config, OPTIONS};
 
-/// Where a parameter is in the configuration.
-#[derive(Clone, Copy, Debug)]
-enum Field {
-    /// A number.
-    Size(fn(&mut Config) -> &mut usize),
-    /// A part that is there or not.
-    Part(fn(&mut Config) -> &mut bool),
-}
-
-/// Parameters that can be swept, by the names of their options.
-const FIELDS: [(&str, Field); 18] = [
-    ("cores", Field::Size(|config| &mut config.cores)),
-    ("lanes", Field::Size(|config| &mut config.lanes)),
-    ("warps", Field::Size(|config| &mut config.warps)),
-    ("l1-lines", Field::Size(|config| &mut config.l1_lines)),
-    ("line-words", Field::Size(|config| &mut config.line_words)),
-    ("l2-banks", Field::Size(|config| &mut config.l2_banks)),
-    ("l2-lines", Field::Size(|config| &mut config.l2_bank_lines)),
-    ("l2-ways", Field::Size(|config| &mut config.l2_ways)),
-    ("l2-reservations", Field::Size(|config| &mut config.l2_reservations)),
-    ("instruction-cache-lines", Field::Size(|config| &mut config.instruction_cache_lines)),
-    ("instruction-cache-ways", Field::Size(|config| &mut config.instruction_cache_ways)),
-    ("l2-look-up-cycle", Field::Part(|config| &mut config.l2_look_up_cycle)),
-    ("local-window", Field::Part(|config| &mut config.local_window)),
-    ("aes", Field::Part(|config| &mut config.aes)),
-    ("atomics", Field::Part(|config| &mut config.atomics)),
-    ("compare-and-swap", Field::Part(|config| &mut config.compare_and_swap)),
-    ("oldest-first", Field::Part(|config| &mut config.oldest_first)),
-    ("load-counters", Field::Part(|config| &mut config.load_counters)),
-];
-
-/// A parameter and its values, as given by `NAME=VALUE,VALUE`.
+/// A parameter and its values, as given by `NAME=VALUE,VALUE`: the name of an option of the array.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    name: &'static str,
-    field: Field,
-    /// Numbers; 0 and 1 for a part.
+    option: &'static ArrayOption,
     values: Vec<usize>,
 }
 
 impl Sweep {
-    fn set(&self, config: &mut Config, value: usize) {
-        match self.field {
-            Field::Size(field) => *field(config) = value,
-            Field::Part(field) => *field(config) = value != 0,
-        }
-    }
-
     /// The parameter and its value in `config`, as text.
     pub fn describe(&self, config: &Config) -> String {
-        let mut config = config.clone();
-        match self.field {
-            Field::Size(field) => format!("{} {}", self.name, field(&mut config)),
-            Field::Part(field) => format!("{} {}", self.name, field(&mut config)),
-        }
+        let name = self.option.command_flag().unwrap_or_default();
+        format!("{name} {}", self.option.shown((self.option.get)(config)))
     }
 }
 
@@ -66,18 +23,23 @@ impl FromStr for Sweep {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names = FIELDS.map(|(name, _)| name).join(", ");
-        let expected = || format!("expected NAME=VALUE,VALUE, NAME one of {names}");
-        let (wanted, values) = text.split_once('=').ok_or_else(expected)?;
-        let (name, field) = FIELDS.into_iter().find(|(name, _)| *name == wanted).ok_or_else(expected)?;
-        let value = |value: &str| match field {
-            Field::Size(_) => value.parse().map_err(|_| format!("{name}: `{value}`; expected a number")),
-            Field::Part(_) => value
-                .parse::<bool>()
-                .map(usize::from)
-                .map_err(|_| format!("{name}: `{value}`; expected true or false")),
+        let expected = || {
+            let names: Vec<_> = OPTIONS.iter().filter_map(ArrayOption::command_flag).collect();
+            format!("expected NAME=VALUE,VALUE, NAME one of {}", names.join(", "))
         };
-        Ok(Self { name, field, values: values.split(',').map(value).collect::<Result<_, _>>()? })
+        let (wanted, values) = text.split_once('=').ok_or_else(expected)?;
+        let is_wanted = |option: &&ArrayOption| option.command_flag().as_deref() == Some(wanted);
+        let option = OPTIONS.iter().find(is_wanted).ok_or_else(expected)?;
+        let value = |value: &str| {
+            let number = if option.is_switch() {
+                value.parse::<bool>().map(usize::from).ok()
+            } else {
+                value.parse().ok()
+            };
+            let possible = number.filter(|number| option.values.contain(*number));
+            possible.ok_or_else(|| format!("{wanted}: `{value}`; expected {}", option.values.words()))
+        };
+        Ok(Self { option, values: values.split(',').map(value).collect::<Result<_, _>>()? })
     }
 }
 
@@ -86,7 +48,7 @@ pub fn combinations(first: &Config, sweeps: &[Sweep]) -> Vec<Config> {
     sweeps.iter().fold(vec![first.clone()], |all, sweep| {
         let with = |config: &Config, value: &usize| {
             let mut config = config.clone();
-            sweep.set(&mut config, *value);
+            (sweep.option.set)(&mut config, *value);
             config
         };
         all.iter().flat_map(|config| sweep.values.iter().map(|value| with(config, value))).collect()
@@ -123,30 +85,16 @@ mod tests {
         assert_eq!(combinations(&first, &[]), [first]);
     }
 
-    /// Each name changes the configuration, and no two names the same field.
-    #[test]
-    fn every_parameter_is_a_field_of_its_own() {
-        let mut first = Config::preset("fpga").unwrap();
-        let mut seen = Vec::new();
-        for (name, field) in FIELDS {
-            let sweep = match field {
-                Field::Size(_) => sweep(&format!("{name}=12345")),
-                Field::Part(part) => sweep(&format!("{name}={}", !*part(&mut first))),
-            };
-            let changed = combinations(&first, &[sweep]).remove(0);
-            assert!(changed != first && !seen.contains(&changed), "{name}");
-            seen.push(changed);
-        }
-    }
-
     #[test]
     fn what_is_wrong_is_told() {
         for (wrong, message) in [
             ("lanes", "expected NAME=VALUE,VALUE"),
             ("colours=3", "NAME one of cores, lanes"),
-            ("lanes=", "lanes: ``; expected a number"),
-            ("lanes=2,x", "lanes: `x`; expected a number"),
+            ("lanes=", "lanes: ``; expected 1, 2, 4, 8, 16 or 32"),
+            ("lanes=2,x", "lanes: `x`; expected 1, 2, 4, 8, 16 or 32"),
+            ("lanes=2,3", "lanes: `3`; expected 1, 2, 4, 8, 16 or 32"),
             ("aes=1", "aes: `1`; expected true or false"),
+            ("trace=true", "NAME one of cores, lanes"),
         ] {
             let error = wrong.parse::<Sweep>().unwrap_err();
             assert!(error.contains(message), "{wrong}: {error}");
