@@ -3,7 +3,7 @@
 
 #[doc(hidden)]
 pub use crate::emit::unit_info;
-pub use crate::emit::unit_info::{Flipped, PortGroup};
+pub use crate::emit::unit_info::{Flipped, Part, PortGroup};
 pub use crate::prim::{
     LaneRam, LaneRegisters, LineRegister, Pack, PartialProducts, RamAsync, RamBytes, RamNoCollision,
     RamSized, RamSizedAsync, RamSizedBytes, RamSync, Register,

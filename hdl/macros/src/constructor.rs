@@ -1,4 +1,4 @@
-//! `#[new(..)]`, `#[init(..)]` and `#[count(..)]`: constructors that say only what they decide.
+//! `#[new(..)]`, `#[init(..)]`, `#[count(..)]` and `#[there(..)]`: constructors that say only what they decide.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -22,26 +22,34 @@ fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<(&'a 
     }
 }
 
-/// What the attributes of a field decide: its value, or how many defaults its `Vec` has.
+/// What the attributes of a field decide: its value, how many defaults its `Vec` has, or whether
+/// its `Part` is there, with its default or with what `#[count(..)]` says.
 pub fn decided(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
-    let init = attribute(attributes, "init")?;
-    let count = attribute(attributes, "count")?;
-    match (init, count) {
-        (Some((second, _)), Some(_)) => {
-            Err(Error::new_spanned(second, "a field has `#[init(..)]` or `#[count(..)]`, not both"))
-        }
-        (Some((attribute, value)), None) | (None, Some((attribute, value))) if value.is_empty() => {
-            Err(Error::new_spanned(attribute, "a value stands in the brackets"))
-        }
-        (Some((_, value)), None) => Ok(Some(value)),
-        (None, Some((_, count))) => Ok(Some(quote!(unit_info::defaults(#count)))),
-        (None, None) => Ok(None),
+    let [init, count, there] = ["init", "count", "there"].map(|name| attribute(attributes, name));
+    let (init, count, there) = (init?, count?, there?);
+    if let (Some((second, _)), true) = (&init, count.is_some() || there.is_some()) {
+        let message = "a field has `#[init(..)]`, or `#[count(..)]` and `#[there(..)]`, not both";
+        return Err(Error::new_spanned(second, message));
     }
+    let empty = [&init, &count, &there].into_iter().flatten().find(|(_, value)| value.is_empty());
+    if let Some((attribute, _)) = empty {
+        return Err(Error::new_spanned(attribute, "a value stands in the brackets"));
+    }
+    let values = count.map(|(_, count)| quote!(unit_info::defaults(#count)));
+    Ok(match (init, there) {
+        (Some((_, value)), _) => Some(value),
+        (None, Some((_, there))) => {
+            let value = values.unwrap_or_else(|| quote!(Default::default()));
+            Some(quote!(unit_info::Part::when(#there, || #value)))
+        }
+        (None, None) => values,
+    })
 }
 
-/// Whether a default would be a silent mistake: no elements, or the number 0.
+/// Whether a default would be a silent mistake: no elements, no part, or the number 0.
 fn needs_value(field: &Field) -> bool {
-    arguments(&field.ty, "Vec").is_some() || (!is_hardware(field) && is_integer(&field.ty))
+    let is_open = ["Vec", "Part"].iter().any(|name| arguments(&field.ty, name).is_some());
+    is_open || (!is_hardware(field) && is_integer(&field.ty))
 }
 
 /// For a struct with `#[new(name: Type, ..)]`: `fn wired(name: Type, ..) -> Self`, in which a field
@@ -59,7 +67,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
         if value.is_none() && new.is_some() && needs_value(field) {
             return Err(Error::new_spanned(
                 field,
-                "write `#[count(n)]` or `#[init(value)]`: its default is nothing",
+                "write `#[count(n)]`, `#[there(condition)]` or `#[init(value)]`: its default is nothing",
             ));
         }
         let value = value.unwrap_or_else(|| quote_spanned!(ty.span()=> <#ty as Default>::default()));

@@ -30,13 +30,14 @@ use proc_macro::TokenStream;
 ///   reset, and a register's next value is its present one.
 /// - `#[new(name: Type, ..)]` at the struct makes a private `fn wired(name: Type, ..) -> Self`, in
 ///   which a field has the value of its `#[init(value)]`, a `Vec` with `#[count(n)]` has `n`
-///   default elements (one or none if `n` is a `bool`), and every other field has its default. Without `#[new]`, a struct with such
-///   a field gets `Default` in this way.
+///   default elements (one or none if `n` is a `bool`), a `Part` with `#[there(condition)]` its
+///   default if the condition holds, and every other field has its default. Without `#[new]`, a
+///   struct with such a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
 /// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`,
 ///   and the payload with it. `#[one_hot]` at an output: at most one bit is set. `emit` notes it
 ///   ([`Promise`](../hermes_hdl/emit/enum.Promise.html)), and assertions are made of it.
-#[proc_macro_derive(LogicBlock, attributes(new, init, count, held, one_hot))]
+#[proc_macro_derive(LogicBlock, attributes(new, init, count, there, held, one_hot))]
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
@@ -62,7 +63,7 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
 /// - `#[held]` at the struct: each `..valid` stays until the `..ready` of the same begin, and so do
 ///   the ports of this begin that have its direction. `#[held(valid, ready, payload, ..)]` names
 ///   the ports, where some may change. `emit` notes it for every unit with the group.
-#[proc_macro_derive(Ports, attributes(init, count, part_of, registers, held))]
+#[proc_macro_derive(Ports, attributes(init, count, there, part_of, registers, held))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     ports::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
@@ -97,7 +98,9 @@ pub fn logic_state(input: TokenStream) -> TokenStream {
 ///
 /// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and
 /// `let mut`, `if`, `match`, `for index in from..to`, `connect!`, operators, literals, casts and
-/// the methods of rust-hdl's values. A choice between values may stand where a value is assigned:
+/// the methods of rust-hdl's values. An `if` whose condition is known when the design is emitted
+/// (`self.part.is_there()`, `self._number > 1`) is decided then: the branch that is not taken is not
+/// translated, and a `let` may stand in the other one. A choice between values may stand where a value is assigned:
 /// `let x = if a { b } else { c };`. What does not translate is refused with an error at its place
 /// that says what to write instead.
 #[proc_macro_attribute]

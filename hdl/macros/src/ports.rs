@@ -41,10 +41,10 @@ fn port(field: &Field) -> Result<Port<'_>> {
         None => Way::Both,
     };
     let decided = constructor::decided(&field.attrs)?;
-    if decided.is_none() && arguments(ty, "Vec").is_some() {
+    if decided.is_none() && ["Vec", "Part"].iter().any(|name| arguments(ty, name).is_some()) {
         return Err(Error::new_spanned(
             field,
-            "write `#[count(n)]` or `#[init(value)]`: its default is nothing",
+            "write `#[count(n)]`, `#[there(condition)]` or `#[init(value)]`: its default is nothing",
         ));
     }
     let value = decided.unwrap_or_else(|| quote!(Default::default()));

@@ -29,12 +29,13 @@ pub fn is_named(ty: &Type, name: &str) -> bool {
     matches!(plain(ty), Type::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == name))
 }
 
-/// `T` of `Vec<T>`; any other type itself.
+/// `T` of `Vec<T>`, `Part<T>` and `Part<Vec<T>>`; any other type itself.
 pub fn element(ty: &Type) -> &Type {
-    match arguments(ty, "Vec").as_deref() {
-        Some([element]) => element,
-        _ => ty,
-    }
+    let inside = |name| match arguments(ty, name).as_deref() {
+        Some([inner]) => Some(*inner),
+        _ => None,
+    };
+    inside("Vec").or_else(|| inside("Part")).map_or(ty, element)
 }
 
 /// Whether the field is hardware: its name does not begin with an underscore.

@@ -23,6 +23,7 @@ mod locals;
 mod module;
 mod names;
 mod node;
+mod part;
 mod path;
 mod plan;
 mod port_groups;
@@ -48,6 +49,8 @@ mod field_tests;
 mod hdl_gen_tests;
 #[cfg(test)]
 mod meaning_tests;
+#[cfg(test)]
+mod part_tests;
 #[cfg(test)]
 mod random;
 #[cfg(test)]

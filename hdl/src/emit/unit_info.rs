@@ -14,6 +14,7 @@ use super::scope::{literal_value, modulo};
 pub use super::activity::{is_first, Activity, Unit};
 pub use super::connection::{connections, Clocked, Connect, Links};
 pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
+pub use super::part::Part;
 pub use super::port_groups::{Flipped, PortGroup};
 pub use super::tree::Tree;
 

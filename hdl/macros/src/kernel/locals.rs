@@ -7,7 +7,9 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Block, Error, Expr, ExprForLoop, Ident, Lit, Local, Pat, Result, Stmt};
+use syn::{Block, Error, Expr, ExprForLoop, ExprIf, Ident, Lit, Local, Pat, Result, Stmt};
+
+use super::decided::is_decided;
 
 /// The parts of `let name: type = value`.
 pub struct Let<'a> {
@@ -94,9 +96,25 @@ fn inside(block: &Block, counts: &mut Vec<TokenStream>) -> Result<TokenStream> {
                     #body
                 }));
             }
+            Stmt::Expr(Expr::If(node), _) => out.extend(decided(node, counts)?),
             // Branches have no `let`: the kernel's translation refuses them.
             _ => {}
         }
     }
     Ok(out)
+}
+
+/// Declarations of the `let`s in an `if` that is decided when the design is emitted.
+fn decided(node: &ExprIf, counts: &mut Vec<TokenStream>) -> Result<TokenStream> {
+    if !is_decided(&node.cond) {
+        return Ok(TokenStream::new());
+    }
+    let condition = &node.cond;
+    let then = inside(&node.then_branch, counts)?;
+    let otherwise = match node.else_branch.as_ref().map(|(_, otherwise)| otherwise.as_ref()) {
+        Some(Expr::If(inner)) => decided(inner, counts)?,
+        Some(Expr::Block(inner)) => inside(&inner.block, counts)?,
+        _ => TokenStream::new(),
+    };
+    Ok(quote!(if #condition { #then } else { #otherwise }))
 }

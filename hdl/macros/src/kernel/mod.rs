@@ -9,9 +9,11 @@
 //! | `scope` | what a `let` or a loop variable is called, and which ones are refused |
 //! | `locals` | the types of the `let`s, which the compiler finds |
 //! | `constants` | constants that a kernel names |
+//! | `decided` | conditions that are known when the design is emitted |
 
 mod comments;
 mod constants;
+mod decided;
 mod expression;
 mod locals;
 mod name;

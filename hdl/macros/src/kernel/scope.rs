@@ -64,7 +64,7 @@ impl Scope {
     }
 
     /// Runs `inside` in a block of its own: what it declares is not seen afterwards.
-    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
         let outside = self.visible.clone();
         let result = inside(self);
         self.visible = outside;

@@ -12,6 +12,7 @@ use syn::{
 
 use super::comments;
 use super::constants::is_constant_name;
+use super::decided::is_decided;
 use super::expression::{field_position, value};
 use super::locals::{self, Let, Range};
 use super::name;
@@ -85,9 +86,13 @@ fn assign(
             let Some((_, otherwise)) = &node.else_branch else {
                 return Err(Error::new_spanned(node, "a choice between values needs an `else`"));
             };
-            let test = value(&node.cond, scope)?;
             let then = assign(only_value(&node.then_branch, expression)?, scope, drive)?;
             let otherwise = assign(otherwise, scope, drive)?;
+            let condition = &node.cond;
+            if is_decided(condition) {
+                return Ok(quote!(if #condition { #then } else { #otherwise }));
+            }
+            let test = value(condition, scope)?;
             Ok(quote! {
                 #test
                 __tree.open();
@@ -205,13 +210,20 @@ fn conditional(node: &ExprIf, scope: &mut Scope) -> Result<TokenStream> {
     if matches!(node.cond.as_ref(), Expr::Let(_)) {
         return Err(Error::new_spanned(&node.cond, "a kernel has no `if let`: write `match`"));
     }
+    if is_decided(&node.cond) {
+        return decided(node, scope);
+    }
     let test = value(&node.cond, scope)?;
     let then = scope.branch(|scope| block(&node.then_branch, scope))?;
     let otherwise = match node.else_branch.as_ref().map(|(_, otherwise)| otherwise.as_ref()) {
         None => quote!(__tree.when();),
         Some(Expr::If(inner)) => {
-            let inner = scope.branch(|scope| conditional(inner, scope))?;
-            quote!(__tree.open(); #inner __tree.when_else_if();)
+            let steps = scope.branch(|scope| conditional(inner, scope))?;
+            if is_decided(&inner.cond) {
+                quote!(__tree.open(); #steps __tree.when_else();)
+            } else {
+                quote!(__tree.open(); #steps __tree.when_else_if();)
+            }
         }
         Some(Expr::Block(inner)) => {
             let inner = scope.branch(|scope| block(&inner.block, scope))?;
@@ -225,6 +237,19 @@ fn conditional(node: &ExprIf, scope: &mut Scope) -> Result<TokenStream> {
         #then
         #otherwise
     })
+}
+
+/// An `if` that is decided when the design is emitted: its branches are no branches of the circuit.
+fn decided(node: &ExprIf, scope: &mut Scope) -> Result<TokenStream> {
+    let condition = &node.cond;
+    let then = scope.nested(|scope| block(&node.then_branch, scope))?;
+    let otherwise = match node.else_branch.as_ref().map(|(_, otherwise)| otherwise.as_ref()) {
+        None => TokenStream::new(),
+        Some(Expr::If(inner)) => scope.nested(|scope| conditional(inner, scope))?,
+        Some(Expr::Block(inner)) => scope.nested(|scope| block(&inner.block, scope))?,
+        Some(other) => return Err(Error::new_spanned(other, "`else` is followed by a block or an `if`")),
+    };
+    Ok(quote!(if #condition { #then } else { #otherwise }))
 }
 
 /// A `match` with the statements of each arm.

@@ -1,0 +1,122 @@
+//! Ports, registers and children that may be absent.
+
+use std::ops::{Deref, DerefMut};
+
+use rust_hdl::prelude::{Block, Clock, Logic, Probe};
+
+use super::unit_info::{Activity, Clocked, Connect, Links, PortGroup, RandomPort, ReadPort};
+
+/// A port, a port group, a register or a child that a unit has or has not, as its configuration
+/// says: `#[there(condition)]` at the field, or a value from [`Part::when`].
+///
+/// A kernel uses it where it is there: inside `if self.part.is_there() { .. }`, which is decided
+/// when the design is emitted. In the Verilog it is what it would be without `Part`, or nothing.
+#[derive(Clone, Debug)]
+pub struct Part<T>(Option<T>);
+
+impl<T> Part<T> {
+    /// The part that `make` makes, if `is_there`.
+    pub fn when(is_there: bool, make: impl FnOnce() -> T) -> Self {
+        Self(is_there.then(make))
+    }
+
+    /// Whether it is there.
+    pub const fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl<T> Deref for Part<T> {
+    type Target = T;
+
+    /// # Panics
+    /// If the part is absent.
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("a part that is absent is used: ask `is_there()` before")
+    }
+}
+
+impl<T> DerefMut for Part<T> {
+    /// # Panics
+    /// If the part is absent.
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.as_mut().expect("a part that is absent is used: ask `is_there()` before")
+    }
+}
+
+impl<T> Logic for Part<T> {
+    fn update(&mut self) {}
+}
+
+impl<B: Block> Block for Part<B> {
+    fn connect_all(&mut self) {
+        self.0.iter_mut().for_each(Block::connect_all);
+    }
+    fn update_all(&mut self) {
+        self.0.iter_mut().for_each(Block::update_all);
+    }
+    fn has_changed(&self) -> bool {
+        self.0.iter().any(Block::has_changed)
+    }
+    fn accept(&self, name: &str, probe: &mut dyn Probe) {
+        self.0.iter().for_each(|part| part.accept(name, probe));
+    }
+}
+
+impl<A: Activity> Activity for Part<A> {
+    fn changed(&self) -> bool {
+        self.0.iter().any(Activity::changed)
+    }
+    fn changed_outside(&self) -> bool {
+        self.0.iter().any(Activity::changed_outside)
+    }
+    fn settle(&mut self) {
+        self.0.iter_mut().for_each(Activity::settle);
+    }
+    fn poll(&mut self) {
+        self.0.iter_mut().for_each(Activity::poll);
+    }
+}
+
+impl<T: Clocked> Clocked for Part<T> {
+    fn take_clock(&mut self, clock: Clock, reset: Option<bool>) {
+        self.0.iter_mut().for_each(|unit| unit.take_clock(clock, reset));
+    }
+}
+
+impl<P: ReadPort> ReadPort for Part<P> {
+    fn read(&self, words: &mut Vec<u32>) {
+        self.0.iter().for_each(|port| port.read(words));
+    }
+}
+
+impl<P: RandomPort> RandomPort for Part<P> {
+    fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
+        self.0.iter_mut().for_each(|port| port.set_random(random));
+    }
+}
+
+impl<G: PortGroup> PortGroup for Part<G> {
+    type Flipped = Part<G::Flipped>;
+}
+
+/// Both are there, or neither is.
+///
+/// # Panics
+/// If one is there and the other is not.
+impl<A: Connect<B>, B> Connect<Part<B>> for Part<A> {
+    fn connect(&mut self, other: &mut Part<B>) {
+        match (&mut self.0, &mut other.0) {
+            (Some(one), Some(other)) => one.connect(other),
+            (None, None) => {}
+            _ => panic!("connect!: one of the two ports is absent"),
+        }
+    }
+    fn connections(&self, other: &Part<B>, links: &mut Links) {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => one.connections(other, links),
+            (None, None) => {}
+            _ => panic!("connect!: one of the two ports is absent"),
+        }
+    }
+}
