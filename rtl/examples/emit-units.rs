@@ -10,11 +10,21 @@ use std::path::Path;
 
 use hermes_hdl::emit::{emit, EmitError};
 use hermes_hdl::prelude::*;
-use hermes_rtl::config::CoreOptions;
+use hermes_rtl::config::{ControlOptions, CoreOptions};
 use hermes_rtl::{board, command, control, core, functions, host, l2, net, queues, spawn, stream, trace};
 
 #[path = "units/guards.rs"]
 mod guards;
+
+/// A control path with a thread spawner.
+fn spawned(cores: usize, lanes: usize, warps: usize) -> ControlOptions {
+    ControlOptions { spawn_slots: 8, ..ControlOptions::of(cores, lanes, warps) }
+}
+
+/// A control path with network functions.
+fn with_functions(cores: usize, lanes: usize, warps: usize) -> ControlOptions {
+    ControlOptions { network_functions: 2, ..ControlOptions::of(cores, lanes, warps) }
+}
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -24,26 +34,32 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
     vec![
         // Four words of four bits: two laps of the pointers are eight transfers.
         unit("sync_fifo", &control::SyncFifo::<Bits<4>, 2, 3>::default()),
-        unit("warp_former", &control::WarpFormer::new(4)),
+        unit("warp_former", &control::WarpFormer::new(ControlOptions::of(1, 4, 8))),
         unit("adaptive_timeout", &control::AdaptiveTimeout::new(3, 4)),
         unit("chain_place", &functions::Chain::<2, 3>::new(2, 4)),
         unit("branch_place", &functions::Chain::<1, 2>::with_branches(3, 8)),
         unit("branch_step", &functions::BranchStep::<1>::new(8)),
         unit("core_slots", &control::CoreSlots::new(0)),
         unit("core_slots_spawned", &control::CoreSlots::new(1)),
-        unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),
-        unit("warp_issue_spawned", &control::WarpIssue::new(3, 17, 1)),
-        unit("warp_issue_least", &control::WarpIssue::least_occupied(3, 17, 0)),
-        unit("warp_issue_chain", &control::WarpIssue::with_functions(3, 17, false)),
+        unit("warp_issue", &control::WarpIssue::new(ControlOptions::of(3, 4, 17))),
+        unit("warp_issue_spawned", &control::WarpIssue::new(spawned(3, 4, 17))),
+        unit(
+            "warp_issue_least",
+            &control::WarpIssue::new(ControlOptions {
+                least_occupied_issue: true,
+                ..ControlOptions::of(3, 4, 17)
+            }),
+        ),
+        unit("warp_issue_chain", &control::WarpIssue::new(with_functions(3, 4, 17))),
         unit("round_robin", &control::RoundRobin::default()),
         unit("finish_arbiter", &control::FinishArbiter::new(3, 0)),
         unit("fault_collector", &control::FaultCollector::new(3, 0)),
         unit("lookup_table", &control::LookupTable::<2>::new(0)),
         unit("delay_commit_queue", &control::DelayCommitQueue::<2>::default()),
         // Two entries in each queue: three warps are a lap and a half.
-        unit("dispatch", &control::Dispatch::<1, 2>::new(2, 2, 2, 0)),
+        unit("dispatch", &control::Dispatch::<1, 2>::new(ControlOptions::of(2, 2, 2))),
         // With a thread spawner a lookup table holds the slot of a job, four bits.
-        unit("dispatch_spawned", &control::Dispatch::<4, 5>::new(2, 2, 2, 1)),
+        unit("dispatch_spawned", &control::Dispatch::<4, 5>::new(spawned(2, 2, 2))),
         unit("scoreboard", &core::Scoreboard::default()),
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),
@@ -54,7 +70,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("owner_that_clears", &functions::CoreOwner::new(2, 2, 4)),
         unit("packet_check", &guards::PacketCheck::default()),
         unit("fetch_check", &guards::FetchCheck::default()),
-        unit("warp_former_ring", &control::WarpFormer::with_functions(4)),
+        unit("warp_former_ring", &control::WarpFormer::new(with_functions(1, 4, 8))),
         unit("local_window", &core::LocalWindow::<2>::default()),
         unit("atomic_turns", &core::AtomicTurns::default()),
         // Two banks; short and long times of four to eight and eight to sixteen cycles.

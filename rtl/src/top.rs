@@ -121,7 +121,7 @@ pub struct HermesTop<const LANES: usize> {
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
-    #[init(Dispatch::of(config))]
+    #[init(Dispatch::new(config.into()))]
     dispatch: Dispatch<10, 11>,
     #[init(if functions == 0 { FaultCollector::new(config.cores, spawns) } else { FaultCollector::with_functions(config.cores) })]
     faults: FaultCollector,

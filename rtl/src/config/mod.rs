@@ -8,7 +8,7 @@ mod serial;
 
 pub use documents::options_page;
 pub use option::{ArrayOption, Subsystem, Values};
-pub use options::{Config, CoreOptions, OPTIONS};
+pub use options::{Config, ControlOptions, CoreOptions, OPTIONS};
 
 /// Slots a core can address: the width of a slot index is 5 bits, as in the paper's LUT (Hermes,
 /// section 3.3.2).
@@ -69,6 +69,48 @@ impl CoreOptions {
     }
 
     /// Several kernels share the array: some lanes of a warp start, and some forward their packets.
+    #[must_use]
+    pub const fn functions(&self) -> bool {
+        self.network_functions > 0
+    }
+}
+
+impl ControlOptions {
+    /// A control path of `cores` cores with `lanes` lanes and `warps` warp slots each, of packets
+    /// alone, with nothing on request.
+    #[must_use]
+    pub const fn of(cores: usize, lanes: usize, warps: usize) -> Self {
+        Self {
+            cores,
+            lanes,
+            warps,
+            spawn_slots: 0,
+            adaptive_timeout: false,
+            least_occupied_issue: false,
+            load_counters: false,
+            network_functions: 0,
+            function_branches: false,
+            trace: false,
+        }
+    }
+
+    /// One for each core with a part, none without it.
+    #[must_use]
+    pub const fn of_cores(&self, is_there: bool) -> usize {
+        if is_there {
+            self.cores
+        } else {
+            0
+        }
+    }
+
+    /// Warps of spawned threads are issued too.
+    #[must_use]
+    pub const fn spawns(&self) -> bool {
+        self.spawn_slots > 0
+    }
+
+    /// Several kernels share the array.
     #[must_use]
     pub const fn functions(&self) -> bool {
         self.network_functions > 0

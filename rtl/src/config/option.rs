@@ -285,9 +285,10 @@ impl OptionValue for bool {
 }
 
 /// Declares the options: the fields of [`Config`], [`OPTIONS`](super::OPTIONS), and of those that
-/// are marked `(core)` the fields of [`CoreOptions`](super::CoreOptions).
+/// are marked `(core)`, `(control)` or `(core control)` the fields of
+/// [`CoreOptions`](super::CoreOptions) and [`ControlOptions`](super::ControlOptions).
 macro_rules! options {
-    ($($(#[doc = $line:literal])+ $(($mark:ident))? $name:ident: $type:ty = $option:expr;)+) => {
+    ($($(#[doc = $line:literal])+ $(($($mark:ident)+))? $name:ident: $type:ty = $option:expr;)+) => {
         /// Parameters of one array.
         #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
         pub struct Config {
@@ -318,30 +319,48 @@ macro_rules! options {
             }),+
         ];
 
-        options! { @core {} {} $($(#[doc = $line])+ $(($mark))? $name: $type;)+ }
+        options! {
+            @group core {
+                /// The options of the array that reach a core: fields of [`Config`].
+            } CoreOptions {} {} $($(#[doc = $line])+ ($($($mark)+)?) $name: $type;)+
+        }
+        options! {
+            @group control {
+                /// The options of the array that reach the control path: fields of [`Config`].
+            } ControlOptions {} {} $($(#[doc = $line])+ ($($($mark)+)?) $name: $type;)+
+        }
     };
-    (@core {$($fields:tt)*} {$($names:ident)*}) => {
-        /// The options of the array that reach a core: fields of [`Config`].
+    // All options are sorted: those of the group are its fields.
+    (@group $group:ident {$($about:tt)*} $struct:ident {$($fields:tt)*} {$($names:ident)*}) => {
+        $($about)*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct CoreOptions {
+        pub struct $struct {
             $($fields)*
         }
 
-        impl From<&Config> for CoreOptions {
+        impl From<&Config> for $struct {
             fn from(config: &Config) -> Self {
                 Self { $($names: config.$names),* }
             }
         }
     };
-    (@core {$($fields:tt)*} {$($names:ident)*}
-        $(#[doc = $line:literal])+ (core) $name:ident: $type:ty; $($rest:tt)*) => {
+    (@group core $about:tt $struct:ident {$($fields:tt)*} {$($names:ident)*}
+        $(#[doc = $line:literal])+ (core $($also:ident)*) $name:ident: $type:ty; $($rest:tt)*) => {
         options! {
-            @core {$($fields)* $(#[doc = $line])+ pub $name: $type,} {$($names)* $name} $($rest)*
+            @group core $about $struct {$($fields)* $(#[doc = $line])+ pub $name: $type,} {$($names)* $name}
+            $($rest)*
         }
     };
-    (@core {$($fields:tt)*} {$($names:ident)*}
-        $(#[doc = $line:literal])+ $name:ident: $type:ty; $($rest:tt)*) => {
-        options! { @core {$($fields)*} {$($names)*} $($rest)* }
+    (@group control $about:tt $struct:ident {$($fields:tt)*} {$($names:ident)*}
+        $(#[doc = $line:literal])+ ($(core)? control) $name:ident: $type:ty; $($rest:tt)*) => {
+        options! {
+            @group control $about $struct
+            {$($fields)* $(#[doc = $line])+ pub $name: $type,} {$($names)* $name} $($rest)*
+        }
+    };
+    (@group $group:ident $about:tt $struct:ident $fields:tt $names:tt
+        $(#[doc = $line:literal])+ ($($mark:ident)*) $name:ident: $type:ty; $($rest:tt)*) => {
+        options! { @group $group $about $struct $fields $names $($rest)* }
     };
 }
 pub(super) use options;

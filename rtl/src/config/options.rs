@@ -3,7 +3,8 @@
 //! From a declaration come the field of [`Config`], the option of every command that takes arrays
 //! and its negation, the checks and their messages, docs/options.md, the sweeps of `hermes fpga
 //! report`, and the configurations whose Verilog is on record. What is marked `(core)` reaches the
-//! units of a core in [`CoreOptions`].
+//! units of a core in [`CoreOptions`], what is marked `(control)` those of the control path in
+//! [`ControlOptions`].
 
 use super::option::{options, ArrayOption, OptionValue, Subsystem, Values};
 use super::{MAX_CORES, MAX_WARPS};
@@ -13,13 +14,13 @@ use Values::{Choices, NoneOrPowers, Powers, Range};
 
 options! {
     /// Shader cores.
-    cores: usize = ArrayOption::size(Array, Range(1, MAX_CORES))
+    (control) cores: usize = ArrayOption::size(Array, Range(1, MAX_CORES))
         .presets(&[("paper", 8), ("default", 2), ("fpga", 1), ("pangaea", 2), ("node", 1)]);
     /// Lanes of a core, which is also the number of threads of a warp.
-    lanes: usize = ArrayOption::size(Array, Choices(&[1, 2, 4, 8, 16, 32]))
+    (control) lanes: usize = ArrayOption::size(Array, Choices(&[1, 2, 4, 8, 16, 32]))
         .presets(&[("paper", 32), ("default", 8), ("fpga", 8), ("pangaea", 8), ("node", 8)]);
     /// Warp slots of a core.
-    (core) warps: usize = ArrayOption::size(Array, Range(1, MAX_WARPS))
+    (core control) warps: usize = ArrayOption::size(Array, Range(1, MAX_WARPS))
         .presets(&[("paper", 32), ("default", 8), ("fpga", 8), ("pangaea", 5), ("node", 8)]);
     /// The cores have the AES instructions of RISC-V (Zkne and Zknd).
     (core) aes: bool = ArrayOption::switch(Core).golden_first(1);
@@ -101,7 +102,7 @@ options! {
         .of("command_threads")
         .golden_first(2);
     /// Slots of the thread spawner, each for one job; 0: the array has no thread spawner.
-    (core) spawn_slots: usize = ArrayOption::number(Spawner, Choices(&[0, 8, 16]), 0)
+    (core control) spawn_slots: usize = ArrayOption::number(Spawner, Choices(&[0, 8, 16]), 0)
         .presets(&[("pangaea", 16)])
         .golden_first(16)
         .golden_second(0);
@@ -122,10 +123,10 @@ options! {
         .of("network")
         .value_name("ENTRIES");
     /// The time-out of warp forming can follow the traffic: registers TIMEOUT_.. of the host.
-    adaptive_timeout: bool = ArrayOption::switch(Array).golden_first(1);
+    (control) adaptive_timeout: bool = ArrayOption::switch(Array).golden_first(1);
     /// Of the cores that can take a packet warp, one with the fewest busy slots gets it, instead of
     /// the next one with room.
-    least_occupied_issue: bool = ArrayOption::switch(Array).golden_first(1);
+    (control) least_occupied_issue: bool = ArrayOption::switch(Array).golden_first(1);
     /// The top has an output that tells that a thread ended with a fault or memory answered with an
     /// error.
     fault_output: bool = ArrayOption::switch(Observation).golden_second(1);
@@ -137,14 +138,14 @@ options! {
         .golden_second(64);
     /// The array has load counters: why warps are formed, busy warp slots, hits of the L1, and how
     /// full queues and ring became.
-    (core) load_counters: bool = ArrayOption::switch(Observation).golden_first(1);
+    (core control) load_counters: bool = ArrayOption::switch(Observation).golden_first(1);
     /// Network functions (NFs) that share the array, each on cores of its own, and pass packets on to
     /// each other; 0: one kernel runs on all cores.
-    (core) network_functions: usize = ArrayOption::number(Functions, Choices(&[0, 2, 4, 8]), 0)
+    (core control) network_functions: usize = ArrayOption::number(Functions, Choices(&[0, 2, 4, 8]), 0)
         .needs("local_window")
         .excludes(&["spawn_slots", "network", "trace_buffer", "adaptive_timeout", "load_counters"]);
     /// Packets branch by their verdicts from one network function to others.
-    (core) function_branches: bool = ArrayOption::switch(Functions).of("network_functions");
+    (core control) function_branches: bool = ArrayOption::switch(Functions).of("network_functions");
     /// The top has the ports of the retire trace, for verification.
-    (core) trace: bool = ArrayOption::switch(Observation).flag("").golden_first(1);
+    (core control) trace: bool = ArrayOption::switch(Observation).flag("").golden_first(1);
 }

@@ -3,7 +3,7 @@
 use super::{
     indices, AdaptiveTimeout, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue,
 };
-use crate::config::Config;
+use crate::config::ControlOptions;
 use crate::functions::Chain;
 use crate::host::registers::branches::BranchEdges;
 use crate::host::registers::functions::ChainControl;
@@ -36,7 +36,7 @@ use hermes_hdl::prelude::*;
 ///    4 cycles after the transfer of the finish before at the earliest, 6 where packets branch.
 ///    `finished` of a core answers the slot that it offered in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize, spawns: usize, traces: usize, loads: usize, adaptive: usize, least: usize, functions: usize, branches: usize)]
+#[new(options: ControlOptions, cores: usize, lanes: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -72,93 +72,93 @@ pub struct Dispatch<const A: usize, const L: usize> {
 
     /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
     /// ports).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn: Vec<SpawnedWarp>,
     /// Register SPAWN_MCW: warps of spawned threads on a core at a time.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn_mcw: Vec<Signal<In, Bits<6>>>,
     /// To the thread spawner: a warp of spawned threads finished.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawned_finish: Vec<Flipped<SpawnedFinish>>,
     /// To the cores: the warp that starts is one of spawned threads, `start.packet` the number of
     /// its first one.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_spawned: Vec<Signal<Out, Bit>>,
     /// To the cores: slot of its job.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_job: Vec<Signal<Out, JobSlot>>,
     /// From each core: one of the threads of the warp that finished ended with a fault.
-    #[count(cores * spawns)]
+    #[count(options.of_cores(options.spawns()))]
     pub finish_faulted: Vec<Signal<In, Bit>>,
     /// The warp that finished is one of spawned threads.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub trace_finish_spawned: Vec<Signal<Out, Bit>>,
 
     /// The warp that waits for its issue (one element with a trace): from the cycle after it was
     /// formed to the one before `trace_issue`.
-    #[count(traces)]
+    #[count(options.trace)]
     pub trace_formed: Vec<FormedTrace>,
 
     /// To the load counters (one element with them): a warp of packets is formed.
-    #[count(loads)]
+    #[count(options.load_counters)]
     pub formed_by: Vec<FormedBy>,
 
     /// From and to the registers: how the time-out follows the traffic (one element with an
     /// adaptive time-out).
-    #[count(adaptive)]
+    #[count(options.adaptive_timeout)]
     pub timeout: Vec<TimeoutControl>,
 
     /// From the registers: where packets go (only with network functions, as the next).
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub function_links: Vec<ChainControl>,
     /// RING_SLOTS_LOG2 register: no warp crosses the ring's end.
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub ring_slots_log2: Vec<Signal<In, Bits<5>>>,
     /// From and to the owner of the cores, and from their contexts.
-    #[count(cores * functions.min(1))]
+    #[count(options.of_cores(options.functions()))]
     pub function_core: Vec<FunctionCore>,
     /// From each core: lanes of the warp that it offered as finished in the cycle before.
-    #[count(cores * functions.min(1))]
+    #[count(options.of_cores(options.functions()))]
     pub finished: Vec<Flipped<FinishedLanes>>,
     /// To the cores: lanes with which the warp starts.
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub start_lanes: Vec<Signal<Out, Bits<32>>>,
     /// From the registers: edges by verdict (one element where packets branch).
-    #[count(branches)]
+    #[count(options.function_branches)]
     pub function_edges: Vec<BranchEdges>,
     /// From each core: codes of the verdicts of the warp that it offered as finished in the cycle
     /// before (only where packets branch).
-    #[count(cores * branches)]
+    #[count(options.of_cores(options.function_branches))]
     pub finished_codes: Vec<Signal<In, Bits<128>>>,
     /// A warp starts at a function that is not its first.
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub trace_hop: Vec<HopTrace>,
     /// To the counters of the functions.
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub function_events: Vec<Flipped<FunctionEvents>>,
     /// NF_SELECT register: function whose FIFO the next ones show.
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub function_select: Vec<Signal<In, FunctionIndex>>,
     /// Warps that wait for this function.
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub function_queued: Vec<Signal<Out, Bits<11>>>,
     /// Most warps that waited for it at a time, since reset.
-    #[count(functions.min(1))]
+    #[count(options.functions())]
     pub function_peak: Vec<Signal<Out, Bits<11>>>,
 
     tasks: TaskFifo<A, L>,
-    #[init(if functions == 0 { WarpFormer::counted(lanes, loads) } else { WarpFormer::with_functions(lanes) })]
+    #[init(WarpFormer::new(options))]
     former: WarpFormer,
-    #[init((0..adaptive).map(|_| AdaptiveTimeout::new(cores, lanes)).collect())]
+    #[init(options.adaptive_timeout.then(|| AdaptiveTimeout::new(cores, lanes)).into_iter().collect())]
     adaptive: Vec<AdaptiveTimeout>,
-    #[init(warp_issue(cores, warps, spawns, least > 0, functions > 0))]
+    #[init(WarpIssue::new(options))]
     issue: WarpIssue,
-    #[init(FinishArbiter::new(cores, spawns))]
+    #[init(FinishArbiter::new(cores, options.spawns().into()))]
     finishes: FinishArbiter,
-    #[init((0..cores).map(|_| LookupTable::new(spawns)).collect())]
+    #[init((0..cores).map(|_| LookupTable::new(options.spawns().into())).collect())]
     tables: Vec<LookupTable<A>>,
     commit: DelayCommitQueue<A>,
-    #[init((0..functions.min(1)).map(|_| if branches == 0 { Chain::new(functions, lanes) } else { Chain::with_branches(functions, lanes) }).collect())]
+    #[init(chain(options))]
     chain: Vec<Chain<A, L>>,
     issued: Register<Bits<32>>,
     committed: Register<Bits<32>>,
@@ -166,97 +166,41 @@ pub struct Dispatch<const A: usize, const L: usize> {
     index: Vec<Constant<Bits<5>>>,
     #[init(cores)]
     _cores: usize,
-    #[init(1 - spawns - functions.min(1))]
+    #[init((!options.spawns() && !options.functions()).into())]
     _packets_alone: usize,
-    #[init(functions.min(1))]
+    #[init(options.functions().into())]
     _functions: usize,
-    #[init(branches)]
+    #[init(options.function_branches.into())]
     _branches: usize,
-    #[init(spawns)]
+    #[init(options.spawns().into())]
     _spawns: usize,
-    #[init(traces)]
+    #[init(options.trace.into())]
     _traces: usize,
-    #[init(loads)]
+    #[init(options.load_counters.into())]
     _loads: usize,
-    #[init(adaptive)]
+    #[init(options.adaptive_timeout.into())]
     _adaptive: usize,
 }
 
-/// The warp issue of an array with or without thread spawner or network functions.
-fn warp_issue(cores: usize, warps: usize, spawns: usize, least: bool, functions: bool) -> WarpIssue {
-    match (functions, least) {
-        (true, _) => WarpIssue::with_functions(cores, warps, least),
-        (false, true) => WarpIssue::least_occupied(cores, warps, spawns),
-        (false, false) => WarpIssue::new(cores, warps, spawns),
-    }
+/// The chain of an array with network functions.
+fn chain<const A: usize, const L: usize>(options: ControlOptions) -> Vec<Chain<A, L>> {
+    let chain = if options.function_branches { Chain::with_branches } else { Chain::new };
+    options.functions().then(|| chain(options.network_functions, options.lanes)).into_iter().collect()
 }
 
 impl<const A: usize, const L: usize> Dispatch<A, L> {
-    /// The control path of `cores` cores with `lanes` lanes and `warps` warp slots each, of packets
-    /// alone (`spawns` 0), or of packets and spawned threads (1).
+    /// The control path of an array with these options.
     ///
     /// # Panics
-    /// If one of the first three is not 1 to 32, `spawns` is more than 1, `A` is zero (with a
-    /// thread spawner below 4) or `L` is not `A + 1`.
-    pub fn new(cores: usize, lanes: usize, warps: usize, spawns: usize) -> Self {
-        Self::watched(cores, lanes, warps, spawns, 0, 0)
-    }
-
-    /// As [`Self::new`], with `traces` ports for the warp that was formed and `loads` for load
-    /// counters, each 0 or 1.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn watched(
-        cores: usize,
-        lanes: usize,
-        warps: usize,
-        spawns: usize,
-        traces: usize,
-        loads: usize,
-    ) -> Self {
-        assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(cores, lanes, warps, spawns, traces, loads, 0, 0, 0, 0)
-    }
-
-    /// As [`Self::new`], of packets alone, with so many network functions.
-    ///
-    /// # Panics
-    /// As [`Self::new`], and if `functions` is not 2 to 8.
-    pub fn with_functions(cores: usize, lanes: usize, warps: usize, functions: usize) -> Self {
-        assert!((2..=8).contains(&functions), "Dispatch: {functions} functions, expected 2 to 8");
-        Self::wired(cores, lanes, warps, 0, 0, 0, 0, 0, functions, 0)
-    }
-
-    /// As [`Self::with_functions`], where packets branch by their verdicts.
-    ///
-    /// # Panics
-    /// As [`Self::with_functions`].
-    pub fn with_branches(cores: usize, lanes: usize, warps: usize, functions: usize) -> Self {
-        assert!((2..=8).contains(&functions), "Dispatch: {functions} functions, expected 2 to 8");
-        Self::wired(cores, lanes, warps, 0, 0, 0, 0, 0, functions, 1)
-    }
-
-    /// The control path of an array with this configuration.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn of(config: &Config) -> Self {
-        let &Config { cores, lanes, warps, .. } = config;
-        let spawns = usize::from(config.spawn_slots > 0);
-        assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
-        Self::wired(
-            cores,
-            lanes,
-            warps,
-            spawns,
-            usize::from(config.trace),
-            usize::from(config.load_counters),
-            usize::from(config.adaptive_timeout),
-            usize::from(config.least_occupied_issue),
-            config.network_functions,
-            usize::from(config.function_branches),
-        )
+    /// If there are not 1 to 32 cores, lanes and warp slots, `A` is zero (with a thread spawner
+    /// below 4), `L` is not `A + 1`, or there is one network function or more than eight.
+    pub fn new(options: ControlOptions) -> Self {
+        let ControlOptions { cores, lanes, network_functions: functions, .. } = options;
+        let spawns = options.spawns();
+        assert!(!spawns || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
+        let possible = functions == 0 || (2..=8).contains(&functions);
+        assert!(possible, "Dispatch: {functions} functions, expected 2 to 8");
+        Self::wired(options, cores, lanes)
     }
 }
 
@@ -471,7 +415,7 @@ mod tests {
     fn random_run<const A: usize, const L: usize>(shape: Shape) {
         let Shape { cores, lanes, warps, cycles } = shape;
         let mut random = random();
-        let mut unit = Dispatch::<A, L>::new(cores, lanes, warps, 0);
+        let mut unit = Dispatch::<A, L>::new(ControlOptions::of(cores, lanes, warps));
         reset!(unit);
         // On each core: slot -> cycle in which the warp ends.
         let mut running: Vec<[Option<usize>; 32]> = vec![[None; 32]; cores];
@@ -579,9 +523,11 @@ mod tests {
     /// the packet warp on the core they wait for the time-out.
     #[test]
     fn adaptive_time_out_counts_packet_warps_alone() {
-        let preset = Config::preset("default").unwrap();
-        let config = Config { cores: 2, lanes: 4, adaptive_timeout: true, spawn_slots: 8, ..preset };
-        let mut unit = Dispatch::<4, 5>::of(&config);
+        let mut unit = Dispatch::<4, 5>::new(ControlOptions {
+            adaptive_timeout: true,
+            spawn_slots: 8,
+            ..ControlOptions::of(2, 4, 8)
+        });
         reset!(unit);
         unit.control.run.next = true;
         unit.control.mcw.next = 4.into();

@@ -1,5 +1,6 @@
 //! Forms warps from the packets that the host announces (Hermes, section 3.3).
 
+use crate::config::ControlOptions;
 use crate::ports::{FormedBy, FormedWarp, FormerControl, TaskCount};
 use hermes_hdl::prelude::*;
 
@@ -18,7 +19,7 @@ use hermes_hdl::prelude::*;
 /// 6. With network functions no warp crosses the ring's end: one that ends there is formed as soon
 ///    as its packets wait, as one of `lanes` packets.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lanes: u64, loads: usize, splits: usize)]
+#[new(options: ControlOptions, lanes: u64)]
 pub struct WarpFormer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -35,10 +36,10 @@ pub struct WarpFormer {
     /// Packets that wait for a warp, at most 2^32 - 1 shown.
     pub pending: Signal<Out, Bits<32>>,
     /// To the load counters (one element with them).
-    #[count(loads)]
+    #[count(options.load_counters)]
     pub formed_by: Vec<FormedBy>,
     /// RING_SLOTS_LOG2 register (one element with network functions).
-    #[count(splits)]
+    #[count(options.functions())]
     pub ring_slots_log2: Vec<Signal<In, Bits<5>>>,
     waiting: Register<Bits<33>>,
     age: Register<Bits<32>>,
@@ -52,37 +53,22 @@ pub struct WarpFormer {
     enough: Constant<Bits<33>>,
     #[init(Constant::new((2 * lanes).into()))]
     plenty: Constant<Bits<33>>,
-    #[init(loads)]
+    #[init(options.load_counters.into())]
     _loads: usize,
-    #[init(splits)]
+    #[init(options.functions().into())]
     _splits: usize,
 }
 
 impl WarpFormer {
-    /// A former of warps of `lanes` packets.
+    /// The former of a control path with these options. With network functions warps do not cross
+    /// the ring's end.
     ///
     /// # Panics
-    /// If `lanes` is not 1 to 32.
-    pub fn new(lanes: usize) -> Self {
-        Self::counted(lanes, 0)
-    }
-
-    /// As [`Self::new`], with `loads` ports for load counters, 0 or 1.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn counted(lanes: usize, loads: usize) -> Self {
+    /// If there are not 1 to 32 lanes.
+    pub fn new(options: ControlOptions) -> Self {
+        let lanes = options.lanes;
         assert!((1..=32).contains(&lanes), "WarpFormer: {lanes} lanes, expected 1 to 32");
-        Self::wired(lanes as u64, loads, 0)
-    }
-
-    /// As [`Self::new`], of warps that do not cross the ring's end.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn with_functions(lanes: usize) -> Self {
-        assert!((1..=32).contains(&lanes), "WarpFormer: {lanes} lanes, expected 1 to 32");
-        Self::wired(lanes as u64, 0, 1)
+        Self::wired(options, lanes as u64)
     }
 }
 
@@ -173,7 +159,8 @@ mod tests {
     use std::collections::VecDeque;
 
     fn former(lanes: usize) -> WarpFormer {
-        let mut unit = WarpFormer::counted(lanes, 1);
+        let mut unit =
+            WarpFormer::new(ControlOptions { load_counters: true, ..ControlOptions::of(1, lanes, 8) });
         reset!(unit);
         unit.control.run.next = true;
         unit.control.timeout.next = 1_000.into();
@@ -197,7 +184,8 @@ mod tests {
         let mut random = random();
         let mut unit = former(lanes);
         if let Some(log2) = ring {
-            unit = WarpFormer::with_functions(lanes);
+            unit =
+                WarpFormer::new(ControlOptions { network_functions: 2, ..ControlOptions::of(1, lanes, 8) });
             reset!(unit);
             unit.ring_slots_log2[0].next = u64::from(log2).into();
         }

@@ -1,6 +1,7 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
 use super::{indices, slot_mask, CoreSlots, LeastOccupied, RoundRobin};
+use crate::config::ControlOptions;
 use crate::ports::{
     CommitEntry, FormedWarp, FunctionCore, SlotControl, SpawnedWarp, StartingWarp, WaitingWarps, WarpEvent,
 };
@@ -31,7 +32,7 @@ use hermes_hdl::prelude::*;
 ///    with more busy slots waits for the others. `warp.ready` depends on `warp.valid`.
 ///    `idle_slot` is high while a core could take a formed warp.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, warps: usize, spawns: usize, least: usize, functions: usize)]
+#[new(options: ControlOptions, cores: usize, warps: usize)]
 pub struct WarpIssue {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -58,45 +59,45 @@ pub struct WarpIssue {
     pub start: Flipped<StartingWarp>,
     /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
     /// ports).
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn: Vec<SpawnedWarp>,
     /// Register SPAWN_MCW: warps of spawned threads on a core at a time.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn_mcw: Vec<Signal<In, Bits<6>>>,
     /// To the lookup tables: a warp of spawned threads gets a slot at this edge.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn_take: Vec<Signal<Out, Bit>>,
     /// Its core.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn_core: Vec<Signal<Out, Bits<5>>>,
     /// Its slot.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub spawn_slot: Vec<Signal<Out, Bits<5>>>,
     /// The warp that starts is one of spawned threads; its `packet` is the number of its first
     /// thread.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_spawned: Vec<Signal<Out, Bit>>,
     /// Slot of its job.
-    #[count(spawns)]
+    #[count(options.spawns())]
     pub start_job: Vec<Signal<Out, JobSlot>>,
     /// The cores and their network functions (only with network functions, as the next).
-    #[count(cores * functions)]
+    #[count(options.of_cores(options.functions()))]
     pub function_core: Vec<FunctionCore>,
     /// To and from the chain: warps that wait for their next function.
-    #[count(functions)]
+    #[count(options.functions())]
     pub waits: Vec<Flipped<WaitingWarps>>,
     /// The warp that starts is one that waited: it is not at its first function.
-    #[count(functions)]
+    #[count(options.functions())]
     pub start_hop: Vec<Signal<Out, Bit>>,
     /// Lanes with which the warp starts.
-    #[count(functions)]
+    #[count(options.functions())]
     pub start_lanes: Vec<Signal<Out, Bits<32>>>,
     /// Function of the warp that starts.
-    #[count(functions)]
+    #[count(options.functions())]
     pub start_function: Vec<Signal<Out, FunctionIndex>>,
-    #[init((0..cores).map(|_| if least + functions == 0 { CoreSlots::new(spawns) } else { CoreSlots::counted(spawns) }).collect())]
+    #[init(core_slots(options))]
     slots: Vec<CoreSlots>,
-    #[init((0..least).map(|_| LeastOccupied::new(cores)).collect())]
+    #[init(options.least_occupied_issue.then(|| LeastOccupied::new(cores)).into_iter().collect())]
     least: Vec<LeastOccupied>,
     arbiter: RoundRobin,
     issued: Register<Bit>,
@@ -114,23 +115,23 @@ pub struct WarpIssue {
     class_0_allowed: Constant<Bits<32>>,
     #[init(slot_mask(warps))]
     class_1_allowed: Constant<Bits<32>>,
-    #[count(spawns)]
+    #[count(options.spawns())]
     spawn_arbiter: Vec<RoundRobin>,
-    #[count(spawns)]
+    #[count(options.spawns())]
     issued_spawned: Vec<Register<Bit>>,
-    #[count(spawns)]
+    #[count(options.spawns())]
     issued_job: Vec<Register<JobSlot>>,
-    #[count(functions)]
+    #[count(options.functions())]
     issued_hop: Vec<Register<Bit>>,
-    #[count(functions)]
+    #[count(options.functions())]
     issued_function: Vec<Register<FunctionIndex>>,
     #[init(cores)]
     _cores: usize,
-    #[init(spawns)]
+    #[init(options.spawns().into())]
     _spawns: usize,
-    #[init(least)]
+    #[init(options.least_occupied_issue.into())]
     _least: usize,
-    #[init(functions)]
+    #[init(options.functions().into())]
     _functions: usize,
 }
 
@@ -139,40 +140,26 @@ fn slot_count(count: usize) -> Constant<Bits<6>> {
     Constant::new((count as u64).into())
 }
 
+/// The slots of each core, counted where a core is chosen by their number.
+fn core_slots(options: ControlOptions) -> Vec<CoreSlots> {
+    let is_counted = options.least_occupied_issue || options.functions();
+    let slots = if is_counted { CoreSlots::counted } else { CoreSlots::new };
+    (0..options.cores).map(|_| slots(options.spawns().into())).collect()
+}
+
 impl WarpIssue {
-    /// The issue for `cores` cores with `warps` warp slots each, of packet warps alone (`spawns`
-    /// 0), or of packet warps and warps of spawned threads (1).
+    /// The issue of a control path with these options: packet warps, with a thread spawner also
+    /// those of spawned threads; with least-occupied issue only cores than which no other one that
+    /// can take a packet warp has fewer busy slots, whatever warps they are of, come into question
+    /// for it, in turn.
     ///
     /// # Panics
-    /// If `cores` or `warps` is not 1 to 32, or `spawns` more than 1.
-    pub fn new(cores: usize, warps: usize, spawns: usize) -> Self {
-        Self::checked(cores, warps, spawns, 0, 0)
-    }
-
-    /// As [`Self::new`], with least-occupied issue: only cores than which no other one that can
-    /// take a packet warp has fewer busy slots, whatever warps they are of, come into question for
-    /// it, in turn.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn least_occupied(cores: usize, warps: usize, spawns: usize) -> Self {
-        Self::checked(cores, warps, spawns, 1, 0)
-    }
-
-    /// As [`Self::new`], of packet warps alone, with network functions; `least`: with
-    /// least-occupied issue among the cores for which there is a warp.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn with_functions(cores: usize, warps: usize, least: bool) -> Self {
-        Self::checked(cores, warps, 0, usize::from(least), 1)
-    }
-
-    fn checked(cores: usize, warps: usize, spawns: usize, least: usize, functions: usize) -> Self {
-        assert!(spawns <= 1, "WarpIssue: {spawns} thread spawners, expected 0 or 1");
+    /// If there are not 1 to 32 cores and warp slots.
+    pub fn new(options: ControlOptions) -> Self {
+        let ControlOptions { cores, warps, .. } = options;
         assert!((1..=32).contains(&cores), "WarpIssue: {cores} cores, expected 1 to 32");
         assert!((1..=32).contains(&warps), "WarpIssue: {warps} warp slots, expected 1 to 32");
-        Self::wired(cores, warps, spawns, least, functions)
+        Self::wired(options, cores, warps)
     }
 }
 
@@ -380,6 +367,11 @@ mod tests {
     use rand::Rng;
     use std::collections::BTreeSet;
 
+    /// Cores with so many warp slots, of which the least occupied one is chosen.
+    fn least_occupied(cores: usize, warps: usize) -> ControlOptions {
+        ControlOptions { least_occupied_issue: true, ..ControlOptions::of(cores, 8, warps) }
+    }
+
     fn random_run(mut unit: WarpIssue, cores: usize, warps: usize, cycles: usize) {
         let mut random = random();
         let least = !unit.least.is_empty();
@@ -467,21 +459,21 @@ mod tests {
     #[test]
     fn issues_in_turn_within_the_limits() {
         for (cores, warps) in [(1, 1), (2, 4), (3, 32), (8, 16), (32, 2)] {
-            random_run(WarpIssue::new(cores, warps, 0), cores, warps, 6_000);
+            random_run(WarpIssue::new(ControlOptions::of(cores, 8, warps)), cores, warps, 6_000);
         }
     }
 
     #[test]
     fn issues_to_the_least_occupied_core_and_in_turn_where_several_are() {
         for (cores, warps) in [(1, 1), (3, 32), (8, 16), (32, 8)] {
-            random_run(WarpIssue::least_occupied(cores, warps, 0), cores, warps, 6_000);
+            random_run(WarpIssue::new(least_occupied(cores, warps)), cores, warps, 6_000);
         }
     }
 
     /// Warps of spawned threads are in the slots too: a packet warp goes where fewer of both are.
     #[test]
     fn spawned_warps_count_as_busy() {
-        let mut unit = WarpIssue::least_occupied(3, 8, 1);
+        let mut unit = WarpIssue::new(ControlOptions { spawn_slots: 8, ..least_occupied(3, 8) });
         reset!(unit);
         unit.control.run.next = true;
         unit.control.mcw.next = 8.into();
@@ -513,7 +505,8 @@ mod tests {
     fn spawned_warps_alternate_with_packet_warps() {
         let mut random = random();
         for (cores, warps) in [(1, 4), (3, 8), (8, 16)] {
-            let mut unit = WarpIssue::new(cores, warps, 1);
+            let mut unit =
+                WarpIssue::new(ControlOptions { spawn_slots: 8, ..ControlOptions::of(cores, 8, warps) });
             reset!(unit);
             unit.control.mcw.next = (warps as u64 / 2).into();
             unit.spawn_mcw[0].next = (warps as u64 / 2).into();
@@ -593,7 +586,7 @@ mod tests {
 
     #[test]
     fn issues_every_cycle_and_resumes() {
-        let mut unit = WarpIssue::new(2, 4, 0);
+        let mut unit = WarpIssue::new(ControlOptions::of(2, 8, 4));
         reset!(unit);
         unit.control.run.next = true;
         unit.control.mcw.next = 3.into();

@@ -1,6 +1,7 @@
 //! Tests of warp issue with network functions.
 
 use super::*;
+use crate::config::ControlOptions;
 use crate::testing::{random, reset, settle, tick};
 use rand::seq::IteratorRandom;
 use rand::Rng;
@@ -21,7 +22,11 @@ struct Start {
 
 fn random_run(cores: usize, least: bool, cycles: usize) {
     let mut random = random();
-    let mut unit = WarpIssue::with_functions(cores, WARPS, least);
+    let mut unit = WarpIssue::new(ControlOptions {
+        network_functions: 2,
+        least_occupied_issue: least,
+        ..ControlOptions::of(cores, 8, WARPS)
+    });
     reset!(unit);
     let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut starting: Option<Start> = None;

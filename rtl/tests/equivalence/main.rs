@@ -46,9 +46,9 @@ macro_rules! units {
             #[allow(unused_imports)]
             use hermes_hdl::prelude::Bits;
             #[allow(unused_imports)]
-            use crate::options::{by_word, functions, network, small_cache};
+            use crate::options::{by_word, functions, network, small_cache, spawned};
             #[allow(unused_imports)]
-            use hermes_rtl::config::{Config, CoreOptions};
+            use hermes_rtl::config::{Config, ControlOptions, CoreOptions};
             use hermes_rtl::$folder::*;
 
             $(#[test]
@@ -144,15 +144,15 @@ units! {
         core_slots_counted: CoreSlots::counted(1);
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
         delay_commit_queue_unconstrained: DelayCommitQueue::<4>::default();
-        dispatch: Dispatch::<6, 7>::new(2, 4, 32, 0), 10_000, inputs::dispatch();
-        dispatch_adaptive: Dispatch::<6, 7>::of(&inputs::adaptive()), 10_000, inputs::dispatch();
-        dispatch_unconstrained: Dispatch::<3, 4>::new(2, 8, 4, 0);
-        dispatch_watched: Dispatch::<6, 7>::watched(2, 4, 32, 0, 1, 1), 10_000, inputs::dispatch();
+        dispatch: Dispatch::<6, 7>::new(ControlOptions::of(2, 4, 32)), 10_000, inputs::dispatch();
+        dispatch_adaptive: Dispatch::<6, 7>::new(ControlOptions { adaptive_timeout: true, ..ControlOptions::of(2, 4, 32) }), 10_000, inputs::dispatch();
+        dispatch_unconstrained: Dispatch::<3, 4>::new(ControlOptions::of(2, 8, 4));
+        dispatch_watched: Dispatch::<6, 7>::new(ControlOptions { trace: true, load_counters: true, ..ControlOptions::of(2, 4, 32) }), 10_000, inputs::dispatch();
         dispatch_with_branches:
-            Dispatch::<6, 7>::with_branches(2, 4, 32, 4), 10_000, inputs::dispatch_with_functions();
+            Dispatch::<6, 7>::new(ControlOptions { network_functions: 4, function_branches: true, ..ControlOptions::of(2, 4, 32) }), 10_000, inputs::dispatch_with_functions();
         dispatch_with_functions:
-            Dispatch::<6, 7>::with_functions(2, 4, 32, 4), 10_000, inputs::dispatch_with_functions();
-        dispatch_with_spawns: Dispatch::<6, 7>::new(2, 4, 32, 1), 10_000, inputs::dispatch();
+            Dispatch::<6, 7>::new(ControlOptions { network_functions: 4, ..ControlOptions::of(2, 4, 32) }), 10_000, inputs::dispatch_with_functions();
+        dispatch_with_spawns: Dispatch::<6, 7>::new(spawned(2, 4, 32)), 10_000, inputs::dispatch();
         fault_collector: FaultCollector::new(3, 1);
         fault_collector_with_functions: FaultCollector::with_functions(3);
         fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
@@ -165,16 +165,16 @@ units! {
         round_robin: RoundRobin::default();
         short_fifo: ShortFifo::<Bits<8>, 2>::default(), 1_000;
         task_fifo: TaskFifo::<3, 4>::default(), 10_000, inputs::task_fifo;
-        warp_former: WarpFormer::new(4), 10_000, inputs::warp_former;
-        warp_former_counted: WarpFormer::counted(4, 1), 10_000, inputs::warp_former;
-        warp_former_unconstrained: WarpFormer::new(8);
-        warp_former_with_functions: WarpFormer::with_functions(4), 10_000, inputs::warp_former;
-        warp_issue: WarpIssue::new(3, 20, 0), 10_000, inputs::warp_issue();
-        warp_issue_least_occupied: WarpIssue::least_occupied(3, 20, 1), 10_000, inputs::warp_issue();
-        warp_issue_unconstrained: WarpIssue::new(3, 8, 1);
+        warp_former: WarpFormer::new(ControlOptions::of(1, 4, 8)), 10_000, inputs::warp_former;
+        warp_former_counted: WarpFormer::new(ControlOptions { load_counters: true, ..ControlOptions::of(1, 4, 8) }), 10_000, inputs::warp_former;
+        warp_former_unconstrained: WarpFormer::new(ControlOptions::of(1, 8, 8));
+        warp_former_with_functions: WarpFormer::new(ControlOptions { network_functions: 2, ..ControlOptions::of(1, 4, 8) }), 10_000, inputs::warp_former;
+        warp_issue: WarpIssue::new(ControlOptions::of(3, 4, 20)), 10_000, inputs::warp_issue();
+        warp_issue_least_occupied: WarpIssue::new(ControlOptions { least_occupied_issue: true, ..spawned(3, 4, 20) }), 10_000, inputs::warp_issue();
+        warp_issue_unconstrained: WarpIssue::new(spawned(3, 4, 8));
         warp_issue_with_functions:
-            WarpIssue::with_functions(3, 20, true), 10_000, inputs::warp_issue_with_functions();
-        warp_issue_with_spawns: WarpIssue::new(3, 20, 1), 10_000, inputs::warp_issue();
+            WarpIssue::new(ControlOptions { network_functions: 2, least_occupied_issue: true, ..ControlOptions::of(3, 4, 20) }), 10_000, inputs::warp_issue_with_functions();
+        warp_issue_with_spawns: WarpIssue::new(spawned(3, 4, 20)), 10_000, inputs::warp_issue();
     }
 
     core {

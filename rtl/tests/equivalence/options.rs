@@ -1,6 +1,6 @@
-//! Options of cores that several units are compared with.
+//! Options of cores and control paths that several units are compared with.
 
-use hermes_rtl::config::CoreOptions;
+use hermes_rtl::config::{ControlOptions, CoreOptions};
 
 /// A data cache that random addresses hit.
 pub fn small_cache() -> CoreOptions {
@@ -20,4 +20,9 @@ pub fn network() -> CoreOptions {
 /// With network functions.
 pub fn functions() -> CoreOptions {
     CoreOptions { local_window: true, network_functions: 2, ..CoreOptions::default() }
+}
+
+/// A control path with a thread spawner.
+pub fn spawned(cores: usize, lanes: usize, warps: usize) -> ControlOptions {
+    ControlOptions { spawn_slots: 8, ..ControlOptions::of(cores, lanes, warps) }
 }

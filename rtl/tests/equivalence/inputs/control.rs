@@ -1,7 +1,6 @@
 //! Inputs that keep the control units busy and within their contracts.
 
 use super::Random;
-use hermes_rtl::config::Config;
 use hermes_rtl::control::*;
 
 /// A number below `limit` from 64 random bits.
@@ -30,12 +29,6 @@ pub fn adaptive_timeout() -> impl FnMut(&mut AdaptiveTimeout, Random, u64) {
             warps = 0;
         }
     }
-}
-
-/// Two cores with four lanes whose time-out follows the traffic.
-pub fn adaptive() -> Config {
-    let preset = Config::preset("default").unwrap();
-    Config { cores: 2, lanes: 4, warps: 32, adaptive_timeout: true, ..preset }
 }
 
 /// As many requests are high as there are sets with many and with few bits.
