@@ -39,8 +39,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("chain_place", &functions::Chain::<2, 3>::new(2, 4)),
         unit("branch_place", &functions::Chain::<1, 2>::with_branches(3, 8)),
         unit("branch_step", &functions::BranchStep::<1>::new(8)),
-        unit("core_slots", &control::CoreSlots::new(0)),
-        unit("core_slots_spawned", &control::CoreSlots::new(1)),
+        unit("core_slots", &control::CoreSlots::new(false)),
+        unit("core_slots_spawned", &control::CoreSlots::new(true)),
         unit("warp_issue", &control::WarpIssue::new(ControlOptions::of(3, 4, 17))),
         unit("warp_issue_spawned", &control::WarpIssue::new(spawned(3, 4, 17))),
         unit(
@@ -52,9 +52,9 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         ),
         unit("warp_issue_chain", &control::WarpIssue::new(with_functions(3, 4, 17))),
         unit("round_robin", &control::RoundRobin::default()),
-        unit("finish_arbiter", &control::FinishArbiter::new(3, 0)),
+        unit("finish_arbiter", &control::FinishArbiter::new(3, false)),
         unit("fault_collector", &control::FaultCollector::new(3, 0)),
-        unit("lookup_table", &control::LookupTable::<2>::new(0)),
+        unit("lookup_table", &control::LookupTable::<2>::new(false)),
         unit("delay_commit_queue", &control::DelayCommitQueue::<2>::default()),
         // Two entries in each queue: three warps are a lap and a half.
         unit("dispatch", &control::Dispatch::<1, 2>::new(ControlOptions::of(2, 2, 2))),

@@ -291,7 +291,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         connect!(self.trace_commit, self.dispatch.trace_commit);
 
         for k in 0..self._adaptive_timeouts {
-            connect!(self.registers.timeout[k], self.dispatch.timeout[k]);
+            connect!(self.registers.timeout[k], *self.dispatch.timeout);
         }
 
         // Packet ports: they stand between the host's packet counts and the task FIFO, and are the
@@ -371,24 +371,24 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             connect!(self.registers.spawn[k].spawner, self.spawner[k].control);
             self.registers.spawn[k].fault_job.next = self.faults.oldest_job[k].val();
             self.spawner[k].kernel_class.next = self.registers.configuration.kernel_class.val();
-            connect!(self.spawner[k].warp, self.dispatch.spawn[k]);
-            self.dispatch.spawn_mcw[k].next = self.registers.spawn[k].mcw.val();
-            connect!(self.dispatch.spawned_finish[k], self.spawner[k].finish);
-            self.spawner[k].begins.next = self.dispatch.start_spawned[k].val();
-            self.spawner[k].begins_job.next = self.dispatch.start_job[k].val();
+            connect!(self.spawner[k].warp, *self.dispatch.spawn);
+            self.dispatch.spawn_mcw.next = self.registers.spawn[k].mcw.val();
+            connect!(*self.dispatch.spawned_finish, self.spawner[k].finish);
+            self.spawner[k].begins.next = self.dispatch.start_spawned.val();
+            self.spawner[k].begins_job.next = self.dispatch.start_job.val();
             for i in 0..self._cores {
-                connect!(self.spawner[k].start, self.core[i].start_job[k]);
-                self.core[i].spawn_watchdog_limit[k].next = self.registers.spawn[k].watchdog.val();
-                self.dispatch.finish_faulted[i].next = self.core[i].finish_faulted[k].val();
-                self.faults.fault_job[i].next = self.core[i].fault_job[k].val();
-                connect!(self.registers.spawn[k].traps, self.core[i].trap_control[k]);
-                self.trap_count[k].lanes[i].next = self.core[i].trapped[k].val();
+                connect!(self.spawner[k].start, *self.core[i].start_job);
+                self.core[i].spawn_watchdog_limit.next = self.registers.spawn[k].watchdog.val();
+                self.dispatch.finish_faulted[i].next = self.core[i].finish_faulted.val();
+                self.faults.fault_job[i].next = self.core[i].fault_job.val();
+                connect!(self.registers.spawn[k].traps, *self.core[i].trap_control);
+                self.trap_count[k].lanes[i].next = self.core[i].trapped.val();
             }
             self.registers.spawn[k].trapped.next = self.trap_count[k].total.val();
             connect!(self.spawner[k].write, self.write_merge[k].completions);
-            self.trace_issue_spawned[k].next = self.dispatch.start_spawned[k].val();
-            self.trace_issue_job[k].next = self.dispatch.start_job[k].val();
-            self.trace_finish_spawned[k].next = self.dispatch.trace_finish_spawned[k].val();
+            self.trace_issue_spawned[k].next = self.dispatch.start_spawned.val();
+            self.trace_issue_job[k].next = self.dispatch.start_job.val();
+            self.trace_finish_spawned[k].next = self.dispatch.trace_finish_spawned.val();
             self.trace_spawn_trigger_valid[k].next = self.spawner[k].trace_trigger_valid.val();
             self.trace_spawn_trigger_slot[k].next = self.spawner[k].trace_trigger_slot.val();
             self.trace_spawn_complete_valid[k].next = self.spawner[k].trace_complete_valid.val();
@@ -439,7 +439,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.host_link[k].spawn_errors.next = bits::<4>(0);
             for j in 0..self._spawns {
                 self.registers.host_link[k].issue.next =
-                    self.dispatch.trace_issue.valid.val() & !self.dispatch.start_spawned[j].val();
+                    self.dispatch.trace_issue.valid.val() & !self.dispatch.start_spawned.val();
                 self.registers.host_link[k].slot_freed.next = self.spawner[j].trace_complete_valid.val();
                 self.registers.host_link[k].spawn_errors.next =
                     bit_cast::<4, 2>(self.spawner[j].control.overruns.val().get_bits::<2>(0))
@@ -536,13 +536,13 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for k in 0..self._functions {
             connect!(self.registers.functions[k].context, self.context_table[k].access);
             connect!(self.registers.functions[k].cores, self.core_owner[k].assignment);
-            connect!(self.registers.functions[k].chain, self.dispatch.function_links[k]);
-            self.dispatch.ring_slots_log2[k].next = self.registers.configuration.ring_slots_log2.val();
+            connect!(self.registers.functions[k].chain, *self.dispatch.function_links);
+            self.dispatch.ring_slots_log2.next = self.registers.configuration.ring_slots_log2.val();
             connect!(self.context_table[k].written, self.core_owner[k].written);
             self.context_table[k].copy_function.next = self.core_owner[k].copy_function.val();
             self.context_table[k].copy_word.next = self.core_owner[k].copy_word.val();
             self.core_owner[k].copy_data.next = self.context_table[k].copy_data.val();
-            connect!(self.trace_hop[k], self.dispatch.trace_hop[k]);
+            connect!(self.trace_hop[k], *self.dispatch.trace_hop);
             for i in 0..self._cores {
                 self.core_context[i].registers.entry.next = self.registers.configuration.kernel_entry.val();
                 self.core_context[i].registers.argument.next = self.registers.configuration.argument.val();
@@ -556,8 +556,8 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 self.core_context[i].registers.watchdog.next = self.registers.configuration.watchdog.val();
                 self.core_context[i].registers.mcw.next = self.registers.configuration.mcw.val();
                 connect!(self.registers.functions[k].first_guards, self.core_context[i].registers.guards);
-                connect!(self.core_context[i].context.guards, self.core[i].guards[k]);
-                connect!(self.core_owner[k].rows[i], self.core[i].clear[k]);
+                connect!(self.core_context[i].context.guards, *self.core[i].guards);
+                connect!(self.core_owner[k].rows[i], *self.core[i].clear);
                 self.core_context[i].first.next = self.core_owner[k].first[i].val();
                 self.core_context[i].take.next = self.core_owner[k].take[i].val();
                 self.core_context[i].word.next = self.core_owner[k].word.val();
@@ -574,8 +574,8 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 self.core[i].invalidate.next =
                     self.registers.memory.instructions.val() | self.core_owner[k].drop[i].val();
                 self.core[i].invalidate_data.next = drop_lines | self.core_owner[k].drop[i].val();
-                self.core[i].start_lanes[k].next = self.dispatch.start_lanes[k].val();
-                connect!(self.core[i].finished[k], self.dispatch.finished[i]);
+                self.core[i].start_lanes.next = self.dispatch.start_lanes.val();
+                connect!(*self.core[i].finished, self.dispatch.finished[i]);
                 self.dispatch.function_core[i].open.next = self.core_owner[k].open[i].val();
                 self.dispatch.function_core[i].function.next = self.core_owner[k].function[i].val();
                 self.dispatch.function_core[i].mcw.next = self.core_context[i].context.mcw.val();
@@ -584,12 +584,12 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                     self.dispatch.function_core[i].idle.val() & !self.core[i].fault.valid.val();
                 self.faults.core_function[i].next = self.core_owner[k].function[i].val();
             }
-            connect!(self.dispatch.function_events[k], self.function_counters[k].events);
+            connect!(*self.dispatch.function_events, self.function_counters[k].events);
             connect!(self.faults.taken_fault[k], self.function_counters[k].fault);
-            self.dispatch.function_select[k].next = self.registers.functions[k].counts.select.val();
+            self.dispatch.function_select.next = self.registers.functions[k].counts.select.val();
             self.function_counters[k].select.next = self.registers.functions[k].counts.select.val();
-            self.registers.functions[k].counts.queued.next = self.dispatch.function_queued[k].val();
-            self.registers.functions[k].counts.peak.next = self.dispatch.function_peak[k].val();
+            self.registers.functions[k].counts.queued.next = self.dispatch.function_queued.val();
+            self.registers.functions[k].counts.peak.next = self.dispatch.function_peak.val();
             self.registers.functions[k].counts.visits.next = self.function_counters[k].visits.val();
             self.registers.functions[k].counts.lanes.next = self.function_counters[k].lanes.val();
             self.registers.functions[k].counts.forwarded.next = self.function_counters[k].forwarded.val();
@@ -598,15 +598,15 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.functions[k].fault_function.next = self.faults.oldest_function[k].val();
         }
         for k in 0..self._branches {
-            connect!(self.registers.branches[k].edges, self.dispatch.function_edges[k]);
+            connect!(self.registers.branches[k].edges, *self.dispatch.function_edges);
             self.registers.branches[k].select.next = self.registers.functions[k].counts.select.val();
             for i in 0..self._cores {
-                self.dispatch.finished_codes[i].next = self.core[i].finished_codes[k].val();
+                self.dispatch.finished_codes[i].next = self.core[i].finished_codes.val();
             }
         }
         for i in 0..self._atomic_cores {
-            connect!(self.core[i].atomic_answer[0], self.memory.atomic_answer[i]);
-            connect!(self.core[i].reservation_end[0], self.memory.reservation_end[i]);
+            connect!(*self.core[i].atomic_answer, self.memory.atomic_answer[i]);
+            connect!(*self.core[i].reservation_end, self.memory.reservation_end[i]);
         }
         for k in 0..self._atomic_commands {
             connect!(self.command[k].atomic_answer[0], self.memory.atomic_answer[self._cores + k]);
@@ -620,26 +620,26 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Retire trace
         for k in 0..self._formed_traces {
-            connect!(self.trace_formed[k], self.dispatch.trace_formed[k]);
+            connect!(self.trace_formed[k], *self.dispatch.trace_formed);
         }
         for i in 0..self._traces {
-            connect!(self.trace[i], self.core[i].trace[0]);
+            connect!(self.trace[i], *self.core[i].trace);
         }
 
         // Load counters
         for k in 0..self._loads {
             connect!(self.registers.load_counters[k], self.loads[k].counters);
             self.loads[k].core_select.next = self.registers.configuration.core_select.val();
-            connect!(self.dispatch.formed_by[k], self.loads[k].formed_by);
+            connect!(*self.dispatch.formed_by, self.loads[k].formed_by);
             self.loads[k].start.next = self.dispatch.trace_issue.valid.val();
             self.loads[k].finish.next = self.dispatch.trace_finish.valid.val();
             self.loads[k].commit.next = self.dispatch.trace_commit.valid.val();
             self.loads[k].tasks.next = self.dispatch.task_level.val();
             for i in 0..self._cores {
-                self.loads[k].line_hit[i].next = self.core[i].line_hit[k].val();
+                self.loads[k].line_hit[i].next = self.core[i].line_hit.val();
             }
             for j in 0..self._spawns {
-                self.loads[k].start_spawned[j].next = self.dispatch.start_spawned[j].val();
+                self.loads[k].start_spawned[j].next = self.dispatch.start_spawned.val();
             }
             for p in 0..self._ports {
                 self.loads[k].ring[p].next = self.ports[p].occupied[k].val();
@@ -653,7 +653,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             connect!(self.dispatch.trace_finish, self.buffer[k].finish);
             connect!(self.dispatch.trace_commit, self.buffer[k].commit);
             for i in 0..self._cores {
-                connect!(self.core[i].told[k], self.buffer[k].core[i]);
+                connect!(*self.core[i].told, self.buffer[k].core[i]);
             }
             connect!(self.trace_buffer[k], self.buffer[k].byte);
         }

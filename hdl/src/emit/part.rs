@@ -24,6 +24,11 @@ impl<T> Part<T> {
     pub const fn is_there(&self) -> bool {
         self.0.is_some()
     }
+
+    /// The part, if it is there: for tests.
+    pub const fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_mut()
+    }
 }
 
 impl<T> Deref for Part<T> {

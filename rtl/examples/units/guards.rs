@@ -46,7 +46,7 @@ pub struct PacketCheck {
     /// The lane may access the sum of both.
     pub is_inside: Signal<Out, Bit>,
     packets: PacketWindow,
-    #[init(AccessWindow::new(1))]
+    #[init(AccessWindow::new(true))]
     window: AccessWindow,
     region: AddressRegion,
     immediate_x: Register<Bits<32>>,
@@ -65,7 +65,7 @@ impl Logic for PacketCheck {
         self.packets.guards.may_reserve.next = false;
         self.packets.packet.next = self.packet.val();
         self.packets.count.next = self.count.val();
-        connect!(self.packets.bounds, self.window.packets[0]);
+        connect!(self.packets.bounds, *self.window.packets);
         self.window.advance.next = self.advance.val();
         self.window.store.next = self.store.val();
         self.window.immediate.next = self.immediate.val();
@@ -156,8 +156,8 @@ impl Logic for FetchCheck {
         self.window.size.next = self.size.val();
         self.window.fetched.pc.next = self.fetched_pc.val();
         self.window.fetched.boot.next = self.fetched_boot.val();
-        self.decode.outside[0].next = self.window.outside.val();
-        self.decode.may_reserve[0].next = false;
+        self.decode.outside.next = self.window.outside.val();
+        self.decode.may_reserve.next = false;
         self.decode.advance.next = self.advance.val();
         self.decode.fetched.pc.next = self.fetched_pc.val();
         self.decode.fetched.boot.next = self.fetched_boot.val();
@@ -200,7 +200,7 @@ impl Logic for FetchCheck {
         self.decode.setup.argument.next = bits::<32>(0);
         self.decode.setup.stack_base.next = bits::<32>(0);
         self.decode.setup.stack_bytes_log2.next = bits::<5>(0);
-        self.wanted.next = self.valid.val() & !self.boot_d.q.val() & !self.decode.refused[0].val();
+        self.wanted.next = self.valid.val() & !self.boot_d.q.val() & !self.decode.refused.val();
         self.misses.next = self.decode.misses.val();
         self.entered.next = self.decode.entered.val();
         self.load.next = self.decode.read.load.val();

@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 /// 5. With a thread spawner warps of spawned threads count apart: packet warps may be on the core
 ///    up to `limit`, spawned warps up to `spawn_limit`, each while an allowed slot is idle.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(spawns: usize, counts: usize)]
+#[new(spawns: bool, counts: bool)]
 pub struct CoreSlots {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -36,50 +36,36 @@ pub struct CoreSlots {
     pub slot: Signal<Out, Bits<5>>,
     /// Warps of spawned threads that may be on the core at a time, 0 to 32 (one element with a
     /// thread spawner, as the other ports of spawned warps).
-    #[count(spawns)]
-    pub spawn_limit: Vec<Signal<In, Bits<6>>>,
+    #[there(spawns)]
+    pub spawn_limit: Part<Signal<In, Bits<6>>>,
     /// What is taken with `take` is for a warp of spawned threads.
-    #[count(spawns)]
-    pub take_spawned: Vec<Signal<In, Bit>>,
+    #[there(spawns)]
+    pub take_spawned: Part<Signal<In, Bit>>,
     /// The core can take a warp of spawned threads.
-    #[count(spawns)]
-    pub spawn_available: Vec<Signal<Out, Bit>>,
+    #[there(spawns)]
+    pub spawn_available: Part<Signal<Out, Bit>>,
     /// Busy slots, 0 to 32 (one element with a count).
-    #[count(counts)]
-    pub busy_slots: Vec<Signal<Out, Bits<6>>>,
+    #[there(counts)]
+    pub busy_slots: Part<Signal<Out, Bits<6>>>,
     busy: Register<Bits<32>>,
     warps: Register<Bits<6>>,
     encoder: PriorityEncoder,
     /// Slots that warps of spawned threads took last, and how many of these run.
-    #[count(spawns)]
-    spawned: Vec<Register<Bits<32>>>,
-    #[count(spawns)]
-    spawned_warps: Vec<Register<Bits<6>>>,
-    #[init(1 - spawns)]
-    _packets_alone: usize,
-    #[init(spawns)]
-    _spawns: usize,
-    #[init(counts)]
-    _counts: usize,
+    #[there(spawns)]
+    spawned: Part<Register<Bits<32>>>,
+    #[there(spawns)]
+    spawned_warps: Part<Register<Bits<6>>>,
 }
 
 impl CoreSlots {
-    /// The slots of a core, for packets alone (`spawns` 0), or for packets and spawned threads (1).
-    ///
-    /// # Panics
-    /// If `spawns` is more than 1.
-    pub fn new(spawns: usize) -> Self {
-        assert!(spawns <= 1, "CoreSlots: {spawns} thread spawners, expected 0 or 1");
-        Self::wired(spawns, 0)
+    /// The slots of a core, for packets alone, or for packets and spawned threads (`spawns`).
+    pub fn new(spawns: bool) -> Self {
+        Self::wired(spawns, false)
     }
 
     /// As [`Self::new`], with a count of the busy slots, which depends on the state alone.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    pub fn counted(spawns: usize) -> Self {
-        assert!(spawns <= 1, "CoreSlots: {spawns} thread spawners, expected 0 or 1");
-        Self::wired(spawns, 1)
+    pub fn counted(spawns: bool) -> Self {
+        Self::wired(spawns, true)
     }
 }
 
@@ -101,7 +87,7 @@ impl Logic for CoreSlots {
         self.busy.d.next = (self.busy.q.val() & !freed) | taken;
         // Each register is assigned in one place: synthesis tools differ on a condition before a
         // plain assignment.
-        for _i in 0..self._packets_alone {
+        if !self.spawn_limit.is_there() {
             if self.take.val() & !self.free.val() {
                 self.warps.d.next = self.warps.q.val() + 1;
             }
@@ -110,22 +96,22 @@ impl Logic for CoreSlots {
             }
         }
 
-        for k in 0..self._counts {
-            self.busy_slots[k].next = self.warps.q.val();
-            for s in 0..self._spawns {
-                self.busy_slots[k].next = self.warps.q.val() + self.spawned_warps[s].q.val();
+        if self.busy_slots.is_there() {
+            self.busy_slots.next = self.warps.q.val();
+            if self.spawn_limit.is_there() {
+                self.busy_slots.next = self.warps.q.val() + self.spawned_warps.q.val();
             }
         }
 
-        for k in 0..self._spawns {
+        if self.spawn_limit.is_there() {
             let idle = self.encoder.one_hot.val().any();
-            let freed_spawned = self.spawned[k].q.val().get_bit(self.free_slot.val().index());
-            let packet_in = self.take.val() & !self.take_spawned[k].val();
+            let freed_spawned = self.spawned.q.val().get_bit(self.free_slot.val().index());
+            let packet_in = self.take.val() & !self.take_spawned.val();
             let packet_out = self.free.val() & !freed_spawned;
-            let spawned_in = self.take.val() & self.take_spawned[k].val();
+            let spawned_in = self.take.val() & self.take_spawned.val();
             let spawned_out = self.free.val() & freed_spawned;
             self.available.next = (self.warps.q.val() < self.limit.val()) & idle;
-            self.spawn_available[k].next = (self.spawned_warps[k].q.val() < self.spawn_limit[k].val()) & idle;
+            self.spawn_available.next = (self.spawned_warps.q.val() < self.spawn_limit.val()) & idle;
             if packet_in & !packet_out {
                 self.warps.d.next = self.warps.q.val() + 1;
             }
@@ -133,15 +119,15 @@ impl Logic for CoreSlots {
                 self.warps.d.next = self.warps.q.val() - 1;
             }
             if spawned_in & !spawned_out {
-                self.spawned_warps[k].d.next = self.spawned_warps[k].q.val() + 1;
+                self.spawned_warps.d.next = self.spawned_warps.q.val() + 1;
             }
             if spawned_out & !spawned_in {
-                self.spawned_warps[k].d.next = self.spawned_warps[k].q.val() - 1;
+                self.spawned_warps.d.next = self.spawned_warps.q.val() - 1;
             }
             if self.take.val() {
-                self.spawned[k].d.next = self.spawned[k].q.val() & !taken;
-                if self.take_spawned[k].val() {
-                    self.spawned[k].d.next = self.spawned[k].q.val() | taken;
+                self.spawned.d.next = self.spawned.q.val() & !taken;
+                if self.take_spawned.val() {
+                    self.spawned.d.next = self.spawned.q.val() | taken;
                 }
             }
         }
@@ -159,7 +145,7 @@ mod tests {
     #[test]
     fn follows_a_set_of_slots() {
         let mut random = random();
-        let mut unit = CoreSlots::new(0);
+        let mut unit = CoreSlots::new(false);
         reset!(unit);
         let mut busy = BTreeSet::new();
         let (mut most, mut blocked) = (0, 0);
@@ -199,7 +185,7 @@ mod tests {
     #[test]
     fn spawned_warps_count_apart() {
         let mut random = random();
-        let mut unit = CoreSlots::new(1);
+        let mut unit = CoreSlots::new(true);
         reset!(unit);
         let (mut packets, mut spawned) = (BTreeSet::new(), BTreeSet::new());
         let (mut full, mut only_one_kind) = (0, 0);
@@ -207,22 +193,22 @@ mod tests {
             if cycle % 64 == 0 {
                 unit.allowed.next = ((1u64 << [8, 16, 32][cycle / 64 % 3]) - 1).into();
                 unit.limit.next = random.gen_range(0..=16).into();
-                unit.spawn_limit[0].next = random.gen_range(0..=16).into();
+                unit.spawn_limit.next = random.gen_range(0..=16).into();
             }
             settle(&mut unit);
             let idle = |s: &usize| !packets.contains(s) && !spawned.contains(s);
             let lowest = (0..32).filter(idle).find(|s| unit.allowed.val().get_bit(*s));
             let packet = packets.len() < unit.limit.val().index() && lowest.is_some();
-            let thread = spawned.len() < unit.spawn_limit[0].val().index() && lowest.is_some();
+            let thread = spawned.len() < unit.spawn_limit.val().index() && lowest.is_some();
             assert_eq!(unit.available.val(), packet, "cycle {cycle}");
-            assert_eq!(unit.spawn_available[0].val(), thread, "cycle {cycle}");
+            assert_eq!(unit.spawn_available.val(), thread, "cycle {cycle}");
             full += usize::from(lowest.is_none());
             only_one_kind += usize::from(packet != thread);
             let of_thread = thread && (!packet || random.gen());
             let take = (packet || thread) && random.gen_bool(0.8);
             let freed = packets.union(&spawned).copied().choose(&mut random).filter(|_| random.gen_bool(0.6));
             unit.take.next = take;
-            unit.take_spawned[0].next = of_thread;
+            unit.take_spawned.next = of_thread;
             unit.free.next = freed.is_some();
             unit.free_slot.next = (freed.unwrap_or_else(|| random.gen_range(0..32)) as u64).into();
             settle(&mut unit);

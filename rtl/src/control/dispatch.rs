@@ -72,120 +72,110 @@ pub struct Dispatch<const A: usize, const L: usize> {
 
     /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
     /// ports).
-    #[count(options.spawns())]
-    pub spawn: Vec<SpawnedWarp>,
+    #[there(options.spawns())]
+    pub spawn: Part<SpawnedWarp>,
     /// Register SPAWN_MCW: warps of spawned threads on a core at a time.
-    #[count(options.spawns())]
-    pub spawn_mcw: Vec<Signal<In, Bits<6>>>,
+    #[there(options.spawns())]
+    pub spawn_mcw: Part<Signal<In, Bits<6>>>,
     /// To the thread spawner: a warp of spawned threads finished.
-    #[count(options.spawns())]
-    pub spawned_finish: Vec<Flipped<SpawnedFinish>>,
+    #[there(options.spawns())]
+    pub spawned_finish: Part<Flipped<SpawnedFinish>>,
     /// To the cores: the warp that starts is one of spawned threads, `start.packet` the number of
     /// its first one.
-    #[count(options.spawns())]
-    pub start_spawned: Vec<Signal<Out, Bit>>,
+    #[there(options.spawns())]
+    pub start_spawned: Part<Signal<Out, Bit>>,
     /// To the cores: slot of its job.
-    #[count(options.spawns())]
-    pub start_job: Vec<Signal<Out, JobSlot>>,
+    #[there(options.spawns())]
+    pub start_job: Part<Signal<Out, JobSlot>>,
     /// From each core: one of the threads of the warp that finished ended with a fault.
-    #[count(options.of_cores(options.spawns()))]
-    pub finish_faulted: Vec<Signal<In, Bit>>,
+    #[there(options.spawns())]
+    #[count(cores)]
+    pub finish_faulted: Part<Vec<Signal<In, Bit>>>,
     /// The warp that finished is one of spawned threads.
-    #[count(options.spawns())]
-    pub trace_finish_spawned: Vec<Signal<Out, Bit>>,
+    #[there(options.spawns())]
+    pub trace_finish_spawned: Part<Signal<Out, Bit>>,
 
     /// The warp that waits for its issue (one element with a trace): from the cycle after it was
     /// formed to the one before `trace_issue`.
-    #[count(options.trace)]
-    pub trace_formed: Vec<FormedTrace>,
+    #[there(options.trace)]
+    pub trace_formed: Part<FormedTrace>,
 
     /// To the load counters (one element with them): a warp of packets is formed.
-    #[count(options.load_counters)]
-    pub formed_by: Vec<FormedBy>,
+    #[there(options.load_counters)]
+    pub formed_by: Part<FormedBy>,
 
     /// From and to the registers: how the time-out follows the traffic (one element with an
     /// adaptive time-out).
-    #[count(options.adaptive_timeout)]
-    pub timeout: Vec<TimeoutControl>,
+    #[there(options.adaptive_timeout)]
+    pub timeout: Part<TimeoutControl>,
 
     /// From the registers: where packets go (only with network functions, as the next).
-    #[count(options.functions())]
-    pub function_links: Vec<ChainControl>,
+    #[there(options.functions())]
+    pub function_links: Part<ChainControl>,
     /// RING_SLOTS_LOG2 register: no warp crosses the ring's end.
-    #[count(options.functions())]
-    pub ring_slots_log2: Vec<Signal<In, Bits<5>>>,
+    #[there(options.functions())]
+    pub ring_slots_log2: Part<Signal<In, Bits<5>>>,
     /// From and to the owner of the cores, and from their contexts.
-    #[count(options.of_cores(options.functions()))]
-    pub function_core: Vec<FunctionCore>,
+    #[there(options.functions())]
+    #[count(cores)]
+    pub function_core: Part<Vec<FunctionCore>>,
     /// From each core: lanes of the warp that it offered as finished in the cycle before.
-    #[count(options.of_cores(options.functions()))]
-    pub finished: Vec<Flipped<FinishedLanes>>,
+    #[there(options.functions())]
+    #[count(cores)]
+    pub finished: Part<Vec<Flipped<FinishedLanes>>>,
     /// To the cores: lanes with which the warp starts.
-    #[count(options.functions())]
-    pub start_lanes: Vec<Signal<Out, Bits<32>>>,
+    #[there(options.functions())]
+    pub start_lanes: Part<Signal<Out, Bits<32>>>,
     /// From the registers: edges by verdict (one element where packets branch).
-    #[count(options.function_branches)]
-    pub function_edges: Vec<BranchEdges>,
+    #[there(options.function_branches)]
+    pub function_edges: Part<BranchEdges>,
     /// From each core: codes of the verdicts of the warp that it offered as finished in the cycle
     /// before (only where packets branch).
-    #[count(options.of_cores(options.function_branches))]
-    pub finished_codes: Vec<Signal<In, Bits<128>>>,
+    #[there(options.function_branches)]
+    #[count(cores)]
+    pub finished_codes: Part<Vec<Signal<In, Bits<128>>>>,
     /// A warp starts at a function that is not its first.
-    #[count(options.functions())]
-    pub trace_hop: Vec<HopTrace>,
+    #[there(options.functions())]
+    pub trace_hop: Part<HopTrace>,
     /// To the counters of the functions.
-    #[count(options.functions())]
-    pub function_events: Vec<Flipped<FunctionEvents>>,
+    #[there(options.functions())]
+    pub function_events: Part<Flipped<FunctionEvents>>,
     /// NF_SELECT register: function whose FIFO the next ones show.
-    #[count(options.functions())]
-    pub function_select: Vec<Signal<In, FunctionIndex>>,
+    #[there(options.functions())]
+    pub function_select: Part<Signal<In, FunctionIndex>>,
     /// Warps that wait for this function.
-    #[count(options.functions())]
-    pub function_queued: Vec<Signal<Out, Bits<11>>>,
+    #[there(options.functions())]
+    pub function_queued: Part<Signal<Out, Bits<11>>>,
     /// Most warps that waited for it at a time, since reset.
-    #[count(options.functions())]
-    pub function_peak: Vec<Signal<Out, Bits<11>>>,
+    #[there(options.functions())]
+    pub function_peak: Part<Signal<Out, Bits<11>>>,
 
     tasks: TaskFifo<A, L>,
     #[init(WarpFormer::new(options))]
     former: WarpFormer,
-    #[init(options.adaptive_timeout.then(|| AdaptiveTimeout::new(cores, lanes)).into_iter().collect())]
-    adaptive: Vec<AdaptiveTimeout>,
+    #[init(Part::when(options.adaptive_timeout, || AdaptiveTimeout::new(cores, lanes)))]
+    adaptive: Part<AdaptiveTimeout>,
     #[init(WarpIssue::new(options))]
     issue: WarpIssue,
-    #[init(FinishArbiter::new(cores, options.spawns().into()))]
+    #[init(FinishArbiter::new(cores, options.spawns()))]
     finishes: FinishArbiter,
-    #[init((0..cores).map(|_| LookupTable::new(options.spawns().into())).collect())]
+    #[init((0..cores).map(|_| LookupTable::new(options.spawns())).collect())]
     tables: Vec<LookupTable<A>>,
     commit: DelayCommitQueue<A>,
     #[init(chain(options))]
-    chain: Vec<Chain<A, L>>,
+    chain: Part<Chain<A, L>>,
     issued: Register<Bits<32>>,
     committed: Register<Bits<32>>,
     #[init(indices(cores))]
     index: Vec<Constant<Bits<5>>>,
     #[init(cores)]
     _cores: usize,
-    #[init((!options.spawns() && !options.functions()).into())]
-    _packets_alone: usize,
-    #[init(options.functions().into())]
-    _functions: usize,
-    #[init(options.function_branches.into())]
-    _branches: usize,
-    #[init(options.spawns().into())]
-    _spawns: usize,
-    #[init(options.trace.into())]
-    _traces: usize,
-    #[init(options.load_counters.into())]
-    _loads: usize,
-    #[init(options.adaptive_timeout.into())]
-    _adaptive: usize,
 }
 
 /// The chain of an array with network functions.
-fn chain<const A: usize, const L: usize>(options: ControlOptions) -> Vec<Chain<A, L>> {
+fn chain<const A: usize, const L: usize>(options: ControlOptions) -> Part<Chain<A, L>> {
     let chain = if options.function_branches { Chain::with_branches } else { Chain::new };
-    options.functions().then(|| chain(options.network_functions, options.lanes)).into_iter().collect()
+    Part::when(options.functions(), || chain(options.network_functions, options.lanes))
 }
 
 impl<const A: usize, const L: usize> Dispatch<A, L> {
@@ -250,7 +240,7 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.trace_issue.core.next = self.issue.start_core.val();
         connect!(self.trace_finish, self.finishes.event);
         connect!(self.trace_commit, self.commit.commit);
-        for _i in 0..self._packets_alone {
+        if !self.spawn.is_there() && !self.chain.is_there() {
             if self.issue.start_any.val() {
                 self.issued.d.next = self.issued.q.val() + 1;
             }
@@ -264,48 +254,48 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.progress.committed_warps.next = self.committed.q.val();
         self.progress.committed_packets.next = self.commit.commit.packet.val();
 
-        for k in 0..self._traces {
-            self.trace_formed[k].valid.next = self.former.warp.valid.val();
-            self.trace_formed[k].packet.next = self.former.warp.packet.val();
-            self.trace_formed[k].count.next = self.former.warp.count.val();
+        if self.trace_formed.is_there() {
+            self.trace_formed.valid.next = self.former.warp.valid.val();
+            self.trace_formed.packet.next = self.former.warp.packet.val();
+            self.trace_formed.count.next = self.former.warp.count.val();
         }
 
-        for k in 0..self._loads {
-            connect!(self.formed_by[k], self.former.formed_by[k]);
+        if self.formed_by.is_there() {
+            connect!(self.formed_by, self.former.formed_by);
         }
 
         // The time-out follows the traffic.
-        for k in 0..self._adaptive {
-            connect!(self.timeout[k], self.adaptive[k].registers);
-            self.adaptive[k].fixed.next = self.control.timeout.val();
-            self.adaptive[k].arrive.next = self.task.valid.val() & self.tasks.push_ready.val();
-            self.adaptive[k].packets.next = self.task.count.val();
-            self.adaptive[k].issued.next = allocated;
-            self.adaptive[k].finished.next = self.finishes.event.valid.val();
-            self.former.control.timeout.next = self.adaptive[k].timeout.val();
-            self.former.control.eager.next = self.control.eager.val() | self.adaptive[k].eager.val();
+        if self.timeout.is_there() {
+            connect!(*self.timeout, self.adaptive.registers);
+            self.adaptive.fixed.next = self.control.timeout.val();
+            self.adaptive.arrive.next = self.task.valid.val() & self.tasks.push_ready.val();
+            self.adaptive.packets.next = self.task.count.val();
+            self.adaptive.issued.next = allocated;
+            self.adaptive.finished.next = self.finishes.event.valid.val();
+            self.former.control.timeout.next = self.adaptive.timeout.val();
+            self.former.control.eager.next = self.control.eager.val() | self.adaptive.eager.val();
         }
 
         // Network functions: a warp that waits starts with the entry that it has, and a finish ends
         // the entry only where no packet goes on.
-        for k in 0..self._functions {
-            self.former.ring_slots_log2[k].next = self.ring_slots_log2[k].val();
-            connect!(self.function_links[k], self.chain[k].control);
-            connect!(self.issue.waits[k], self.chain[k].waits);
-            self.chain[k].enter.next = allocated;
-            self.chain[k].enter_index.next = self.commit.allocate_index.val();
-            self.chain[k].enter_packet.next = self.former.warp.packet.val();
-            self.chain[k].enter_count.next = self.former.warp.count.val();
-            self.chain[k].leave.next = self.commit.commit.valid.val();
+        if self.function_links.is_there() {
+            self.former.ring_slots_log2.next = self.ring_slots_log2.val();
+            connect!(*self.function_links, self.chain.control);
+            connect!(*self.issue.waits, self.chain.waits);
+            self.chain.enter.next = allocated;
+            self.chain.enter_index.next = self.commit.allocate_index.val();
+            self.chain.enter_packet.next = self.former.warp.packet.val();
+            self.chain.enter_count.next = self.former.warp.count.val();
+            self.chain.leave.next = self.commit.commit.valid.val();
             let mut function = bits::<3>(0);
             let mut survivors = bits::<32>(0);
             let mut ended = bits::<32>(0);
             for i in 0..self._cores {
                 connect!(self.function_core[i], self.issue.function_core[i]);
-                if self.issue.waits[k].take.val() {
-                    self.tables[i].write.next = self.issue.waits[k].core.val() == self.index[i].val();
-                    self.tables[i].write_slot.next = self.issue.waits[k].slot.val();
-                    self.tables[i].write_index.next = self.chain[k].taken_index.val();
+                if self.issue.waits.take.val() {
+                    self.tables[i].write.next = self.issue.waits.core.val() == self.index[i].val();
+                    self.tables[i].write_slot.next = self.issue.waits.slot.val();
+                    self.tables[i].write_index.next = self.chain.taken_index.val();
                 }
                 if self.finishes.event.core.val() == self.index[i].val() {
                     function = self.function_core[i].function.val();
@@ -313,76 +303,76 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
                     ended = self.finished[i].ended.val();
                 }
             }
-            self.chain[k].finish.next = self.finishes.event.valid.val();
-            self.chain[k].finish_index.next = done_index;
-            self.chain[k].finish_function.next = function;
-            self.chain[k].finished.survivors.next = survivors;
-            self.chain[k].finished.ended.next = ended;
-            self.commit.done_valid.next = self.finishes.event.valid.val() & self.chain[k].done.val();
-            for b in 0..self._branches {
-                connect!(self.function_edges[b], self.chain[k].edges[b]);
+            self.chain.finish.next = self.finishes.event.valid.val();
+            self.chain.finish_index.next = done_index;
+            self.chain.finish_function.next = function;
+            self.chain.finished.survivors.next = survivors;
+            self.chain.finished.ended.next = ended;
+            self.commit.done_valid.next = self.finishes.event.valid.val() & self.chain.done.val();
+            if self.function_edges.is_there() {
+                connect!(self.function_edges, self.chain.edges);
                 let mut codes = bits::<128>(0);
                 for i in 0..self._cores {
                     if self.finishes.event.core.val() == self.index[i].val() {
                         codes = self.finished_codes[i].val();
                     }
                 }
-                self.chain[k].finish_codes[b].next = codes;
-                self.commit.done_valid.next = self.chain[k].ended[b].val();
-                self.commit.done_index.next = self.chain[k].ended_index[b].val();
+                self.chain.finish_codes.next = codes;
+                self.commit.done_valid.next = self.chain.ended.val();
+                self.commit.done_index.next = self.chain.ended_index.val();
             }
 
-            let hops = self.issue.start_any.val() & self.issue.start_hop[k].val();
-            self.start_lanes[k].next = self.issue.start_lanes[k].val();
-            self.trace_issue.valid.next = self.issue.start_any.val() & !self.issue.start_hop[k].val();
-            if self.issue.start_any.val() & !self.issue.start_hop[k].val() {
+            let hops = self.issue.start_any.val() & self.issue.start_hop.val();
+            self.start_lanes.next = self.issue.start_lanes.val();
+            self.trace_issue.valid.next = self.issue.start_any.val() & !self.issue.start_hop.val();
+            if self.issue.start_any.val() & !self.issue.start_hop.val() {
                 self.issued.d.next = self.issued.q.val() + 1;
             }
-            connect!(self.trace_hop[k], self.issue.start);
-            self.trace_hop[k].valid.next = hops;
-            self.trace_hop[k].core.next = self.issue.start_core.val();
-            self.trace_hop[k].lanes.next = self.issue.start_lanes[k].val();
-            self.trace_hop[k].function.next = self.issue.start_function[k].val();
-            self.function_events[k].start.next = self.issue.start_any.val();
-            self.function_events[k].start_function.next = self.issue.start_function[k].val();
-            self.function_events[k].start_lanes.next = self.issue.start_lanes[k].val();
-            self.function_events[k].finish.next = self.finishes.event.valid.val();
-            self.function_events[k].finish_function.next = function;
-            self.function_events[k].survivors.next = survivors;
-            self.function_events[k].ended.next = ended;
-            self.chain[k].select.next = self.function_select[k].val();
-            self.function_queued[k].next = self.chain[k].queued.val();
-            self.function_peak[k].next = self.chain[k].peak.val();
+            connect!(*self.trace_hop, self.issue.start);
+            self.trace_hop.valid.next = hops;
+            self.trace_hop.core.next = self.issue.start_core.val();
+            self.trace_hop.lanes.next = self.issue.start_lanes.val();
+            self.trace_hop.function.next = self.issue.start_function.val();
+            self.function_events.start.next = self.issue.start_any.val();
+            self.function_events.start_function.next = self.issue.start_function.val();
+            self.function_events.start_lanes.next = self.issue.start_lanes.val();
+            self.function_events.finish.next = self.finishes.event.valid.val();
+            self.function_events.finish_function.next = function;
+            self.function_events.survivors.next = survivors;
+            self.function_events.ended.next = ended;
+            self.chain.select.next = self.function_select.val();
+            self.function_queued.next = self.chain.queued.val();
+            self.function_peak.next = self.chain.peak.val();
         }
 
         // Warps of spawned threads: no entry in the delay commit queue, and in no counter.
-        for k in 0..self._spawns {
-            connect!(self.spawn[k], self.issue.spawn[k]);
-            self.issue.spawn_mcw[k].next = self.spawn_mcw[k].val();
-            self.start_spawned[k].next = self.issue.start_spawned[k].val();
-            self.start_job[k].next = self.issue.start_job[k].val();
+        if self.spawn.is_there() {
+            connect!(self.spawn, self.issue.spawn);
+            self.issue.spawn_mcw.next = self.spawn_mcw.val();
+            self.start_spawned.next = self.issue.start_spawned.val();
+            self.start_job.next = self.issue.start_job.val();
             let mut was_spawned = false;
             for i in 0..self._cores {
-                self.tables[i].write_spawned[k].next = self.issue.spawn_take[k].val();
-                if self.issue.spawn_take[k].val() {
-                    self.tables[i].write.next = self.issue.spawn_core[k].val() == self.index[i].val();
-                    self.tables[i].write_slot.next = self.issue.spawn_slot[k].val();
-                    self.tables[i].write_index.next = bit_cast::<A, 4>(self.spawn[k].job.val());
+                self.tables[i].write_spawned.next = self.issue.spawn_take.val();
+                if self.issue.spawn_take.val() {
+                    self.tables[i].write.next = self.issue.spawn_core.val() == self.index[i].val();
+                    self.tables[i].write_slot.next = self.issue.spawn_slot.val();
+                    self.tables[i].write_index.next = bit_cast::<A, 4>(self.spawn.job.val());
                 }
                 if self.finishes.event.core.val() == self.index[i].val() {
-                    was_spawned = self.tables[i].read_spawned[k].val();
+                    was_spawned = self.tables[i].read_spawned.val();
                 }
                 self.finishes.finish_faulted[i].next = self.finish_faulted[i].val();
             }
             self.commit.done_valid.next = self.finishes.event.valid.val() & !was_spawned;
-            for a in 0..self._adaptive {
-                self.adaptive[a].finished.next = self.finishes.event.valid.val() & !was_spawned;
+            if self.timeout.is_there() {
+                self.adaptive.finished.next = self.finishes.event.valid.val() & !was_spawned;
             }
-            self.spawned_finish[k].valid.next = self.finishes.event.valid.val() & was_spawned;
-            self.spawned_finish[k].job.next = bit_cast::<4, A>(done_index);
-            self.spawned_finish[k].faulted.next = self.finishes.event_faulted[k].val();
-            self.trace_finish_spawned[k].next = self.finishes.event.valid.val() & was_spawned;
-            if self.issue.start_any.val() & !self.issue.start_spawned[k].val() {
+            self.spawned_finish.valid.next = self.finishes.event.valid.val() & was_spawned;
+            self.spawned_finish.job.next = bit_cast::<4, A>(done_index);
+            self.spawned_finish.faulted.next = self.finishes.event_faulted.val();
+            self.trace_finish_spawned.next = self.finishes.event.valid.val() & was_spawned;
+            if self.issue.start_any.val() & !self.issue.start_spawned.val() {
                 self.issued.d.next = self.issued.q.val() + 1;
             }
         }
@@ -532,16 +522,16 @@ mod tests {
         unit.control.run.next = true;
         unit.control.mcw.next = 4.into();
         unit.control.timeout.next = 300.into();
-        unit.spawn_mcw[0].next = 4.into();
-        unit.spawn[0].cores.next = 3.into();
-        unit.spawn[0].count.next = 4.into();
-        unit.timeout[0].adaptive.next = true;
-        unit.timeout[0].factor.next = 8.into();
+        unit.spawn_mcw.next = 4.into();
+        unit.spawn.cores.next = 3.into();
+        unit.spawn.count.next = 4.into();
+        unit.timeout.adaptive.next = true;
+        unit.timeout.factor.next = 8.into();
         // What it is before anything is measured.
-        unit.timeout[0].min.next = 300.into();
-        unit.timeout[0].max.next = 9_999.into();
+        unit.timeout.min.next = 300.into();
+        unit.timeout.max.next = 9_999.into();
         // Less than one warp in two cores, but not none.
-        unit.timeout[0].eager.next = 1.into();
+        unit.timeout.eager.next = 1.into();
         // Cycles until the warp of one packet starts, and its core.
         let partial = |unit: &mut Dispatch<4, 5>| {
             unit.task.valid.next = true;
@@ -570,13 +560,13 @@ mod tests {
                 tick!(*unit);
             }
         };
-        unit.spawn[0].valid.next = true;
+        unit.spawn.valid.next = true;
         settle(&mut unit);
         tick!(unit);
-        unit.spawn[0].valid.next = false;
+        unit.spawn.valid.next = false;
         settle(&mut unit);
         let (core, slot) = (unit.trace_issue.core.val().index(), unit.trace_issue.slot.val());
-        assert!(unit.trace_issue.valid.val() && unit.start_spawned[0].val());
+        assert!(unit.trace_issue.valid.val() && unit.start_spawned.val());
         let (at_once, first_core, first_slot) = partial(&mut unit);
         assert!(at_once < 8, "{at_once}");
         finish(&mut unit, core, slot);

@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 /// 2. The event outputs report it in the next cycle, for one cycle. In that cycle the lookup table
 ///    is read and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, faulting: usize)]
+#[new(cores: usize, spawns: bool)]
 pub struct FinishArbiter {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -23,33 +23,31 @@ pub struct FinishArbiter {
     pub event: WarpEvent,
     /// From each core: one of the warp's threads ended with a fault (only with a thread spawner, as
     /// the next).
-    #[count(faulting)]
-    pub finish_faulted: Vec<Signal<In, Bit>>,
+    #[there(spawns)]
+    #[count(cores)]
+    pub finish_faulted: Part<Vec<Signal<In, Bit>>>,
     /// The same of the warp that finished.
-    #[count(faulting.min(1))]
-    pub event_faulted: Vec<Signal<Out, Bit>>,
+    #[there(spawns)]
+    pub event_faulted: Part<Signal<Out, Bit>>,
     arbiter: RoundRobin,
     valid: Register<Bit>,
     core: Register<Bits<5>>,
     slot: Register<Bits<5>>,
-    #[count(faulting.min(1))]
-    faulted: Vec<Register<Bit>>,
+    #[there(spawns)]
+    faulted: Part<Register<Bit>>,
     #[init(cores)]
     _cores: usize,
-    #[init(faulting.min(1))]
-    _spawns: usize,
 }
 
 impl FinishArbiter {
-    /// An arbiter for `cores` cores that run packets alone (`spawns` 0), or packets and spawned
-    /// threads (1).
+    /// An arbiter for `cores` cores that run packets alone, or packets and spawned threads
+    /// (`spawns`).
     ///
     /// # Panics
-    /// If `cores` is not 1 to 32, or `spawns` more than 1.
-    pub fn new(cores: usize, spawns: usize) -> Self {
-        assert!(spawns <= 1, "FinishArbiter: {spawns} thread spawners, expected 0 or 1");
+    /// If `cores` is not 1 to 32.
+    pub fn new(cores: usize, spawns: bool) -> Self {
         assert!((1..=32).contains(&cores), "FinishArbiter: {cores} cores, expected 1 to 32");
-        Self::wired(cores, cores * spawns)
+        Self::wired(cores, spawns)
     }
 }
 
@@ -73,13 +71,13 @@ impl Logic for FinishArbiter {
         self.event.valid.next = self.valid.q.val();
         self.event.core.next = self.core.q.val();
         self.event.slot.next = self.slot.q.val();
-        for k in 0..self._spawns {
+        if self.finish_faulted.is_there() {
             for i in 0..self._cores {
                 if self.arbiter.grant.val().get_bit(i) {
-                    self.faulted[k].d.next = self.finish_faulted[i].val();
+                    self.faulted.d.next = self.finish_faulted[i].val();
                 }
             }
-            self.event_faulted[k].next = self.faulted[k].q.val();
+            self.event_faulted.next = self.faulted.q.val();
         }
     }
 }
@@ -94,7 +92,7 @@ mod tests {
     fn takes_one_finish_a_cycle_from_each_core_in_turn() {
         let mut random = random();
         for cores in [1, 2, 5, 32] {
-            let mut unit = FinishArbiter::new(cores, 0);
+            let mut unit = FinishArbiter::new(cores, false);
             reset!(unit);
             let mut waiting: Vec<Option<u64>> = vec![None; cores];
             let mut waited = vec![0; cores];

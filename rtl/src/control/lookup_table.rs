@@ -12,7 +12,7 @@ use hermes_hdl::prelude::*;
 /// The paper's entry has 16 bits: the slot, by which this table is addressed, and the index. With a
 /// thread spawner an entry has one bit more: set, the index is the slot of a spawner's job.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(spawns: usize)]
+#[new(spawns: bool)]
 pub struct LookupTable<const A: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -27,25 +27,19 @@ pub struct LookupTable<const A: usize> {
     /// Its entry in the delay commit queue.
     pub read_index: Signal<Out, Bits<A>>,
     /// The index is that of a job (one element with a thread spawner, as the next).
-    #[count(spawns)]
-    pub write_spawned: Vec<Signal<In, Bit>>,
+    #[there(spawns)]
+    pub write_spawned: Part<Signal<In, Bit>>,
     /// What `read_slot` holds is the index of a job.
-    #[count(spawns)]
-    pub read_spawned: Vec<Signal<Out, Bit>>,
+    #[there(spawns)]
+    pub read_spawned: Part<Signal<Out, Bit>>,
     ram: RamAsync<Bits<A>, 5>,
-    #[count(spawns)]
-    spawned: Vec<RamAsync<Bit, 5>>,
-    #[init(spawns)]
-    _spawns: usize,
+    #[there(spawns)]
+    spawned: Part<RamAsync<Bit, 5>>,
 }
 
 impl<const A: usize> LookupTable<A> {
-    /// A table for packets alone (`spawns` 0), or for packets and spawned threads (1).
-    ///
-    /// # Panics
-    /// If `spawns` is more than 1.
-    pub fn new(spawns: usize) -> Self {
-        assert!(spawns <= 1, "LookupTable: {spawns} thread spawners, expected 0 or 1");
+    /// A table for packets alone, or for packets and spawned threads (`spawns`).
+    pub fn new(spawns: bool) -> Self {
         Self::wired(spawns)
     }
 }
@@ -58,12 +52,12 @@ impl<const A: usize> Logic for LookupTable<A> {
         self.ram.write_data.next = self.write_index.val();
         self.ram.read_address.next = self.read_slot.val();
         self.read_index.next = self.ram.read_data.val();
-        for k in 0..self._spawns {
-            self.spawned[k].write_enable.next = self.write.val();
-            self.spawned[k].write_address.next = self.write_slot.val();
-            self.spawned[k].write_data.next = self.write_spawned[k].val();
-            self.spawned[k].read_address.next = self.read_slot.val();
-            self.read_spawned[k].next = self.spawned[k].read_data.val();
+        if self.write_spawned.is_there() {
+            self.spawned.write_enable.next = self.write.val();
+            self.spawned.write_address.next = self.write_slot.val();
+            self.spawned.write_data.next = self.write_spawned.val();
+            self.spawned.read_address.next = self.read_slot.val();
+            self.read_spawned.next = self.spawned.read_data.val();
         }
     }
 }
@@ -77,7 +71,7 @@ mod tests {
     #[test]
     fn keeps_the_last_index_of_each_slot() {
         let mut random = random();
-        let mut unit = LookupTable::<10>::new(0);
+        let mut unit = LookupTable::<10>::new(false);
         let mut model = [None; 32];
         for cycle in 0..4_000 {
             let (slot, read) = (random.gen_range(0..32usize), random.gen_range(0..32usize));

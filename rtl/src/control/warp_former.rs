@@ -36,11 +36,11 @@ pub struct WarpFormer {
     /// Packets that wait for a warp, at most 2^32 - 1 shown.
     pub pending: Signal<Out, Bits<32>>,
     /// To the load counters (one element with them).
-    #[count(options.load_counters)]
-    pub formed_by: Vec<FormedBy>,
+    #[there(options.load_counters)]
+    pub formed_by: Part<FormedBy>,
     /// RING_SLOTS_LOG2 register (one element with network functions).
-    #[count(options.functions())]
-    pub ring_slots_log2: Vec<Signal<In, Bits<5>>>,
+    #[there(options.functions())]
+    pub ring_slots_log2: Part<Signal<In, Bits<5>>>,
     waiting: Register<Bits<33>>,
     age: Register<Bits<32>>,
     next_packet: Register<Bits<32>>,
@@ -53,10 +53,6 @@ pub struct WarpFormer {
     enough: Constant<Bits<33>>,
     #[init(Constant::new((2 * lanes).into()))]
     plenty: Constant<Bits<33>>,
-    #[init(options.load_counters.into())]
-    _loads: usize,
-    #[init(options.functions().into())]
-    _splits: usize,
 }
 
 impl WarpFormer {
@@ -116,8 +112,8 @@ impl Logic for WarpFormer {
             self.next_packet.d.next = self.next_packet.q.val() + bit_cast::<32, 6>(packets);
         }
         // Enough packets for a warp that ends at the ring's end
-        for k in 0..self._splits {
-            let slots = (bits::<32>(1) << self.ring_slots_log2[k].val()) - bits::<32>(1);
+        if self.ring_slots_log2.is_there() {
+            let slots = (bits::<32>(1) << self.ring_slots_log2.val()) - bits::<32>(1);
             let behind = slots & !self.next_packet.q.val();
             let is_near = bit_cast::<33, 32>(behind) < self.enough.val();
             let reaches = is_near & (self.waiting.q.val() > bit_cast::<33, 32>(behind));
@@ -143,10 +139,10 @@ impl Logic for WarpFormer {
             self.pending.next = bits::<32>(0xffff_ffffu64);
         }
 
-        for k in 0..self._loads {
-            self.formed_by[k].full.next = form & full;
-            self.formed_by[k].timeout.next = form & !full & expired;
-            self.formed_by[k].eager.next = form & !full & !expired;
+        if self.formed_by.is_there() {
+            self.formed_by.full.next = form & full;
+            self.formed_by.timeout.next = form & !full & expired;
+            self.formed_by.eager.next = form & !full & !expired;
         }
     }
 }
@@ -187,7 +183,7 @@ mod tests {
             unit =
                 WarpFormer::new(ControlOptions { network_functions: 2, ..ControlOptions::of(1, lanes, 8) });
             reset!(unit);
-            unit.ring_slots_log2[0].next = u64::from(log2).into();
+            unit.ring_slots_log2.next = u64::from(log2).into();
         }
         let mut at_end = 0;
         let mut arrivals: VecDeque<u64> = VecDeque::new();
@@ -231,7 +227,8 @@ mod tests {
                 && (arrivals.len() >= most || (!arrivals.is_empty() && (waited >= timeout || eager)));
             let is_full = arrivals.len() >= most;
             let causes = [is_full, !is_full && waited >= timeout, !is_full && waited < timeout];
-            for by in &unit.formed_by {
+            if unit.formed_by.is_there() {
+                let by = &unit.formed_by;
                 let told = [by.full.val(), by.timeout.val(), by.eager.val()];
                 assert_eq!(told, causes.map(|cause| form && cause), "cycle {cycle}");
             }

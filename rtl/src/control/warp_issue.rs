@@ -59,46 +59,47 @@ pub struct WarpIssue {
     pub start: Flipped<StartingWarp>,
     /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
     /// ports).
-    #[count(options.spawns())]
-    pub spawn: Vec<SpawnedWarp>,
+    #[there(options.spawns())]
+    pub spawn: Part<SpawnedWarp>,
     /// Register SPAWN_MCW: warps of spawned threads on a core at a time.
-    #[count(options.spawns())]
-    pub spawn_mcw: Vec<Signal<In, Bits<6>>>,
+    #[there(options.spawns())]
+    pub spawn_mcw: Part<Signal<In, Bits<6>>>,
     /// To the lookup tables: a warp of spawned threads gets a slot at this edge.
-    #[count(options.spawns())]
-    pub spawn_take: Vec<Signal<Out, Bit>>,
+    #[there(options.spawns())]
+    pub spawn_take: Part<Signal<Out, Bit>>,
     /// Its core.
-    #[count(options.spawns())]
-    pub spawn_core: Vec<Signal<Out, Bits<5>>>,
+    #[there(options.spawns())]
+    pub spawn_core: Part<Signal<Out, Bits<5>>>,
     /// Its slot.
-    #[count(options.spawns())]
-    pub spawn_slot: Vec<Signal<Out, Bits<5>>>,
+    #[there(options.spawns())]
+    pub spawn_slot: Part<Signal<Out, Bits<5>>>,
     /// The warp that starts is one of spawned threads; its `packet` is the number of its first
     /// thread.
-    #[count(options.spawns())]
-    pub start_spawned: Vec<Signal<Out, Bit>>,
+    #[there(options.spawns())]
+    pub start_spawned: Part<Signal<Out, Bit>>,
     /// Slot of its job.
-    #[count(options.spawns())]
-    pub start_job: Vec<Signal<Out, JobSlot>>,
+    #[there(options.spawns())]
+    pub start_job: Part<Signal<Out, JobSlot>>,
     /// The cores and their network functions (only with network functions, as the next).
-    #[count(options.of_cores(options.functions()))]
-    pub function_core: Vec<FunctionCore>,
+    #[there(options.functions())]
+    #[count(cores)]
+    pub function_core: Part<Vec<FunctionCore>>,
     /// To and from the chain: warps that wait for their next function.
-    #[count(options.functions())]
-    pub waits: Vec<Flipped<WaitingWarps>>,
+    #[there(options.functions())]
+    pub waits: Part<Flipped<WaitingWarps>>,
     /// The warp that starts is one that waited: it is not at its first function.
-    #[count(options.functions())]
-    pub start_hop: Vec<Signal<Out, Bit>>,
+    #[there(options.functions())]
+    pub start_hop: Part<Signal<Out, Bit>>,
     /// Lanes with which the warp starts.
-    #[count(options.functions())]
-    pub start_lanes: Vec<Signal<Out, Bits<32>>>,
+    #[there(options.functions())]
+    pub start_lanes: Part<Signal<Out, Bits<32>>>,
     /// Function of the warp that starts.
-    #[count(options.functions())]
-    pub start_function: Vec<Signal<Out, FunctionIndex>>,
+    #[there(options.functions())]
+    pub start_function: Part<Signal<Out, FunctionIndex>>,
     #[init(core_slots(options))]
     slots: Vec<CoreSlots>,
-    #[init(options.least_occupied_issue.then(|| LeastOccupied::new(cores)).into_iter().collect())]
-    least: Vec<LeastOccupied>,
+    #[init(Part::when(options.least_occupied_issue, || LeastOccupied::new(cores)))]
+    least: Part<LeastOccupied>,
     arbiter: RoundRobin,
     issued: Register<Bit>,
     issued_core: Register<Bits<5>>,
@@ -115,24 +116,18 @@ pub struct WarpIssue {
     class_0_allowed: Constant<Bits<32>>,
     #[init(slot_mask(warps))]
     class_1_allowed: Constant<Bits<32>>,
-    #[count(options.spawns())]
-    spawn_arbiter: Vec<RoundRobin>,
-    #[count(options.spawns())]
-    issued_spawned: Vec<Register<Bit>>,
-    #[count(options.spawns())]
-    issued_job: Vec<Register<JobSlot>>,
-    #[count(options.functions())]
-    issued_hop: Vec<Register<Bit>>,
-    #[count(options.functions())]
-    issued_function: Vec<Register<FunctionIndex>>,
+    #[there(options.spawns())]
+    spawn_arbiter: Part<RoundRobin>,
+    #[there(options.spawns())]
+    issued_spawned: Part<Register<Bit>>,
+    #[there(options.spawns())]
+    issued_job: Part<Register<JobSlot>>,
+    #[there(options.functions())]
+    issued_hop: Part<Register<Bit>>,
+    #[there(options.functions())]
+    issued_function: Part<Register<FunctionIndex>>,
     #[init(cores)]
     _cores: usize,
-    #[init(options.spawns().into())]
-    _spawns: usize,
-    #[init(options.least_occupied_issue.into())]
-    _least: usize,
-    #[init(options.functions().into())]
-    _functions: usize,
 }
 
 /// `count` warp slots.
@@ -144,7 +139,7 @@ fn slot_count(count: usize) -> Constant<Bits<6>> {
 fn core_slots(options: ControlOptions) -> Vec<CoreSlots> {
     let is_counted = options.least_occupied_issue || options.functions();
     let slots = if is_counted { CoreSlots::counted } else { CoreSlots::new };
-    (0..options.cores).map(|_| slots(options.spawns().into())).collect()
+    (0..options.cores).map(|_| slots(options.spawns())).collect()
 }
 
 impl WarpIssue {
@@ -185,12 +180,12 @@ impl Logic for WarpIssue {
             request = request.replace_bit(i, self.slots[i].available.val());
         }
         self.arbiter.request.next = request;
-        for k in 0..self._least {
-            self.least[k].request.next = request;
+        if self.least.is_there() {
+            self.least.request.next = request;
             for i in 0..self._cores {
-                self.least[k].busy[i].next = self.slots[i].busy_slots[k].val();
+                self.least.busy[i].next = self.slots[i].busy_slots.val();
             }
-            self.arbiter.request.next = self.least[k].least.val();
+            self.arbiter.request.next = self.least.least.val();
         }
         let mut slot = bits::<5>(0);
         for i in 0..self._cores {
@@ -236,11 +231,11 @@ impl Logic for WarpIssue {
 
         // Network functions: a core takes the oldest warp that waits for its function, else a
         // formed one if that is the function of new packets.
-        for k in 0..self._functions {
+        if self.waits.is_there() {
             let enters = self.control.run.val()
                 & self.warp.valid.val()
                 & self.allocate.ready.val()
-                & self.waits[k].room.val();
+                & self.waits.room.val();
             let mut has_warp = bits::<32>(0);
             let mut could_enter = false;
             for i in 0..self._cores {
@@ -256,21 +251,20 @@ impl Logic for WarpIssue {
                 self.slots[i].limit.next = core_limit;
                 self.slots[i].allowed.next = core_allowed;
                 let is_free = self.slots[i].available.val() & self.function_core[i].open.val();
-                let waited =
-                    self.waits[k].waiting.val().get_bit(self.function_core[i].function.val().index());
-                let is_entry = self.function_core[i].function.val() == self.waits[k].entry.val();
+                let waited = self.waits.waiting.val().get_bit(self.function_core[i].function.val().index());
+                let is_entry = self.function_core[i].function.val() == self.waits.entry.val();
                 has_warp = has_warp.replace_bit(i, is_free & (waited | (is_entry & enters)));
                 if is_free & is_entry & !waited {
                     could_enter = true;
                 }
-                self.function_core[i].idle.next = !self.slots[i].busy_slots[k].val().any();
+                self.function_core[i].idle.next = !self.slots[i].busy_slots.val().any();
             }
             self.arbiter.request.next = has_warp;
-            for j in 0..self._least {
-                self.least[j].request.next = has_warp;
-                self.arbiter.request.next = self.least[j].least.val();
+            if self.least.is_there() {
+                self.least.request.next = has_warp;
+                self.arbiter.request.next = self.least.least.val();
             }
-            self.idle_slot.next = could_enter & self.waits[k].room.val();
+            self.idle_slot.next = could_enter & self.waits.room.val();
 
             let mut function = bits::<3>(0);
             for i in 0..self._cores {
@@ -278,79 +272,78 @@ impl Logic for WarpIssue {
                     function = self.function_core[i].function.val();
                 }
             }
-            let hops = self.arbiter.any.val() & self.waits[k].waiting.val().get_bit(function.index());
-            let forms = self.arbiter.any.val() & !self.waits[k].waiting.val().get_bit(function.index());
+            let hops = self.arbiter.any.val() & self.waits.waiting.val().get_bit(function.index());
+            let forms = self.arbiter.any.val() & !self.waits.waiting.val().get_bit(function.index());
             self.warp.ready.next = forms;
             self.allocate.valid.next = forms;
-            self.waits[k].take.next = hops;
-            self.waits[k].function.next = function;
-            self.waits[k].core.next = self.arbiter.index.val();
-            self.waits[k].slot.next = slot;
+            self.waits.take.next = hops;
+            self.waits.function.next = function;
+            self.waits.core.next = self.arbiter.index.val();
+            self.waits.slot.next = slot;
             self.arbiter.advance.next = self.arbiter.any.val();
             for i in 0..self._cores {
                 self.slots[i].take.next = self.arbiter.grant.val().get_bit(i);
             }
             self.issued.d.next = self.arbiter.any.val();
-            self.issued_hop[k].d.next = hops;
-            self.issued_function[k].d.next = function;
+            self.issued_hop.d.next = hops;
+            self.issued_function.d.next = function;
             if self.arbiter.any.val() {
                 self.issued_core.d.next = self.arbiter.index.val();
                 self.issued_slot.d.next = slot;
             }
 
             // What the chain knows of a warp that waited comes with its start.
-            self.start_hop[k].next = self.issued_hop[k].q.val();
-            self.start_function[k].next = self.issued_function[k].q.val();
-            self.start_lanes[k].next =
-                bits::<32>(0xffff_ffffu64) >> (bits::<6>(32) - self.issued_count.q.val());
-            if self.issued_hop[k].q.val() {
-                self.start.packet.next = self.waits[k].packet.val();
-                self.start.count.next = self.waits[k].count.val();
-                self.start_lanes[k].next = self.waits[k].lanes.val();
+            self.start_hop.next = self.issued_hop.q.val();
+            self.start_function.next = self.issued_function.q.val();
+            self.start_lanes.next = bits::<32>(0xffff_ffffu64) >> (bits::<6>(32) - self.issued_count.q.val());
+            if self.issued_hop.q.val() {
+                self.start.packet.next = self.waits.packet.val();
+                self.start.count.next = self.waits.count.val();
+                self.start_lanes.next = self.waits.lanes.val();
             }
         }
 
         // A warp of spawned threads takes the cycle from a packet warp.
-        for k in 0..self._spawns {
+        if self.spawn.is_there() {
             let mut spawn_request = bits::<32>(0);
             for i in 0..self._cores {
-                self.slots[i].spawn_limit[k].next = self.spawn_mcw[k].val();
-                spawn_request = spawn_request.replace_bit(i, self.slots[i].spawn_available[k].val());
+                self.slots[i].spawn_limit.next = self.spawn_mcw.val();
+                spawn_request = spawn_request.replace_bit(i, self.slots[i].spawn_available.val());
             }
-            self.spawn_arbiter[k].request.next = spawn_request & self.spawn[k].cores.val();
+            self.spawn_arbiter.request.next = spawn_request & self.spawn.cores.val();
             let mut slot_of_core = bits::<5>(0);
             for i in 0..self._cores {
-                if self.spawn_arbiter[k].grant.val().get_bit(i) {
+                if self.spawn_arbiter.grant.val().get_bit(i) {
                     slot_of_core = self.slots[i].slot.val();
                 }
             }
-            let turn = self.spawn_arbiter[k].any.val() & !self.issued_spawned[k].q.val();
-            let takes = self.spawn[k].valid.val() & turn;
-            self.spawn[k].ready.next = turn;
-            self.spawn_arbiter[k].advance.next = takes;
-            self.spawn_take[k].next = takes;
-            self.spawn_core[k].next = self.spawn_arbiter[k].index.val();
-            self.spawn_slot[k].next = slot_of_core;
-            self.issued_spawned[k].d.next = takes;
+            let turn = self.spawn_arbiter.any.val() & !self.issued_spawned.q.val();
+            let takes = self.spawn.valid.val() & turn;
+            self.spawn.ready.next = turn;
+            self.spawn_arbiter.advance.next = takes;
+            self.spawn_take.next = takes;
+            self.spawn_core.next = self.spawn_arbiter.index.val();
+            self.spawn_slot.next = slot_of_core;
+            self.issued_spawned.d.next = takes;
             if takes {
                 self.warp.ready.next = false;
                 self.allocate.valid.next = false;
                 self.arbiter.advance.next = false;
                 self.issued.d.next = true;
-                self.issued_core.d.next = self.spawn_arbiter[k].index.val();
+                self.issued_core.d.next = self.spawn_arbiter.index.val();
                 self.issued_slot.d.next = slot_of_core;
-                self.issued_packet.d.next = self.spawn[k].thread.val();
-                self.issued_count.d.next = self.spawn[k].count.val();
-                self.issued_job[k].d.next = self.spawn[k].job.val();
+                self.issued_packet.d.next = self.spawn.thread.val();
+                self.issued_count.d.next = self.spawn.count.val();
+                self.issued_job.d.next = self.spawn.job.val();
             }
             for i in 0..self._cores {
-                self.slots[i].take_spawned[k].next = takes;
+                self.slots[i].take_spawned.next = takes;
                 if takes {
-                    self.slots[i].take.next = self.spawn_arbiter[k].grant.val().get_bit(i);
+                    self.slots[i].take.next = self.spawn_arbiter.grant.val().get_bit(i);
                 }
             }
-            self.start_spawned[k].next = self.issued_spawned[k].q.val();
-            self.start_job[k].next = self.issued_job[k].q.val();
+            self.start_spawned.next = self.issued_spawned.q.val();
+            self.start_job.next = self.issued_job.q.val();
         }
     }
 }
@@ -374,7 +367,7 @@ mod tests {
 
     fn random_run(mut unit: WarpIssue, cores: usize, warps: usize, cycles: usize) {
         let mut random = random();
-        let least = !unit.least.is_empty();
+        let least = unit.least.is_there();
         reset!(unit);
         // The busy (core, slot) pairs, and the warp that must start next.
         let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -478,19 +471,19 @@ mod tests {
         unit.control.run.next = true;
         unit.control.mcw.next = 8.into();
         unit.control.kernel_class.next = true;
-        unit.spawn_mcw[0].next = 8.into();
+        unit.spawn_mcw.next = 8.into();
         unit.allocate.ready.next = true;
-        unit.spawn[0].valid.next = true;
+        unit.spawn.valid.next = true;
         // Two on core 0, one on core 1.
         for cores in [1, 1, 2] {
-            unit.spawn[0].cores.next = cores.into();
+            unit.spawn.cores.next = cores.into();
             settle(&mut unit);
-            while !unit.spawn_take[0].val() {
+            while !unit.spawn_take.val() {
                 tick!(unit);
             }
             tick!(unit);
         }
-        unit.spawn[0].valid.next = false;
+        unit.spawn.valid.next = false;
         unit.warp.valid.next = true;
         settle(&mut unit);
         for expected in [2, 1, 2, 0, 1, 2] {
@@ -509,7 +502,7 @@ mod tests {
                 WarpIssue::new(ControlOptions { spawn_slots: 8, ..ControlOptions::of(cores, 8, warps) });
             reset!(unit);
             unit.control.mcw.next = (warps as u64 / 2).into();
-            unit.spawn_mcw[0].next = (warps as u64 / 2).into();
+            unit.spawn_mcw.next = (warps as u64 / 2).into();
             unit.control.run.next = true;
             unit.allocate.ready.next = true;
             // Of each busy slot: whether its warp is one of spawned threads.
@@ -521,12 +514,12 @@ mod tests {
                 unit.warp.valid.next = !pause || random.gen();
                 unit.warp.packet.next = packet.into();
                 unit.warp.count.next = 4.into();
-                unit.spawn[0].valid.next = !pause || random.gen();
-                unit.spawn[0].thread.next = thread.into();
-                unit.spawn[0].count.next = 3.into();
-                unit.spawn[0].job.next = (thread % 16).into();
+                unit.spawn.valid.next = !pause || random.gen();
+                unit.spawn.thread.next = thread.into();
+                unit.spawn.count.next = 3.into();
+                unit.spawn.job.next = (thread % 16).into();
                 let allowed = if pause { random.gen_range(1..1u64 << cores) } else { u64::MAX >> 32 };
-                unit.spawn[0].cores.next = allowed.into();
+                unit.spawn.cores.next = allowed.into();
                 let freed = busy.keys().copied().choose(&mut random).filter(|_| random.gen_bool(0.9));
                 unit.free.valid.next = freed.is_some();
                 let shown = freed.unwrap_or((0, 0));
@@ -537,17 +530,15 @@ mod tests {
                 let on = |core, spawned| busy.iter().filter(|(w, &s)| w.0 == core && s == spawned).count();
                 let room = |spawned| (0..cores).filter(|&c| on(c, spawned) < warps / 2).collect::<Vec<_>>();
                 let spawn_room = room(true).iter().any(|c| allowed >> c & 1 == 1);
-                let takes = unit.spawn_take[0].val();
+                let takes = unit.spawn_take.val();
                 let issues = unit.warp.valid.val() && unit.warp.ready.val();
-                assert!(
-                    !(takes && issues) && takes == (unit.spawn[0].valid.val() && unit.spawn[0].ready.val())
-                );
+                assert!(!(takes && issues) && takes == (unit.spawn.valid.val() && unit.spawn.ready.val()));
                 assert_eq!(unit.allocate.valid.val(), issues, "cycle {cycle}");
                 assert!(!takes || spawn_room);
                 // A warp that a core has room for waits for one warp of the other kind at most.
                 for (kind, (valid, room, taken)) in [
                     (unit.warp.valid.val(), !room(false).is_empty(), issues),
-                    (unit.spawn[0].valid.val(), spawn_room, takes),
+                    (unit.spawn.valid.val(), spawn_room, takes),
                 ]
                 .into_iter()
                 .enumerate()
@@ -559,7 +550,7 @@ mod tests {
                     let core = unit.start_core.val().index();
                     assert!((0..cores).all(|c| unit.start_valid[c].val() == (c == core)));
                     let number = (unit.start.packet.val().to_u64(), unit.start.count.val().to_u64());
-                    let job = unit.start_spawned[0].val().then(|| unit.start_job[0].val().to_u64());
+                    let job = unit.start_spawned.val().then(|| unit.start_job.val().to_u64());
                     (core, unit.start.slot.val().index(), number, job)
                 });
                 assert_eq!(started, starting.take(), "cycle {cycle}");
@@ -567,7 +558,7 @@ mod tests {
                     busy.remove(&warp);
                 }
                 if takes {
-                    let (core, slot) = (unit.spawn_core[0].val().index(), unit.spawn_slot[0].val().index());
+                    let (core, slot) = (unit.spawn_core.val().index(), unit.spawn_slot.val().index());
                     assert!(allowed >> core & 1 == 1, "cycle {cycle}: core {core}");
                     assert!(busy.insert((core, slot), true).is_none() || freed == Some((core, slot)));
                     starting = Some((core, slot, (thread, 3), Some(thread % 16)));

@@ -36,12 +36,12 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
     let mut waited = vec![0; cores];
     for cycle in 0..cycles {
         if cycle % 64 == 0 {
-            for core in &mut unit.function_core {
+            for core in unit.function_core.iter_mut() {
                 core.function.next = random.gen_range(0..4).into();
                 core.mcw.next = random.gen_range(0..40).into();
                 core.class.next = random.gen();
             }
-            unit.waits[0].entry.next = random.gen_range(0..4).into();
+            unit.waits.entry.next = random.gen_range(0..4).into();
         }
         unit.control.run.next = random.gen_bool(0.95);
         // Without effect: the contexts say.
@@ -52,14 +52,14 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
         unit.warp.count.next = (1 + packet % 32).into();
         unit.allocate.ready.next = random.gen_bool(0.8);
         let waiting = random.gen_range(0..16u64) & random.gen_range(0..16);
-        unit.waits[0].waiting.next = waiting.into();
-        unit.waits[0].room.next = random.gen_bool(0.9);
+        unit.waits.waiting.next = waiting.into();
+        unit.waits.room.next = random.gen_bool(0.9);
         let (hop_packet, hop_count, hop_lanes) =
             (u64::from(random.gen::<u32>()), random.gen_range(1..=32u64), u64::from(random.gen::<u32>()));
-        unit.waits[0].packet.next = hop_packet.into();
-        unit.waits[0].count.next = hop_count.into();
-        unit.waits[0].lanes.next = hop_lanes.into();
-        for core in &mut unit.function_core {
+        unit.waits.packet.next = hop_packet.into();
+        unit.waits.count.next = hop_count.into();
+        unit.waits.lanes.next = hop_lanes.into();
+        for core in unit.function_core.iter_mut() {
             core.open.next = random.gen_bool(0.8);
         }
         let freed = busy.iter().copied().choose(&mut random).filter(|_| random.gen_bool(0.6));
@@ -70,7 +70,7 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
         settle(&mut unit);
 
         let function = |core: usize| unit.function_core[core].function.val().index();
-        let entry = unit.waits[0].entry.val().index();
+        let entry = unit.waits.entry.val().index();
         let on = |core: usize| busy.iter().filter(|warp| warp.0 == core).count();
         let class = |core: usize| if unit.function_core[core].class.val() { WARPS } else { 16 };
         let limit = |core: usize| class(core).min(unit.function_core[core].mcw.val().index());
@@ -79,10 +79,10 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
         let enters = unit.control.run.val()
             && unit.warp.valid.val()
             && unit.allocate.ready.val()
-            && unit.waits[0].room.val();
+            && unit.waits.room.val();
         let able = |core: usize| free(core) && (waits(core) || (enters && function(core) == entry));
         let could = |core: usize| free(core) && !waits(core) && function(core) == entry;
-        let idle_slot = unit.waits[0].room.val() && (0..cores).any(could);
+        let idle_slot = unit.waits.room.val() && (0..cores).any(could);
         assert_eq!(unit.idle_slot.val(), idle_slot, "cycle {cycle}");
         let fewest = (0..cores).filter(|&core| able(core)).map(on).min();
         let next = (1..=cores)
@@ -92,7 +92,7 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
         let able: Vec<usize> = (0..cores).filter(|&core| able(core)).collect();
         assert_eq!(unit.warp.ready.val(), forms.is_some(), "cycle {cycle}");
         assert_eq!(unit.allocate.valid.val(), forms.is_some(), "cycle {cycle}");
-        assert_eq!(unit.waits[0].take.val(), next.is_some() && forms.is_none(), "cycle {cycle}");
+        assert_eq!(unit.waits.take.val(), next.is_some() && forms.is_none(), "cycle {cycle}");
         for core in 0..cores {
             assert_eq!(unit.function_core[core].idle.val(), on(core) == 0, "cycle {cycle}");
         }
@@ -103,27 +103,27 @@ fn random_run(cores: usize, least: bool, cycles: usize) {
             assert!(unit.start_valid[start.core].val(), "cycle {cycle}");
             assert_eq!(unit.start_core.val().index(), start.core, "cycle {cycle}");
             assert_eq!(unit.start.slot.val().index(), start.slot, "cycle {cycle}");
-            assert_eq!(unit.start_hop[0].val(), start.hop, "cycle {cycle}");
-            assert_eq!(unit.start_function[0].val().index(), start.function, "cycle {cycle}");
+            assert_eq!(unit.start_hop.val(), start.hop, "cycle {cycle}");
+            assert_eq!(unit.start_function.val().index(), start.function, "cycle {cycle}");
             let (packet, count, lanes) = match start.hop {
                 true => (hop_packet, hop_count, hop_lanes),
                 false => (start.packet, start.count, (1 << start.count) - 1),
             };
             assert_eq!(unit.start.packet.val().to_u64(), packet, "cycle {cycle}");
             assert_eq!(unit.start.count.val().to_u64(), count, "cycle {cycle}");
-            assert_eq!(unit.start_lanes[0].val().to_u64(), lanes, "cycle {cycle}");
+            assert_eq!(unit.start_lanes.val().to_u64(), lanes, "cycle {cycle}");
         }
         if let Some(core) = next {
             let slot = (0..32).find(|&slot| !busy.contains(&(core, slot))).unwrap();
             assert!(slot < class(core), "cycle {cycle}");
             let hop = forms.is_none();
             let chosen = match hop {
-                true => (unit.waits[0].core.val().index(), unit.waits[0].slot.val().index()),
+                true => (unit.waits.core.val().index(), unit.waits.slot.val().index()),
                 false => (unit.allocate.core.val().index(), unit.allocate.slot.val().index()),
             };
             assert_eq!(chosen, (core, slot), "cycle {cycle}");
             if hop {
-                assert_eq!(unit.waits[0].function.val().index(), function(core), "cycle {cycle}");
+                assert_eq!(unit.waits.function.val().index(), function(core), "cycle {cycle}");
             }
             let function = function(core);
             starting = Some(Start { core, slot, hop, function, packet, count: 1 + packet % 32 });

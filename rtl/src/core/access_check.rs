@@ -13,7 +13,7 @@ use hermes_hdl::prelude::*;
 /// belongs to stage X, all other outputs to stage W; the addresses are those of the instruction
 /// that was in stage X at the last edge with `advance` high.
 #[derive(LogicBlock)]
-#[new(locals: usize)]
+#[new(locals: bool)]
 pub struct AccessCheck<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -45,8 +45,8 @@ pub struct AccessCheck<const LANES: usize> {
     pub window: Vec<WindowDistance>,
 
     /// Stage X, from the local window (one element with a local window).
-    #[count(locals)]
-    pub local: Vec<LocalAccess<LANES>>,
+    #[there(locals)]
+    pub local: Part<LocalAccess<LANES>>,
 
     // Stage W
     /// Lanes that execute the instruction.
@@ -103,13 +103,11 @@ pub struct AccessCheck<const LANES: usize> {
     target_misaligned_w: Register<Bit>,
     inside_w: Register<Bits<LANES>>,
     private_w: Register<Bits<LANES>>,
-    #[init(locals)]
-    _locals: usize,
 }
 
 impl<const LANES: usize> AccessCheck<LANES> {
-    /// The checks of a core without (`locals` 0) or with a local window (1).
-    pub fn new(locals: usize) -> Self {
+    /// The checks of a core without or with a local window (`locals`).
+    pub fn new(locals: bool) -> Self {
         Self::wired(locals)
     }
 }
@@ -147,11 +145,11 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             }
             self.private.x[i].next = self.region[i].scratchpad.val();
             self.inside.x[i].next = self.region[i].window.val();
-            for k in 0..self._locals {
-                if self.local[k].granted.val().get_bit(i) {
+            if self.local.is_there() {
+                if self.local.granted.val().get_bit(i) {
                     self.inside.x[i].next = true;
                 }
-                if self.local[k].guarded.val().get_bit(i) {
+                if self.local.guarded.val().get_bit(i) {
                     self.inside.x[i].next = false;
                 }
             }
@@ -255,7 +253,7 @@ mod tests {
     #[test]
     fn loads_and_stores_are_told_apart() {
         let mut random = hermes_hdl::testing::random();
-        let mut unit = AccessCheck::<8>::new(1);
+        let mut unit = AccessCheck::<8>::new(true);
         for _ in 0..2_000 {
             let immediate = random.gen_range(-0x800..0x800) as u32;
             for (i, (base, end)) in [(0x100, 0x200), (0x400, 0x401)].into_iter().enumerate() {
@@ -310,8 +308,8 @@ mod tests {
                 staying |= shared;
             }
 
-            unit.local[0].granted.next = bits(granted);
-            unit.local[0].guarded.next = bits(guarded);
+            unit.local.granted.next = bits(granted);
+            unit.local.guarded.next = bits(guarded);
             unit.active.next = active.into();
             unit.execute_active.next = active.into();
             unit.load.next = !store;
@@ -361,7 +359,7 @@ mod tests {
 
     #[test]
     fn jumps_fault_where_their_target_is_misaligned() {
-        let mut unit = AccessCheck::<4>::new(0);
+        let mut unit = AccessCheck::<4>::new(false);
         for (lane, address) in [0u64, 1, 2, 3].into_iter().enumerate() {
             unit.lane[lane].address.next = (0x1000 + address).into();
             unit.lane[lane].operand.next = (0xf00 + address).into();

@@ -25,7 +25,7 @@ pub const WINDOWS: usize = 2;
 /// copies then take the bounds of the instruction in stage D at the edge with `advance` high, and
 /// stand with the stages. Where the network function may not load, or store, it is empty.
 #[derive(LogicBlock)]
-#[new(guards: usize)]
+#[new(guards: bool)]
 pub struct AccessWindow {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -48,29 +48,26 @@ pub struct AccessWindow {
     /// Stage X: how far the immediate is from the ends of the window.
     pub distance: Flipped<WindowDistance>,
     /// Stage D: the packets of the warp (one element in window 0 with network functions).
-    #[count(guards)]
-    pub packets: Vec<Flipped<PacketBounds>>,
+    #[there(guards)]
+    pub packets: Part<Flipped<PacketBounds>>,
     read_first: Register<LineAddress>,
     read_end: Register<Bits<27>>,
     write_first: Register<LineAddress>,
     write_end: Register<Bits<27>>,
     from_base_x: Register<Bits<27>>,
     from_end_x: Register<Bits<27>>,
-    #[init(guards)]
-    _guards: usize,
 }
 
 impl Default for AccessWindow {
     /// A window of the registers alone.
     fn default() -> Self {
-        Self::new(0)
+        Self::new(false)
     }
 }
 
 impl AccessWindow {
-    /// A window of the registers alone (`guards` 0), or one that may be that of a warp's packets
-    /// (1).
-    pub fn new(guards: usize) -> Self {
+    /// A window of the registers alone, or one that may be that of a warp's packets (`guards`).
+    pub fn new(guards: bool) -> Self {
         Self::wired(guards)
     }
 }
@@ -84,28 +81,28 @@ impl Logic for AccessWindow {
             bit_cast::<27, 26>(self.read_base.val()) + bit_cast::<27, 26>(self.read_size.val());
         self.write_end.d.next =
             bit_cast::<27, 26>(self.write_base.val()) + bit_cast::<27, 26>(self.write_size.val());
-        for k in 0..self._guards {
-            if !self.packets[k].may_load.val() {
+        if self.packets.is_there() {
+            if !self.packets.may_load.val() {
                 self.read_end.d.next = bit_cast::<27, 26>(self.read_base.val());
             }
-            if !self.packets[k].may_store.val() {
+            if !self.packets.may_store.val() {
                 self.write_end.d.next = bit_cast::<27, 26>(self.write_base.val());
             }
-            if self.packets[k].guarded.val() {
+            if self.packets.guarded.val() {
                 self.read_first.d.next = self.read_first.q.val();
                 self.write_first.d.next = self.write_first.q.val();
                 self.read_end.d.next = self.read_end.q.val();
                 self.write_end.d.next = self.write_end.q.val();
                 if self.advance.val() {
-                    self.read_first.d.next = self.packets[k].first.val();
-                    self.write_first.d.next = self.packets[k].first.val();
-                    self.read_end.d.next = bit_cast::<27, 26>(self.packets[k].first.val());
-                    self.write_end.d.next = bit_cast::<27, 26>(self.packets[k].first.val());
-                    if self.packets[k].may_load.val() {
-                        self.read_end.d.next = self.packets[k].end.val();
+                    self.read_first.d.next = self.packets.first.val();
+                    self.write_first.d.next = self.packets.first.val();
+                    self.read_end.d.next = bit_cast::<27, 26>(self.packets.first.val());
+                    self.write_end.d.next = bit_cast::<27, 26>(self.packets.first.val());
+                    if self.packets.may_load.val() {
+                        self.read_end.d.next = self.packets.end.val();
                     }
-                    if self.packets[k].may_store.val() {
-                        self.write_end.d.next = self.packets[k].end.val();
+                    if self.packets.may_store.val() {
+                        self.write_end.d.next = self.packets.end.val();
                     }
                 }
             }
@@ -182,7 +179,7 @@ mod tests {
     #[test]
     fn bounds_of_packets_go_along_with_their_instruction() {
         let mut random = random();
-        let mut unit = AccessWindow::new(1);
+        let mut unit = AccessWindow::new(true);
         let mut read: Option<(u64, bool, bool, usize)> = None;
         let mut stood = 0;
         for (base, size) in
@@ -192,7 +189,7 @@ mod tests {
             size.next = bits(0x3ff_fff0);
         }
         for round in 0..20_000usize {
-            let packets = &mut unit.packets[0];
+            let packets = &mut unit.packets;
             let first: u64 = random.gen_range(0..1 << 26);
             let (may_load, may_store) = (round / 64 % 2 == 0, round / 128 % 2 == 0);
             packets.guarded.next = round / 256 % 4 != 0;
@@ -206,7 +203,7 @@ mod tests {
             unit.immediate.next = bits(immediate.into());
             let advance = random.gen_bool(0.6);
             unit.advance.next = advance;
-            let guarded = unit.packets[0].guarded.next;
+            let guarded = unit.packets.guarded.next;
             tick!(unit);
             // The first rounds of a kind have instructions of the one before in their stages.
             if advance {

@@ -43,21 +43,19 @@ pub struct AtomicStage<const LANES: usize> {
     /// Stage W: lanes whose access is refused. Only atomic instructions have any.
     pub refused: Signal<Out, Bits<LANES>>,
     /// Stage D: the packets of the warp (one element with network functions).
-    #[count(options.functions())]
-    pub packets: Vec<Flipped<PacketBounds>>,
+    #[there(options.functions())]
+    pub packets: Part<Flipped<PacketBounds>>,
     /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).
     code_r: Register<Bits<7>>,
     code_x: Register<Bits<7>>,
     code_w: Register<Bits<7>>,
     refused_w: Register<Bits<LANES>>,
-    #[init(vec![AccessWindow::new(options.functions().into()), AccessWindow::new(0)])]
+    #[init(vec![AccessWindow::new(options.functions()), AccessWindow::new(false)])]
     window: Vec<AccessWindow>,
     #[init(Pack::new(LANES))]
     outside: Pack<Bit, 1, LANES>,
     #[count(LANES)]
     region: Vec<AddressRegion>,
-    #[init(options.functions().into())]
-    _guards: usize,
 }
 
 impl<const LANES: usize> Default for AtomicStage<LANES> {
@@ -106,8 +104,8 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.window[i].write_base.next = bits::<26>(0);
             self.window[i].write_size.next = bits::<26>(0);
         }
-        for k in 0..self._guards {
-            connect!(self.packets[k], self.window[0].packets[k]);
+        if self.packets.is_there() {
+            connect!(self.packets, self.window[0].packets);
             self.window[0].advance.next = self.advance.val();
         }
         for i in 0..LANES {

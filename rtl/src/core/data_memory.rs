@@ -47,15 +47,16 @@ pub struct DataMemory<const LANES: usize> {
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
     /// It is an atomic operation (one element with atomic instructions).
-    #[count(options.atomics)]
-    pub request_atomic: Vec<AtomicRequest>,
+    #[there(options.atomics)]
+    pub request_atomic: Part<AtomicRequest>,
     /// To the registers: what `amocas.w` compares with is to be read (one element with
     /// compare-and-swap).
-    #[count(options.compare_and_swap)]
-    pub compare_read: Vec<RegisterRead>,
+    #[there(options.compare_and_swap)]
+    pub compare_read: Part<RegisterRead>,
     /// Its value of each lane, in the cycle after it was read.
-    #[count(LANES * usize::from(options.compare_and_swap))]
-    pub compare_value: Vec<Signal<In, Bits<32>>>,
+    #[there(options.compare_and_swap)]
+    #[count(LANES)]
+    pub compare_value: Part<Vec<Signal<In, Bits<32>>>>,
 
     // To register write-back, from shared memory and from the scratchpad
     /// The scratchpad has values of lanes in the next cycle.
@@ -96,8 +97,8 @@ pub struct DataMemory<const LANES: usize> {
     /// Stores, with tags 0 to 31, and atomic operations, with tag 32 + lane.
     pub write: LineWrite,
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
-    #[count(options.atomics)]
-    pub atomic_answer: Vec<AtomicAnswer>,
+    #[there(options.atomics)]
+    pub atomic_answer: Part<AtomicAnswer>,
 
     // To the counters, each high for one cycle
     /// A data line was found in the data cache.
@@ -109,22 +110,22 @@ pub struct DataMemory<const LANES: usize> {
 
     /// To the warps that wait for writes (one element with atomic instructions and a network
     /// interface).
-    #[count(options.network)]
-    pub look: Vec<Look>,
+    #[there(options.network)]
+    pub look: Part<Look>,
     /// From the owner of the cores: a row of the scratchpad is cleared (one element with network
     /// functions).
-    #[count(options.functions())]
-    pub clear: Vec<Flipped<RowClear>>,
+    #[there(options.functions())]
+    pub clear: Part<Flipped<RowClear>>,
     #[init(MemoryStage::new(options.atomics))]
     stage: MemoryStage<LANES>,
     #[init(LoadStoreUnit::new(options))]
     load_store: LoadStoreUnit<LANES>,
     #[init(DataCache::new(options.l1_lines.ilog2() as usize))]
     data_cache: DataCache,
-    #[init(Scratchpad::new(options.functions().into()))]
+    #[init(Scratchpad::new(options.functions()))]
     scratchpad: Scratchpad<LANES>,
-    #[init(options.atomics.then(|| AtomicPath::new(options)).into_iter().collect())]
-    atomic_path: Vec<AtomicPath<LANES>>,
+    #[init(Part::when(options.atomics, || AtomicPath::new(options)))]
+    atomic_path: Part<AtomicPath<LANES>>,
     #[count(LANES)]
     loaded: Vec<LoadValue>,
     /// The words taken in the last cycle, and the addresses, of which the place in the word counts.
@@ -135,20 +136,6 @@ pub struct DataMemory<const LANES: usize> {
     size_q: Register<Bits<2>>,
     sign_extend_q: Register<Bit>,
     loads: Register<Bit>,
-    /// 1 with atomic instructions, else 0.
-    #[init(options.atomics.into())]
-    _atomics: usize,
-    /// 1 with atomic instructions and a network interface, else 0.
-    #[init(options.network.into())]
-    _looks: usize,
-    /// 1 with compare-and-swap, else 0.
-    #[init(options.compare_and_swap.into())]
-    _compares: usize,
-    /// 1 without atomic instructions, else 0.
-    #[init((!options.atomics).into())]
-    _no_atomics: usize,
-    #[init(options.functions().into())]
-    _clears: usize,
     #[init(words)]
     _words: usize,
     #[init(LANES / words)]
@@ -180,8 +167,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.load_store.request.valid.next = self.stage.held_valid.val() & !self.stage.held_scratchpad.val();
         connect!(self.stage.held, self.scratchpad.request);
         self.scratchpad.request.valid.next = self.stage.held_valid.val() & self.stage.held_scratchpad.val();
-        for k in 0..self._clears {
-            connect!(self.clear[k], self.scratchpad.clear[k]);
+        if self.clear.is_there() {
+            connect!(self.clear, self.scratchpad.clear);
         }
         for i in 0..LANES {
             self.stage.request_address[i].next = self.request_address[i].val();
@@ -195,7 +182,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.data_cache.drop.next = self.drop.val();
 
         // Writes, which the data cache observes
-        for _k in 0..self._no_atomics {
+        if !self.request_atomic.is_there() {
             connect!(self.write, self.load_store.write);
             connect!(self.load_store.write, self.data_cache.store);
             self.data_cache.store.valid.next = self.load_store.write.valid.val() & self.write.ready.val();
@@ -233,12 +220,12 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         // A word of the line stands for several lanes.
         for w in 0..self._words {
             for s in 0..self._share {
-                for _k in 0..self._no_atomics {
+                if !self.request_atomic.is_there() {
                     self.word.d[w + s * self._words].next = self.load_store.result_word[w].val()
                         | self.scratchpad.result_word[w + s * self._words].val();
                 }
-                for k in 0..self._atomics {
-                    self.atomic_path[k].load_word[w + s * self._words].next =
+                if self.request_atomic.is_there() {
+                    self.atomic_path.load_word[w + s * self._words].next =
                         self.load_store.result_word[w].val();
                 }
             }
@@ -246,63 +233,63 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
 
         // Atomic operations, if configured, share the path of stores, and their values return like
         // those of loads. The data cache treats them as stores.
-        for k in 0..self._looks {
-            connect!(self.look[k], self.atomic_path[k].look[0]);
+        if self.look.is_there() {
+            connect!(self.look, self.atomic_path.look);
         }
-        for k in 0..self._compares {
-            connect!(self.compare_read[k], self.atomic_path[k].compare_read[0]);
+        if self.compare_read.is_there() {
+            connect!(self.compare_read, self.atomic_path.compare_read);
             for i in 0..LANES {
-                self.atomic_path[k].compare_value[i].next = self.compare_value[i].val();
+                self.atomic_path.compare_value[i].next = self.compare_value[i].val();
             }
         }
-        for k in 0..self._atomics {
-            connect!(self.request_atomic[k], self.stage.request_atomic[k]);
-            self.atomic_path[k].request_valid.next =
-                self.stage.held_valid.val() & self.stage.held_atomic[k].valid.val();
-            connect!(self.stage.held, self.atomic_path[k].request);
-            self.atomic_path[k].request_operation.next = self.stage.held_atomic[k].operation.val();
-            self.atomic_path[k].request_acquire.next = self.stage.held_atomic[k].acquire.val();
-            if self.stage.held_atomic[k].valid.val() {
+        if self.request_atomic.is_there() {
+            connect!(self.request_atomic, self.stage.request_atomic);
+            self.atomic_path.request_valid.next =
+                self.stage.held_valid.val() & self.stage.held_atomic.valid.val();
+            connect!(self.stage.held, self.atomic_path.request);
+            self.atomic_path.request_operation.next = self.stage.held_atomic.operation.val();
+            self.atomic_path.request_acquire.next = self.stage.held_atomic.acquire.val();
+            if self.stage.held_atomic.valid.val() {
                 self.load_store.request.valid.next = false;
-                self.stage.memory_ready.next = self.atomic_path[k].request_ready.val();
+                self.stage.memory_ready.next = self.atomic_path.request_ready.val();
             }
             // An atomic operation waits in stage M until the one before it is complete.
-            atomic_held = self.stage.held_valid.val() & self.stage.held_atomic[k].valid.val();
-            if (self.request_atomic[k].valid.val() | atomic_held)
-                & (atomic_held | !self.atomic_path[k].request_ready.val())
+            atomic_held = self.stage.held_valid.val() & self.stage.held_atomic.valid.val();
+            if (self.request_atomic.valid.val() | atomic_held)
+                & (atomic_held | !self.atomic_path.request_ready.val())
             {
                 self.stage.ready_next.next = false;
             }
 
-            connect!(self.load_store.write, self.atomic_path[k].store);
-            connect!(self.write, self.atomic_path[k].write);
-            connect!(self.atomic_answer[k], self.atomic_path[k].answer);
-            connect!(self.atomic_path[k].write, self.data_cache.store);
-            self.data_cache.store.valid.next = self.atomic_path[k].write.valid.val() & self.write.ready.val();
-            if self.atomic_path[k].acquire.val() {
+            connect!(self.load_store.write, self.atomic_path.store);
+            connect!(self.write, self.atomic_path.write);
+            connect!(*self.atomic_answer, self.atomic_path.answer);
+            connect!(self.atomic_path.write, self.data_cache.store);
+            self.data_cache.store.valid.next = self.atomic_path.write.valid.val() & self.write.ready.val();
+            if self.atomic_path.acquire.val() {
                 self.data_cache.drop.next = true;
             }
 
-            connect!(self.load_store.result, self.atomic_path[k].load);
-            connect!(self.load_store.result_error, self.atomic_path[k].load_error);
-            self.atomic_path[k].result_ready.next = self.result_ready.val();
-            connect!(self.result[FROM_MEMORY], self.atomic_path[k].result);
-            connect!(self.result_error, self.atomic_path[k].result_error);
-            self.atomic_busy.next = self.atomic_path[k].busy.val();
-            self.atomic_slot.next = self.atomic_path[k].slot.val();
+            connect!(self.load_store.result, self.atomic_path.load);
+            connect!(self.load_store.result_error, self.atomic_path.load_error);
+            self.atomic_path.result_ready.next = self.result_ready.val();
+            connect!(self.result[FROM_MEMORY], self.atomic_path.result);
+            connect!(self.result_error, self.atomic_path.result_error);
+            self.atomic_busy.next = self.atomic_path.busy.val();
+            self.atomic_slot.next = self.atomic_path.slot.val();
             if atomic_held {
                 self.atomic_busy.next = true;
                 self.atomic_slot.next = self.stage.held.slot.val();
             }
-            self.atomic_done.next = self.atomic_path[k].done.val();
+            self.atomic_done.next = self.atomic_path.done.val();
 
-            from_memory = self.atomic_path[k].result.valid.val() & self.result_ready.val();
+            from_memory = self.atomic_path.result.valid.val() & self.result_ready.val();
             if !self.load_store.result.valid.val() {
                 size = bits::<2>(2);
             }
             for i in 0..LANES {
                 self.word.d[i].next =
-                    self.atomic_path[k].result_word[i].val() | self.scratchpad.result_word[i].val();
+                    self.atomic_path.result_word[i].val() | self.scratchpad.result_word[i].val();
                 if !self.load_store.result.valid.val() {
                     self.address.d[i].next = bits::<32>(0);
                 }

@@ -227,11 +227,9 @@ impl Bench {
             uut.request_address[lane].next = bits(operation.address[lane].into());
             uut.request_data[lane].next = bits(operation.data[lane].into());
         }
-        for atomic in &mut uut.request_atomic {
+        if let Some(atomic) = uut.request_atomic.get_mut() {
             atomic.valid.next = operation.kind == Kind::Add;
-        }
-        for acquire in &mut uut.request_atomic {
-            acquire.acquire.next = operation.acquire;
+            atomic.acquire.next = operation.acquire;
         }
         self.offered = Some(operation);
     }
@@ -254,7 +252,7 @@ impl Bench {
         uut.write.written.valid.next = answer.is_some();
         if let Some((tag, word, error)) = answer {
             uut.write.written.tag.next = bits(tag);
-            for answer in &mut uut.atomic_answer {
+            if let Some(answer) = uut.atomic_answer.get_mut() {
                 answer.word.next = bits(word.into());
                 answer.error.next = error;
             }

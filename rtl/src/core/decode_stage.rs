@@ -83,34 +83,34 @@ pub struct DecodeStage {
     /// To the lanes: what they read in stage R.
     pub read_operands: Flipped<Operands>,
     /// What the warp started with (one element with a thread spawner).
-    #[count(options.spawns())]
-    pub job: Vec<JobStart>,
+    #[there(options.spawns())]
+    pub job: Part<JobStart>,
     /// Lanes that run the instruction in stage D (one element with a network interface).
-    #[count(options.network)]
-    pub running: Vec<Signal<In, Bits<32>>>,
+    #[there(options.network)]
+    pub running: Part<Signal<In, Bits<32>>>,
     /// From the hazard check: it cannot be executed yet, for another reason than sleep (one element
     /// with a network interface, as the next).
-    #[count(options.network)]
-    pub hazard: Vec<Signal<In, Bit>>,
+    #[there(options.network)]
+    pub hazard: Part<Signal<In, Bit>>,
     /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits.
-    #[count(options.network)]
-    pub holds: Vec<Signal<In, Bit>>,
+    #[there(options.network)]
+    pub holds: Part<Signal<In, Bit>>,
     /// The instruction in stage D is a `wrs` and has to sleep.
-    #[count(options.network)]
-    pub sleeps: Vec<Signal<Out, Bit>>,
+    #[there(options.network)]
+    pub sleeps: Part<Signal<Out, Bit>>,
     /// What a `wrs` that was in stage D a cycle ago does.
-    #[count(options.network)]
-    pub sleep: Vec<Flipped<SleepRequest>>,
+    #[there(options.network)]
+    pub sleep: Part<Flipped<SleepRequest>>,
     /// From the core's context: `lr.w` is legal (one element with network functions).
-    #[count(options.functions())]
-    pub may_reserve: Vec<Signal<In, Bit>>,
+    #[there(options.functions())]
+    pub may_reserve: Part<Signal<In, Bit>>,
     /// The instruction in stage I is outside the fetch window: it becomes a fault, whether it is in
     /// the cache or not (one element with network functions, as the next).
-    #[count(options.functions())]
-    pub outside: Vec<Signal<In, Bit>>,
+    #[there(options.functions())]
+    pub outside: Part<Signal<In, Bit>>,
     /// To the instruction cache: that in stage D was.
-    #[count(options.functions())]
-    pub refused: Vec<Signal<Out, Bit>>,
+    #[there(options.functions())]
+    pub refused: Part<Signal<Out, Bit>>,
     rom: BootRom,
     #[init(Decoder::new(options.compare_and_swap))]
     decoder: Decoder,
@@ -128,27 +128,21 @@ pub struct DecodeStage {
     replay_q: Register<Bit>,
     fence_q: Register<Bit>,
     /// The successor set of the `fence` has R.
-    #[count(options.network)]
-    acquires_q: Vec<Register<Bit>>,
-    #[count(options.network)]
-    sleep_q: Vec<Register<Bit>>,
-    #[count(options.network)]
-    brief_q: Vec<Register<Bit>>,
-    #[count(options.network)]
-    wrs_q: Vec<Register<Bit>>,
-    #[count(options.functions())]
-    refused_d: Vec<Register<Bit>>,
+    #[there(options.network)]
+    acquires_q: Part<Register<Bit>>,
+    #[there(options.network)]
+    sleep_q: Part<Register<Bit>>,
+    #[there(options.network)]
+    brief_q: Part<Register<Bit>>,
+    #[there(options.network)]
+    wrs_q: Part<Register<Bit>>,
+    #[there(options.functions())]
+    refused_d: Part<Register<Bit>>,
     alu_decoder: AluDecoder,
     controls: ControlRegisters,
     arithmetic: ArithmeticRegisters,
     operands: OperandRegisters,
     base_q: Register<Bits<32>>,
-    #[init(options.spawns().into())]
-    _spawns: usize,
-    #[init(options.network.into())]
-    _networks: usize,
-    #[init(options.functions().into())]
-    _functions: usize,
 }
 
 impl DecodeStage {
@@ -173,16 +167,16 @@ impl Logic for DecodeStage {
                 self.word_d.d.next = self.rom.instruction.val();
             }
         }
-        for k in 0..self._functions {
+        if self.may_reserve.is_there() {
             if self.advance.val() {
-                self.refused_d[k].d.next = self.outside[k].val();
-                if self.outside[k].val() {
+                self.refused_d.d.next = self.outside.val();
+                if self.outside.val() {
                     self.word_d.d.next = bits::<32>(0);
                     self.hit_d.d.next = true;
                     self.error_d.d.next = true;
                 }
             }
-            self.refused[k].next = self.refused_d[k].q.val();
+            self.refused.next = self.refused_d.q.val();
         }
 
         // D
@@ -203,9 +197,9 @@ impl Logic for DecodeStage {
         self.decoder.voided.next = voided;
         self.decoder.aes_enabled.next = self.aes_enabled.val();
         self.decoder.atomics_enabled.next = self.atomics_enabled.val();
-        for k in 0..self._functions {
+        if self.may_reserve.is_there() {
             // `lr.w` is the only atomic instruction with this `funct5`.
-            if !self.may_reserve[k].val() & (self.word_d.q.val().get_bits::<5>(27) == bits::<5>(2)) {
+            if !self.may_reserve.val() & (self.word_d.q.val().get_bits::<5>(27) == bits::<5>(2)) {
                 self.decoder.atomics_enabled.next = false;
             }
         }
@@ -229,26 +223,26 @@ impl Logic for DecodeStage {
             cause = bits::<5>(1);
         }
         let mut bad_entry = self.end_of_boot_d.q.val() & self.setup.kernel_entry.val().get_bits::<2>(0).any();
-        for k in 0..self._spawns {
-            connect!(self.job[k], self.thread_index.start[k]);
+        if self.job.is_there() {
+            connect!(self.job, self.thread_index.start);
             // The spawner has checked the entry.
-            if self.job[k].spawned.val() {
+            if self.job.spawned.val() {
                 bad_entry = false;
             }
         }
         // `wrs.nto` and `wrs.sto` (Zawrs): they wait for the loads and stores before them, as a
         // `fence` does, and then for a write.
-        for k in 0..self._networks {
-            self.thread_index.running[k].next = self.running[k].val();
+        if self.running.is_there() {
+            self.thread_index.running.next = self.running.val();
             let wrs = !self.error_d.q.val()
                 & ((self.word_d.q.val() & bits::<32>(0xfeff_ffff_u64)) == bits::<32>(0x00d0_0073));
-            self.sleeps[k].next = wrs & self.holds[k].val();
+            self.sleeps.next = wrs & self.holds.val();
             if wrs {
                 fault = false;
                 self.query.fence.next = true;
             }
             if self.advance.val() {
-                self.wrs_q[k].d.next = wrs;
+                self.wrs_q.d.next = wrs;
             }
         }
         if bad_entry {
@@ -291,14 +285,13 @@ impl Logic for DecodeStage {
         self.outcome.control.next =
             self.advanced.q.val() & self.controls.q.valid.val() & self.controls.q.control.val();
         self.fenced.next = self.advanced.q.val() & self.controls.q.valid.val() & self.fence_q.q.val();
-        for k in 0..self._networks {
-            if !self.acquires_q[k].q.val() {
+        if self.running.is_there() {
+            if !self.acquires_q.q.val() {
                 self.fenced.next = false;
             }
-            self.sleep[k].valid.next = self.advanced.q.val() & self.sleep_q[k].q.val();
-            self.sleep[k].brief.next = self.brief_q[k].q.val();
-            self.sleep[k].pass.next =
-                self.advanced.q.val() & self.controls.q.valid.val() & self.wrs_q[k].q.val();
+            self.sleep.valid.next = self.advanced.q.val() & self.sleep_q.q.val();
+            self.sleep.brief.next = self.brief_q.q.val();
+            self.sleep.pass.next = self.advanced.q.val() & self.controls.q.valid.val() & self.wrs_q.q.val();
         }
 
         self.alu_decoder.operation.next = self.decoder.operation.val();
@@ -308,11 +301,10 @@ impl Logic for DecodeStage {
             self.wait_q.d.next = here & !missed & !voided & self.waits.val();
             self.replay_q.d.next = here & stopped;
             self.fence_q.d.next = self.decoder.fence.val();
-            for k in 0..self._networks {
-                self.acquires_q[k].d.next = self.word_d.q.val().get_bit(21);
-                self.sleep_q[k].d.next =
-                    here & !missed & !voided & !self.hazard[k].val() & self.sleeps[k].val();
-                self.brief_q[k].d.next = self.word_d.q.val().get_bit(24);
+            if self.running.is_there() {
+                self.acquires_q.d.next = self.word_d.q.val().get_bit(21);
+                self.sleep_q.d.next = here & !missed & !voided & !self.hazard.val() & self.sleeps.val();
+                self.brief_q.d.next = self.word_d.q.val().get_bit(24);
             }
         }
 
@@ -386,12 +378,12 @@ impl Logic for DecodeStage {
             self.controls.d.next_pc.next = self.setup.kernel_entry.val().get_bits::<30>(2);
         }
         self.controls.d.pc.next = self.instruction.pc.val();
-        for k in 0..self._spawns {
-            if self.job[k].spawned.val() & self.end_of_boot_d.q.val() {
-                self.controls.d.next_pc.next = self.job[k].entry.val();
+        if self.job.is_there() {
+            if self.job.spawned.val() & self.end_of_boot_d.q.val() {
+                self.controls.d.next_pc.next = self.job.entry.val();
             }
             // A spawned thread has no verdict.
-            if self.job[k].spawned.val() & self.exit_d.q.val() {
+            if self.job.spawned.val() & self.exit_d.q.val() {
                 self.controls.d.store.next = false;
             }
         }

@@ -19,7 +19,7 @@ pub enum BSource {
 /// Combinational. Fields that an instruction does not have are zero. What the core does not know,
 /// including registers above x15 when `small_registers` is on (RV32E), is `illegal`.
 #[derive(LogicBlock)]
-#[new(compares: usize)]
+#[new(compares: bool)]
 pub struct Decoder {
     /// The instruction word.
     pub instruction: Signal<In, Bits<32>>,
@@ -52,7 +52,7 @@ pub struct Decoder {
     /// Cause of that fault: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,
     #[init(compares)]
-    _compares: usize,
+    _compares: bool,
 }
 
 impl Default for Decoder {
@@ -66,7 +66,7 @@ impl Decoder {
     /// A decoder without or with compare-and-swap: with the atomic instructions, `amocas.w` of
     /// Zacas is legal.
     pub fn new(compares: bool) -> Self {
-        Self::wired(usize::from(compares))
+        Self::wired(compares)
     }
 }
 
@@ -306,7 +306,7 @@ impl Logic for Decoder {
                 }
                 illegal |= field_funct7.get_bits::<3>(4).any();
             }
-            for _k in 0..self._compares {
+            if self._compares {
                 if field_funct7.get_bits::<5>(2) == bits::<5>(5) {
                     illegal = field_funct3 != bits::<3>(2);
                 }

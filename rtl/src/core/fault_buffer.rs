@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 /// A record offered with `valid` is taken at an edge with `ready` high, which depends on a register
 /// only; it stands at `fault` from the next cycle on.
 #[derive(LogicBlock)]
-#[new(spawns: usize)]
+#[new(spawns: bool)]
 pub struct FaultBuffer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -23,11 +23,11 @@ pub struct FaultBuffer {
     pub fault: WarpFault,
     /// Job of the warp: its slot in bits 3:0; bit 4: the warp is one of spawned threads (one
     /// element with a thread spawner, as the next).
-    #[count(spawns)]
-    pub job: Vec<Signal<In, WarpJob>>,
+    #[there(spawns)]
+    pub job: Part<Signal<In, WarpJob>>,
     /// To the fault collector: the same.
-    #[count(spawns)]
-    pub fault_job: Vec<Signal<Out, WarpJob>>,
+    #[there(spawns)]
+    pub fault_job: Part<Signal<Out, WarpJob>>,
     full: Register<Bit>,
     cause_q: Register<Bits<5>>,
     slot_q: Register<Bits<5>>,
@@ -35,16 +35,13 @@ pub struct FaultBuffer {
     pc_q: Register<Bits<32>>,
     value_q: Register<Bits<32>>,
     packet_q: Register<Bits<32>>,
-    #[count(spawns)]
-    job_q: Vec<Register<WarpJob>>,
-    #[init(spawns)]
-    _spawns: usize,
+    #[there(spawns)]
+    job_q: Part<Register<WarpJob>>,
 }
 
 impl FaultBuffer {
-    /// The buffer of a core that runs packets alone (`spawns` 0), or packets and spawned threads
-    /// (1).
-    pub fn new(spawns: usize) -> Self {
+    /// The buffer of a core that runs packets alone, or packets and spawned threads (`spawns`).
+    pub fn new(spawns: bool) -> Self {
         Self::wired(spawns)
     }
 }
@@ -71,11 +68,11 @@ impl Logic for FaultBuffer {
         self.fault.pc.next = self.pc_q.q.val();
         self.fault.value.next = self.value_q.q.val();
         self.fault.packet.next = self.packet_q.q.val();
-        for k in 0..self._spawns {
+        if self.job.is_there() {
             if !self.full.q.val() & self.offered.valid.val() {
-                self.job_q[k].d.next = self.job[k].val();
+                self.job_q.d.next = self.job.val();
             }
-            self.fault_job[k].next = self.job_q[k].q.val();
+            self.fault_job.next = self.job_q.q.val();
         }
     }
 }
@@ -90,7 +87,7 @@ mod tests {
     #[test]
     fn every_record_passes_once_and_in_order() {
         let mut random = hermes_hdl::testing::random();
-        let mut uut = FaultBuffer::new(0);
+        let mut uut = FaultBuffer::new(false);
         reset!(uut);
         let (mut offered, mut inside) = (0u64, VecDeque::new());
         for _ in 0..2_000 {

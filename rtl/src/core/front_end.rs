@@ -78,38 +78,38 @@ pub struct FrontEnd<const LANES: usize> {
     pub occupied: Signal<Out, Bit>,
     /// From warp issue: the warp that starts is one of spawned threads (one element with a thread
     /// spawner, as the next).
-    #[count(options.spawns())]
-    pub start_spawned: Vec<Signal<In, Bit>>,
+    #[there(options.spawns())]
+    pub start_spawned: Part<Signal<In, Bit>>,
     /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
-    #[count(options.spawns())]
-    pub start_entry: Vec<Signal<In, Bits<30>>>,
+    #[there(options.spawns())]
+    pub start_entry: Part<Signal<In, Bits<30>>>,
     /// From stage D, with `outcome.control`: it waits for a write into the L2 (one element with a
     /// network interface, as the next).
-    #[count(options.network)]
-    pub sleep_valid: Vec<Signal<In, Bit>>,
+    #[there(options.network)]
+    pub sleep_valid: Part<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
-    #[count(options.network)]
-    pub wake: Vec<Signal<In, Bits<32>>>,
+    #[there(options.network)]
+    pub wake: Part<Signal<In, Bits<32>>>,
     /// From warp issue: lanes with which the warp starts, whatever its count (one element with
     /// network functions).
-    #[count(options.functions())]
-    pub start_lanes: Vec<Signal<In, Bits<LANES>>>,
+    #[there(options.functions())]
+    pub start_lanes: Part<Signal<In, Bits<LANES>>>,
     /// Stage I: packetIdx of lane 0 (one element with network functions, as the next).
-    #[count(options.functions())]
-    pub fetched_packet: Vec<Signal<Out, PacketIndex>>,
+    #[there(options.functions())]
+    pub fetched_packet: Part<Signal<Out, PacketIndex>>,
     /// Stage I: packets with which the warp was formed.
-    #[count(options.functions())]
-    pub fetched_count: Vec<Signal<Out, ThreadCount>>,
+    #[there(options.functions())]
+    pub fetched_count: Part<Signal<Out, ThreadCount>>,
     #[init(WarpScheduler::new(options))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
     starts: RamSync<Bits<38>, 5>,
-    #[count(options.spawns())]
-    entry: Vec<RamSync<Bits<31>, 5>>,
-    #[count(options.functions())]
-    first_lanes: Vec<RamSync<Bits<LANES>, 5>>,
-    #[count(options.functions())]
-    fetched_count_q: Vec<Register<ThreadCount>>,
+    #[there(options.spawns())]
+    entry: Part<RamSync<Bits<31>, 5>>,
+    #[there(options.functions())]
+    first_lanes: Part<RamSync<Bits<LANES>, 5>>,
+    #[there(options.functions())]
+    fetched_count_q: Part<Register<ThreadCount>>,
     depth: RamSync<Bits<6>, 5>,
     active: RamSync<Bits<LANES>, 5>,
     alive: RamSync<Bits<LANES>, 5>,
@@ -144,12 +144,6 @@ pub struct FrontEnd<const LANES: usize> {
     all_lanes: Constant<Bits<LANES>>,
     #[init(Constant::new((LANES as u64).into()))]
     lanes: Constant<Bits<6>>,
-    #[init(options.spawns().into())]
-    _spawns: usize,
-    #[init(options.network.into())]
-    _networks: usize,
-    #[init(options.functions().into())]
-    _functions: usize,
 }
 
 impl<const LANES: usize> FrontEnd<LANES> {
@@ -178,9 +172,9 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.path_slot.next = self.path_slot.val();
         connect!(self.completions, self.scheduler.completions);
         self.scheduler.stores_busy.next = self.stores_busy.val();
-        for k in 0..self._networks {
-            self.scheduler.sleep_valid[k].next = self.sleep_valid[k].val();
-            self.scheduler.wake[k].next = self.wake[k].val();
+        if self.sleep_valid.is_there() {
+            self.scheduler.sleep_valid.next = self.sleep_valid.val();
+            self.scheduler.wake.next = self.wake.val();
         }
         connect!(self.finish, self.scheduler.finish);
         self.occupied.next = self.scheduler.occupied.val();
@@ -278,19 +272,19 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         if last_of_boot {
             after = self.kernel_entry.val();
         }
-        for k in 0..self._spawns {
-            self.entry[k].write_enable.next = self.start.valid.val();
-            self.entry[k].write_address.next = self.start.slot.val();
-            self.entry[k].write_data.next = bit_cast::<31, 30>(self.start_entry[k].val());
-            self.scheduler.start_spawned[k].next = self.start_spawned[k].val();
-            if self.start_spawned[k].val() {
-                self.entry[k].write_data.next =
-                    bits::<31>(0x4000_0000) | bit_cast::<31, 30>(self.start_entry[k].val());
+        if self.start_spawned.is_there() {
+            self.entry.write_enable.next = self.start.valid.val();
+            self.entry.write_address.next = self.start.slot.val();
+            self.entry.write_data.next = bit_cast::<31, 30>(self.start_entry.val());
+            self.scheduler.start_spawned.next = self.start_spawned.val();
+            if self.start_spawned.val() {
+                self.entry.write_data.next =
+                    bits::<31>(0x4000_0000) | bit_cast::<31, 30>(self.start_entry.val());
             }
-            self.entry[k].read_enable.next = self.advance.val();
-            self.entry[k].read_address.next = self.scheduler.issue_slot.val();
-            if last_of_boot & self.entry[k].read_data.val().get_bit(30) {
-                after = self.entry[k].read_data.val().get_bits::<30>(0);
+            self.entry.read_enable.next = self.advance.val();
+            self.entry.read_address.next = self.scheduler.issue_slot.val();
+            if last_of_boot & self.entry.read_data.val().get_bit(30) {
+                after = self.entry.read_data.val().get_bits::<30>(0);
             }
         }
         let mut call_depth = self.depth.read_data.val();
@@ -301,18 +295,18 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             call_depth = bits::<6>(0);
             running =
                 self.all_lanes.val() >> (self.lanes.val() - self.starts.read_data.val().get_bits::<6>(32));
-            for k in 0..self._functions {
-                running = self.first_lanes[k].read_data.val();
+            if self.start_lanes.is_there() {
+                running = self.first_lanes.read_data.val();
             }
             living = running;
             best_waiting = bits::<36>(0xf_ffff_ffff_u64);
         }
-        for k in 0..self._functions {
-            self.first_lanes[k].write_enable.next = self.start.valid.val();
-            self.first_lanes[k].write_address.next = self.start.slot.val();
-            self.first_lanes[k].write_data.next = self.start_lanes[k].val();
-            self.first_lanes[k].read_enable.next = self.advance.val();
-            self.first_lanes[k].read_address.next = self.scheduler.issue_slot.val();
+        if self.start_lanes.is_there() {
+            self.first_lanes.write_enable.next = self.start.valid.val();
+            self.first_lanes.write_address.next = self.start.slot.val();
+            self.first_lanes.write_data.next = self.start_lanes.val();
+            self.first_lanes.read_enable.next = self.advance.val();
+            self.first_lanes.read_address.next = self.scheduler.issue_slot.val();
         }
         let boot = pc.get_bits::<24>(6) == bits::<24>(0xff_ffff);
         self.lookup.enable.next = self.context_valid.q.val();
@@ -356,12 +350,12 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         // I: the instruction arrives. A path that waits at a shallower call cannot be met in
         // sequence, nor can one at a lower PC.
         self.fetched_slot.next = self.fetched_context.q.slot.val();
-        for k in 0..self._functions {
+        if self.start_lanes.is_there() {
             if self.advance.val() {
-                self.fetched_count_q[k].d.next = self.starts.read_data.val().get_bits::<6>(32);
+                self.fetched_count_q.d.next = self.starts.read_data.val().get_bits::<6>(32);
             }
-            self.fetched_packet[k].next = self.fetched_context.q.packet.val();
-            self.fetched_count[k].next = self.fetched_count_q[k].q.val();
+            self.fetched_packet.next = self.fetched_context.q.packet.val();
+            self.fetched_count.next = self.fetched_count_q.q.val();
         }
         connect!(self.fetched, self.fetched_address.q);
         let met = (self.fetched_context.q.waiting.val().get_bits::<30>(0)

@@ -23,7 +23,7 @@ const FOURS: usize = 4;
 /// of the choice is found in groups of four, without a one-hot vector and a carry chain in front of
 /// it, which takes fewer levels of logic and more statements of a simulation.
 #[derive(LogicBlock)]
-#[new(firsts: usize)]
+#[new(firsts: bool)]
 pub struct IssueTurns {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -36,11 +36,11 @@ pub struct IssueTurns {
     /// The present choice is used.
     pub advance: Signal<In, Bit>,
     /// In the next cycle a slot goes first (one element with the option, as the next).
-    #[count(firsts)]
-    pub begin_valid: Vec<Signal<In, Bit>>,
+    #[there(firsts)]
+    pub begin_valid: Part<Signal<In, Bit>>,
     /// The slot.
-    #[count(firsts)]
-    pub begin_slot: Vec<Signal<In, Bits<5>>>,
+    #[there(firsts)]
+    pub begin_slot: Part<Signal<In, Bits<5>>>,
     /// The choice.
     pub slot: Signal<Out, Bits<5>>,
     /// The mark of the choice.
@@ -49,10 +49,10 @@ pub struct IssueTurns {
     pub choice: Signal<Out, Bits<32>>,
     above: Register<Bits<32>>,
     /// In this cycle a slot goes first, and what `above` is after that.
-    #[count(firsts)]
-    goes_first: Vec<Register<Bit>>,
-    #[count(firsts)]
-    kept: Vec<Register<Bits<32>>>,
+    #[there(firsts)]
+    goes_first: Part<Register<Bit>>,
+    #[there(firsts)]
+    kept: Part<Register<Bits<32>>>,
     /// Of each group: whether something is requested, the first that is, and its mark.
     #[count(GROUPS)]
     group_any: Vec<Signal<Local, Bit>>,
@@ -67,14 +67,12 @@ pub struct IssueTurns {
     four_first: Vec<Signal<Local, Bits<6>>>,
     #[count(FOURS)]
     four_mark: Vec<Signal<Local, Bit>>,
-    #[init(firsts)]
-    _firsts: usize,
 }
 
 impl IssueTurns {
     /// Turns, with or without slots that go first.
     pub fn new(first: bool) -> Self {
-        Self::wired(usize::from(first))
+        Self::wired(first)
     }
 }
 
@@ -156,21 +154,21 @@ impl Logic for IssueTurns {
                 self.above.d.next = bits::<32>(0xffff_fffe_u64) << first_slot;
             }
         }
-        for k in 0..self._firsts {
-            self.goes_first[k].d.next = self.begin_valid[k].val();
-            if !self.goes_first[k].q.val() {
-                self.kept[k].d.next = self.above.q.val();
+        if self.begin_valid.is_there() {
+            self.goes_first.d.next = self.begin_valid.val();
+            if !self.goes_first.q.val() {
+                self.kept.d.next = self.above.q.val();
                 if self.advance.val() {
-                    self.kept[k].d.next = bits::<32>(0);
+                    self.kept.d.next = bits::<32>(0);
                     if any {
-                        self.kept[k].d.next = bits::<32>(0xffff_fffe_u64) << first_slot;
+                        self.kept.d.next = bits::<32>(0xffff_fffe_u64) << first_slot;
                     }
                 }
             } else {
-                self.above.d.next = self.kept[k].q.val();
+                self.above.d.next = self.kept.q.val();
             }
-            if self.begin_valid[k].val() {
-                self.above.d.next = bits::<32>(0xffff_ffff_u64) << self.begin_slot[k].val();
+            if self.begin_valid.val() {
+                self.above.d.next = bits::<32>(0xffff_ffff_u64) << self.begin_slot.val();
             }
         }
     }
@@ -219,8 +217,8 @@ mod tests {
             let next = random.gen_bool(0.4).then(|| random.gen_range(0..32usize));
             unit.request.next = u64::from(request).into();
             unit.advance.next = random.gen();
-            unit.begin_valid[0].next = next.is_some();
-            unit.begin_slot[0].next = (next.unwrap_or(7) as u64).into();
+            unit.begin_valid.next = next.is_some();
+            unit.begin_slot.next = (next.unwrap_or(7) as u64).into();
             settle(&mut unit);
             // The slot below the first is that behind which the choice begins.
             let behind = first.map_or(last, |slot: usize| (slot + 31) % 32);

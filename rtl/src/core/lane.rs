@@ -77,11 +77,11 @@ pub struct Lane {
     pub fault_address: Signal<In, Bits<9>>,
     /// Stage W: bits 31:12 of the PC to which a lane that faults goes instead of EXIT, if `trap` is
     /// high, at its depth (one element with a thread spawner, as the next).
-    #[count(options.spawns())]
-    pub trap_page: Vec<Signal<In, Bits<20>>>,
+    #[there(options.spawns())]
+    pub trap_page: Part<Signal<In, Bits<20>>>,
     /// Stage W: it goes there.
-    #[count(options.spawns())]
-    pub trap: Vec<Signal<In, Bit>>,
+    #[there(options.spawns())]
+    pub trap: Part<Signal<In, Bit>>,
     /// The lane writes the long-latency result that was taken a cycle ago.
     pub late: Signal<In, Bit>,
     /// Register file address for it.
@@ -106,15 +106,15 @@ pub struct Lane {
     pub path_key: Signal<Out, Bits<36>>,
     /// Register that was read at `rs2_address` at the last edge with `advance`, without what is
     /// forwarded (one element with compare-and-swap).
-    #[count(options.compare_and_swap)]
-    pub register: Vec<Signal<Out, Bits<32>>>,
+    #[there(options.compare_and_swap)]
+    pub register: Part<Signal<Out, Bits<32>>>,
     registers_1: RamNoCollision<32, 9>,
     registers_2: RamNoCollision<32, 9>,
     paths: RamNoCollision<36, 5>,
     alu: LaneAlu,
     multiplier: Multiplier,
-    #[count(options.aes)]
-    aes_unit: Vec<AesUnit>,
+    #[there(options.aes)]
+    aes_unit: Part<AesUnit>,
     /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next
     /// three see [`OperandSource`]. Each lane has its own copies, since they select all bits of its
     /// operands; for a lane that does not run their value does not matter.
@@ -132,12 +132,6 @@ pub struct Lane {
     taken_w: Register<Bit>,
     written_q: Register<Bits<32>>,
     late_q: Register<Bits<32>>,
-    #[init(options.aes.into())]
-    _aes_units: usize,
-    #[init(options.compare_and_swap.into())]
-    _compares: usize,
-    #[init(options.spawns().into())]
-    _traps: usize,
 }
 
 impl Lane {
@@ -156,8 +150,8 @@ impl Logic for Lane {
         self.registers_2.read_enable.next = self.advance.val();
         self.registers_2.read_address.next = self.rs2_address.val();
 
-        for k in 0..self._compares {
-            self.register[k].next = self.registers_2.read_data.val();
+        if self.register.is_there() {
+            self.register.next = self.registers_2.read_data.val();
         }
 
         // R: operands, except the results of the two instructions before
@@ -248,15 +242,15 @@ impl Logic for Lane {
             self.store_data_w.d.next = rs2;
             self.taken_w.d.next = self.alu.taken.val();
         }
-        for i in 0..self._aes_units {
-            self.aes_unit[i].enable.next = self.arithmetic.aes.val();
-            self.aes_unit[i].rs1.next = a;
-            self.aes_unit[i].rs2.next = rs2;
-            self.aes_unit[i].byte_select.next = self.arithmetic.byte_select.val();
-            self.aes_unit[i].decrypt.next = self.arithmetic.aes_decrypt.val();
-            self.aes_unit[i].middle.next = self.arithmetic.aes_middle.val();
+        if self.aes_unit.is_there() {
+            self.aes_unit.enable.next = self.arithmetic.aes.val();
+            self.aes_unit.rs1.next = a;
+            self.aes_unit.rs2.next = rs2;
+            self.aes_unit.byte_select.next = self.arithmetic.byte_select.val();
+            self.aes_unit.decrypt.next = self.arithmetic.aes_decrypt.val();
+            self.aes_unit.middle.next = self.arithmetic.aes_middle.val();
             if self.advance.val() & self.arithmetic.aes.val() {
-                self.result_w.d.next = self.aes_unit[i].result.val();
+                self.result_w.d.next = self.aes_unit.result.val();
             }
         }
 
@@ -314,10 +308,10 @@ impl Logic for Lane {
         } else {
             thread_depth = self.outcome.path_depth.val();
         }
-        for k in 0..self._traps {
-            if self.fault.val() & self.trap[k].val() {
+        if self.trap_page.is_there() {
+            if self.fault.val() & self.trap.val() {
                 thread_depth = self.outcome.path_depth.val();
-                thread_pc = bit_cast::<30, 20>(self.trap_page[k].val()) << bits::<5>(10);
+                thread_pc = bit_cast::<30, 20>(self.trap_page.val()) << bits::<5>(10);
             }
         }
         if goes_on {

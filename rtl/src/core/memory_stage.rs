@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 /// 3. `request.ready` is a register, low in the first cycle after reset: what `ready_next` was a
 ///    cycle ago. While it is low, an operation that does not leave stays.
 #[derive(LogicBlock)]
-#[new(atomics: usize)]
+#[new(atomics: bool)]
 pub struct MemoryStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -30,8 +30,8 @@ pub struct MemoryStage<const LANES: usize> {
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
     /// It is an atomic operation (one element with atomic instructions).
-    #[count(atomics)]
-    pub request_atomic: Vec<AtomicRequest>,
+    #[there(atomics)]
+    pub request_atomic: Part<AtomicRequest>,
 
     // To the memories
     /// An operation is here.
@@ -47,8 +47,8 @@ pub struct MemoryStage<const LANES: usize> {
     /// That operation.
     pub held: Flipped<LaneOperation<LANES>>,
     /// It is an atomic operation (one element with atomic instructions).
-    #[count(atomics)]
-    pub held_atomic: Vec<Flipped<AtomicRequest>>,
+    #[there(atomics)]
+    pub held_atomic: Part<Flipped<AtomicRequest>>,
 
     ready: Register<Bit>,
     valid: Register<Bit>,
@@ -63,20 +63,17 @@ pub struct MemoryStage<const LANES: usize> {
     address: LaneRegisters<32>,
     #[init(LaneRegisters::new(LANES))]
     data: LaneRegisters<32>,
-    #[count(atomics)]
-    atomic: Vec<Register<Bit>>,
-    #[count(atomics)]
-    operation: Vec<Register<Bits<5>>>,
-    #[count(atomics)]
-    acquire: Vec<Register<Bit>>,
-    #[init(atomics)]
-    _atomics: usize,
+    #[there(atomics)]
+    atomic: Part<Register<Bit>>,
+    #[there(atomics)]
+    operation: Part<Register<Bits<5>>>,
+    #[there(atomics)]
+    acquire: Part<Register<Bit>>,
 }
 
 impl<const LANES: usize> MemoryStage<LANES> {
     /// A stage with or without atomic instructions.
     pub fn new(atomics: bool) -> Self {
-        let atomics = usize::from(atomics);
         Self::wired(atomics)
     }
 }
@@ -120,15 +117,15 @@ impl<const LANES: usize> Logic for MemoryStage<LANES> {
             self.held.address[i].next = self.address.q[i].val();
             self.held.data[i].next = self.data.q[i].val();
         }
-        for k in 0..self._atomics {
+        if self.request_atomic.is_there() {
             if self.ready.q.val() {
-                self.atomic[k].d.next = self.request_atomic[k].valid.val();
-                self.operation[k].d.next = self.request_atomic[k].operation.val();
-                self.acquire[k].d.next = self.request_atomic[k].acquire.val();
+                self.atomic.d.next = self.request_atomic.valid.val();
+                self.operation.d.next = self.request_atomic.operation.val();
+                self.acquire.d.next = self.request_atomic.acquire.val();
             }
-            self.held_atomic[k].valid.next = self.atomic[k].q.val();
-            self.held_atomic[k].operation.next = self.operation[k].q.val();
-            self.held_atomic[k].acquire.next = self.acquire[k].q.val();
+            self.held_atomic.valid.next = self.atomic.q.val();
+            self.held_atomic.operation.next = self.operation.q.val();
+            self.held_atomic.acquire.next = self.acquire.q.val();
         }
     }
 }
@@ -167,10 +164,10 @@ mod tests {
                         bits((fields[6].wrapping_add(lane as u64)) & 0xffff_ffff);
                     uut.request_data[lane].next = bits((fields[7] ^ lane as u64) & 0xffff_ffff);
                 }
-                for k in 0..usize::from(atomics) {
-                    uut.request_atomic[k].valid.next = fields[8] & 1 == 1;
-                    uut.request_atomic[k].operation.next = bits(fields[8] >> 1 & 31);
-                    uut.request_atomic[k].acquire.next = fields[8] >> 6 & 1 == 1;
+                if atomics {
+                    uut.request_atomic.valid.next = fields[8] & 1 == 1;
+                    uut.request_atomic.operation.next = bits(fields[8] >> 1 & 31);
+                    uut.request_atomic.acquire.next = fields[8] >> 6 & 1 == 1;
                 }
                 let coming = [random.gen_bool(0.8), random.gen_bool(0.8)];
                 uut.ready_next.next = coming == [true; 2];
@@ -191,9 +188,9 @@ mod tests {
                         uut.held.address[3].val().to_u64(),
                         uut.held.data[2].val().to_u64(),
                         if atomics {
-                            u64::from(uut.held_atomic[0].valid.val())
-                                | uut.held_atomic[0].operation.val().to_u64() << 1
-                                | u64::from(uut.held_atomic[0].acquire.val()) << 6
+                            u64::from(uut.held_atomic.valid.val())
+                                | uut.held_atomic.operation.val().to_u64() << 1
+                                | u64::from(uut.held_atomic.acquire.val()) << 6
                         } else {
                             0
                         },

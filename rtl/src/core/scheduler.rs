@@ -26,7 +26,7 @@ use hermes_hdl::prelude::*;
 /// An ended slot without outstanding stores is offered as `finish_*` and leaves the core when that
 /// is accepted.
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, ages: usize, firsts: usize)]
+#[new(options: CoreOptions, ages: bool, firsts: bool)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -35,8 +35,8 @@ pub struct WarpScheduler {
     /// From warp issue.
     pub start: SlotStart,
     /// From warp issue: it is one of spawned threads (one element with a thread spawner).
-    #[count(options.spawns())]
-    pub start_spawned: Vec<Signal<In, Bit>>,
+    #[there(options.spawns())]
+    pub start_spawned: Part<Signal<In, Bit>>,
     /// From stage W: the pipeline takes `issue_*` at this edge.
     pub advance: Signal<In, Bit>,
     /// To stage C: a warp issues.
@@ -71,29 +71,29 @@ pub struct WarpScheduler {
     pub occupied: Signal<Out, Bit>,
     /// From stage D, with `outcome.control`: the instruction waits for a write into the L2 (one
     /// element with a network interface, as the next).
-    #[count(options.network)]
-    pub sleep_valid: Vec<Signal<In, Bit>>,
+    #[there(options.network)]
+    pub sleep_valid: Part<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
-    #[count(options.network)]
-    pub wake: Vec<Signal<In, Bits<32>>>,
+    #[there(options.network)]
+    pub wake: Part<Signal<In, Bits<32>>>,
     occupied_slots: Register<Bits<32>>,
     fresh: Register<Bits<32>>,
     resolving: Register<Bits<32>>,
     fetch: Register<Bits<32>>,
     waiting: Register<Bits<32>>,
     ended: Register<Bits<32>>,
-    #[count(options.network)]
-    asleep: Vec<Register<Bits<32>>>,
+    #[there(options.network)]
+    asleep: Part<Register<Bits<32>>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
-    #[init((0..1 - ages).map(|_| IssueTurns::new(firsts > 0)).collect())]
-    turns: Vec<IssueTurns>,
-    #[count(firsts)]
-    boot: Vec<BootFirst>,
-    #[count(ages)]
-    age: Vec<OldestFirst>,
-    #[count(ages)]
-    encoder: Vec<BinaryEncoder>,
+    #[init(Part::when(!ages, || IssueTurns::new(firsts)))]
+    turns: Part<IssueTurns>,
+    #[there(firsts)]
+    boot: Part<BootFirst>,
+    #[there(ages)]
+    age: Part<OldestFirst>,
+    #[there(ages)]
+    encoder: Part<BinaryEncoder>,
     finish_choice: PriorityEncoder,
     /// The slots in which warps start, and the bits of their numbers: what is kept of the others
     /// takes no registers.
@@ -101,14 +101,6 @@ pub struct WarpScheduler {
     warp_slots: Constant<Bits<32>>,
     #[init(Constant::new((options.warps.next_power_of_two() as u64 - 1).into()))]
     slot_bits: Constant<Bits<5>>,
-    #[init(ages)]
-    _ages: usize,
-    #[init(1 - ages)]
-    _turns: usize,
-    #[init(firsts)]
-    _firsts: usize,
-    #[init(options.network.into())]
-    _networks: usize,
 }
 
 impl WarpScheduler {
@@ -119,8 +111,7 @@ impl WarpScheduler {
     pub fn new(options: CoreOptions) -> Self {
         let CoreOptions { warps, oldest_first, .. } = options;
         assert!((1..=32).contains(&warps), "WarpScheduler: {warps} warp slots, expected 1 to 32");
-        let firsts = usize::from(options.spawns() && !oldest_first);
-        Self::wired(options, oldest_first.into(), firsts)
+        Self::wired(options, oldest_first, options.spawns() && !oldest_first)
     }
 }
 
@@ -132,28 +123,28 @@ impl Logic for WarpScheduler {
         let mut choice = bits::<32>(0);
         self.issue_slot.next = bits::<5>(0);
         self.issue_fresh.next = false;
-        for i in 0..self._turns {
-            self.turns[i].request.next = ready;
-            self.turns[i].mark.next = self.fresh.q.val();
-            self.turns[i].advance.next = self.advance.val() & ready.any();
-            choice = self.turns[i].choice.val();
-            self.issue_slot.next = self.turns[i].slot.val() & self.slot_bits.val();
-            self.issue_fresh.next = self.turns[i].marked.val();
+        if self.turns.is_there() {
+            self.turns.request.next = ready;
+            self.turns.mark.next = self.fresh.q.val();
+            self.turns.advance.next = self.advance.val() & ready.any();
+            choice = self.turns.choice.val();
+            self.issue_slot.next = self.turns.slot.val() & self.slot_bits.val();
+            self.issue_fresh.next = self.turns.marked.val();
         }
-        for k in 0..self._firsts {
-            self.boot[k].start.valid.next = self.start.valid.val() & self.start_spawned[k].val();
-            self.boot[k].start.slot.next = self.start.slot.val();
-            self.boot[k].advance.next = self.advance.val();
-            self.turns[k].begin_valid[0].next = self.boot[k].first_valid.val();
-            self.turns[k].begin_slot[0].next = self.boot[k].first_slot.val();
+        if self.boot.is_there() {
+            self.boot.start.valid.next = self.start.valid.val() & self.start_spawned.val();
+            self.boot.start.slot.next = self.start.slot.val();
+            self.boot.advance.next = self.advance.val();
+            self.turns.begin_valid.next = self.boot.first_valid.val();
+            self.turns.begin_slot.next = self.boot.first_slot.val();
         }
-        for i in 0..self._ages {
-            connect!(self.start, self.age[i].start);
-            self.age[i].request.next = ready;
-            choice = self.age[i].choice.val();
-            self.encoder[i].one_hot.next = self.age[i].choice.val();
-            self.issue_slot.next = self.encoder[i].index.val() & self.slot_bits.val();
-            self.issue_fresh.next = (self.fresh.q.val() & self.age[i].choice.val()).any();
+        if self.age.is_there() {
+            connect!(self.start, self.age.start);
+            self.age.request.next = ready;
+            choice = self.age.choice.val();
+            self.encoder.one_hot.next = self.age.choice.val();
+            self.issue_slot.next = self.encoder.index.val() & self.slot_bits.val();
+            self.issue_fresh.next = (self.fresh.q.val() & self.age.choice.val()).any();
         }
         self.issue_valid.next = ready.any();
         let mut issued = bits::<32>(0);
@@ -213,15 +204,15 @@ impl Logic for WarpScheduler {
         }
         // A warp that is asleep is resolving, too, until it wakes: `wake` stays, so it may rise
         // before.
-        for k in 0..self._networks {
-            let wakes = self.asleep[k].q.val() & self.wake[k].val();
+        if self.sleep_valid.is_there() {
+            let wakes = self.asleep.q.val() & self.wake.val();
             selected = selected | wakes;
             let mut to_sleep = bits::<32>(0);
-            if self.sleep_valid[k].val() {
+            if self.sleep_valid.val() {
                 to_sleep = held;
             }
-            self.asleep[k].d.next = ((self.asleep[k].q.val() & !wakes) | to_sleep) & !flushed;
-            let others = (self.resolving.q.val() & !self.asleep[k].q.val())
+            self.asleep.d.next = ((self.asleep.q.val() & !wakes) | to_sleep) & !flushed;
+            let others = (self.resolving.q.val() & !self.asleep.q.val())
                 | self.fetch.q.val()
                 | self.waiting.q.val()
                 | (self.ended.q.val() & self.stores_busy.val());

@@ -74,31 +74,31 @@ pub struct ShaderCore<const LANES: usize> {
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
-    #[count(options.atomics)]
-    pub atomic_answer: Vec<AtomicAnswer>,
+    #[there(options.atomics)]
+    pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: reservations of a warp end (one element with atomic instructions).
-    #[count(options.atomics)]
-    pub reservation_end: Vec<ReservationEnd>,
+    #[there(options.atomics)]
+    pub reservation_end: Part<ReservationEnd>,
     /// From warp issue and the thread spawner: what the warp that starts is (one element with a
     /// thread spawner, as the next).
-    #[count(options.spawns())]
-    pub start_job: Vec<JobStart>,
+    #[there(options.spawns())]
+    pub start_job: Part<JobStart>,
     /// SPAWN_WATCHDOG register.
-    #[count(options.spawns())]
-    pub spawn_watchdog_limit: Vec<Signal<In, Bits<31>>>,
+    #[there(options.spawns())]
+    pub spawn_watchdog_limit: Part<Signal<In, Bits<31>>>,
     /// To the DCQ: a thread of the warp that finished ended with a fault.
-    #[count(options.spawns())]
-    pub finish_faulted: Vec<Signal<Out, Bit>>,
+    #[there(options.spawns())]
+    pub finish_faulted: Part<Signal<Out, Bit>>,
     /// To the fault collector: job of the warp, its slot in bits 3:0; bit 4: the warp is one of
     /// spawned threads.
-    #[count(options.spawns())]
-    pub fault_job: Vec<Signal<Out, WarpJob>>,
+    #[there(options.spawns())]
+    pub fault_job: Part<Signal<Out, WarpJob>>,
     /// Registers FAULT_ENTRY and FAULT_CAUSES.
-    #[count(options.spawns())]
-    pub trap_control: Vec<LaneTrapControl>,
+    #[there(options.spawns())]
+    pub trap_control: Part<LaneTrapControl>,
     /// To FAULT_TRAPS: lanes that went to the trap entry.
-    #[count(options.spawns())]
-    pub trapped: Vec<Signal<Out, Bits<6>>>,
+    #[there(options.spawns())]
+    pub trapped: Part<Signal<Out, Bits<6>>>,
     /// From the banks of the L2, with a network interface: lines were written.
     #[count(options.watched_banks())]
     pub written_line: Vec<Flipped<WrittenLine>>,
@@ -107,31 +107,31 @@ pub struct ShaderCore<const LANES: usize> {
     /// The cycles that it lost.
     pub lost: LostCycleCounters,
     /// Its retire trace (see [`RetireTrace`]), if it is there.
-    #[count(options.trace)]
-    pub trace: Vec<Trace>,
+    #[there(options.trace)]
+    pub trace: Part<Trace>,
     /// What a trace buffer is told (one element with a trace buffer). Every output is
     /// combinational and describes the current cycle.
-    #[count(options.trace_buffer > 0)]
-    pub told: Vec<CoreTrace<LANES>>,
+    #[there(options.trace_buffer > 0)]
+    pub told: Part<CoreTrace<LANES>>,
     /// To the load counters (one element with them): a data line is found in the data cache.
-    #[count(options.load_counters)]
-    pub line_hit: Vec<Signal<Out, Bit>>,
+    #[there(options.load_counters)]
+    pub line_hit: Part<Signal<Out, Bit>>,
     /// From warp issue: lanes with which the warp starts (one element with network functions, as
     /// the next).
-    #[count(options.functions())]
-    pub start_lanes: Vec<Signal<In, Bits<32>>>,
+    #[there(options.functions())]
+    pub start_lanes: Part<Signal<In, Bits<32>>>,
     /// To the control path: lanes of the warp that was offered as finished in the cycle before.
-    #[count(options.functions())]
-    pub finished: Vec<FinishedLanes>,
+    #[there(options.functions())]
+    pub finished: Part<FinishedLanes>,
     /// Codes of their verdicts (one element where packets branch).
-    #[count(options.function_branches)]
-    pub finished_codes: Vec<Signal<Out, Bits<128>>>,
+    #[there(options.function_branches)]
+    pub finished_codes: Part<Signal<Out, Bits<128>>>,
     /// From the core's context: what its network function may do.
-    #[count(options.functions())]
-    pub guards: Vec<Flipped<FunctionGuards>>,
+    #[there(options.functions())]
+    pub guards: Part<Flipped<FunctionGuards>>,
     /// From the owner of the cores: a row of registers and scratchpad is cleared.
-    #[count(options.functions())]
-    pub clear: Vec<Flipped<RowClear>>,
+    #[there(options.functions())]
+    pub clear: Part<Flipped<RowClear>>,
     #[init(FrontEnd::new(options))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
@@ -146,18 +146,18 @@ pub struct ShaderCore<const LANES: usize> {
     paths: PathSelector<LANES>,
     #[init(DataMemory::new(options))]
     data_memory: DataMemory<LANES>,
-    #[init(options.atomics.then(|| AtomicStage::new(options)).into_iter().collect())]
-    atomic_stage: Vec<AtomicStage<LANES>>,
-    #[count(options.atomics)]
-    atomic_turns: Vec<AtomicTurns>,
-    #[count(options.atomics)]
-    reservation_ends: Vec<ReservationEnds>,
+    #[init(Part::when(options.atomics, || AtomicStage::new(options)))]
+    atomic_stage: Part<AtomicStage<LANES>>,
+    #[there(options.atomics)]
+    atomic_turns: Part<AtomicTurns>,
+    #[there(options.atomics)]
+    reservation_ends: Part<ReservationEnds>,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
     #[init(Watchdog::new(options))]
     watchdog: Watchdog,
-    #[init(options.network.then(|| WarpWaits::new(options.l2_banks, BRIEF_WAIT, LONG_WAIT)).into_iter().collect())]
-    waits: Vec<WarpWaits>,
+    #[init(Part::when(options.network, || WarpWaits::new(options.l2_banks, BRIEF_WAIT, LONG_WAIT)))]
+    waits: Part<WarpWaits>,
     late: LateResults<LANES>,
     event_counters: EventCounters,
     rs1_address: RegisterAddress,
@@ -166,57 +166,37 @@ pub struct ShaderCore<const LANES: usize> {
     a0_address: RegisterAddress,
     late_address: RegisterAddress,
     hazards: Hazards,
-    #[init(vec![AccessWindow::new(options.functions().into()), AccessWindow::new(0)])]
+    #[init(vec![AccessWindow::new(options.functions()), AccessWindow::new(false)])]
     window: Vec<AccessWindow>,
-    #[count(options.local_window)]
-    local: Vec<LocalWindow<LANES>>,
+    #[there(options.local_window)]
+    local: Part<LocalWindow<LANES>>,
     divide: DivideUnit<LANES>,
     instruction_count: InstructionCount,
     lost_cycles: LostCycles,
-    #[init(FaultBuffer::new(options.spawns().into()))]
+    #[init(FaultBuffer::new(options.spawns()))]
     faults: FaultBuffer,
-    #[count(options.spawns())]
-    spawned: Vec<SpawnedWarps>,
-    #[count(options.spawns())]
-    lane_traps: Vec<LaneTraps<LANES>>,
-    #[count(options.functions())]
-    survivors: Vec<Survivors<LANES>>,
-    #[count(options.function_branches)]
-    codes: Vec<VerdictCodes<LANES>>,
-    #[count(options.functions())]
-    packet_window: Vec<PacketWindow>,
-    #[count(options.functions())]
-    fetch_window: Vec<FetchWindow>,
-    #[count(options.trace)]
-    retire_trace: Vec<RetireTrace<LANES>>,
+    #[there(options.spawns())]
+    spawned: Part<SpawnedWarps>,
+    #[there(options.spawns())]
+    lane_traps: Part<LaneTraps<LANES>>,
+    #[there(options.functions())]
+    survivors: Part<Survivors<LANES>>,
+    #[there(options.function_branches)]
+    codes: Part<VerdictCodes<LANES>>,
+    #[there(options.functions())]
+    packet_window: Part<PacketWindow>,
+    #[there(options.functions())]
+    fetch_window: Part<FetchWindow>,
+    #[there(options.trace)]
+    retire_trace: Part<RetireTrace<LANES>>,
     #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]
     number: Vec<Constant<Bits<32>>>,
     #[init(Constant::new(options.aes))]
     aes_enabled: Constant<Bit>,
     #[init(Constant::new(options.atomics))]
     atomics_enabled: Constant<Bit>,
-    #[init(options.atomics.into())]
-    _atomics: usize,
-    #[init(options.trace.into())]
-    _traces: usize,
-    #[init(usize::from(options.trace_buffer > 0))]
-    _told: usize,
-    #[init(options.load_counters.into())]
-    _loads: usize,
-    #[init(options.spawns().into())]
-    _spawns: usize,
-    #[init(options.network.into())]
-    _networks: usize,
     #[init(options.watched_banks())]
     _banks: usize,
-    #[init(options.local_window.into())]
-    _locals: usize,
-    #[init(options.compare_and_swap.into())]
-    _compares: usize,
-    #[init(options.functions().into())]
-    _functions: usize,
-    #[init(options.function_branches.into())]
-    _branches: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -250,7 +230,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
     #[cfg(test)]
     pub(super) fn falls_asleep(&self) -> Option<(usize, bool)> {
         let slot = self.read.context.slot.val().index();
-        self.decode.sleep[0].valid.val().then(|| (slot, self.hazards.stores_busy.val().get_bit(slot)))
+        self.decode.sleep.valid.val().then(|| (slot, self.hazards.stores_busy.val().get_bit(slot)))
     }
 }
 
@@ -266,75 +246,75 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.atomic.execute.next = false;
         self.hazards.atomic.write.next = false;
         self.hazards.atomic_refused.next = false;
-        for k in 0..self._atomics {
-            self.atomic_stage[k].advance.next = self.write.advance.val();
-            self.atomic_stage[k].decode_atomic.next = self.decode.query.atomic.val();
-            self.atomic_stage[k].decode_word.next = self.decode.word.val();
-            connect!(self.windows, self.atomic_stage[k].windows);
-            self.write.stores.next = self.atomic_stage[k].stores.val();
-            self.write.refused.next = self.atomic_stage[k].refused.val();
-            for l in 0..self._locals {
-                self.write.refused.next = self.atomic_stage[k].refused.val() & !self.local[l].held.val();
+        if self.atomic_answer.is_there() {
+            self.atomic_stage.advance.next = self.write.advance.val();
+            self.atomic_stage.decode_atomic.next = self.decode.query.atomic.val();
+            self.atomic_stage.decode_word.next = self.decode.word.val();
+            connect!(self.windows, self.atomic_stage.windows);
+            self.write.stores.next = self.atomic_stage.stores.val();
+            self.write.refused.next = self.atomic_stage.refused.val();
+            if self.local.is_there() {
+                self.write.refused.next = self.atomic_stage.refused.val() & !self.local.held.val();
             }
-            checked_as_store = self.decode.read.store.val() | self.atomic_stage[k].read_stores.val();
-            connect!(self.atomic_stage[k].in_flight, self.hazards.atomic);
+            checked_as_store = self.decode.read.store.val() | self.atomic_stage.read_stores.val();
+            connect!(self.atomic_stage.in_flight, self.hazards.atomic);
 
-            connect!(self.atomic_stage[k].request, self.data_memory.request_atomic[k]);
-            connect!(self.atomic_answer[k], self.data_memory.atomic_answer[k]);
+            connect!(self.atomic_stage.request, *self.data_memory.request_atomic);
+            connect!(self.atomic_answer, self.data_memory.atomic_answer);
             for i in 0..LANES {
-                self.atomic_stage[k].address[i].next = self.lane[i].values.address.val();
+                self.atomic_stage.address[i].next = self.lane[i].values.address.val();
             }
-            exchanged = self.late.exchanged.val() | self.atomic_turns[k].wake.val();
+            exchanged = self.late.exchanged.val() | self.atomic_turns.wake.val();
 
-            self.atomic_turns[k].slot.next = self.front_end.decode.slot.val();
-            self.atomic_turns[k].busy.next = self.data_memory.atomic_busy.val();
-            self.atomic_turns[k].wants.next = self.decode.stops.val()
+            self.atomic_turns.slot.next = self.front_end.decode.slot.val();
+            self.atomic_turns.busy.next = self.data_memory.atomic_busy.val();
+            self.atomic_turns.wants.next = self.decode.stops.val()
                 & !self.decode.misses.val()
                 & self.decode.query.atomic.val()
-                & (self.data_memory.atomic_busy.val() | self.atomic_turns[k].refused.val());
-            self.atomic_turns[k].start_valid.next =
-                self.write.memory_start.val() & self.atomic_stage[k].request.valid.val();
-            self.atomic_turns[k].start_slot.next = self.write.slot.val();
-            self.hazards.atomic_refused.next = self.atomic_turns[k].refused.val();
+                & (self.data_memory.atomic_busy.val() | self.atomic_turns.refused.val());
+            self.atomic_turns.start_valid.next =
+                self.write.memory_start.val() & self.atomic_stage.request.valid.val();
+            self.atomic_turns.start_slot.next = self.write.slot.val();
+            self.hazards.atomic_refused.next = self.atomic_turns.refused.val();
 
-            self.reservation_ends[k].advance.next = self.write.advance.val();
-            connect!(self.decode.query, self.reservation_ends[k].decode);
-            self.reservation_ends[k].decode_word.next = self.decode.word.val();
-            self.reservation_ends[k].entered.next = self.decode.entered.val();
-            self.reservation_ends[k].read_slot.next = self.read.context.slot.val();
-            self.reservation_ends[k].start_valid.next = self.atomic_turns[k].start_valid.val();
-            self.reservation_ends[k].start_operation.next = self.atomic_stage[k].request.operation.val();
-            self.reservation_ends[k].done.valid.next = self.data_memory.atomic_done.val();
-            self.reservation_ends[k].done.slot.next = self.data_memory.atomic_slot.val();
-            connect!(self.reservation_end[k], self.reservation_ends[k].end);
+            self.reservation_ends.advance.next = self.write.advance.val();
+            connect!(self.decode.query, self.reservation_ends.decode);
+            self.reservation_ends.decode_word.next = self.decode.word.val();
+            self.reservation_ends.entered.next = self.decode.entered.val();
+            self.reservation_ends.read_slot.next = self.read.context.slot.val();
+            self.reservation_ends.start_valid.next = self.atomic_turns.start_valid.val();
+            self.reservation_ends.start_operation.next = self.atomic_stage.request.operation.val();
+            self.reservation_ends.done.valid.next = self.data_memory.atomic_done.val();
+            self.reservation_ends.done.slot.next = self.data_memory.atomic_slot.val();
+            connect!(*self.reservation_end, self.reservation_ends.end);
         }
 
         // Warps of spawned threads, if there are any
-        for k in 0..self._spawns {
-            connect!(self.start, self.spawned[k].warp);
-            connect!(self.start_job[k], self.spawned[k].start);
-            self.front_end.start_spawned[k].next = self.start_job[k].spawned.val();
-            self.front_end.start_entry[k].next = self.start_job[k].entry.val();
-            self.spawned[k].advance.next = self.write.advance.val();
-            self.spawned[k].fetched_slot.next = self.front_end.fetched_slot.val();
-            connect!(self.spawned[k].job, self.decode.job[k]);
-            self.spawned[k].write_slot.next = self.write.slot.val();
-            self.spawned[k].finish_slot.next = self.front_end.finish.slot.val();
-            self.finish_faulted[k].next = self.spawned[k].finish_faulted.val();
-            self.watchdog.spawn_limit[k].next = self.spawn_watchdog_limit[k].val();
-            self.watchdog.spawned_slots[k].next = self.spawned[k].spawned_slots.val();
-            self.faults.job[k].next = self.spawned[k].write_job.val();
-            self.fault_job[k].next = self.faults.fault_job[k].val();
-            connect!(self.trap_control[k], self.lane_traps[k].control);
-            self.lane_traps[k].spawned.next = self.spawned[k].write_job.val().get_bit(4);
-            self.lane_traps[k].cause.next = self.write.fault.cause.val();
-            self.lane_traps[k].pc.next = self.write.fault.pc.val();
-            self.lane_traps[k].load_failed.next = self.write.of_failed_load[k].val();
-            self.lane_traps[k].lanes.next = self.write.fault_lanes.val();
-            self.lane_traps[k].fires.next = self.write.fire.val();
-            self.lane_traps[k].advance.next = self.write.advance.val();
-            self.write.traps[k].next = self.lane_traps[k].traps.val();
-            self.trapped[k].next = self.lane_traps[k].trapped.val();
+        if self.start_job.is_there() {
+            connect!(self.start, self.spawned.warp);
+            connect!(*self.start_job, self.spawned.start);
+            self.front_end.start_spawned.next = self.start_job.spawned.val();
+            self.front_end.start_entry.next = self.start_job.entry.val();
+            self.spawned.advance.next = self.write.advance.val();
+            self.spawned.fetched_slot.next = self.front_end.fetched_slot.val();
+            connect!(self.spawned.job, *self.decode.job);
+            self.spawned.write_slot.next = self.write.slot.val();
+            self.spawned.finish_slot.next = self.front_end.finish.slot.val();
+            self.finish_faulted.next = self.spawned.finish_faulted.val();
+            self.watchdog.spawn_limit.next = self.spawn_watchdog_limit.val();
+            self.watchdog.spawned_slots.next = self.spawned.spawned_slots.val();
+            self.faults.job.next = self.spawned.write_job.val();
+            self.fault_job.next = self.faults.fault_job.val();
+            connect!(*self.trap_control, self.lane_traps.control);
+            self.lane_traps.spawned.next = self.spawned.write_job.val().get_bit(4);
+            self.lane_traps.cause.next = self.write.fault.cause.val();
+            self.lane_traps.pc.next = self.write.fault.pc.val();
+            self.lane_traps.load_failed.next = self.write.of_failed_load.val();
+            self.lane_traps.lanes.next = self.write.fault_lanes.val();
+            self.lane_traps.fires.next = self.write.fire.val();
+            self.lane_traps.advance.next = self.write.advance.val();
+            self.write.traps.next = self.lane_traps.traps.val();
+            self.trapped.next = self.lane_traps.trapped.val();
         }
 
         // Long-latency results
@@ -391,10 +371,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         connect!(self.write.flush, self.decode.flush);
         self.decode.aes_enabled.next = self.aes_enabled.val();
         self.decode.atomics_enabled.next = self.atomics_enabled.val();
-        for k in 0..self._networks {
-            self.decode.running[k].next = bit_cast::<32, LANES>(self.front_end.decode.active.val());
-            self.decode.hazard[k].next = self.hazards.blocked.val();
-            self.decode.blocked.next = self.hazards.blocked.val() | self.decode.sleeps[k].val();
+        if self.waits.is_there() {
+            self.decode.running.next = bit_cast::<32, LANES>(self.front_end.decode.active.val());
+            self.decode.hazard.next = self.hazards.blocked.val();
+            self.decode.blocked.next = self.hazards.blocked.val() | self.decode.sleeps.val();
         }
         self.decode.core.next = self.core.val();
         self.decode.cycle.next = self.cycle.val();
@@ -405,24 +385,24 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.watchdog.advance.next = self.write.advance.val();
         self.watchdog.slot.next = self.front_end.fetched_slot.val();
         self.decode.overdue.next = self.watchdog.overdue.val();
-        for k in 0..self._networks {
-            self.waits[k].cycle.next = self.cycle.val().get_bits::<32>(0);
-            connect!(self.start, self.waits[k].start);
-            connect!(self.data_memory.look[k], self.waits[k].look);
-            self.waits[k].advance.next = self.write.advance.val();
-            self.waits[k].slot.next = self.front_end.fetched_slot.val();
-            self.decode.holds[k].next = self.waits[k].holds.val();
-            self.waits[k].hold_slot.next = self.read.context.slot.val();
-            connect!(self.decode.sleep[k], self.waits[k].sleep);
-            self.waits[k].overdue.next = self.watchdog.overdue_slots[k].val();
+        if self.waits.is_there() {
+            self.waits.cycle.next = self.cycle.val().get_bits::<32>(0);
+            connect!(self.start, self.waits.start);
+            connect!(*self.data_memory.look, self.waits.look);
+            self.waits.advance.next = self.write.advance.val();
+            self.waits.slot.next = self.front_end.fetched_slot.val();
+            self.decode.holds.next = self.waits.holds.val();
+            self.waits.hold_slot.next = self.read.context.slot.val();
+            connect!(*self.decode.sleep, self.waits.sleep);
+            self.waits.overdue.next = self.watchdog.overdue_slots.val();
             // The front end holds a warp that falls asleep as it holds one whose next path is not
             // known.
             self.front_end.outcome.control.next =
-                self.decode.outcome.control.val() | self.decode.sleep[k].valid.val();
-            self.front_end.sleep_valid[k].next = self.decode.sleep[k].valid.val();
-            self.front_end.wake[k].next = self.waits[k].wake.val();
+                self.decode.outcome.control.val() | self.decode.sleep.valid.val();
+            self.front_end.sleep_valid.next = self.decode.sleep.valid.val();
+            self.front_end.wake.next = self.waits.wake.val();
             for b in 0..self._banks {
-                connect!(self.written_line[b], self.waits[k].written[b]);
+                connect!(self.written_line[b], self.waits.written[b]);
             }
         }
         self.rs1_address.slot.next = self.front_end.decode.slot.val();
@@ -433,15 +413,15 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.rs2_address.small_registers.next = self.setup.kernel_class.val();
         // What `amocas.w` compares with is read in a cycle in which stage D reads nothing: the
         // instruction there is replayed.
-        for k in 0..self._compares {
-            self.data_memory.compare_read[k].ready.next = self.write.advance.val();
-            if self.data_memory.compare_read[k].valid.val() {
+        if self.data_memory.compare_read.is_there() {
+            self.data_memory.compare_read.ready.next = self.write.advance.val();
+            if self.data_memory.compare_read.valid.val() {
                 self.decode.blocked.next = true;
-                self.rs2_address.slot.next = self.data_memory.compare_read[k].slot.val();
-                self.rs2_address.register.next = self.data_memory.compare_read[k].register.val();
+                self.rs2_address.slot.next = self.data_memory.compare_read.slot.val();
+                self.rs2_address.register.next = self.data_memory.compare_read.register.val();
             }
             for i in 0..LANES {
-                self.data_memory.compare_value[i].next = self.lane[i].register[k].val();
+                self.data_memory.compare_value[i].next = self.lane[i].register.val();
             }
         }
         self.rd_address.slot.next = self.write.slot.val();
@@ -535,9 +515,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].write_address.next = self.rd_address.address.val();
             self.lane[i].fault.next = self.write.fault_lanes.val().get_bit(i);
             self.lane[i].fault_address.next = self.a0_address.address.val();
-            for k in 0..self._spawns {
-                self.lane[i].trap[k].next = self.lane_traps[k].traps.val();
-                self.lane[i].trap_page[k].next = self.lane_traps[k].page.val();
+            if self.start_job.is_there() {
+                self.lane[i].trap.next = self.lane_traps.traps.val();
+                self.lane[i].trap_page.next = self.lane_traps.page.val();
             }
             self.lane[i].late.next = self.late.write.lanes.val().get_bit(i);
             self.lane[i].late_address.next = self.late_address.address.val();
@@ -552,17 +532,17 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
 
         // Stacks in the local window, if there is one
-        for k in 0..self._locals {
-            self.local[k].advance.next = self.write.advance.val();
-            self.local[k].core.next = self.core.val();
-            connect!(self.setup, self.local[k].places);
-            self.local[k].slot.next = self.write.execute_slot.val();
-            self.local[k].access.next = self.write.execute_accesses[k].val();
-            connect!(self.local[k].accessed, self.write.local[k]);
+        if self.local.is_there() {
+            self.local.advance.next = self.write.advance.val();
+            self.local.core.next = self.core.val();
+            connect!(self.setup, self.local.places);
+            self.local.slot.next = self.write.execute_slot.val();
+            self.local.access.next = self.write.execute_accesses.val();
+            connect!(self.local.accessed, *self.write.local);
             for i in 0..LANES {
-                self.local[k].address[i].next = self.lane[i].values.address.val();
-                self.local[k].result[i].next = self.lane[i].values.result.val();
-                self.data_memory.request_address[i].next = self.local[k].physical[i].val();
+                self.local.address[i].next = self.lane[i].values.address.val();
+                self.local.result[i].next = self.lane[i].values.result.val();
+                self.data_memory.request_address[i].next = self.local.physical[i].val();
             }
         }
 
@@ -610,15 +590,14 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Lanes that trap leave no record and keep a0; tp is the address of the instruction. They
         // go on, so that a load of theirs that failed ends them at their next instruction.
-        for k in 0..self._spawns {
-            if self.lane_traps[k].traps.val() {
+        if self.start_job.is_there() {
+            if self.lane_traps.traps.val() {
                 self.faults.offered.valid.next = false;
                 self.write.fault.ready.next = true;
                 self.a0_address.register.next = bits::<5>(4);
                 self.load_errors.clear_valid.next = false;
             }
-            self.spawned[k].fault_valid.next =
-                self.faults.offered.valid.val() & self.faults.offered.ready.val();
+            self.spawned.fault_valid.next = self.faults.offered.valid.val() & self.faults.offered.ready.val();
         }
 
         // Counters
@@ -633,109 +612,108 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.lost_cycles.reason.next = self.front_end.decode_reason.val();
         connect!(self.decode.outcome, self.lost_cycles.outcome);
         connect!(self.counters, self.event_counters.counters);
-        for k in 0..self._loads {
-            self.line_hit[k].next = self.data_memory.hit.val();
+        if self.line_hit.is_there() {
+            self.line_hit.next = self.data_memory.hit.val();
         }
         connect!(self.lost, self.lost_cycles.counters);
 
         // Network functions: the verdict of a thread that ends is in the operand that it stores.
-        for k in 0..self._functions {
+        if self.start_lanes.is_there() {
             let mut drops = bits::<LANES>(0);
             for i in 0..LANES {
                 drops = drops.replace_bit(i, self.lane[i].store_data.val().get_bit(31));
             }
-            self.front_end.start_lanes[k].next = bit_cast::<LANES, 32>(self.start_lanes[k].val());
-            self.survivors[k].start.next = self.start.valid.val();
-            self.survivors[k].start_slot.next = self.start.slot.val();
-            self.survivors[k].start_lanes.next = bit_cast::<LANES, 32>(self.start_lanes[k].val());
-            self.survivors[k].exit.next = self.write.fire.val() & self.write.exits[k].val();
-            self.survivors[k].exit_slot.next = self.write.slot.val();
-            self.survivors[k].exit_lanes.next = self.write.executed.val();
-            self.survivors[k].drops.next = drops;
-            self.survivors[k].finish_slot.next = self.front_end.finish.slot.val();
-            self.finished[k].survivors.next = bit_cast::<32, LANES>(self.survivors[k].survivors.val());
-            self.finished[k].ended.next = bit_cast::<32, LANES>(self.survivors[k].ended.val());
+            self.front_end.start_lanes.next = bit_cast::<LANES, 32>(self.start_lanes.val());
+            self.survivors.start.next = self.start.valid.val();
+            self.survivors.start_slot.next = self.start.slot.val();
+            self.survivors.start_lanes.next = bit_cast::<LANES, 32>(self.start_lanes.val());
+            self.survivors.exit.next = self.write.fire.val() & self.write.exits.val();
+            self.survivors.exit_slot.next = self.write.slot.val();
+            self.survivors.exit_lanes.next = self.write.executed.val();
+            self.survivors.drops.next = drops;
+            self.survivors.finish_slot.next = self.front_end.finish.slot.val();
+            self.finished.survivors.next = bit_cast::<32, LANES>(self.survivors.survivors.val());
+            self.finished.ended.next = bit_cast::<32, LANES>(self.survivors.ended.val());
         }
 
-        for k in 0..self._branches {
-            self.codes[k].exit.next = self.write.fire.val() & self.write.exits[k].val();
-            self.codes[k].exit_slot.next = self.write.slot.val();
-            self.codes[k].exit_lanes.next = self.write.executed.val();
+        if self.finished_codes.is_there() {
+            self.codes.exit.next = self.write.fire.val() & self.write.exits.val();
+            self.codes.exit_slot.next = self.write.slot.val();
+            self.codes.exit_lanes.next = self.write.executed.val();
             for i in 0..LANES {
-                self.codes[k].verdict[i].next = self.lane[i].store_data.val();
+                self.codes.verdict[i].next = self.lane[i].store_data.val();
             }
-            self.codes[k].finish_slot.next = self.front_end.finish.slot.val();
-            self.finished_codes[k].next = self.codes[k].codes.val();
+            self.codes.finish_slot.next = self.front_end.finish.slot.val();
+            self.finished_codes.next = self.codes.codes.val();
         }
 
         // What they may do
-        for k in 0..self._functions {
-            connect!(self.guards[k], self.packet_window[k].guards);
-            self.packet_window[k].advance.next = self.write.advance.val();
-            self.packet_window[k].ring.ring_base.next = self.setup.ring_base.val();
-            self.packet_window[k].ring.ring_slots_log2.next = self.setup.ring_slots_log2.val();
-            self.packet_window[k].ring.slot_bytes_log2.next = self.setup.slot_bytes_log2.val();
-            self.packet_window[k].packet.next = self.front_end.fetched_packet[k].val();
-            self.packet_window[k].count.next = self.front_end.fetched_count[k].val();
-            connect!(self.packet_window[k].bounds, self.window[0].packets[k]);
-            for a in 0..self._atomics {
-                connect!(self.packet_window[k].bounds, self.atomic_stage[a].packets[k]);
+        if self.start_lanes.is_there() {
+            connect!(*self.guards, self.packet_window.guards);
+            self.packet_window.advance.next = self.write.advance.val();
+            self.packet_window.ring.ring_base.next = self.setup.ring_base.val();
+            self.packet_window.ring.ring_slots_log2.next = self.setup.ring_slots_log2.val();
+            self.packet_window.ring.slot_bytes_log2.next = self.setup.slot_bytes_log2.val();
+            self.packet_window.packet.next = self.front_end.fetched_packet.val();
+            self.packet_window.count.next = self.front_end.fetched_count.val();
+            connect!(self.packet_window.bounds, *self.window[0].packets);
+            if self.atomic_answer.is_there() {
+                connect!(self.packet_window.bounds, *self.atomic_stage.packets);
             }
-            self.decode.may_reserve[k].next = self.guards[k].may_reserve.val();
-            self.fetch_window[k].guarded.next = self.guards[k].guarded.val();
-            self.fetch_window[k].base.next = self.windows.read_1_base.val();
-            self.fetch_window[k].size.next = self.windows.read_1_size.val();
-            connect!(self.front_end.fetched, self.fetch_window[k].fetched);
-            self.decode.outside[k].next = self.fetch_window[k].outside.val();
+            self.decode.may_reserve.next = self.guards.may_reserve.val();
+            self.fetch_window.guarded.next = self.guards.guarded.val();
+            self.fetch_window.base.next = self.windows.read_1_base.val();
+            self.fetch_window.size.next = self.windows.read_1_size.val();
+            connect!(self.front_end.fetched, self.fetch_window.fetched);
+            self.decode.outside.next = self.fetch_window.outside.val();
             self.cache.wanted.next = self.front_end.instruction.valid.val()
                 & !self.front_end.instruction.boot.val()
-                & !self.decode.refused[k].val();
+                & !self.decode.refused.val();
             // Without a warp nobody else writes registers: the value of a late result is zero then.
-            connect!(self.clear[k], self.data_memory.clear[k]);
-            if self.clear[k].valid.val() {
+            connect!(self.clear, self.data_memory.clear);
+            if self.clear.valid.val() {
                 for i in 0..LANES {
                     self.lane[i].late.next = true;
-                    self.lane[i].late_address.next = self.clear[k].row.val().get_bits::<9>(0);
+                    self.lane[i].late_address.next = self.clear.row.val().get_bits::<9>(0);
                 }
             }
         }
 
         // Trace
-        for i in 0..self._traces {
-            self.retire_trace[i].advance.next = self.write.advance.val();
-            connect!(self.front_end.lookup, self.retire_trace[i].lookup);
-            self.retire_trace[i].decode_instruction.next = self.decode.word.val();
-            self.retire_trace[i].fire.next = self.write.fire.val();
-            self.retire_trace[i].slot.next = self.write.slot.val();
-            self.retire_trace[i].pc.next = self.write.fault.pc.val();
-            self.retire_trace[i].active.next = self.write.executed.val();
-            self.retire_trace[i].faulting.next = self.write.fault_lanes.val();
-            self.retire_trace[i].cause.next = self.write.fault.cause.val();
-            self.retire_trace[i].rd.next = self.write.in_write.rd.val();
-            self.retire_trace[i].late.next =
-                self.write.in_write.load.val() | self.write.in_write.divide.val();
-            self.retire_trace[i].of_address.next = self.write.in_write.load.val()
+        if self.trace.is_there() {
+            self.retire_trace.advance.next = self.write.advance.val();
+            connect!(self.front_end.lookup, self.retire_trace.lookup);
+            self.retire_trace.decode_instruction.next = self.decode.word.val();
+            self.retire_trace.fire.next = self.write.fire.val();
+            self.retire_trace.slot.next = self.write.slot.val();
+            self.retire_trace.pc.next = self.write.fault.pc.val();
+            self.retire_trace.active.next = self.write.executed.val();
+            self.retire_trace.faulting.next = self.write.fault_lanes.val();
+            self.retire_trace.cause.next = self.write.fault.cause.val();
+            self.retire_trace.rd.next = self.write.in_write.rd.val();
+            self.retire_trace.late.next = self.write.in_write.load.val() | self.write.in_write.divide.val();
+            self.retire_trace.of_address.next = self.write.in_write.load.val()
                 | self.write.in_write.store.val()
                 | self.write.outcome.jump_register.val();
-            connect!(self.late.write, self.retire_trace[i].late_write);
+            connect!(self.late.write, self.retire_trace.late_write);
             for l in 0..LANES {
-                self.retire_trace[i].written[l].next = self.lane[l].written.val();
-                self.retire_trace[i].result[l].next = self.lane[l].values.result.val();
-                self.retire_trace[i].store_data[l].next = self.lane[l].store_data.val();
+                self.retire_trace.written[l].next = self.lane[l].written.val();
+                self.retire_trace.result[l].next = self.lane[l].values.result.val();
+                self.retire_trace.store_data[l].next = self.lane[l].store_data.val();
             }
-            connect!(self.trace[i], self.retire_trace[i].trace);
+            connect!(*self.trace, self.retire_trace.trace);
         }
-        for k in 0..self._told {
-            self.told[k].valid.next = self.write.fire.val();
-            self.told[k].slot.next = self.write.slot.val();
-            self.told[k].pc.next = self.write.fault.pc.val();
-            self.told[k].active.next = self.write.executed.val();
-            self.told[k].faulting.next = self.write.fault_lanes.val();
-            self.told[k].cause.next = self.write.fault.cause.val();
-            self.told[k].late_valid.next = self.late.write.valid.val();
-            self.told[k].late_slot.next = self.late.write.slot.val();
-            self.told[k].late_rd.next = self.late.write.rd.val();
-            self.told[k].late_lanes.next = self.late.write.lanes.val();
+        if self.told.is_there() {
+            self.told.valid.next = self.write.fire.val();
+            self.told.slot.next = self.write.slot.val();
+            self.told.pc.next = self.write.fault.pc.val();
+            self.told.active.next = self.write.executed.val();
+            self.told.faulting.next = self.write.fault_lanes.val();
+            self.told.cause.next = self.write.fault.cause.val();
+            self.told.late_valid.next = self.late.write.valid.val();
+            self.told.late_slot.next = self.late.write.slot.val();
+            self.told.late_rd.next = self.late.write.rd.val();
+            self.told.late_lanes.next = self.late.write.lanes.val();
         }
     }
 }

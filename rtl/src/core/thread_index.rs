@@ -81,23 +81,17 @@ pub struct ThreadIndex {
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
     /// What the warp started with (one element with a thread spawner).
-    #[count(options.spawns())]
-    pub start: Vec<JobArguments>,
+    #[there(options.spawns())]
+    pub start: Part<JobArguments>,
     /// Lanes that run the instruction (one element with a network interface).
-    #[count(options.network)]
-    pub running: Vec<Signal<In, Bits<32>>>,
-    #[count(options.network)]
-    lowest: Vec<PriorityEncoder>,
+    #[there(options.network)]
+    pub running: Part<Signal<In, Bits<32>>>,
+    #[there(options.network)]
+    lowest: Part<PriorityEncoder>,
     #[init(Constant::new(u64::from(lanes.trailing_zeros()).into()))]
     lanes_log2: Constant<Bits<5>>,
-    #[init(options.spawns().into())]
-    _spawns: usize,
-    #[init(options.network.into())]
-    _networks: usize,
-    #[init(options.local_window.into())]
-    _locals: usize,
-    #[init(options.local_window.then(|| Constant::new(u64::from(LOCAL_WINDOW_ADDRESS).into())).into_iter().collect())]
-    window: Vec<Constant<Bits<32>>>,
+    #[init(Part::when(options.local_window, || Constant::new(u64::from(LOCAL_WINDOW_ADDRESS).into())))]
+    window: Part<Constant<Bits<32>>>,
 }
 
 impl ThreadIndex {
@@ -173,36 +167,36 @@ impl Logic for ThreadIndex {
         }
         self.step.next = bits::<32>(1) << shift;
 
-        for k in 0..self._spawns {
-            if self.start[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
-                self.base.next = self.start[k].argument_0.val();
+        if self.start.is_there() {
+            if self.start.spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
+                self.base.next = self.start.argument_0.val();
                 self.offset_base.next = bits::<32>(0);
                 self.mask.next = bits::<32>(0);
                 self.last.next = bits::<5>(31);
             }
-            if self.start[k].spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
-                self.base.next = self.start[k].argument_1.val();
+            if self.start.spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
+                self.base.next = self.start.argument_1.val();
             }
             if self.number.val() == bits::<12>(0xcc7) {
                 self.known.next = true;
-                if self.start[k].spawned.val() & !self.exit.val() {
-                    self.base.next = bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.start[k].job.val());
+                if self.start.spawned.val() & !self.exit.val() {
+                    self.base.next = bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.start.job.val());
                 }
             }
         }
-        for k in 0..self._locals {
+        if self.window.is_there() {
             if !self.exit.val() & (self.number.val() == bits::<12>(0xcc6)) {
-                self.base.next = self.window[k].val();
+                self.base.next = self.window.val();
                 self.offset_base.next = bits::<32>(1) << self.setup.stack_bytes_log2.val();
                 self.mask.next = bits::<32>(0);
             }
         }
-        for k in 0..self._networks {
-            self.lowest[k].request.next = self.running[k].val();
+        if self.running.is_there() {
+            self.lowest.request.next = self.running.val();
             if self.number.val() == bits::<12>(0xccb) {
                 self.known.next = true;
                 if !self.exit.val() {
-                    self.base.next = bit_cast::<32, 5>(self.lowest[k].index.val());
+                    self.base.next = bit_cast::<32, 5>(self.lowest.index.val());
                 }
             }
         }
@@ -302,7 +296,7 @@ mod tests {
         let mut unit = ThreadIndex::new(8, CoreOptions { network: true, ..CoreOptions::default() });
         unit.number.next = 0xccb.into();
         for running in 1..256_u64 {
-            unit.running[0].next = running.into();
+            unit.running.next = running.into();
             for lane in 0..8 {
                 assert!(simulate(&mut unit, 10));
                 assert!(unit.known.val());
@@ -322,11 +316,11 @@ mod tests {
         unit.setup.ring_slots_log2.next = 1.into();
         unit.setup.ring_base.next = 0x10_0000.into();
         unit.setup.argument.next = 0x9_0000.into();
-        unit.start[0].job.next = 9.into();
-        unit.start[0].argument_0.next = 0xaaaa_0000_u64.into();
-        unit.start[0].argument_1.next = 0xbbbb_0000_u64.into();
+        unit.start.job.next = 9.into();
+        unit.start.argument_0.next = 0xaaaa_0000_u64.into();
+        unit.start.argument_1.next = 0xbbbb_0000_u64.into();
         for (spawned, lane) in (0..16).map(|i| (i < 8, i % 8)) {
-            unit.start[0].spawned.next = spawned;
+            unit.start.spawned.next = spawned;
             let of_packet = 0x10_0000 + (100 + lane) % 2;
             for (number, of_thread, of_packet) in [
                 (0xcc0, 100 + lane, 100 + lane),

@@ -38,24 +38,20 @@ pub struct Watchdog {
     pub overdue: Signal<Out, Bit>,
     /// SPAWN_WATCHDOG register: cycles that a warp of spawned threads may run; 0: for ever (one
     /// element with a thread spawner, as the next).
-    #[count(options.spawns())]
-    pub spawn_limit: Vec<Signal<In, Bits<31>>>,
+    #[there(options.spawns())]
+    pub spawn_limit: Part<Signal<In, Bits<31>>>,
     /// Slots whose warp is one of spawned threads.
-    #[count(options.spawns())]
-    pub spawned_slots: Vec<Signal<In, Bits<32>>>,
+    #[there(options.spawns())]
+    pub spawned_slots: Part<Signal<In, Bits<32>>>,
     /// Slots of the warps that are overdue (one element with a network interface).
-    #[count(options.network)]
-    pub overdue_slots: Vec<Signal<Out, Bits<32>>>,
+    #[there(options.network)]
+    pub overdue_slots: Part<Signal<Out, Bits<32>>>,
     starts: RamAsync<Bits<32>, 5>,
     visited: Register<Bits<5>>,
     aged: Register<Bits<5>>,
     age: Register<Bits<32>>,
     late: Register<Bits<32>>,
     overdue_q: Register<Bit>,
-    #[init(options.spawns().into())]
-    _spawns: usize,
-    #[init(options.network.into())]
-    _networks: usize,
 }
 
 impl Watchdog {
@@ -92,18 +88,18 @@ impl Logic for Watchdog {
         if self.limit.val().any() & !beyond.get_bit(32) {
             found = bits::<32>(1) << self.aged.q.val();
         }
-        for k in 0..self._spawns {
-            let of_job = bit_cast::<33, 32>(self.age.q.val()) - bit_cast::<33, 31>(self.spawn_limit[k].val());
-            if self.spawned_slots[k].val().get_bit(self.aged.q.val().index()) {
+        if self.spawn_limit.is_there() {
+            let of_job = bit_cast::<33, 32>(self.age.q.val()) - bit_cast::<33, 31>(self.spawn_limit.val());
+            if self.spawned_slots.val().get_bit(self.aged.q.val().index()) {
                 found = bits::<32>(0);
-                if self.spawn_limit[k].val().any() & !of_job.get_bit(32) {
+                if self.spawn_limit.val().any() & !of_job.get_bit(32) {
                     found = bits::<32>(1) << self.aged.q.val();
                 }
             }
         }
         self.late.d.next = (self.late.q.val() | found) & !started;
-        for k in 0..self._networks {
-            self.overdue_slots[k].next = self.late.q.val();
+        if self.overdue_slots.is_there() {
+            self.overdue_slots.next = self.late.q.val();
         }
 
         self.overdue.next = self.overdue_q.q.val();

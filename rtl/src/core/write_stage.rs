@@ -68,11 +68,11 @@ pub struct WriteStage<const LANES: usize> {
     #[count(WINDOWS)]
     pub window: Vec<WindowDistance>,
     /// Stage X, from the local window (one element with a local window).
-    #[count(options.local_window)]
-    pub local: Vec<LocalAccess<LANES>>,
+    #[there(options.local_window)]
+    pub local: Part<LocalAccess<LANES>>,
     /// Stage X: the instruction is a load or a store, and not EXIT.
-    #[count(options.local_window)]
-    pub execute_accesses: Vec<Signal<Out, Bit>>,
+    #[there(options.local_window)]
+    pub execute_accesses: Part<Signal<Out, Bit>>,
     /// A long-latency result is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
     /// The instruction that is here in the next cycle writes a result, unless it is flushed. It
@@ -127,11 +127,11 @@ pub struct WriteStage<const LANES: usize> {
     pub fault: WarpFault,
     /// Lanes that fault go to the trap entry (one element with a thread spawner, as the next).
     /// Depends on `fault.cause`, `fault.pc` and `of_failed_load`.
-    #[count(options.spawns())]
-    pub traps: Vec<Signal<In, Bit>>,
+    #[there(options.spawns())]
+    pub traps: Part<Signal<In, Bit>>,
     /// The fault is that of a load that failed.
-    #[count(options.spawns())]
-    pub of_failed_load: Vec<Signal<Out, Bit>>,
+    #[there(options.spawns())]
+    pub of_failed_load: Part<Signal<Out, Bit>>,
     /// An instruction retires.
     pub fire: Signal<Out, Bit>,
     /// Lanes that execute it, faulting ones included.
@@ -139,8 +139,8 @@ pub struct WriteStage<const LANES: usize> {
     /// It belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
     /// It is EXIT, if the instruction retires: its lanes end (one element with network functions).
-    #[count(options.functions())]
-    pub exits: Vec<Signal<Out, Bit>>,
+    #[there(options.functions())]
+    pub exits: Part<Signal<Out, Bit>>,
     /// To the counters: a kernel instruction retires.
     pub retired: Flipped<Retired>,
     context_x: WarpContextRegisters<LANES>,
@@ -171,16 +171,10 @@ pub struct WriteStage<const LANES: usize> {
     mixed_q: Register<Bit>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
-    #[init(AccessCheck::new(options.local_window.into()))]
+    #[init(AccessCheck::new(options.local_window))]
     check: AccessCheck<LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
-    #[init(options.local_window.into())]
-    _locals: usize,
-    #[init(options.functions().into())]
-    _functions: usize,
-    #[init(options.spawns().into())]
-    _traps: usize,
 }
 
 impl<const LANES: usize> WriteStage<LANES> {
@@ -217,9 +211,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         for i in 0..WINDOWS {
             connect!(self.window[i], self.check.window[i]);
         }
-        for k in 0..self._locals {
-            connect!(self.local[k], self.check.local[k]);
-            self.execute_accesses[k].next = execute_access;
+        if self.local.is_there() {
+            connect!(self.local, self.check.local);
+            self.execute_accesses.next = execute_access;
         }
         let access =
             (self.controls_w.q.load.val() | self.controls_w.q.store.val()) & !self.controls_w.q.exit.val();
@@ -380,9 +374,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.outcome.link_value.next =
             (bit_cast::<32, 30>(self.controls_w.q.pc.val()) << bits::<5>(2)) + bits::<32>(4);
         self.outcome.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.cause_q.q.val());
-        for k in 0..self._traps {
-            self.of_failed_load[k].next = load_failed;
-            if self.traps[k].val() {
+        if self.traps.is_there() {
+            self.of_failed_load.next = load_failed;
+            if self.traps.val() {
                 self.outcome.verdict.next = self.fault.pc.val();
             }
         }
@@ -431,8 +425,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.context.waiting.next = self.context_w.q.waiting.val();
         }
 
-        for k in 0..self._functions {
-            self.exits[k].next = self.controls_w.q.exit.val();
+        if self.exits.is_there() {
+            self.exits.next = self.controls_w.q.exit.val();
         }
 
         // Counters

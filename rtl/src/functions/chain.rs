@@ -27,7 +27,7 @@ use hermes_hdl::prelude::*;
 ///    where the entry goes: it is in a FIFO then, or `ended`. A start and the next finish of an
 ///    entry take turns, and `enter` and `waits.take` are not high in one cycle.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(functions: usize, lane_bytes: usize, branches: usize)]
+#[new(functions: usize, lane_bytes: usize, branches: bool)]
 pub struct Chain<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -71,17 +71,17 @@ pub struct Chain<const A: usize, const L: usize> {
     pub peak: Signal<Out, Bits<11>>,
 
     /// Edges by verdict, from the registers (one element where packets branch, as the next ports).
-    #[count(branches)]
-    pub edges: Vec<BranchEdges>,
+    #[there(branches)]
+    pub edges: Part<BranchEdges>,
     /// Codes of the verdicts of the warp that finished, with `finish`.
-    #[count(branches)]
-    pub finish_codes: Vec<Signal<In, Bits<128>>>,
+    #[there(branches)]
+    pub finish_codes: Part<Signal<In, Bits<128>>>,
     /// An entry is done.
-    #[count(branches)]
-    pub ended: Vec<Signal<Out, Bit>>,
+    #[there(branches)]
+    pub ended: Part<Signal<Out, Bit>>,
     /// Which entry.
-    #[count(branches)]
-    pub ended_index: Vec<Signal<Out, Bits<A>>>,
+    #[there(branches)]
+    pub ended_index: Part<Signal<Out, Bits<A>>>,
 
     /// Of functions 1 and up; no link leads to function 0.
     #[count(functions - 1)]
@@ -94,8 +94,8 @@ pub struct Chain<const A: usize, const L: usize> {
     #[count(lane_bytes)]
     lanes: Vec<RamSync<Bits<8>, A>>,
     in_flight: Register<Bits<L>>,
-    #[init((0..branches).map(|_| BranchStep::new(8 * lane_bytes)).collect())]
-    step: Vec<BranchStep<A>>,
+    #[init(Part::when(branches, || BranchStep::new(8 * lane_bytes)))]
+    step: Part<BranchStep<A>>,
     #[init((1..functions as u64).map(|i| Constant::new(i.into())).collect())]
     index: Vec<Constant<FunctionIndex>>,
     #[init((0..functions as u64).map(|i| Constant::new(i.into())).collect())]
@@ -106,8 +106,6 @@ pub struct Chain<const A: usize, const L: usize> {
     _later: usize,
     #[init(lane_bytes)]
     _lane_bytes: usize,
-    #[init(branches)]
-    _branches: usize,
     #[init(8)]
     _ports: usize,
 }
@@ -118,7 +116,7 @@ impl<const A: usize, const L: usize> Chain<A, L> {
     /// # Panics
     /// If `functions` is not 2 to 8, `lanes` not 1 to 32, or `A` not 1 to 10.
     pub fn new(functions: usize, lanes: usize) -> Self {
-        Self::checked(functions, lanes, 0)
+        Self::checked(functions, lanes, false)
     }
 
     /// The same where packets branch by their verdicts.
@@ -126,10 +124,10 @@ impl<const A: usize, const L: usize> Chain<A, L> {
     /// # Panics
     /// As [`Self::new`].
     pub fn with_branches(functions: usize, lanes: usize) -> Self {
-        Self::checked(functions, lanes, 1)
+        Self::checked(functions, lanes, true)
     }
 
-    fn checked(functions: usize, lanes: usize, branches: usize) -> Self {
+    fn checked(functions: usize, lanes: usize, branches: bool) -> Self {
         assert!((2..=8).contains(&functions), "Chain: {functions} functions, expected 2 to 8");
         assert!((1..=32).contains(&lanes), "Chain: {lanes} lanes, expected 1 to 32");
         assert!((1..=10).contains(&A), "Chain: 2^{A} entries, expected at most 2^10");
@@ -200,7 +198,7 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
         self.peak.next = bit_cast::<11, L>(highest);
 
         // Where packets branch: what was found out of a warp that finished two cycles ago
-        for k in 0..self._branches {
+        if self.edges.is_there() {
             // Ports without an edge of their own have that of NF_NEXT.
             let mut next = bits::<4>(0);
             let mut ports = bits::<32>(0);
@@ -209,8 +207,8 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
                 if self.finish_function.val() == self.number[i].val() {
                     next = bit_cast::<4, 3>(self.control.targets.val().get_bits::<3>(3 * i))
                         .replace_bit(3, self.control.goes_on.val().get_bit(i));
-                    ports = self.edges[k].ports.val().get_bits::<32>(32 * i);
-                    ends = self.edges[k].ends.val().get_bits::<8>(8 * i);
+                    ports = self.edges.ports.val().get_bits::<32>(32 * i);
+                    ends = self.edges.ends.val().get_bits::<8>(8 * i);
                 }
             }
             let mut by_code =
@@ -222,29 +220,29 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
                 }
                 by_code = by_code | (bit_cast::<44, 4>(edge) << (4 * i as u64));
             }
-            self.step[k].start.next = self.enter.val() | self.waits.take.val();
-            self.step[k].start_new.next = self.enter.val();
-            self.step[k].start_index.next = taken;
+            self.step.start.next = self.enter.val() | self.waits.take.val();
+            self.step.start_new.next = self.enter.val();
+            self.step.start_index.next = taken;
             if self.enter.val() {
-                self.step[k].start_index.next = self.enter_index.val();
+                self.step.start_index.next = self.enter_index.val();
             }
-            self.step[k].finish.next = self.finish.val();
-            self.step[k].finish_index.next = self.finish_index.val();
-            self.step[k].finish_lanes.next = self.finished.survivors.val() | self.finished.ended.val();
-            self.step[k].finish_codes.next = self.finish_codes[k].val();
-            self.step[k].finish_edges.next = by_code;
+            self.step.finish.next = self.finish.val();
+            self.step.finish_index.next = self.finish_index.val();
+            self.step.finish_lanes.next = self.finished.survivors.val() | self.finished.ended.val();
+            self.step.finish_codes.next = self.finish_codes.val();
+            self.step.finish_edges.next = by_code;
             self.done.next = false;
-            self.ended[k].next = self.step[k].done.val();
-            self.ended_index[k].next = self.step[k].index.val();
+            self.ended.next = self.step.done.val();
+            self.ended_index.next = self.step.index.val();
             for i in 0..self._later {
                 self.fifo[i].push_valid.next =
-                    self.step[k].onward.val() & (self.step[k].target.val() == self.index[i].val());
-                self.fifo[i].push_data.next = self.step[k].index.val();
+                    self.step.onward.val() & (self.step.target.val() == self.index[i].val());
+                self.fifo[i].push_data.next = self.step.index.val();
             }
             for i in 0..self._lane_bytes {
-                self.lanes[i].write_enable.next = self.step[k].onward.val();
-                self.lanes[i].write_address.next = self.step[k].index.val();
-                self.lanes[i].write_data.next = self.step[k].lanes.val().get_bits::<8>(8 * i);
+                self.lanes[i].write_enable.next = self.step.onward.val();
+                self.lanes[i].write_address.next = self.step.index.val();
+                self.lanes[i].write_data.next = self.step.lanes.val().get_bits::<8>(8 * i);
             }
         }
 

@@ -77,9 +77,9 @@ fn random_run<const A: usize, const L: usize>(functions: usize, lanes: usize, cy
             unit.control.targets.next = (0..8).map(place).sum::<u64>().into();
             let port = |edge: &Option<Option<usize>>| edge.map_or(0, |own| word(own).max(1));
             let ports: Vec<u64> = edges.iter().flat_map(|edges| edges.ports.iter().map(port)).collect();
-            unit.edges[0].ports.next = wide(&ports, 4);
+            unit.edges.ports.next = wide(&ports, 4);
             let ends: Vec<u64> = edges.iter().flat_map(|edges| edges.ends.map(word)).collect();
-            unit.edges[0].ends.next = wide(&ends, 4);
+            unit.edges.ends.next = wide(&ends, 4);
             unit.control.limit.next = [0, 0, 3, 1 << A][random.gen_range(0..4)].into();
             unit.control.entry.next = random.gen_range(0..functions.min(2) as u64).into();
         }
@@ -92,7 +92,7 @@ fn random_run<const A: usize, const L: usize>(functions: usize, lanes: usize, cy
         // What finished two cycles ago
         let step = steps.front().is_some_and(|(at, ..)| *at == cycle).then(|| steps.pop_front()).flatten();
         let ends = step.as_ref().is_some_and(|(_, _, next)| next.is_none());
-        assert_eq!(unit.ended[0].val(), ends, "cycle {cycle}");
+        assert_eq!(unit.ended.val(), ends, "cycle {cycle}");
         assert!(!unit.done.val());
         let shown = |waiting: &[VecDeque<(u64, Warp, usize)>; 8], f: usize| {
             waiting[f].front().is_some_and(|front| front.2 <= cycle)
@@ -132,7 +132,7 @@ fn random_run<const A: usize, const L: usize>(functions: usize, lanes: usize, cy
         unit.finish_function.next = warp.as_ref().map_or(0, |warp| warp.function as u64).into();
         unit.finished.survivors.next = (visit & forwards).into();
         unit.finished.ended.next = (visit & !forwards).into();
-        unit.finish_codes[0].next = wide(&codes, 4);
+        unit.finish_codes.next = wide(&codes, 4);
         settle(&mut unit);
 
         if leaves {
@@ -140,7 +140,7 @@ fn random_run<const A: usize, const L: usize>(functions: usize, lanes: usize, cy
         }
         if let Some((_, index, next)) = step {
             if next.is_none() {
-                assert_eq!(unit.ended_index[0].val().to_u64(), index, "cycle {cycle}");
+                assert_eq!(unit.ended_index.val().to_u64(), index, "cycle {cycle}");
                 ended += 1;
                 done.push_back(index);
                 visited.remove(&index);

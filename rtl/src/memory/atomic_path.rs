@@ -58,11 +58,12 @@ pub struct AtomicPath<const LANES: usize> {
 
     // To and from the registers
     /// The destination register is to be read (one element with compare-and-swap).
-    #[count(options.compare_and_swap)]
-    pub compare_read: Vec<RegisterRead>,
+    #[there(options.compare_and_swap)]
+    pub compare_read: Part<RegisterRead>,
     /// Its value of each lane, in the cycle after it was read.
-    #[count(LANES * usize::from(options.compare_and_swap))]
-    pub compare_value: Vec<Signal<In, Bits<32>>>,
+    #[there(options.compare_and_swap)]
+    #[count(LANES)]
+    pub compare_value: Part<Vec<Signal<In, Bits<32>>>>,
 
     // From the store path
     /// Stores, with tags 0 to 31.
@@ -93,8 +94,8 @@ pub struct AtomicPath<const LANES: usize> {
     /// The line of the values could not be read.
     pub result_error: Flipped<LineError>,
     /// To the warps that wait for writes (one element with a network interface).
-    #[count(options.network)]
-    pub look: Vec<Look>,
+    #[there(options.network)]
+    pub look: Part<Look>,
 
     under_way: Register<Bit>,
     held_slot: Register<Bits<5>>,
@@ -115,28 +116,25 @@ pub struct AtomicPath<const LANES: usize> {
     #[count(LANES)]
     value: Vec<Register<Bits<32>>>,
     /// Value that each lane compares with.
-    #[count(LANES * usize::from(options.compare_and_swap))]
-    compare: Vec<Register<Bits<32>>>,
+    #[there(options.compare_and_swap)]
+    #[count(LANES)]
+    compare: Part<Vec<Register<Bits<32>>>>,
     /// It is to be read.
-    #[count(options.compare_and_swap)]
-    reading: Vec<Register<Bit>>,
+    #[there(options.compare_and_swap)]
+    reading: Part<Register<Bit>>,
     /// It was read at the last edge.
-    #[count(options.compare_and_swap)]
-    arrives: Vec<Register<Bit>>,
+    #[there(options.compare_and_swap)]
+    arrives: Part<Register<Bit>>,
     /// A store was offered and not accepted.
     store_waits: Register<Bit>,
-    #[count(options.network)]
-    looked: Vec<Register<Bit>>,
-    #[count(options.network)]
-    looked_line: Vec<Register<LineAddress>>,
+    #[there(options.network)]
+    looked: Part<Register<Bit>>,
+    #[there(options.network)]
+    looked_line: Part<Register<LineAddress>>,
     #[init(Pack::new(16))]
     words: Pack<Bits<32>, 32, 512>,
     #[init((0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect())]
     number: Vec<Constant<Bits<6>>>,
-    #[init(options.network.into())]
-    _looks: usize,
-    #[init(options.compare_and_swap.into())]
-    _compares: usize,
 }
 
 impl<const LANES: usize> Default for AtomicPath<LANES> {
@@ -162,8 +160,8 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
 
         // To memory: the lowest lane, or a store.
         let mut sends = self.unsent.q.val().any() && !self.store_waits.q.val();
-        for k in 0..self._compares {
-            if self.reading[k].q.val() || self.arrives[k].q.val() {
+        if self.compare_read.is_there() {
+            if self.reading.q.val() || self.arrives.q.val() {
                 sends = false;
             }
         }
@@ -190,13 +188,13 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         self.words.x[1].next = bit_cast::<32, 5>(self.held_slot.q.val())
             | (bit_cast::<32, 5>(self.held_operation.q.val()) << bits::<5>(16))
             | (bit_cast::<32, 4>(chosen_address.get_bits::<4>(0)) << bits::<5>(21));
-        for k in 0..self._compares {
+        if self.compare_read.is_there() {
             let mut chosen_compare = bits::<32>(0);
             for i in 0..LANES {
                 if chosen.get_bit(i) {
                     chosen_compare = chosen_compare | self.compare[i].q.val();
                 }
-                if self.arrives[k].q.val() {
+                if self.arrives.q.val() {
                     self.compare[i].d.next = self.compare_value[i].val();
                     // x0
                     if !self.held_rd.q.val().any() {
@@ -205,12 +203,12 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
                 }
             }
             self.words.x[3].next = chosen_compare;
-            self.compare_read[k].valid.next = self.reading[k].q.val();
-            self.compare_read[k].slot.next = self.held_slot.q.val();
-            self.compare_read[k].register.next = self.held_rd.q.val();
-            self.arrives[k].d.next = self.reading[k].q.val() && self.compare_read[k].ready.val();
-            if self.compare_read[k].ready.val() {
-                self.reading[k].d.next = false;
+            self.compare_read.valid.next = self.reading.q.val();
+            self.compare_read.slot.next = self.held_slot.q.val();
+            self.compare_read.register.next = self.held_rd.q.val();
+            self.arrives.d.next = self.reading.q.val() && self.compare_read.ready.val();
+            if self.compare_read.ready.val() {
+                self.reading.d.next = false;
             }
         }
         self.write.valid.next = sends || self.store.valid.val();
@@ -232,15 +230,15 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         }
 
         // `amoor.w` with the operand 0. The slot stays as long as the operation.
-        for k in 0..self._looks {
-            self.looked[k].d.next = sends
+        if self.look.is_there() {
+            self.looked.d.next = sends
                 && self.write.ready.val()
                 && (self.held_operation.q.val() == bits::<5>(8))
                 && !chosen_operand.any();
-            self.looked_line[k].d.next = chosen_address.get_bits::<26>(4);
-            self.look[k].valid.next = self.looked[k].q.val();
-            self.look[k].slot.next = self.held_slot.q.val();
-            self.look[k].line.next = self.looked_line[k].q.val();
+            self.looked_line.d.next = chosen_address.get_bits::<26>(4);
+            self.look.valid.next = self.looked.q.val();
+            self.look.slot.next = self.held_slot.q.val();
+            self.look.line.next = self.looked_line.q.val();
         }
 
         // Answers
@@ -310,8 +308,8 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
             self.unanswered.d.next = self.request.mask.val();
             self.remaining.d.next = self.request.mask.val();
             self.failed.d.next = bits::<LANES>(0);
-            for k in 0..self._compares {
-                self.reading[k].d.next = self.request_operation.val() == bits::<5>(5);
+            if self.compare_read.is_there() {
+                self.reading.d.next = self.request_operation.val() == bits::<5>(5);
             }
         }
         for i in 0..LANES {
@@ -417,7 +415,7 @@ mod tests {
                 uut.load_word[1].next = bits(7);
                 uut.load.lanes.next = bits(2);
                 if compares {
-                    uut.compare_read[0].ready.next = rng.gen();
+                    uut.compare_read.ready.next = rng.gen();
                     for (port, compare) in uut.compare_value.iter_mut().zip(&mut compare) {
                         let value: u32 = rng.gen();
                         port.next = bits(value.into());
@@ -431,10 +429,10 @@ mod tests {
                 assert_eq!(uut.slot.val().to_u32(), slot);
                 let held_back = reads || arrives;
                 if compares {
-                    arrives = reads && uut.compare_read[0].ready.val();
-                    assert_eq!(uut.compare_read[0].valid.val(), reads);
+                    arrives = reads && uut.compare_read.ready.val();
+                    assert_eq!(uut.compare_read.valid.val(), reads);
                     if reads {
-                        let read = (&uut.compare_read[0].slot, &uut.compare_read[0].register);
+                        let read = (&uut.compare_read.slot, &uut.compare_read.register);
                         assert_eq!((read.0.val().to_u32(), read.1.val().to_u64()), (slot, rd));
                     }
                     reads &= !arrives;

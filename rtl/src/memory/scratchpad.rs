@@ -28,7 +28,7 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 6. With network functions `clear` makes a word of each bank zero at the edge at which it is
 ///    valid; no operation is here then.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(words: usize, clears: usize)]
+#[new(words: usize, clears: bool)]
 pub struct Scratchpad<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -54,8 +54,8 @@ pub struct Scratchpad<const LANES: usize> {
     pub stored: Flipped<SlotEvent>,
 
     /// From the owner of the cores (one element with network functions).
-    #[count(clears)]
-    pub clear: Vec<Flipped<RowClear>>,
+    #[there(clears)]
+    pub clear: Part<Flipped<RowClear>>,
 
     #[init((0..LANES).map(|_| RamBytes::new(words)).collect())]
     banks: Vec<RamBytes>,
@@ -102,8 +102,6 @@ pub struct Scratchpad<const LANES: usize> {
     _bank_bits: u64,
     #[init(words as u64 - 1)]
     _word_mask: u64,
-    #[init(clears)]
-    _clears: usize,
 }
 
 impl<const LANES: usize> Default for Scratchpad<LANES> {
@@ -112,16 +110,16 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
     /// # Panics
     /// If the number of lanes is not a power of two up to 32.
     fn default() -> Self {
-        Self::new(0)
+        Self::new(false)
     }
 }
 
 impl<const LANES: usize> Scratchpad<LANES> {
-    /// The scratchpad of a core without (`clears` 0) or with network functions (1).
+    /// The scratchpad of a core without or with network functions (`clears`).
     ///
     /// # Panics
     /// If the number of lanes is not a power of two up to 32.
-    pub fn new(clears: usize) -> Self {
+    pub fn new(clears: bool) -> Self {
         assert!(LANES.is_power_of_two() && LANES <= 32, "Scratchpad: {LANES} lanes");
         let words = SCRATCHPAD_BYTES / 4 / LANES;
         Self::wired(words, clears)
@@ -202,12 +200,12 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         }
 
         // A core that changes hands
-        for k in 0..self._clears {
-            if self.clear[k].valid.val() {
+        if self.clear.is_there() {
+            if self.clear.valid.val() {
                 for i in 0..LANES {
                     self.banks[i].enable.next = true;
                     self.banks[i].write_strobe.next = bits::<4>(15);
-                    self.banks[i].address.next = self.clear[k].row.val() & self._word_mask;
+                    self.banks[i].address.next = self.clear.row.val() & self._word_mask;
                     self.banks[i].write_data.next = bits::<32>(0);
                 }
             }

@@ -140,8 +140,8 @@ units! {
     control {
         adaptive_timeout: AdaptiveTimeout::new(3, 4), 20_000, inputs::adaptive_timeout();
         binary_encoder: BinaryEncoder::default();
-        core_slots: CoreSlots::new(1);
-        core_slots_counted: CoreSlots::counted(1);
+        core_slots: CoreSlots::new(true);
+        core_slots_counted: CoreSlots::counted(true);
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
         delay_commit_queue_unconstrained: DelayCommitQueue::<4>::default();
         dispatch: Dispatch::<6, 7>::new(ControlOptions::of(2, 4, 32)), 10_000, inputs::dispatch();
@@ -156,11 +156,11 @@ units! {
         fault_collector: FaultCollector::new(3, 1);
         fault_collector_with_functions: FaultCollector::with_functions(3);
         fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
-        finish_arbiter: FinishArbiter::new(4, 1);
+        finish_arbiter: FinishArbiter::new(4, true);
         least_occupied: LeastOccupied::new(5);
         load_counters: LoadCounters::<3, 4>::new(3, 1, 1), 10_000, inputs::load_counters();
         load_counters_unconstrained: LoadCounters::<4, 5>::new(2, 0, 0);
-        lookup_table: LookupTable::<6>::new(1);
+        lookup_table: LookupTable::<6>::new(true);
         priority_encoder: PriorityEncoder::default(), 10_000, inputs::priority_encoder;
         round_robin: RoundRobin::default();
         short_fifo: ShortFifo::<Bits<8>, 2>::default(), 1_000;
@@ -178,9 +178,9 @@ units! {
     }
 
     core {
-        access_check: AccessCheck::<4>::new(1);
+        access_check: AccessCheck::<4>::new(true);
         access_window: AccessWindow::default();
-        access_window_with_packets: AccessWindow::new(1);
+        access_window_with_packets: AccessWindow::new(true);
         address_region: AddressRegion::default(), 10_000, inputs::address_region;
         aes_unit: AesUnit::default();
         alu_decoder: AluDecoder::default(), 10_000, inputs::alu_decoder;
@@ -201,7 +201,7 @@ units! {
         decoder: Decoder::default();
         divide_unit: DivideUnit::<4>::default(), 10_000, inputs::divide_unit;
         divider: Divider::default(), 10_000, inputs::divider;
-        fault_buffer: FaultBuffer::new(1);
+        fault_buffer: FaultBuffer::new(true);
         fault_encoder: FaultEncoder::<8>::default();
         front_end: FrontEnd::<4>::new(CoreOptions { spawn_slots: 8, ..network() });
         front_end_with_functions: FrontEnd::<4>::new(CoreOptions { oldest_first: true, ..functions() });
@@ -402,7 +402,7 @@ units! {
         scratchpad_for_synthesis:
             Scratchpad::<4>::default(), 10_000, inputs::scratchpad, check_synthesized_with;
         scratchpad_of_one_lane: Scratchpad::<1>::default(), 10_000, inputs::scratchpad;
-        scratchpad_that_is_cleared: Scratchpad::<4>::new(1), 10_000, inputs::scratchpad;
+        scratchpad_that_is_cleared: Scratchpad::<4>::new(true), 10_000, inputs::scratchpad;
         store_align: StoreAlign::default();
         store_merge: StoreMerge::new(4);
         store_path: StorePath::<4>::new(CoreOptions::default()), 10_000, inputs::store_path;

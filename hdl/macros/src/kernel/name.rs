@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, ToTokens};
-use syn::{Error, Expr, Member, Path, Result};
+use syn::{Error, Expr, Member, Path, Result, UnOp};
 
 /// `a::B` is `a$B`.
 pub fn of_path(path: &Path) -> String {
@@ -22,6 +22,8 @@ pub fn of(expression: &Expr) -> Result<String> {
             let base = of(&field.base)?;
             Ok(if base == "self" { member.to_string() } else { format!("{base}${member}") })
         }
+        // `*self.part` is the part that is there.
+        Expr::Unary(node) if matches!(node.op, UnOp::Deref(_)) => of(&node.expr),
         Expr::Index(index) => Ok(format!("{}[{}]", of(&index.expr)?, of_index(&index.index))),
         _ => Err(Error::new_spanned(expression, "a kernel names signals as `self.child[i].signal`")),
     }

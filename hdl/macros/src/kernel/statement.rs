@@ -23,7 +23,14 @@ pub fn block(block: &Block, scope: &mut Scope) -> Result<TokenStream> {
     let mut steps = TokenStream::new();
     for (next, comment) in block.stmts.iter().zip(comments::of(block)) {
         if !comment.is_empty() {
-            steps.extend(quote!(__tree.comment(#comment);));
+            let comment = quote!(__tree.comment(#comment););
+            // What is left out has no comment either.
+            steps.extend(match next {
+                Stmt::Expr(Expr::If(ExprIf { cond, else_branch: None, .. }), _) if is_decided(cond) => {
+                    quote!(if #cond { #comment })
+                }
+                _ => comment,
+            });
         }
         steps.extend(statement(next, scope)?);
     }

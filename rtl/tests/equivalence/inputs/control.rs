@@ -51,7 +51,7 @@ pub fn fifo_of_records(unit: &mut SyncFifo<FaultRecord, 2, 3>, random: Random, _
 }
 
 pub fn warp_former(unit: &mut WarpFormer, random: Random, cycle: u64) {
-    for log2 in &mut unit.ring_slots_log2 {
+    if let Some(log2) = unit.ring_slots_log2.get_mut() {
         log2.next = (cycle / 1_000 % 6).into();
     }
     // Short time-outs, and now and then a long one that packets without companions wait for.
@@ -114,9 +114,9 @@ pub fn warp_issue_with_functions() -> impl FnMut(&mut WarpIssue, Random, u64) {
             core.mcw.next = if cycle / 300 % 3 != 2 { 63 } else { below(random, 64) }.into();
             core.class.next = cycle / 128 % 2 == i as u64;
         }
-        unit.waits[0].waiting.next = (random() & random() & 0xff).into();
-        unit.waits[0].entry.next = (cycle / 512 % 3).into();
-        unit.waits[0].room.next = below(random, 8) != 0;
+        unit.waits.waiting.next = (random() & random() & 0xff).into();
+        unit.waits.entry.next = (cycle / 512 % 3).into();
+        unit.waits.room.next = below(random, 8) != 0;
     }
 }
 
@@ -126,7 +126,7 @@ pub fn dispatch_with_functions() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64)
     let mut finishing = [None; 2];
     move |unit, random, cycle| {
         unit.reset.next |= cycle % 1_000 == 0;
-        let starts = [unit.trace_issue.valid.val(), unit.trace_hop[0].valid.val()];
+        let starts = [unit.trace_issue.valid.val(), unit.trace_hop.valid.val()];
         if unit.reset.next {
             running = [[false; 32]; 2];
             finishing = [None; 2];
@@ -153,11 +153,11 @@ pub fn dispatch_with_functions() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64)
         }
         unit.control.run.next = below(random, 50) != 0;
         unit.control.timeout.next = below(random, 16).into();
-        unit.ring_slots_log2[0].next = (cycle / 500 % 8).into();
-        unit.function_links[0].limit.next = [0, 0, 5][cycle as usize / 300 % 3].into();
-        unit.function_links[0].entry.next = 0.into();
-        unit.function_links[0].goes_on.next = 3.into();
-        unit.function_links[0].targets.next = (1 | 2 << 3).into();
+        unit.ring_slots_log2.next = (cycle / 500 % 8).into();
+        unit.function_links.limit.next = [0, 0, 5][cycle as usize / 300 % 3].into();
+        unit.function_links.entry.next = 0.into();
+        unit.function_links.goes_on.next = 3.into();
+        unit.function_links.targets.next = (1 | 2 << 3).into();
         unit.task.count.next = below(random, 8).into();
     }
 }
@@ -220,7 +220,7 @@ pub fn dispatch() -> impl FnMut(&mut Dispatch<6, 7>, Random, u64) {
         unit.control.mcw.next = if filling { 63 } else { cycle / 600 % 40 }.into();
         unit.control.kernel_class.next = cycle / 600 % 3 != 0;
         unit.control.timeout.next = below(random, 16).into();
-        for registers in &mut unit.timeout {
+        if let Some(registers) = unit.timeout.get_mut() {
             registers.min.next = (cycle / 700 % 8).into();
             registers.max.next = (8 + below(random, 8)).into();
             registers.factor.next = (cycle / 500 % 12).into();

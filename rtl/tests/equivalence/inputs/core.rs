@@ -383,11 +383,11 @@ pub fn watchdog(unit: &mut Watchdog, random: Random, cycle: u64) {
 /// anything until it is written.
 /// Rows are cleared only while no warp is on the core, so here not at all.
 pub fn shader_core_with_functions(unit: &mut ShaderCore<4>, _: Random, _: u64) {
-    unit.clear[0].valid.next = false;
+    unit.clear.valid.next = false;
 }
 
 pub fn data_memory<const LANES: usize>(unit: &mut DataMemory<LANES>, random: Random, cycle: u64) {
-    for clear in &mut unit.clear {
+    if let Some(clear) = unit.clear.get_mut() {
         clear.valid.next = false;
     }
     let words = 8 * LANES as u64;
@@ -411,12 +411,13 @@ pub fn data_memory<const LANES: usize>(unit: &mut DataMemory<LANES>, random: Ran
         unit.request.mask.next = bits((1 << LANES) - 1);
     }
     unit.request.scratchpad.next = scratchpad;
-    for atomic in &mut unit.request_atomic {
+    if let Some(atomic) = unit.request_atomic.get_mut() {
         atomic.valid.next = !scratchpad && random() % 4 == 0;
     }
-    for (i, operation) in unit.request_atomic.iter_mut().enumerate() {
-        if random() % 2 == 0 && i < unit.compare_read.len() {
-            operation.operation.next = bits(5);
+    let has_compare = unit.compare_read.is_there();
+    if let Some(atomic) = unit.request_atomic.get_mut() {
+        if random() % 2 == 0 && has_compare {
+            atomic.operation.next = bits(5);
         }
     }
     // Memory that answers much, and memory that answers little.

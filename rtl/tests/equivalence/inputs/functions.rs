@@ -31,8 +31,8 @@ pub fn chain_with_branches(unit: &mut Chain<3, 4>, random: Random, cycle: u64) {
     }
     // Edges of all kinds, and drops that go on now and then.
     let edges = random() % 8;
-    unit.edges[0].ports.next = bits((cycle / 64).wrapping_mul(0x9e37_79b9_7f4a_7c15) * (edges & 1));
-    unit.edges[0].ends.next = bits((cycle / 64).wrapping_mul(0x9e37_79b9_7f4a_7c15) * (edges >> 1 & 1));
+    unit.edges.ports.next = bits((cycle / 64).wrapping_mul(0x9e37_79b9_7f4a_7c15) * (edges & 1));
+    unit.edges.ends.next = bits((cycle / 64).wrapping_mul(0x9e37_79b9_7f4a_7c15) * (edges >> 1 & 1));
 }
 
 /// A first visit of each entry, then starts and finishes in any order.

@@ -89,7 +89,7 @@ pub fn scratchpad<const LANES: usize>(unit: &mut Scratchpad<LANES>, random: Rand
     let words = 8 * LANES as u64;
     let fills = cycle < 2 * words;
     // Rows are cleared while nothing else goes on.
-    for clear in &mut unit.clear {
+    if let Some(clear) = unit.clear.get_mut() {
         let pause = if fills { 256 } else { cycle % 256 };
         clear.valid.next = (32..48).contains(&pause) && random() % 2 == 0;
         clear.row.next = bits(random() % 8);
