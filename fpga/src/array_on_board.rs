@@ -80,7 +80,7 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         connect!(self.s_axil, self.array.s_axil);
-        self.fault.next = self.array.fault[0].val();
+        self.fault.next = self.array.fault.val();
 
         self.memory.s_axi.awid.next = self.array.m_axi[0].awid.val();
         self.memory.s_axi.awaddr.next = self.array.m_axi[0].awaddr.val();
@@ -110,12 +110,12 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
             connect!(self.sdram[i], self.memory.sdram[i]);
         }
         for i in 0..self._traces {
-            connect!(self.trace[i], self.array.trace_buffer[i]);
+            connect!(self.trace[i], *self.array.trace_buffer);
         }
 
         self.timer.issued.next = self.array.trace_issue.valid.val();
         for i in 0..self._spawns {
-            self.timer.spawned[i].next = self.array.trace_issue_spawned[i].val();
+            self.timer.spawned[i].next = self.array.trace_issue_spawned.val();
         }
         self.timer.committed.next = self.array.trace_commit.valid.val();
         self.busy_cycles.next = self.timer.busy_cycles.val();

@@ -12,12 +12,18 @@ use super::unit_info::{Activity, Clocked, Connect, Links, PortGroup, RandomPort,
 /// A kernel uses it where it is there: inside `if self.part.is_there() { .. }`, which is decided
 /// when the design is emitted. In the Verilog it is what it would be without `Part`, or nothing.
 #[derive(Clone, Debug)]
-pub struct Part<T>(Option<T>);
+// In a box: units with many large parts would not fit the stack of a thread.
+pub struct Part<T>(Option<Box<T>>);
 
 impl<T> Part<T> {
     /// The part that `make` makes, if `is_there`.
     pub fn when(is_there: bool, make: impl FnOnce() -> T) -> Self {
-        Self(is_there.then(make))
+        Self(is_there.then(|| Box::new(make())))
+    }
+
+    /// A part that is not there.
+    pub const fn absent() -> Self {
+        Self(None)
     }
 
     /// Whether it is there.
@@ -26,8 +32,13 @@ impl<T> Part<T> {
     }
 
     /// The part, if it is there: for tests.
-    pub const fn get_mut(&mut self) -> Option<&mut T> {
-        self.0.as_mut()
+    pub fn get(&self) -> Option<&T> {
+        self.0.as_deref()
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
     }
 }
 
@@ -37,7 +48,7 @@ impl<T> Deref for Part<T> {
     /// # Panics
     /// If the part is absent.
     fn deref(&self) -> &T {
-        self.0.as_ref().expect("a part that is absent is used: ask `is_there()` before")
+        self.0.as_deref().expect("a part that is absent is used: ask `is_there()` before")
     }
 }
 
@@ -45,7 +56,7 @@ impl<T> DerefMut for Part<T> {
     /// # Panics
     /// If the part is absent.
     fn deref_mut(&mut self) -> &mut T {
-        self.0.as_mut().expect("a part that is absent is used: ask `is_there()` before")
+        self.0.as_deref_mut().expect("a part that is absent is used: ask `is_there()` before")
     }
 }
 
@@ -55,49 +66,49 @@ impl<T> Logic for Part<T> {
 
 impl<B: Block> Block for Part<B> {
     fn connect_all(&mut self) {
-        self.0.iter_mut().for_each(Block::connect_all);
+        self.get_mut().into_iter().for_each(Block::connect_all);
     }
     fn update_all(&mut self) {
-        self.0.iter_mut().for_each(Block::update_all);
+        self.get_mut().into_iter().for_each(Block::update_all);
     }
     fn has_changed(&self) -> bool {
-        self.0.iter().any(Block::has_changed)
+        self.get().is_some_and(Block::has_changed)
     }
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
-        self.0.iter().for_each(|part| part.accept(name, probe));
+        self.get().into_iter().for_each(|part| part.accept(name, probe));
     }
 }
 
 impl<A: Activity> Activity for Part<A> {
     fn changed(&self) -> bool {
-        self.0.iter().any(Activity::changed)
+        self.get().is_some_and(Activity::changed)
     }
     fn changed_outside(&self) -> bool {
-        self.0.iter().any(Activity::changed_outside)
+        self.get().is_some_and(Activity::changed_outside)
     }
     fn settle(&mut self) {
-        self.0.iter_mut().for_each(Activity::settle);
+        self.get_mut().into_iter().for_each(Activity::settle);
     }
     fn poll(&mut self) {
-        self.0.iter_mut().for_each(Activity::poll);
+        self.get_mut().into_iter().for_each(Activity::poll);
     }
 }
 
 impl<T: Clocked> Clocked for Part<T> {
     fn take_clock(&mut self, clock: Clock, reset: Option<bool>) {
-        self.0.iter_mut().for_each(|unit| unit.take_clock(clock, reset));
+        self.get_mut().into_iter().for_each(|unit| unit.take_clock(clock, reset));
     }
 }
 
 impl<P: ReadPort> ReadPort for Part<P> {
     fn read(&self, words: &mut Vec<u32>) {
-        self.0.iter().for_each(|port| port.read(words));
+        self.get().into_iter().for_each(|port| port.read(words));
     }
 }
 
 impl<P: RandomPort> RandomPort for Part<P> {
     fn set_random(&mut self, random: &mut dyn FnMut() -> u64) {
-        self.0.iter_mut().for_each(|port| port.set_random(random));
+        self.get_mut().into_iter().for_each(|port| port.set_random(random));
     }
 }
 
@@ -111,14 +122,14 @@ impl<G: PortGroup> PortGroup for Part<G> {
 /// If one is there and the other is not.
 impl<A: Connect<B>, B> Connect<Part<B>> for Part<A> {
     fn connect(&mut self, other: &mut Part<B>) {
-        match (&mut self.0, &mut other.0) {
+        match (self.get_mut(), other.get_mut()) {
             (Some(one), Some(other)) => one.connect(other),
             (None, None) => {}
             _ => panic!("connect!: one of the two ports is absent"),
         }
     }
     fn connections(&self, other: &Part<B>, links: &mut Links) {
-        match (&self.0, &other.0) {
+        match (self.get(), other.get()) {
             (Some(one), Some(other)) => one.connections(other, links),
             (None, None) => {}
             _ => panic!("connect!: one of the two ports is absent"),

@@ -56,8 +56,6 @@ struct Listed<'a> {
     count: Count,
     /// The unit that decodes it.
     unit: Ident,
-    /// How many there are of an optional block.
-    number: Ident,
 }
 
 /// `Group` of `wrapper<Group>`.
@@ -79,13 +77,13 @@ fn listed(field: &Field) -> Result<Listed<'_>> {
         (_, Some(group)) => (group, Count::PerCore),
         _ => (&field.ty, Count::One),
     };
-    let (unit, number) = (format_ident!("{name}_registers"), format_ident!("_{name}"));
-    Ok(Listed { field, name, group, count, unit, number })
+    let unit = format_ident!("{name}_registers");
+    Ok(Listed { field, name, group, count, unit })
 }
 
 /// The fields of a block: its ports, and the unit.
 fn fields(listed: &Listed) -> (TokenStream, TokenStream) {
-    let Listed { field, name, group, count, unit, number } = listed;
+    let Listed { field, name, group, count, unit } = listed;
     let docs: Vec<_> = field.attrs.iter().filter(|a| a.path().is_ident("doc")).collect();
     let block = quote!(<#group as RegisterBlock>);
     match count {
@@ -96,14 +94,12 @@ fn fields(listed: &Listed) -> (TokenStream, TokenStream) {
         Count::Optional => (
             quote! {
                 #(#docs)*
-                #[count(usize::from(#block::PART.is_in(config)))]
-                pub #name: Vec<Flipped<#group>>,
+                #[there(#block::PART.is_in(config))]
+                pub #name: unit_info::Part<Flipped<#group>>,
             },
             quote! {
-                #[init(vec![#block::unit(config); usize::from(#block::PART.is_in(config))])]
-                #unit: Vec<#block::Unit>,
-                #[init(usize::from(#block::PART.is_in(config)))]
-                #number: usize,
+                #[init(unit_info::Part::when(#block::PART.is_in(config), || #block::unit(config)))]
+                #unit: unit_info::Part<#block::Unit>,
             },
         ),
         Count::PerCore => (
@@ -115,12 +111,12 @@ fn fields(listed: &Listed) -> (TokenStream, TokenStream) {
 
 /// The connections of a block.
 fn connections(listed: &Listed, select: &TokenStream) -> TokenStream {
-    let Listed { name, unit, count, number, .. } = listed;
+    let Listed { name, unit, count, .. } = listed;
     match count {
         Count::Optional => quote! {
-            for i in 0..self.#number {
-                connect!(self.bus.request, self.#unit[i].request);
-                connect!(self.#name[i], self.#unit[i].hardware);
+            if self.#name.is_there() {
+                connect!(self.bus.request, self.#unit.request);
+                connect!(*self.#name, self.#unit.hardware);
             }
         },
         Count::One | Count::PerCore => {
@@ -139,60 +135,58 @@ fn connections(listed: &Listed, select: &TokenStream) -> TokenStream {
 struct Second {
     ports: TokenStream,
     units: TokenStream,
-    /// How many there are, 0 or 1.
-    count: TokenStream,
+    /// Whether there is one.
+    is_there: TokenStream,
     kernel: TokenStream,
 }
 
 /// The second master, if the array has `part`.
 fn second(part: &Ident, blocks: &[Listed]) -> Second {
-    let count = quote!(usize::from(Part::#part.is_in(config)));
+    let is_there = quote!(Part::#part.is_in(config));
     let ports = quote! {
         /// Accesses of the command processor.
-        #[count(#count)]
-        pub access: Vec<crate::ports::RegisterAccess>,
+        #[there(#is_there)]
+        pub access: unit_info::Part<crate::ports::RegisterAccess>,
         /// The access of this cycle is one of the command processor.
-        #[count(#count)]
-        pub by_command: Vec<Signal<Out, Bit>>,
+        #[there(#is_there)]
+        pub by_command: unit_info::Part<Signal<Out, Bit>>,
         /// The access of the cycle before was, which made the events of this cycle.
-        #[count(#count)]
-        pub was_by_command: Vec<Signal<Out, Bit>>,
+        #[there(#is_there)]
+        pub was_by_command: unit_info::Part<Signal<Out, Bit>>,
     };
     let units = quote! {
-        #[init(vec![crate::host::RegisterPort::default(); #count])]
-        port: Vec<crate::host::RegisterPort>,
-        #[init(#count)]
-        _masters: usize,
+        #[there(#is_there)]
+        port: unit_info::Part<crate::host::RegisterPort>,
     };
-    let requests = blocks.iter().map(|Listed { unit, count, number, .. }| match count {
+    let requests = blocks.iter().map(|Listed { name, unit, count, .. }| match count {
         Count::Optional => quote! {
-            for i in 0..self.#number {
-                connect!(self.port[k].request, self.#unit[i].request);
-                own_delay = own_delay || (self.#unit[i].answer.known.val() && self.#unit[i].answer.delay.val());
+            if self.#name.is_there() {
+                connect!(self.port.request, self.#unit.request);
+                own_delay = own_delay || (self.#unit.answer.known.val() && self.#unit.answer.delay.val());
             }
         },
         _ => quote! {
-            connect!(self.port[k].request, self.#unit.request);
+            connect!(self.port.request, self.#unit.request);
             own_delay = own_delay || (self.#unit.answer.known.val() && self.#unit.answer.delay.val());
         },
     });
     // A block may delay in a cycle in which the access is none of its own.
     let kernel = quote! {
-        for k in 0..self._masters {
-            connect!(self.bus.request, self.port[k].host);
-            connect!(self.access[k], self.port[k].access);
+        if self.port.is_there() {
+            connect!(self.bus.request, self.port.host);
+            connect!(*self.access, self.port.access);
             let mut own_delay = false;
             #(#requests)*
-            self.port[k].answer.known.next = known;
-            self.port[k].answer.value.next = value;
-            self.port[k].answer.delay.next = own_delay;
-            connect!(self.port[k].host_answer, self.bus.answer);
-            self.bus.hold[k].next = self.port[k].hold.val();
-            self.by_command[k].next = self.port[k].by_command.val();
-            self.was_by_command[k].next = self.port[k].was_by_command.val();
+            self.port.answer.known.next = known;
+            self.port.answer.value.next = value;
+            self.port.answer.delay.next = own_delay;
+            connect!(self.port.host_answer, self.bus.answer);
+            self.bus.hold.next = self.port.hold.val();
+            self.by_command.next = self.port.by_command.val();
+            self.was_by_command.next = self.port.was_by_command.val();
         }
     };
-    Second { ports, units, count, kernel }
+    Second { ports, units, is_there, kernel }
 }
 
 pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream> {
@@ -209,12 +203,12 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
     let connections = blocks.iter().map(|b| connections(b, &select));
     let always: Vec<_> = blocks.iter().filter(|b| b.count != Count::Optional).map(|b| &b.unit).collect();
     let optional =
-        blocks.iter().filter(|b| b.count == Count::Optional).map(|Listed { unit, number, .. }| {
+        blocks.iter().filter(|b| b.count == Count::Optional).map(|Listed { name, unit, .. }| {
             quote! {
-                for i in 0..self.#number {
-                    known = known || self.#unit[i].answer.known.val();
-                    value = value | self.#unit[i].answer.value.val();
-                    delay = delay || self.#unit[i].answer.delay.val();
+                if self.#name.is_there() {
+                    known = known || self.#unit.answer.known.val();
+                    value = value | self.#unit.answer.value.val();
+                    delay = delay || self.#unit.answer.delay.val();
                 }
             }
         });
@@ -226,8 +220,8 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
             const _: () = assert!(matches!(<#group as RegisterBlock>::PART, Part::Always), #message);
         )
     });
-    let none = || Second { count: quote!(0), ..Second::default() };
-    let Second { ports: second_ports, units: second_units, count: masters, kernel: second_kernel } =
+    let none = || Second { is_there: quote!(false), ..Second::default() };
+    let Second { ports: second_ports, units: second_units, is_there, kernel: second_kernel } =
         arguments.second_master.as_ref().map_or_else(none, |part| second(part, &blocks));
     let (name, visibility, attributes) = (&input.ident, &input.vis, &input.attrs);
     Ok(quote! {
@@ -243,7 +237,7 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
             pub axil: crate::ports::AxiLite,
             #(#ports)*
             #second_ports
-            #[init(crate::host::AxiLiteSlave::new(#masters))]
+            #[init(crate::host::AxiLiteSlave::new(#is_there))]
             bus: crate::host::AxiLiteSlave,
             #(#units)*
             #second_units

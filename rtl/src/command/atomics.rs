@@ -25,7 +25,7 @@ use hermes_hdl::prelude::*;
 ///    the cycle after the start (`compare_read`); it is on offer two cycles later than others, with
 ///    that in data bits 127:96.
 #[derive(LogicBlock)]
-#[new(compares: usize)]
+#[new(compares: bool)]
 #[held(answer_valid, answer_ready, answer_hart, answer_value, answer_error)]
 pub struct CommandAtomics {
     /// Rising-edge clock.
@@ -84,24 +84,22 @@ pub struct CommandAtomics {
     with_reservation: Register<Bit>,
     /// The destination register is read at this edge (one element with compare-and-swap, as the
     /// next two).
-    #[count(compares)]
-    pub compare_read: Vec<Signal<Out, Bit>>,
+    #[there(compares)]
+    pub compare_read: Part<Signal<Out, Bit>>,
     /// Its hart (7:5) and number.
-    #[count(compares)]
-    pub compare_address: Vec<Signal<Out, Bits<8>>>,
+    #[there(compares)]
+    pub compare_address: Part<Signal<Out, Bits<8>>>,
     /// Its value, in the cycle after it was read.
-    #[count(compares)]
-    pub compare_value: Vec<Signal<In, Bits<32>>>,
-    #[count(compares)]
-    rd: Vec<Register<Bits<5>>>,
-    #[count(compares)]
-    compare: Vec<Register<Bits<32>>>,
-    #[count(compares)]
-    reading: Vec<Register<Bit>>,
-    #[count(compares)]
-    arrives: Vec<Register<Bit>>,
-    #[init(compares)]
-    _compares: usize,
+    #[there(compares)]
+    pub compare_value: Part<Signal<In, Bits<32>>>,
+    #[there(compares)]
+    rd: Part<Register<Bits<5>>>,
+    #[there(compares)]
+    compare: Part<Register<Bits<32>>>,
+    #[there(compares)]
+    reading: Part<Register<Bit>>,
+    #[there(compares)]
+    arrives: Part<Register<Bit>>,
     /// The answer is here.
     here: Register<Bit>,
     value: Register<Bits<32>>,
@@ -111,7 +109,7 @@ pub struct CommandAtomics {
 impl CommandAtomics {
     /// Operations of harts without or with compare-and-swap.
     pub fn new(compares: bool) -> Self {
-        Self::wired(usize::from(compares))
+        Self::wired(compares)
     }
 }
 
@@ -122,8 +120,8 @@ impl Logic for CommandAtomics {
 
         // On offer
         let mut offers = self.sending.q.val() & !self.stays.q.val();
-        for k in 0..self._compares {
-            if self.reading[k].q.val() | self.arrives[k].q.val() {
+        if self.compare_read.is_there() {
+            if self.reading.q.val() | self.arrives.q.val() {
                 offers = false;
             }
         }
@@ -147,27 +145,27 @@ impl Logic for CommandAtomics {
                 bits::<64>(15) << (bit_cast::<6, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<3>(2));
             self.write.tag.next = bits::<6>(0x20) | bit_cast::<6, 3>(self.hart.q.val());
         }
-        for k in 0..self._compares {
+        if self.compare_read.is_there() {
             if offers {
                 self.write.data.next = bit_cast::<512, 32>(self.operand.q.val())
                     | (bit_cast::<512, 5>(slot) << bits::<7>(32))
                     | (bit_cast::<512, 5>(self.operation.q.val()) << bits::<7>(48))
                     | (bit_cast::<512, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<7>(53))
-                    | (bit_cast::<512, 32>(self.compare[k].q.val()) << bits::<7>(96));
+                    | (bit_cast::<512, 32>(self.compare.q.val()) << bits::<7>(96));
             }
-            self.reading[k].d.next = self.start_valid.val() & (start_operation == bits::<5>(5));
-            self.arrives[k].d.next = self.reading[k].q.val();
-            self.compare_read[k].next = self.reading[k].q.val();
-            self.compare_address[k].next =
-                (bit_cast::<8, 3>(self.hart.q.val()) << bits::<3>(5)) | bit_cast::<8, 5>(self.rd[k].q.val());
+            self.reading.d.next = self.start_valid.val() & (start_operation == bits::<5>(5));
+            self.arrives.d.next = self.reading.q.val();
+            self.compare_read.next = self.reading.q.val();
+            self.compare_address.next =
+                (bit_cast::<8, 3>(self.hart.q.val()) << bits::<3>(5)) | bit_cast::<8, 5>(self.rd.q.val());
             if self.start_valid.val() {
-                self.rd[k].d.next = self.start_word.val().get_bits::<5>(7);
+                self.rd.d.next = self.start_word.val().get_bits::<5>(7);
             }
-            if self.arrives[k].q.val() {
-                self.compare[k].d.next = self.compare_value[k].val();
+            if self.arrives.q.val() {
+                self.compare.d.next = self.compare_value.val();
                 // x0
-                if !self.rd[k].q.val().any() {
-                    self.compare[k].d.next = bits::<32>(0);
+                if !self.rd.q.val().any() {
+                    self.compare.d.next = bits::<32>(0);
                 }
             }
         }
@@ -312,15 +310,15 @@ mod tests {
             let ready = random.gen_bool(0.7);
             unit.answer_ready.next = ready;
             let value: u32 = random.gen();
-            unit.compare_value[0].next = u64::from(value).into();
+            unit.compare_value.next = u64::from(value).into();
             settle(&mut unit);
 
             // In the cycle after the start the register is read, and then its value is here.
             let swap = operation.filter(|o| o.1 >> 27 == 5);
             let reads = swap.is_some() && cycle == started + 1;
-            assert_eq!(unit.compare_read[0].val(), reads, "cycle {cycle}");
+            assert_eq!(unit.compare_read.val(), reads, "cycle {cycle}");
             if let (Some((hart, word, ..)), true) = (swap, reads) {
-                assert_eq!(unit.compare_address[0].val().to_u64(), hart << 5 | word >> 7 & 31);
+                assert_eq!(unit.compare_address.val().to_u64(), hart << 5 | word >> 7 & 31);
             }
             let held_back = swap.is_some() && cycle < started + 3;
             if let (Some((_, word, ..)), true) = (swap, cycle == started + 2) {

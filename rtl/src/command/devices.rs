@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 /// 4. When its hart is held the access is withdrawn, in the same cycle, and if it was performed its
 ///    answer is dropped: `withdrawn` has the bit of the hart.
 #[derive(LogicBlock)]
-#[new(harts: usize, windows: usize)]
+#[new(harts: usize, windows: bool)]
 pub struct CommandDevices {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -52,23 +52,23 @@ pub struct CommandDevices {
     /// Harts whose access ends without an answer.
     pub withdrawn: Signal<Out, Bits<8>>,
     /// Harts whose access to the window is to be repeated (one element with a window).
-    #[count(windows)]
-    pub parks: Vec<Signal<Out, Bits<8>>>,
+    #[there(windows)]
+    pub parks: Part<Signal<Out, Bits<8>>>,
     /// Harts that are to wake: their accesses to the window are answered (one element with a
     /// window).
-    #[count(windows)]
-    pub wake: Vec<Signal<In, Bits<8>>>,
+    #[there(windows)]
+    pub wake: Part<Signal<In, Bits<8>>>,
     /// There is something for accesses that are to be repeated (one element with a window).
-    #[count(windows)]
-    pub here: Vec<Signal<Out, Bit>>,
+    #[there(windows)]
+    pub here: Part<Signal<Out, Bit>>,
     /// There will be soon (one element with a window).
-    #[count(windows)]
-    pub soon: Vec<Signal<Out, Bit>>,
+    #[there(windows)]
+    pub soon: Part<Signal<Out, Bit>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window, and whose it is (one element with a window).
-    #[count(windows)]
-    pub window: Vec<Flipped<WindowSelect>>,
+    #[there(windows)]
+    pub window: Part<Flipped<WindowSelect>>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts whose software interrupt is set at this edge.
@@ -89,19 +89,16 @@ pub struct CommandDevices {
     kept: Register<Bit>,
     kept_value: Register<Bits<32>>,
     kept_error: Register<Bit>,
-    #[count(windows)]
-    in_window: Vec<Register<Bit>>,
-    #[init(windows)]
-    _windows: usize,
+    #[there(windows)]
+    in_window: Part<Register<Bit>>,
 }
 
 impl CommandDevices {
-    /// The devices of `harts` harts, with a window of a network interface (`windows` 1) or without
-    /// (0).
+    /// The devices of `harts` harts, with a window of a network interface (`windows`) or without.
     ///
     /// # Panics
     /// As [`Clint::new`].
-    pub fn new(harts: usize, windows: usize) -> Self {
+    pub fn new(harts: usize, windows: bool) -> Self {
         Self::wired(harts, windows)
     }
 }
@@ -163,22 +160,22 @@ impl Logic for CommandDevices {
             self.address.d.next = self.start_address.val().get_bits::<16>(0);
             self.data.d.next = self.start_data.val();
         }
-        for i in 0..self._windows {
-            self.window[i].of_window.next = self.in_window[i].q.val();
-            self.window[i].hart.next = self.hart.q.val();
-            self.window[i].hold.next = self.hold.val();
-            self.window[i].wake.next = self.wake[i].val().get_bit(self.hart.q.val().index());
-            self.here[i].next = self.window[i].here.val();
-            self.soon[i].next = self.window[i].soon.val();
-            let repeats = active & self.of_array.q.val() & self.window[i].parks.val();
-            self.parks[i].next = bits::<8>(0);
+        if self.parks.is_there() {
+            self.window.of_window.next = self.in_window.q.val();
+            self.window.hart.next = self.hart.q.val();
+            self.window.hold.next = self.hold.val();
+            self.window.wake.next = self.wake.val().get_bit(self.hart.q.val().index());
+            self.here.next = self.window.here.val();
+            self.soon.next = self.window.soon.val();
+            let repeats = active & self.of_array.q.val() & self.window.parks.val();
+            self.parks.next = bits::<8>(0);
             if repeats {
-                self.parks[i].next = bits::<8>(1) << self.hart.q.val();
+                self.parks.next = bits::<8>(1) << self.hart.q.val();
                 self.withdrawn.next = bits::<8>(1) << self.hart.q.val();
                 self.busy_q.d.next = false;
             }
             if self.start_valid.val() {
-                self.in_window[i].d.next =
+                self.in_window.d.next =
                     self.start_address.val().get_bit(19) & !self.start_address.val().get_bit(13);
             }
         }
@@ -196,7 +193,7 @@ mod tests {
     #[test]
     fn accesses_are_performed_once() {
         let mut random = random();
-        let mut unit = CommandDevices::new(8, 1);
+        let mut unit = CommandDevices::new(8, true);
         reset!(unit);
         // Hart, write, address, data; whether it was performed.
         let mut access: Option<(u64, bool, u64, u32)> = None;
@@ -221,8 +218,8 @@ mod tests {
                 let of_array = address >= 0xffff_c000;
                 assert_eq!(unit.access.valid.val(), of_array && answer.is_none() && !held, "cycle {cycle}");
                 if unit.access.valid.val() {
-                    assert_eq!(unit.window[0].of_window.val(), address < 0xffff_e000);
-                    assert_eq!(unit.window[0].hart.val().to_u64(), hart);
+                    assert_eq!(unit.window.of_window.val(), address < 0xffff_e000);
+                    assert_eq!(unit.window.hart.val().to_u64(), hart);
                     assert_eq!(unit.access.write.val(), write);
                     assert_eq!(unit.access.address.val().to_u64(), address & 0xfff);
                     assert_eq!(unit.access.data.val().to_u32(), data);

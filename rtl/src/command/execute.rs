@@ -26,7 +26,7 @@ use hermes_hdl::prelude::*;
 ///    the network interface.
 /// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
 #[derive(LogicBlock)]
-#[new(windows: usize, compares: usize)]
+#[new(windows: bool, compares: bool)]
 pub struct CommandExecute {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -97,15 +97,15 @@ pub struct CommandExecute {
     pub local_write: Signal<In, Bit>,
     /// From the atomic operations: a register is read at this edge, and the instruction in stage D
     /// waits (one element with compare-and-swap, as the next two).
-    #[count(compares)]
-    pub compare_read: Vec<Signal<In, Bit>>,
+    #[there(compares)]
+    pub compare_read: Part<Signal<In, Bit>>,
     /// Its hart (7:5) and number.
-    #[count(compares)]
-    pub compare_address: Vec<Signal<In, Bits<8>>>,
+    #[there(compares)]
+    pub compare_address: Part<Signal<In, Bits<8>>>,
     /// Its value, in the cycle after it was read.
-    #[count(compares)]
-    pub compare_value: Vec<Signal<Out, Bits<32>>>,
-    #[init(HartRegisters::new(compares > 0))]
+    #[there(compares)]
+    pub compare_value: Part<Signal<Out, Bits<32>>>,
+    #[init(HartRegisters::new(compares))]
     registers: HartRegisters,
     alu: LaneAlu,
     counter: BitCount,
@@ -121,17 +121,15 @@ pub struct CommandExecute {
     valid_w: Register<Bit>,
     result_w: Register<CommandResult>,
     #[init(windows)]
-    _windows: usize,
-    #[init(compares)]
-    _compares: usize,
+    _windows: bool,
 }
 
 impl CommandExecute {
-    /// Stages R and X of harts that see `windows` windows of a network interface (0 or 1), without
+    /// Stages R and X of harts that see a window of a network interface (`windows`) or none, without
     /// or with compare-and-swap.
     #[must_use]
-    pub fn new(windows: usize, compares: bool) -> Self {
-        Self::wired(windows, usize::from(compares))
+    pub fn new(windows: bool, compares: bool) -> Self {
+        Self::wired(windows, compares)
     }
 }
 
@@ -145,13 +143,13 @@ impl Logic for CommandExecute {
             & self.read.q.val().late
             & ((self.read.q.val().rd == self.decode_rs1.val())
                 | (self.read.q.val().rd == self.decode_rs2.val()));
-        for k in 0..self._compares {
-            if self.compare_read[k].val() {
+        if self.compare_read.is_there() {
+            if self.compare_read.val() {
                 self.late_use.next = true;
             }
-            self.registers.compare_read[k].next = self.compare_read[k].val();
-            self.registers.compare_address[k].next = self.compare_address[k].val();
-            self.compare_value[k].next = self.registers.compare_value[k].val();
+            self.registers.compare_read.next = self.compare_read.val();
+            self.registers.compare_address.next = self.compare_address.val();
+            self.compare_value.next = self.registers.compare_value.val();
         }
         let with_execute =
             self.valid_x.q.val() & self.execute.q.val().rd.any() & (self.execute.q.val().hart == hart);
@@ -363,7 +361,7 @@ impl Logic for CommandExecute {
         self.result_w.d.next.sleep = instruction.sleep;
         self.result_w.d.next.fault = instruction.fault | illegal | astray | (moves & (misaligned | outside));
         self.result_w.d.next.cause = cause;
-        for _i in 0..self._windows {
+        if self._windows {
             let in_window = self.alu.address.val().get_bits::<8>(12) == bits::<8>(0xfc);
             if moves & above & in_window & size.get_bit(1) & plain & !instruction.debug {
                 self.result_w.d.next.device = true;

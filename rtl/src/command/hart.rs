@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 ///    instructions. The word that the host has executed (`execute`) counts as no instruction: no
 ///    trap, no sleep, not in `minstret`.
 #[derive(LogicBlock)]
-#[new(windows: usize)]
+#[new(windows: bool)]
 pub struct CommandHart {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -129,19 +129,17 @@ pub struct CommandHart {
     /// No instruction retired since a trap was entered.
     pub entered: Signal<Out, Bit>,
     /// It is to wake: what ends `wfi` is there (one element with a window of a network interface).
-    #[count(windows)]
-    pub wake: Vec<Signal<Out, Bit>>,
+    #[there(windows)]
+    pub wake: Part<Signal<Out, Bit>>,
     state: HartState,
     csrs: HartCsrs,
     traps: TrapUnit,
-    #[init(windows)]
-    _windows: usize,
 }
 
 impl CommandHart {
-    /// A hart that sees `windows` windows of a network interface: 0 or 1.
+    /// A hart that sees a window of a network interface (`windows`), or none.
     #[must_use]
-    pub fn new(windows: usize) -> Self {
+    pub fn new(windows: bool) -> Self {
         Self::wired(windows)
     }
 }
@@ -249,8 +247,8 @@ impl Logic for CommandHart {
         self.csrs.trap_cause.next = self.traps.trap_cause.val();
         self.csrs.trap_value.next = self.traps.trap_value.val();
         self.csrs.trap_return.next = retires & instruction.trap_return;
-        for i in 0..self._windows {
-            self.wake[i].next = self.csrs.wake.val() | self.channel_wake.val();
+        if self.wake.is_there() {
+            self.wake.next = self.csrs.wake.val() | self.channel_wake.val();
         }
     }
 }

@@ -13,7 +13,7 @@ use hermes_hdl::prelude::*;
 ///    (`JustWritten`). `Zero` gives 0.
 /// 3. `write_data` is the result of the instruction in stage W, whether it is written or not.
 #[derive(LogicBlock)]
-#[new(compares: usize)]
+#[new(compares: bool)]
 pub struct HartRegisters {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -39,14 +39,14 @@ pub struct HartRegisters {
     pub operand_2: Signal<Out, Bits<32>>,
     /// The register at `compare_address` is read at this edge instead of that at `rs2_address` (one
     /// element with compare-and-swap, as the next two).
-    #[count(compares)]
-    pub compare_read: Vec<Signal<In, Bit>>,
+    #[there(compares)]
+    pub compare_read: Part<Signal<In, Bit>>,
     /// Where it stands.
-    #[count(compares)]
-    pub compare_address: Vec<Signal<In, Bits<8>>>,
+    #[there(compares)]
+    pub compare_address: Part<Signal<In, Bits<8>>>,
     /// Its value, in the cycle after it was read.
-    #[count(compares)]
-    pub compare_value: Vec<Signal<Out, Bits<32>>>,
+    #[there(compares)]
+    pub compare_value: Part<Signal<Out, Bits<32>>>,
     registers_1: RamNoCollision<32, 8>,
     registers_2: RamNoCollision<32, 8>,
     operand_1_x: Register<Bits<32>>,
@@ -55,14 +55,12 @@ pub struct HartRegisters {
     result_2: Register<Bit>,
     /// `write_data` of the cycle before.
     written: Register<Bits<32>>,
-    #[init(compares)]
-    _compares: usize,
 }
 
 impl HartRegisters {
     /// Registers of harts without or with compare-and-swap.
     pub fn new(compares: bool) -> Self {
-        Self::wired(usize::from(compares))
+        Self::wired(compares)
     }
 }
 
@@ -80,11 +78,11 @@ impl Logic for HartRegisters {
         self.registers_2.write_address.next = self.write_address.val();
         self.registers_2.write_data.next = self.write_data.val();
         self.written.d.next = self.write_data.val();
-        for k in 0..self._compares {
-            if self.compare_read[k].val() {
-                self.registers_2.read_address.next = self.compare_address[k].val();
+        if self.compare_read.is_there() {
+            if self.compare_read.val() {
+                self.registers_2.read_address.next = self.compare_address.val();
             }
-            self.compare_value[k].next = self.registers_2.read_data.val();
+            self.compare_value.next = self.registers_2.read_data.val();
         }
 
         // R: all but the result of the instruction right before, which is in stage W only in the

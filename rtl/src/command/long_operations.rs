@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 /// 3. An access to a device that was not performed when its hart is held is withdrawn; a division
 ///    or atomic operation runs to its end, and its answer is dropped.
 #[derive(LogicBlock)]
-#[new(harts: usize, windows: usize)]
+#[new(harts: usize, windows: bool)]
 pub struct LongOperations {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -80,21 +80,21 @@ pub struct LongOperations {
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window of the network interface, and whose it is (one element
     /// with a window).
-    #[count(windows)]
-    pub window: Vec<Flipped<WindowSelect>>,
+    #[there(windows)]
+    pub window: Part<Flipped<WindowSelect>>,
     /// Harts whose access to the window is to be repeated when `here` is high (one element with a
     /// window).
-    #[count(windows)]
-    pub parks: Vec<Signal<Out, Bits<8>>>,
+    #[there(windows)]
+    pub parks: Part<Signal<Out, Bits<8>>>,
     /// Harts that are to wake (one element with a window).
-    #[count(windows)]
-    pub wake: Vec<Signal<In, Bits<8>>>,
+    #[there(windows)]
+    pub wake: Part<Signal<In, Bits<8>>>,
     /// See `parks` (one element with a window).
-    #[count(windows)]
-    pub here: Vec<Signal<Out, Bit>>,
+    #[there(windows)]
+    pub here: Part<Signal<Out, Bit>>,
     /// It will be soon (one element with a window).
-    #[count(windows)]
-    pub soon: Vec<Signal<Out, Bit>>,
+    #[there(windows)]
+    pub soon: Part<Signal<Out, Bit>>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts whose software interrupt is set at this edge.
@@ -107,17 +107,15 @@ pub struct LongOperations {
     #[init(CommandDevices::new(harts, windows))]
     devices: CommandDevices,
     divider: DivideUnit<1>,
-    #[init(windows)]
-    _windows: usize,
 }
 
 impl LongOperations {
-    /// The long operations of `harts` harts, with a window of a network interface (`windows` 1) or
-    /// without (0).
+    /// The long operations of `harts` harts, with a window of a network interface (`windows`) or
+    /// without.
     ///
     /// # Panics
     /// As [`CommandDevices::new`].
-    pub fn new(harts: usize, windows: usize) -> Self {
+    pub fn new(harts: usize, windows: bool) -> Self {
         Self::wired(harts, windows)
     }
 }
@@ -153,12 +151,12 @@ impl Logic for LongOperations {
         connect!(self.start_data, self.devices.start_data);
         connect!(self.hold, self.devices.hold);
         connect!(self.access, self.devices.access);
-        for i in 0..self._windows {
-            connect!(self.window[i], self.devices.window[i]);
-            self.parks[i].next = self.devices.parks[i].val();
-            self.devices.wake[i].next = self.wake[i].val();
-            self.here[i].next = self.devices.here[i].val();
-            self.soon[i].next = self.devices.soon[i].val();
+        if self.window.is_there() {
+            connect!(self.window, self.devices.window);
+            self.parks.next = self.devices.parks.val();
+            self.devices.wake.next = self.wake.val();
+            self.here.next = self.devices.here.val();
+            self.soon.next = self.devices.soon.val();
         }
         connect!(self.cycle, self.devices.cycle);
         connect!(self.doorbell, self.devices.doorbell);

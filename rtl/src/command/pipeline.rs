@@ -44,7 +44,7 @@ pub struct CommandParts {
 ///    stopped hart execute enters in stage I in the place of a fetched one; it is not in the retire
 ///    trace.
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize, windows: usize, compares: usize)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: bool, parts: CommandParts, caches: bool, atomics: bool, windows: bool, compares: bool)]
 pub struct CommandPipeline {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -80,39 +80,39 @@ pub struct CommandPipeline {
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window of the network interface, and whose it is (one element
     /// with a window).
-    #[count(windows)]
-    pub window: Vec<Flipped<WindowSelect>>,
+    #[there(windows)]
+    pub window: Part<Flipped<WindowSelect>>,
     /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
-    #[count(windows)]
-    pub awake: Vec<Signal<Out, Bits<8>>>,
+    #[there(windows)]
+    pub awake: Part<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
-    #[count(atomics)]
-    pub atomic_answer: Vec<AtomicAnswer>,
+    #[there(atomics)]
+    pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: the reservation of a hart ends (one element with atomic
     /// instructions).
-    #[count(atomics)]
-    pub reservation_end: Vec<ReservationEnd>,
+    #[there(atomics)]
+    pub reservation_end: Part<ReservationEnd>,
     /// To and from the channels of user-level interrupts (one element with channels).
-    #[count(channels.min(1))]
-    pub uli: Vec<UliAccess>,
+    #[there(channels > 0)]
+    pub uli: Part<UliAccess>,
     /// The retire trace, if it is there.
-    #[count(traces)]
-    pub trace: Vec<CommandTrace>,
+    #[there(traces)]
+    pub trace: Part<CommandTrace>,
     #[init((0..harts).map(|_| CommandHart::new(windows)).collect())]
     hart: Vec<CommandHart>,
-    #[count(windows)]
-    held: Vec<HeldReads>,
+    #[there(windows)]
+    held: Part<HeldReads>,
     debug: CommandDebug,
     scheduler: HartScheduler,
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
-    #[init(CommandDecode::new(parts.window, compares > 0))]
+    #[init(CommandDecode::new(parts.window, compares))]
     decode: CommandDecode,
-    #[init(CommandExecute::new(windows, compares > 0))]
+    #[init(CommandExecute::new(windows, compares))]
     execute: CommandExecute,
     write: CommandWrite,
     device_turns: HartTurns,
@@ -121,10 +121,10 @@ pub struct CommandPipeline {
     long: LongOperations,
     #[init(StoreBuffer::new(harts))]
     stores: StoreBuffer,
-    #[init((0..atomics).map(|_| CommandAtomics::new(compares > 0)).collect())]
-    atomic: Vec<CommandAtomics>,
-    #[init((0..caches).map(|_| CachedLoads::new(harts, parts.cache_lines)).collect())]
-    cached: Vec<CachedLoads>,
+    #[init(Part::when(atomics, || CommandAtomics::new(compares)))]
+    atomic: Part<CommandAtomics>,
+    #[init(Part::when(caches, || CachedLoads::new(harts, parts.cache_lines)))]
+    cached: Part<CachedLoads>,
     merge: ReadMerge,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
@@ -134,20 +134,6 @@ pub struct CommandPipeline {
     channels: Constant<Bits<4>>,
     #[init(harts)]
     _harts: usize,
-    #[init(channels.min(1))]
-    _ulis: usize,
-    #[init(traces)]
-    _traces: usize,
-    #[init(caches)]
-    _caches: usize,
-    #[init(atomics)]
-    _atomics: usize,
-    #[init(1 - atomics)]
-    _no_atomics: usize,
-    #[init(windows)]
-    _windows: usize,
-    #[init(compares)]
-    _compares: usize,
 }
 
 impl CommandPipeline {
@@ -167,12 +153,10 @@ impl CommandPipeline {
         parts: CommandParts,
     ) -> Self {
         assert!(matches!(harts, 1 | 2 | 4 | 8), "CommandPipeline: {harts} harts, expected 1, 2, 4 or 8");
-        let traces = usize::from(trace);
         assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
-        let (caches, atomics) = (usize::from(parts.cache_lines > 0), usize::from(parts.atomics));
-        let windows = usize::from(parts.window);
-        let compares = usize::from(parts.atomics && parts.compare_and_swap);
-        Self::wired(harts, channels, lines, ways, traces, parts, caches, atomics, windows, compares)
+        let (caches, atomics) = (parts.cache_lines > 0, parts.atomics);
+        let compares = parts.atomics && parts.compare_and_swap;
+        Self::wired(harts, channels, lines, ways, trace, parts, caches, atomics, parts.window, compares)
     }
 }
 
@@ -228,8 +212,8 @@ impl Logic for CommandPipeline {
         if self.execute.redirect_valid.val() & self.execute.redirect_returns.val() {
             redirected = taken | (bits::<8>(1) << self.execute.execute_hart.val());
         }
-        for i in 0..self._windows {
-            ready = ready & !self.held[i].held.val();
+        if self.window.is_there() {
+            ready = ready & !self.held.held.val();
         }
         self.scheduler.ready.next = ready;
         self.scheduler.open.next = open;
@@ -262,11 +246,11 @@ impl Logic for CommandPipeline {
         self.decode.error.next = self.fetch.decode_error.val();
         self.decode.channels.next = self.channels.val();
         self.decode.cached.next = false;
-        for _i in 0..self._caches {
+        if self.cached.is_there() {
             self.decode.cached.next = true;
         }
         let mut has_atomics = false;
-        for _i in 0..self._atomics {
+        if self.atomic_answer.is_there() {
             has_atomics = true;
         }
         self.decode.atomics.next = has_atomics;
@@ -295,20 +279,20 @@ impl Logic for CommandPipeline {
         self.execute.cached.next = false;
         self.execute.cached_value.next = bits::<32>(0);
         let mut filling = bits::<8>(0);
-        for i in 0..self._caches {
-            self.write.hit.next = self.cached[i].hit.val();
+        if self.cached.is_there() {
+            self.write.hit.next = self.cached.hit.val();
             self.execute.cached.next = self.write.takes_cached.val();
-            self.execute.cached_value.next = self.cached[i].value.val();
-            filling = self.cached[i].filling.val();
-            self.cached[i].run.next = self.registers.run.val();
-            self.cached[i].invalidate.next = self.invalidate_data.val();
-            self.cached[i].look_enable.next = self.execute.look_enable.val();
-            self.cached[i].look_hart.next = self.execute.execute_hart.val();
-            self.cached[i].look_address.next = self.execute.look_address.val();
-            self.cached[i].result.next = result;
-            self.cached[i].outcome.next = outcome;
-            connect!(self.read.response, self.cached[i].response);
-            self.cached[i].response.valid.next =
+            self.execute.cached_value.next = self.cached.value.val();
+            filling = self.cached.filling.val();
+            self.cached.run.next = self.registers.run.val();
+            self.cached.invalidate.next = self.invalidate_data.val();
+            self.cached.look_enable.next = self.execute.look_enable.val();
+            self.cached.look_hart.next = self.execute.execute_hart.val();
+            self.cached.look_address.next = self.execute.look_address.val();
+            self.cached.result.next = result;
+            self.cached.outcome.next = outcome;
+            connect!(self.read.response, self.cached.response);
+            self.cached.response.valid.next =
                 self.read.response.valid.val() & !self.read.response.tag.val().get_bit(6);
         }
         // What makes a hart wait: its operation, and the fill of its line
@@ -342,11 +326,11 @@ impl Logic for CommandPipeline {
         self.long.used.next = outcome.live;
         self.long.hold.next = hold;
         connect!(self.access, self.long.access);
-        for i in 0..self._windows {
-            connect!(self.window[i], self.long.window[i]);
-            self.held[i].parks.next = self.long.parks[i].val();
-            self.held[i].here.next = self.long.here[i].val();
-            self.held[i].soon.next = self.long.soon[i].val();
+        if self.window.is_there() {
+            connect!(self.window, self.long.window);
+            self.held.parks.next = self.long.parks.val();
+            self.held.here.next = self.long.here.val();
+            self.held.soon.next = self.long.soon.val();
         }
         connect!(self.cycle, self.long.cycle);
         connect!(self.doorbell, self.long.doorbell);
@@ -411,8 +395,8 @@ impl Logic for CommandPipeline {
             self.hart[h].timer.next = self.long.timer.val().get_bit(h);
             self.hart[h].cycle.next = self.cycle.val();
             self.hart[h].channel_wake.next = false;
-            for k in 0..self._ulis {
-                self.hart[h].channel_wake.next = self.uli[k].wake.val().get_bit(h);
+            if self.uli.is_there() {
+                self.hart[h].channel_wake.next = self.uli.wake.val().get_bit(h);
             }
             self.hart[h].debug_stop.next = self.debug.stop.val().get_bit(h);
             self.hart[h].resume.next = self.debug.resume.val().get_bit(h);
@@ -443,15 +427,15 @@ impl Logic for CommandPipeline {
             }
         }
         let gone = taken | hold | stopped;
-        for i in 0..self._windows {
+        if self.window.is_there() {
             let mut wakes = bits::<8>(0);
             for h in 0..self._harts {
-                wakes = wakes.replace_bit(h, self.hart[h].wake[i].val());
+                wakes = wakes.replace_bit(h, self.hart[h].wake.val());
             }
-            self.held[i].wake.next = wakes;
-            self.long.wake[i].next = wakes;
-            self.held[i].gone.next = gone;
-            self.awake[i].next = running & !(stopped | waiting | self.held[i].held.val());
+            self.held.wake.next = wakes;
+            self.long.wake.next = wakes;
+            self.held.gone.next = gone;
+            self.awake.next = running & !(stopped | waiting | self.held.held.val());
         }
         self.fetch.gone.next = gone;
         self.device_turns.gone.next = gone;
@@ -490,7 +474,7 @@ impl Logic for CommandPipeline {
         connect!(self.fetch.fetch, self.merge.fetch);
         connect!(self.long.read, self.merge.data);
         connect!(self.read, self.merge.memory);
-        for _i in 0..self._no_atomics {
+        if !self.atomic_answer.is_there() {
             connect!(self.line_write, self.stores.write);
         }
         self.long.atomic_busy.next = false;
@@ -498,12 +482,12 @@ impl Logic for CommandPipeline {
         self.long.atomic_hart.next = bits::<3>(0);
         self.long.atomic_value.next = bits::<32>(0);
         self.long.atomic_error.next = false;
-        for i in 0..self._atomics {
-            self.atomic[i].start_valid.next = outcome.atomic;
-            self.atomic[i].start_hart.next = result.hart;
-            self.atomic[i].start_word.next = result.word;
-            self.atomic[i].start_address.next = result.address;
-            self.atomic[i].start_data.next = result.data;
+        if self.atomic_answer.is_there() {
+            self.atomic.start_valid.next = outcome.atomic;
+            self.atomic.start_hart.next = result.hart;
+            self.atomic.start_word.next = result.word;
+            self.atomic.start_address.next = result.address;
+            self.atomic.start_data.next = result.data;
             // What a loop of `lr.w` and `sc.w` does not
             let accesses = result.load
                 | result.store
@@ -514,32 +498,32 @@ impl Logic for CommandPipeline {
                 | result.leave
                 | result.trap_return
                 | (result.word.get_bits::<7>(0) == bits::<7>(0x0f));
-            self.atomic[i].leaves.next = taken | hold;
+            self.atomic.leaves.next = taken | hold;
             if outcome.exception | outcome.restart | (outcome.retire & accesses) {
-                self.atomic[i].leaves.next = taken | hold | (bits::<8>(1) << result.hart);
+                self.atomic.leaves.next = taken | hold | (bits::<8>(1) << result.hart);
             }
-            connect!(self.reservation_end[i], self.atomic[i].end);
-            connect!(self.stores.write, self.atomic[i].store);
-            connect!(self.line_write, self.atomic[i].write);
-            connect!(self.atomic_answer[i], self.atomic[i].atomic_answer);
-            self.long.atomic_busy.next = self.atomic[i].busy.val();
-            self.long.atomic_answer.next = self.atomic[i].answer_valid.val();
-            self.long.atomic_hart.next = self.atomic[i].answer_hart.val();
-            self.long.atomic_value.next = self.atomic[i].answer_value.val();
-            self.long.atomic_error.next = self.atomic[i].answer_error.val();
-            self.atomic[i].answer_ready.next = self.long.atomic_ready.val();
+            connect!(*self.reservation_end, self.atomic.end);
+            connect!(self.stores.write, self.atomic.store);
+            connect!(self.line_write, self.atomic.write);
+            connect!(*self.atomic_answer, self.atomic.atomic_answer);
+            self.long.atomic_busy.next = self.atomic.busy.val();
+            self.long.atomic_answer.next = self.atomic.answer_valid.val();
+            self.long.atomic_hart.next = self.atomic.answer_hart.val();
+            self.long.atomic_value.next = self.atomic.answer_value.val();
+            self.long.atomic_error.next = self.atomic.answer_error.val();
+            self.atomic.answer_ready.next = self.long.atomic_ready.val();
         }
-        for k in 0..self._compares {
-            self.execute.compare_read[k].next = self.atomic[k].compare_read[0].val();
-            self.execute.compare_address[k].next = self.atomic[k].compare_address[0].val();
-            self.atomic[k].compare_value[0].next = self.execute.compare_value[k].val();
+        if self.atomic.compare_read.is_there() {
+            self.execute.compare_read.next = self.atomic.compare_read.val();
+            self.execute.compare_address.next = self.atomic.compare_address.val();
+            self.atomic.compare_value.next = self.execute.compare_value.val();
         }
 
         // User-level interrupts
         self.execute.asked.next = csr_value;
-        for i in 0..self._caches {
+        if self.cached.is_there() {
             if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(0x7c0) {
-                self.execute.asked.next = self.cached[i].uncached.val();
+                self.execute.asked.next = self.cached.uncached.val();
             }
         }
         if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(0x7b2) {
@@ -548,58 +532,58 @@ impl Logic for CommandPipeline {
         self.execute.blocked.next = false;
         self.execute.page_refused.next = false;
         self.execute.interrupted_pc.next = bits::<30>(0);
-        for k in 0..self._ulis {
-            self.uli[k].ask_hart.next = self.execute.execute_hart.val();
-            self.uli[k].ask_channel.next = self.execute.execute_word.val().get_bits::<3>(25);
-            self.uli[k].read_number.next = self.execute.execute_word.val().get_bits::<6>(20);
+        if self.uli.is_there() {
+            self.uli.ask_hart.next = self.execute.execute_hart.val();
+            self.uli.ask_channel.next = self.execute.execute_word.val().get_bits::<3>(25);
+            self.uli.read_number.next = self.execute.execute_word.val().get_bits::<6>(20);
             if self.execute.execute_word.val().get_bits::<6>(26) == bits::<6>(0x20) {
-                self.execute.asked.next = self.uli[k].read_value.val();
+                self.execute.asked.next = self.uli.read_value.val();
             }
             if self.execute.execute_monitor.val() {
-                self.execute.asked.next = self.uli[k].ask_status.val();
+                self.execute.asked.next = self.uli.ask_status.val();
             }
-            self.execute.blocked.next = self.uli[k].blocked.val();
-            self.execute.interrupted_pc.next = self.uli[k].interrupted_pc.val();
-            self.uli[k].hart.next = result.hart;
-            self.uli[k].arm_valid.next = outcome.retire & result.monitor;
-            self.uli[k].arm_channel.next = result.word.get_bits::<3>(25);
-            self.uli[k].arm_scenario.next = result.word.get_bits::<4>(28);
-            self.uli[k].arm_handler.next = result.address.get_bits::<30>(2);
-            self.uli[k].arm_parameter.next = result.data;
-            self.uli[k].leave.next = outcome.retire & result.leave;
-            self.uli[k].trap.next = trapped;
-            self.uli[k].trap_return.next = outcome.retire & result.trap_return;
-            self.uli[k].write_valid.next =
+            self.execute.blocked.next = self.uli.blocked.val();
+            self.execute.interrupted_pc.next = self.uli.interrupted_pc.val();
+            self.uli.hart.next = result.hart;
+            self.uli.arm_valid.next = outcome.retire & result.monitor;
+            self.uli.arm_channel.next = result.word.get_bits::<3>(25);
+            self.uli.arm_scenario.next = result.word.get_bits::<4>(28);
+            self.uli.arm_handler.next = result.address.get_bits::<30>(2);
+            self.uli.arm_parameter.next = result.data;
+            self.uli.leave.next = outcome.retire & result.leave;
+            self.uli.trap.next = trapped;
+            self.uli.trap_return.next = outcome.retire & result.trap_return;
+            self.uli.write_valid.next =
                 outcome.retire & result.csr_write & (result.word.get_bits::<6>(26) == bits::<6>(0x20));
-            self.uli[k].write_number.next = result.word.get_bits::<6>(20);
+            self.uli.write_number.next = result.word.get_bits::<6>(20);
             // funct3 bits 1:0: 1 writes, 2 sets, 3 clears. Nothing is cleared that was not read: an
             // event between stages X and W stays.
-            self.uli[k].write_set.next = result.address;
-            self.uli[k].write_clear.next = bits::<32>(0);
+            self.uli.write_set.next = result.address;
+            self.uli.write_clear.next = bits::<32>(0);
             if result.word.get_bits::<2>(12) == bits::<2>(1) {
-                self.uli[k].write_clear.next = !result.address & result.value;
+                self.uli.write_clear.next = !result.address & result.value;
             }
             if result.word.get_bits::<2>(12) == bits::<2>(3) {
-                self.uli[k].write_set.next = bits::<32>(0);
-                self.uli[k].write_clear.next = result.address & result.value;
+                self.uli.write_set.next = bits::<32>(0);
+                self.uli.write_clear.next = result.address & result.value;
             }
-            self.uli[k].page_valid.next = outcome.retire & result.page;
-            self.uli[k].page.next = result.address;
-            self.execute.page_refused.next = self.uli[k].page_refused.val();
+            self.uli.page_valid.next = outcome.retire & result.page;
+            self.uli.page.next = result.address;
+            self.execute.page_refused.next = self.uli.page_refused.val();
         }
 
-        for i in 0..self._traces {
-            self.trace[i].valid.next = (outcome.retire | outcome.exception) & !result.debug;
-            self.trace[i].hart.next = result.hart;
-            self.trace[i].pc_rdata.next = bit_cast::<32, 30>(result.pc) << 2;
-            self.trace[i].pc_wdata.next = bit_cast::<32, 30>(following_pc) << 2;
-            self.trace[i].insn.next = result.word;
-            self.trace[i].rd.next = result.rd;
-            self.trace[i].rd_wdata.next = self.execute.write_value.val();
-            self.trace[i].mem_addr.next = result.address;
-            self.trace[i].trap.next = outcome.exception;
-            self.trace[i].intr.next = after_trap;
-            self.trace[i].uli.next = after_take;
+        if self.trace.is_there() {
+            self.trace.valid.next = (outcome.retire | outcome.exception) & !result.debug;
+            self.trace.hart.next = result.hart;
+            self.trace.pc_rdata.next = bit_cast::<32, 30>(result.pc) << 2;
+            self.trace.pc_wdata.next = bit_cast::<32, 30>(following_pc) << 2;
+            self.trace.insn.next = result.word;
+            self.trace.rd.next = result.rd;
+            self.trace.rd_wdata.next = self.execute.write_value.val();
+            self.trace.mem_addr.next = result.address;
+            self.trace.trap.next = outcome.exception;
+            self.trace.intr.next = after_trap;
+            self.trace.uli.next = after_take;
         }
     }
 }

@@ -17,7 +17,7 @@ use hermes_hdl::prelude::*;
 ///    its channels or a CSR nothing is delivered; machine interrupts go first.
 /// 3. `hit` of a channel is the event of the writes that it watches.
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: bool, parts: CommandParts)]
 pub struct CommandProcessor {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -43,22 +43,22 @@ pub struct CommandProcessor {
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window of the network interface, and whose it is (one element
     /// with a window).
-    #[count(usize::from(parts.window))]
-    pub window: Vec<Flipped<WindowSelect>>,
+    #[there(parts.window)]
+    pub window: Part<Flipped<WindowSelect>>,
     /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
-    #[count(usize::from(parts.window))]
-    pub awake: Vec<Signal<Out, Bits<8>>>,
+    #[there(parts.window)]
+    pub awake: Part<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub write: LineWrite,
     /// What comes with the answer of an atomic operation (one element with atomic instructions).
-    #[count(usize::from(parts.atomics))]
-    pub atomic_answer: Vec<AtomicAnswer>,
+    #[there(parts.atomics)]
+    pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: the reservation of a hart ends (one element with atomic
     /// instructions).
-    #[count(usize::from(parts.atomics))]
-    pub reservation_end: Vec<ReservationEnd>,
+    #[there(parts.atomics)]
+    pub reservation_end: Part<ReservationEnd>,
     /// To the write monitors: what each channel watches, those of hart 0 first.
     #[count(harts * channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
@@ -66,45 +66,35 @@ pub struct CommandProcessor {
     #[count(harts * channels)]
     pub hit: Vec<Signal<In, Bit>>,
     /// From the thread spawner: slots that are busy (one element with channels, as the next).
-    #[count(channels.min(1))]
-    pub busy_jobs: Vec<Signal<In, Bits<16>>>,
+    #[there(channels > 0)]
+    pub busy_jobs: Part<Signal<In, Bits<16>>>,
     /// From the thread spawner: slots that become free, for one cycle (one element with channels,
     /// as the next).
-    #[count(channels.min(1))]
-    pub freed_jobs: Vec<Signal<In, Bits<16>>>,
+    #[there(channels > 0)]
+    pub freed_jobs: Part<Signal<In, Bits<16>>>,
     /// From the registers: bits of CP_IRQ_PENDING that were set, for one cycle.
-    #[count(channels.min(1))]
-    pub raised: Vec<Signal<In, Bits<32>>>,
+    #[there(channels > 0)]
+    pub raised: Part<Signal<In, Bits<32>>>,
     /// From the command queues: a command is given to the harts, for one cycle (one element with
     /// channels and a window).
-    #[count(channels.min(usize::from(parts.window)))]
-    pub staged: Vec<Signal<In, Bit>>,
+    #[there(channels > 0 && parts.window)]
+    pub staged: Part<Signal<In, Bit>>,
     /// To the thread spawner: SIGNAL.RANGE.
-    #[count(channels.min(1))]
-    pub page: Vec<Flipped<PageMove>>,
+    #[there(channels > 0)]
+    pub page: Part<Flipped<PageMove>>,
     /// The retire trace, if it is there.
-    #[count(traces)]
-    pub trace: Vec<CommandTrace>,
-    #[init(CommandPipeline::new(harts, channels, lines, ways, traces > 0, parts))]
+    #[there(traces)]
+    pub trace: Part<CommandTrace>,
+    #[init(CommandPipeline::new(harts, channels, lines, ways, traces, parts))]
     pipeline: CommandPipeline,
     #[init((0..harts * channels.min(1)).map(|_| UliChannels::new(channels, parts.window)).collect())]
     channels: Vec<UliChannels>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
-    #[init(channels.min(1))]
-    _ulis: usize,
     #[init(harts * channels.min(1))]
     _channel_sets: usize,
     #[init(channels)]
     _channels: usize,
-    #[init(traces)]
-    _traces: usize,
-    #[init(usize::from(parts.atomics))]
-    _atomics: usize,
-    #[init(usize::from(parts.window))]
-    _windows: usize,
-    #[init(channels.min(usize::from(parts.window)))]
-    _staged: usize,
 }
 
 impl CommandProcessor {
@@ -121,7 +111,7 @@ impl CommandProcessor {
         trace: bool,
         parts: CommandParts,
     ) -> Self {
-        Self::wired(harts, channels, lines, ways, usize::from(trace), parts)
+        Self::wired(harts, channels, lines, ways, trace, parts)
     }
 }
 
@@ -137,18 +127,18 @@ impl Logic for CommandProcessor {
         connect!(self.external, self.pipeline.external);
         connect!(self.doorbell, self.pipeline.doorbell);
         connect!(self.access, self.pipeline.access);
-        for i in 0..self._windows {
-            connect!(self.window[i], self.pipeline.window[i]);
-            self.awake[i].next = self.pipeline.awake[i].val();
+        if self.window.is_there() {
+            connect!(self.window, self.pipeline.window);
+            self.awake.next = self.pipeline.awake.val();
         }
         connect!(self.read, self.pipeline.read);
         connect!(self.write, self.pipeline.line_write);
-        for i in 0..self._atomics {
-            connect!(self.atomic_answer[i], self.pipeline.atomic_answer[i]);
-            connect!(self.reservation_end[i], self.pipeline.reservation_end[i]);
+        if self.atomic_answer.is_there() {
+            connect!(self.atomic_answer, self.pipeline.atomic_answer);
+            connect!(self.reservation_end, self.pipeline.reservation_end);
         }
-        for i in 0..self._traces {
-            connect!(self.trace[i], self.pipeline.trace[i]);
+        if self.trace.is_there() {
+            connect!(self.trace, self.pipeline.trace);
         }
 
         // User-level interrupts: at most one hart goes on elsewhere at an edge.
@@ -166,53 +156,53 @@ impl Logic for CommandProcessor {
         self.pipeline.take_hart.next = take_hart;
         self.pipeline.take_pc.next = take_pc;
 
-        for k in 0..self._ulis {
+        if self.page.is_there() {
             let mut value = bits::<32>(0);
             let mut status = bits::<32>(0);
             let mut is_blocked = false;
             let mut interrupted = bits::<30>(0);
             for h in 0..self._channel_sets {
-                if self.pipeline.uli[k].ask_hart.val() == self.number[h].val() {
+                if self.pipeline.uli.ask_hart.val() == self.number[h].val() {
                     value = self.channels[h].read_value.val();
                     status = self.channels[h].ask_status.val();
                     is_blocked = self.channels[h].blocked.val();
                     interrupted = self.channels[h].interrupted_pc.val();
                 }
             }
-            if self.pipeline.uli[k].read_number.val() == bits::<6>(5) {
-                value = bit_cast::<32, 16>(self.busy_jobs[k].val());
+            if self.pipeline.uli.read_number.val() == bits::<6>(5) {
+                value = bit_cast::<32, 16>(self.busy_jobs.val());
             }
-            self.pipeline.uli[k].read_value.next = value;
-            self.pipeline.uli[k].ask_status.next = status;
-            self.pipeline.uli[k].blocked.next = is_blocked;
-            self.pipeline.uli[k].interrupted_pc.next = interrupted;
-            self.page[k].valid.next = self.pipeline.uli[k].page_valid.val();
-            self.page[k].address.next = self.pipeline.uli[k].page.val();
-            self.pipeline.uli[k].page_refused.next = self.page[k].refused.val();
+            self.pipeline.uli.read_value.next = value;
+            self.pipeline.uli.ask_status.next = status;
+            self.pipeline.uli.blocked.next = is_blocked;
+            self.pipeline.uli.interrupted_pc.next = interrupted;
+            self.page.valid.next = self.pipeline.uli.page_valid.val();
+            self.page.address.next = self.pipeline.uli.page.val();
+            self.pipeline.uli.page_refused.next = self.page.refused.val();
             let mut wakes = bits::<8>(0);
             for h in 0..self._channel_sets {
                 wakes = wakes.replace_bit(h, self.channels[h].wake.val());
-                self.channels[h].trap.next = self.pipeline.uli[k].trap.val().get_bit(h);
-                let of_hart = self.pipeline.uli[k].hart.val() == self.number[h].val();
+                self.channels[h].trap.next = self.pipeline.uli.trap.val().get_bit(h);
+                let of_hart = self.pipeline.uli.hart.val() == self.number[h].val();
                 self.channels[h].hold.next = !self.registers.run.val().get_bit(h);
-                self.channels[h].ask_channel.next = self.pipeline.uli[k].ask_channel.val();
-                self.channels[h].read_number.next = self.pipeline.uli[k].read_number.val();
-                self.channels[h].arm_valid.next = of_hart & self.pipeline.uli[k].arm_valid.val();
-                self.channels[h].arm_channel.next = self.pipeline.uli[k].arm_channel.val();
-                self.channels[h].arm_scenario.next = self.pipeline.uli[k].arm_scenario.val();
-                self.channels[h].arm_handler.next = self.pipeline.uli[k].arm_handler.val();
-                self.channels[h].arm_parameter.next = self.pipeline.uli[k].arm_parameter.val();
-                self.channels[h].leave.next = of_hart & self.pipeline.uli[k].leave.val();
-                self.channels[h].trap_return.next = of_hart & self.pipeline.uli[k].trap_return.val();
-                self.channels[h].write_valid.next = of_hart & self.pipeline.uli[k].write_valid.val();
-                self.channels[h].write_number.next = self.pipeline.uli[k].write_number.val();
-                self.channels[h].write_set.next = self.pipeline.uli[k].write_set.val();
-                self.channels[h].write_clear.next = self.pipeline.uli[k].write_clear.val();
+                self.channels[h].ask_channel.next = self.pipeline.uli.ask_channel.val();
+                self.channels[h].read_number.next = self.pipeline.uli.read_number.val();
+                self.channels[h].arm_valid.next = of_hart & self.pipeline.uli.arm_valid.val();
+                self.channels[h].arm_channel.next = self.pipeline.uli.arm_channel.val();
+                self.channels[h].arm_scenario.next = self.pipeline.uli.arm_scenario.val();
+                self.channels[h].arm_handler.next = self.pipeline.uli.arm_handler.val();
+                self.channels[h].arm_parameter.next = self.pipeline.uli.arm_parameter.val();
+                self.channels[h].leave.next = of_hart & self.pipeline.uli.leave.val();
+                self.channels[h].trap_return.next = of_hart & self.pipeline.uli.trap_return.val();
+                self.channels[h].write_valid.next = of_hart & self.pipeline.uli.write_valid.val();
+                self.channels[h].write_number.next = self.pipeline.uli.write_number.val();
+                self.channels[h].write_set.next = self.pipeline.uli.write_set.val();
+                self.channels[h].write_clear.next = self.pipeline.uli.write_clear.val();
                 self.channels[h].take.next = take & (take_hart == self.number[h].val());
-                self.channels[h].freed.next = self.freed_jobs[k].val();
-                self.channels[h].raised.next = self.raised[k].val();
-                for i in 0..self._staged {
-                    self.channels[h].staged[i].next = self.staged[i].val();
+                self.channels[h].freed.next = self.freed_jobs.val();
+                self.channels[h].raised.next = self.raised.val();
+                if self.staged.is_there() {
+                    self.channels[h].staged.next = self.staged.val();
                 }
                 self.channels[h].pc.next = self.pipeline.boundary_pc.val();
                 for c in 0..self._channels {
@@ -220,7 +210,7 @@ impl Logic for CommandProcessor {
                     self.channels[h].event[c].next = self.hit[h * self._channels + c].val();
                 }
             }
-            self.pipeline.uli[k].wake.next = wakes;
+            self.pipeline.uli.wake.next = wakes;
         }
     }
 }

@@ -19,7 +19,7 @@ use hermes_hdl::prelude::*;
 /// | 2 | SIGNAL rs2, imm(rs1) | a store that waits until the hart's earlier stores are acknowledged |
 /// | 3 | SIGNAL.RANGE rd, rs1 | bits 31:20 are 0; rs1 descriptor page |
 #[derive(LogicBlock)]
-#[new(queues: usize)]
+#[new(queues: bool)]
 pub struct SystemDecoder {
     /// The instruction word.
     pub instruction: Signal<In, Bits<32>>,
@@ -62,13 +62,13 @@ pub struct SystemDecoder {
     pub cause: Signal<Out, Bits<5>>,
     map: CsrMap,
     #[init(queues)]
-    _queues: usize,
+    _queues: bool,
 }
 
 impl SystemDecoder {
     /// The decoder; `queues`: there are command queues, and so scenario 11 of EMONITOR.
     pub fn new(queues: bool) -> Self {
-        Self::wired(usize::from(queues))
+        Self::wired(queues)
     }
 }
 
@@ -155,7 +155,7 @@ impl Logic for SystemDecoder {
                 // Scenarios 4 to 15 are reserved, but for 11 with command queues.
                 self.fault.next = self.instruction.val().get_bits::<2>(30).any()
                     | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
-                for _q in 0..self._queues {
+                if self._queues {
                     if self.instruction.val().get_bits::<4>(28) == bits::<4>(11) {
                         self.fault.next =
                             bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val();

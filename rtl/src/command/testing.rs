@@ -188,7 +188,7 @@ impl Memory for AnyOrder {
         let written = written.map(|i| self.writes.swap_remove(i));
         cp.line_write.written.valid.next = written.is_some();
         cp.line_write.written.tag.next = written.map_or(0, |w| w.1).into();
-        for answer in &mut cp.atomic_answer {
+        if let Some(answer) = cp.atomic_answer.get_mut() {
             answer.word.next = u64::from(written.map_or(0, |w| w.2)).into();
             answer.error.next = written.is_some_and(|w| w.3);
         }
@@ -337,7 +337,7 @@ impl Memory for System {
         cp.read.response.error.next = system.read[0].response.error.val();
         cp.line_write.written.valid.next = system.write[0].written.valid.val();
         cp.line_write.written.tag.next = system.write[0].written.tag.val();
-        for answer in &mut cp.atomic_answer {
+        if let Some(answer) = cp.atomic_answer.get_mut() {
             answer.word.next = system.atomic_answer[0].word.val();
             answer.error.next = system.atomic_answer[0].error.val();
         }
@@ -377,7 +377,7 @@ pub struct Registers {
 impl Registers {
     fn before_edge(&mut self, cp: &mut CommandPipeline, memory: &impl Memory, cycle: u64) {
         cp.access.done.next = false;
-        for window in &mut cp.window {
+        if let Some(window) = cp.window.get_mut() {
             window.parks.next = false;
             window.here.next = !self.commands.is_empty();
         }
@@ -389,13 +389,13 @@ impl Registers {
         settle(cp);
         let valid = cp.access.valid.val();
         if valid {
-            let window = cp.window.first().filter(|window| window.of_window.val());
+            let window = cp.window.get().filter(|window| window.of_window.val());
             let stores = memory.has_stores(window.map(|window| window.hart.val().to_u64()));
             assert!(!stores, "cycle {cycle}: an access to a device before a store of its hart is performed");
         }
         self.waited = if valid { self.waited + 1 } else { 0 };
         if valid && self.waited > self.delay {
-            let window = cp.window.first().filter(|window| window.of_window.val());
+            let window = cp.window.get().filter(|window| window.of_window.val());
             let base = window.map_or(0, |window| WINDOW | window.hart.val().to_u32() << 12);
             let (offset, write) = (base + cp.access.address.val().to_u32(), cp.access.write.val());
             let mut old = self.words.get(&offset).copied();
@@ -405,7 +405,7 @@ impl Registers {
                     old = Some(0);
                 }
                 if old.is_none() {
-                    cp.window[0].parks.next = true;
+                    cp.window.parks.next = true;
                     self.withdrawn += 1;
                     self.waited = 0;
                     return;
@@ -477,7 +477,7 @@ impl<M: Memory> Bench<M> {
         self.cp.cycle.next = self.cycle.into();
         self.registers.before_edge(&mut self.cp, &self.memory, self.cycle);
         self.memory.before_edge(&mut self.cp, self.cycle);
-        let trace = &self.cp.trace[0];
+        let trace = &self.cp.trace;
         if trace.valid.val() && !self.cp.reset.next {
             self.retired.push(Retired {
                 cycle: self.cycle,

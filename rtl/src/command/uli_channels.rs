@@ -42,7 +42,7 @@ use hermes_hdl::prelude::*;
 /// | 3 | a bit of CP_IRQ_PENDING is set, also if it was set already | mask of bits |
 /// | 11 | a command of a warp waits for a hart (`staged`; with command queues) | any |
 #[derive(Clone, Debug, LogicBlock)]
-#[new(channels: usize, queues: usize)]
+#[new(channels: usize, queues: bool)]
 pub struct UliChannels {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -79,8 +79,8 @@ pub struct UliChannels {
     /// Bits of CP_IRQ_PENDING that were set, for one cycle.
     pub raised: Signal<In, Bits<32>>,
     /// A command of a warp is given to the harts, for one cycle (one element with command queues).
-    #[count(queues)]
-    pub staged: Vec<Signal<In, Bit>>,
+    #[there(queues)]
+    pub staged: Part<Signal<In, Bit>>,
 
     /// A channel is to be delivered.
     pub deliver: Signal<Out, Bit>,
@@ -154,8 +154,6 @@ pub struct UliChannels {
     word: Vec<Constant<Bits<4>>>,
     #[init(channels)]
     _channels: usize,
-    #[init(queues)]
-    _queues: usize,
 }
 
 impl UliChannels {
@@ -165,7 +163,7 @@ impl UliChannels {
     /// If `channels` is not 1, 2, 4 or 8.
     pub fn new(channels: usize, queues: bool) -> Self {
         assert!(matches!(channels, 1 | 2 | 4 | 8), "UliChannels: {channels} channels, expected 1, 2, 4 or 8");
-        Self::wired(channels, usize::from(queues))
+        Self::wired(channels, queues)
     }
 }
 
@@ -272,8 +270,8 @@ impl Logic for UliChannels {
                 | ((self.scenario[c].q.val() == bits::<4>(2))
                     & (self.freed.val() & parameter.get_bits::<16>(0)).any())
                 | ((self.scenario[c].q.val() == bits::<4>(3)) & (self.raised.val() & parameter).any());
-            for q in 0..self._queues {
-                happens = happens || ((self.scenario[c].q.val() == bits::<4>(11)) & self.staged[q].val());
+            if self.staged.is_there() {
+                happens = happens || ((self.scenario[c].q.val() == bits::<4>(11)) & self.staged.val());
             }
             let fires = happens & !of_before;
             if self.take.val() & self.lowest.one_hot.val().get_bit(c) {
@@ -413,7 +411,7 @@ mod tests {
             unit.freed.next = freed.into();
             unit.raised.next = raised.into();
             let staged = random.gen_bool(0.05);
-            unit.staged[0].next = staged;
+            unit.staged.next = staged;
             // Stage W holds one instruction.
             let leave = !arm && random.gen_bool(0.05);
             let write = !arm && !leave && random.gen_bool(0.05);

@@ -94,7 +94,7 @@ impl Bench {
             self.contents.write(cp.write.line.val().to_u32(), cp.write.data.val(), strobe);
             self.writes.push_back((self.cycle, cp.write.tag.val().to_u64()));
         }
-        let trace = &cp.trace[0];
+        let trace = &cp.trace;
         if trace.valid.val() && !cp.reset.next {
             self.retired.push((
                 trace.pc_rdata.val().to_u32(),

@@ -36,7 +36,7 @@ pub struct FaultRecord {
 /// 4. With network functions `taken` reports each record in the cycle after it was taken, with the
 ///    function that its core had then.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, jobs: usize, functions: usize)]
+#[new(cores: usize, spawns: bool, functions: bool)]
 pub struct FaultCollector {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -50,64 +50,52 @@ pub struct FaultCollector {
     pub registers: FaultRecords,
     /// From each core: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned
     /// threads (only with a thread spawner, as the next).
-    #[count(jobs)]
-    pub fault_job: Vec<Signal<In, WarpJob>>,
+    #[there(spawns)]
+    #[count(cores)]
+    pub fault_job: Part<Vec<Signal<In, WarpJob>>>,
     /// Of the oldest record: the same.
-    #[count(jobs.min(1))]
-    pub oldest_job: Vec<Signal<Out, WarpJob>>,
+    #[there(spawns)]
+    pub oldest_job: Part<Signal<Out, WarpJob>>,
     /// From the owner of the cores: function of each core (only with network functions, as the
     /// next).
-    #[count(functions)]
-    pub core_function: Vec<Signal<In, FunctionIndex>>,
+    #[there(functions)]
+    #[count(cores)]
+    pub core_function: Part<Vec<Signal<In, FunctionIndex>>>,
     /// Function of the oldest record, 0 if there is none.
-    #[count(functions.min(1))]
-    pub oldest_function: Vec<Signal<Out, FunctionIndex>>,
+    #[there(functions)]
+    pub oldest_function: Part<Signal<Out, FunctionIndex>>,
     /// To the counters of the functions.
-    #[count(functions.min(1))]
-    pub taken_fault: Vec<TakenFault>,
+    #[there(functions)]
+    pub taken_fault: Part<TakenFault>,
     arbiter: RoundRobin,
     fifo: SyncFifo<FaultRecord, 5, 6>,
     taken: Register<Bit>,
     record: Register<FaultRecord>,
     drops: Register<Bits<16>>,
     threads: Register<Bits<32>>,
-    #[count(jobs.min(1))]
-    job: Vec<Register<WarpJob>>,
+    #[there(spawns)]
+    job: Part<Register<WarpJob>>,
     /// Beside `fifo`, and as full.
-    #[count(jobs.min(1))]
-    job_fifo: Vec<SyncFifo<WarpJob, 5, 6>>,
-    #[count(functions.min(1))]
-    function: Vec<Register<FunctionIndex>>,
+    #[there(spawns)]
+    job_fifo: Part<SyncFifo<WarpJob, 5, 6>>,
+    #[there(functions)]
+    function: Part<Register<FunctionIndex>>,
     /// Beside `fifo`, and as full.
-    #[count(functions.min(1))]
-    function_fifo: Vec<SyncFifo<FunctionIndex, 5, 6>>,
-    #[init(functions.min(1))]
-    _functions: usize,
+    #[there(functions)]
+    function_fifo: Part<SyncFifo<FunctionIndex, 5, 6>>,
     #[init(cores)]
     _cores: usize,
-    #[init(jobs.min(1))]
-    _spawns: usize,
 }
 
 impl FaultCollector {
-    /// A collector for `cores` cores that run packets alone (`spawns` 0), or packets and spawned
-    /// threads (1).
-    ///
-    /// # Panics
-    /// If `cores` is not 1 to 32, or `spawns` more than 1.
-    pub fn new(cores: usize, spawns: usize) -> Self {
-        assert!(spawns <= 1, "FaultCollector: {spawns} thread spawners, expected 0 or 1");
-        assert!((1..=32).contains(&cores), "FaultCollector: {cores} cores, expected 1 to 32");
-        Self::wired(cores, cores * spawns, 0)
-    }
-
-    /// A collector for `cores` cores that run packets of network functions.
+    /// A collector for `cores` cores that run packets, with `spawns` spawned threads too, with
+    /// `functions` packets of network functions.
     ///
     /// # Panics
     /// If `cores` is not 1 to 32.
-    pub fn with_functions(cores: usize) -> Self {
+    pub fn new(cores: usize, spawns: bool, functions: bool) -> Self {
         assert!((1..=32).contains(&cores), "FaultCollector: {cores} cores, expected 1 to 32");
-        Self::wired(cores, 0, cores)
+        Self::wired(cores, spawns, functions)
     }
 }
 
@@ -167,36 +155,36 @@ impl Logic for FaultCollector {
             self.registers.packet.next = self.fifo.pop_data.val().packet;
         }
 
-        for k in 0..self._functions {
+        if self.core_function.is_there() {
             for i in 0..self._cores {
                 if self.arbiter.grant.val().get_bit(i) {
-                    self.function[k].d.next = self.core_function[i].val();
+                    self.function.d.next = self.core_function[i].val();
                 }
             }
-            self.function_fifo[k].push_valid.next = self.taken.q.val();
-            self.function_fifo[k].push_data.next = self.function[k].q.val();
-            self.function_fifo[k].pop_ready.next = self.registers.pop.val();
-            self.oldest_function[k].next = bits::<3>(0);
-            if self.function_fifo[k].pop_valid.val() {
-                self.oldest_function[k].next = self.function_fifo[k].pop_data.val();
+            self.function_fifo.push_valid.next = self.taken.q.val();
+            self.function_fifo.push_data.next = self.function.q.val();
+            self.function_fifo.pop_ready.next = self.registers.pop.val();
+            self.oldest_function.next = bits::<3>(0);
+            if self.function_fifo.pop_valid.val() {
+                self.oldest_function.next = self.function_fifo.pop_data.val();
             }
-            self.taken_fault[k].valid.next = self.taken.q.val();
-            self.taken_fault[k].function.next = self.function[k].q.val();
-            self.taken_fault[k].threads.next = self.record.q.val().threads;
+            self.taken_fault.valid.next = self.taken.q.val();
+            self.taken_fault.function.next = self.function.q.val();
+            self.taken_fault.threads.next = self.record.q.val().threads;
         }
 
-        for k in 0..self._spawns {
+        if self.fault_job.is_there() {
             for i in 0..self._cores {
                 if self.arbiter.grant.val().get_bit(i) {
-                    self.job[k].d.next = self.fault_job[i].val();
+                    self.job.d.next = self.fault_job[i].val();
                 }
             }
-            self.job_fifo[k].push_valid.next = self.taken.q.val();
-            self.job_fifo[k].push_data.next = self.job[k].q.val();
-            self.job_fifo[k].pop_ready.next = self.registers.pop.val();
-            self.oldest_job[k].next = bits::<5>(0);
-            if self.job_fifo[k].pop_valid.val() {
-                self.oldest_job[k].next = self.job_fifo[k].pop_data.val();
+            self.job_fifo.push_valid.next = self.taken.q.val();
+            self.job_fifo.push_data.next = self.job.q.val();
+            self.job_fifo.pop_ready.next = self.registers.pop.val();
+            self.oldest_job.next = bits::<5>(0);
+            if self.job_fifo.pop_valid.val() {
+                self.oldest_job.next = self.job_fifo.pop_data.val();
             }
         }
     }
@@ -225,7 +213,7 @@ mod tests {
     fn keeps_or_counts_every_record() {
         let mut random = random();
         for cores in [1, 3, 32] {
-            let mut unit = FaultCollector::new(cores, 0);
+            let mut unit = FaultCollector::new(cores, false, false);
             reset!(unit);
             let mut waiting: Vec<Option<FaultRecord>> = vec![None; cores];
             let mut taken: Option<FaultRecord> = None;

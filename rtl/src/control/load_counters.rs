@@ -20,7 +20,7 @@ use hermes_hdl::prelude::*;
 ///    the queue a cycle ago, and the cycles in which it is full are as many.
 /// 4. A high-water mark shows a level two cycles after it.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, spawns: usize, ports: usize)]
+#[new(cores: usize, spawns: bool, ports: bool)]
 pub struct LoadCounters<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -31,8 +31,8 @@ pub struct LoadCounters<const A: usize, const L: usize> {
     /// From the warp issue: a warp starts.
     pub start: Signal<In, Bit>,
     /// It is one of spawned threads (one element with a thread spawner).
-    #[count(spawns)]
-    pub start_spawned: Vec<Signal<In, Bit>>,
+    #[there(spawns)]
+    pub start_spawned: Part<Signal<In, Bit>>,
     /// From the finish arbiter: a warp finished.
     pub finish: Signal<In, Bit>,
     /// From the delay commit queue: a warp commits.
@@ -41,8 +41,8 @@ pub struct LoadCounters<const A: usize, const L: usize> {
     pub tasks: Signal<In, Bits<L>>,
     /// From the packet ports: slots of the ring that packets occupy (one element with packet
     /// ports).
-    #[count(ports)]
-    pub ring: Vec<Signal<In, Bits<32>>>,
+    #[there(ports)]
+    pub ring: Part<Signal<In, Bits<32>>>,
     /// From each core: a data line is found in the data cache.
     #[count(cores)]
     pub line_hit: Vec<Signal<In, Bit>>,
@@ -67,32 +67,26 @@ pub struct LoadCounters<const A: usize, const L: usize> {
     commit_queue_full: Register<Bits<32>>,
     high_tasks: Register<Bits<L>>,
     high_commit_queue: Register<Bits<L>>,
-    #[count(ports)]
-    ring_q: Vec<Register<Bits<32>>>,
-    #[count(ports)]
-    high_ring: Vec<Register<Bits<32>>>,
+    #[there(ports)]
+    ring_q: Part<Register<Bits<32>>>,
+    #[there(ports)]
+    high_ring: Part<Register<Bits<32>>>,
     #[init(Constant::new((1u64 << A).into()))]
     capacity: Constant<Bits<L>>,
     #[init(indices(cores))]
     index: Vec<Constant<Bits<5>>>,
     #[init(cores)]
     _cores: usize,
-    #[init(spawns)]
-    _spawns: usize,
-    #[init(ports)]
-    _ports: usize,
 }
 
 impl<const A: usize, const L: usize> LoadCounters<A, L> {
-    /// The counters of an array of `cores` cores, with a thread spawner or none (`spawns` 1 or 0),
-    /// and with packet ports or none.
+    /// The counters of an array of `cores` cores, with a thread spawner (`spawns`) or none, and
+    /// with packet ports (`ports`) or none.
     ///
     /// # Panics
-    /// If `cores` is not 1 to 32, `spawns` or `ports` more than 1, `A` more than 10 or `L` not
-    /// `A + 1`.
-    pub fn new(cores: usize, spawns: usize, ports: usize) -> Self {
+    /// If `cores` is not 1 to 32, `A` more than 10 or `L` not `A + 1`.
+    pub fn new(cores: usize, spawns: bool, ports: bool) -> Self {
         assert!((1..=32).contains(&cores), "LoadCounters: {cores} cores, expected 1 to 32");
-        assert!(spawns <= 1 && ports <= 1, "LoadCounters: {spawns} spawners, {ports} packet ports");
         assert!(A <= 10 && L == A + 1, "LoadCounters: 2^{A} entries, and a level of {L} bits");
         Self::wired(cores, spawns, ports)
     }
@@ -130,8 +124,8 @@ impl<const A: usize, const L: usize> Logic for LoadCounters<A, L> {
 
         // Delay commit queue
         let mut enters = self.start.val();
-        for k in 0..self._spawns {
-            enters = self.start.val() & !self.start_spawned[k].val();
+        if self.start_spawned.is_there() {
+            enters = self.start.val() & !self.start_spawned.val();
         }
         if enters & !self.commit.val() {
             self.in_queue.d.next = self.in_queue.q.val() + 1;
@@ -157,12 +151,12 @@ impl<const A: usize, const L: usize> Logic for LoadCounters<A, L> {
 
         // Ring
         self.counters.high_ring.next = bits::<32>(0);
-        for k in 0..self._ports {
-            self.ring_q[k].d.next = self.ring[k].val();
-            if self.ring_q[k].q.val() > self.high_ring[k].q.val() {
-                self.high_ring[k].d.next = self.ring_q[k].q.val();
+        if self.ring.is_there() {
+            self.ring_q.d.next = self.ring.val();
+            if self.ring_q.q.val() > self.high_ring.q.val() {
+                self.high_ring.d.next = self.ring_q.q.val();
             }
-            self.counters.high_ring.next = self.high_ring[k].q.val();
+            self.counters.high_ring.next = self.high_ring.q.val();
         }
 
         // Data caches
@@ -197,7 +191,7 @@ mod tests {
 
     /// Random events of an array of three cores, within what it can do, against plain numbers; then
     /// two quiet cycles, in which the last of them count.
-    fn random_run(spawns: usize, ports: usize, rounds: usize) {
+    fn random_run(spawns: bool, ports: bool, rounds: usize) {
         let mut random = random();
         let mut unit = LoadCounters::<3, 4>::new(3, spawns, ports);
         let mut spawned_starts = 0;
@@ -211,13 +205,13 @@ mod tests {
             for cycle in 0..400 {
                 let fills = cycle / 100 % 2 == 0;
                 let start = busy < 20 && random.gen_bool(if fills { 0.6 } else { 0.2 });
-                let spawned = spawns == 1 && (queued == 8 || random.gen_bool(0.3));
+                let spawned = spawns && (queued == 8 || random.gen_bool(0.3));
                 let start = start && (spawned || queued < 8);
                 let finish = busy > 0 && random.gen_bool(0.3);
                 let commit = queued > 0 && random.gen_bool(if fills { 0.1 } else { 0.6 });
                 unit.start.next = start;
-                if spawns == 1 {
-                    unit.start_spawned[0].next = spawned;
+                if spawns {
+                    unit.start_spawned.next = spawned;
                 }
                 unit.finish.next = finish;
                 unit.commit.next = commit;
@@ -228,8 +222,8 @@ mod tests {
                 let tasks = random.gen_range(0..=[8, 2][round % 2]);
                 unit.tasks.next = tasks.into();
                 let ring = u64::from(random.gen::<u32>() >> random.gen_range(0..32));
-                if ports == 1 {
-                    unit.ring[0].next = ring.into();
+                if ports {
+                    unit.ring.next = ring.into();
                     model.high[2] = model.high[2].max(ring);
                 }
                 for core in 0..3 {
@@ -277,20 +271,20 @@ mod tests {
             }
         }
         assert!(model.queue_full > 10 && model.high[1] == 8, "the queue was never full");
-        assert!(spawned_starts > 100 || spawns == 0, "{spawned_starts}");
+        assert!(spawned_starts > 100 || !spawns, "{spawned_starts}");
     }
 
     #[test]
     fn counts_what_happens() {
-        random_run(0, 0, 20);
-        random_run(0, 1, 20);
-        random_run(1, 1, 20);
+        random_run(false, false, 20);
+        random_run(false, true, 20);
+        random_run(true, true, 20);
     }
 
     /// All slots of the largest array are busy for long: nothing is lost at 32 bits.
     #[test]
     fn slot_cycles_have_64_bits() {
-        let mut unit = LoadCounters::<10, 11>::new(32, 0, 0);
+        let mut unit = LoadCounters::<10, 11>::new(32, false, false);
         reset!(unit);
         unit.start.next = true;
         for _ in 0..1024 {

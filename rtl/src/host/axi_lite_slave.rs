@@ -19,7 +19,7 @@ use hermes_hdl::prelude::*;
 ///    after the transfer of the (last) request, if nothing is in the way.
 /// 6. While `hold` is high, if it is there, there is no access; the bus goes on.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(holds: usize)]
+#[new(holds: bool)]
 pub struct AxiLiteSlave {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -33,8 +33,8 @@ pub struct AxiLiteSlave {
     /// From the registers.
     pub answer: Flipped<RegisterAnswer>,
     /// No access in this cycle; only if somebody else uses the registers too.
-    #[count(holds)]
-    pub hold: Vec<Signal<In, Bit>>,
+    #[there(holds)]
+    pub hold: Part<Signal<In, Bit>>,
 
     aw_held: Register<Bit>,
     aw_address: Register<Bits<12>>,
@@ -49,17 +49,11 @@ pub struct AxiLiteSlave {
     r_data: Register<Bits<32>>,
     r_response: Register<Bits<2>>,
     read_first: Register<Bit>,
-    #[init(holds)]
-    _holds: usize,
 }
 
 impl AxiLiteSlave {
-    /// A slave that has the registers for itself (`holds` 0), or shares them (1).
-    ///
-    /// # Panics
-    /// If `holds` is more than 1.
-    pub fn new(holds: usize) -> Self {
-        assert!(holds <= 1, "AxiLiteSlave: {holds} signals `hold`, expected 0 or 1");
+    /// A slave that has the registers for itself, or shares them (`holds`).
+    pub fn new(holds: bool) -> Self {
         Self::wired(holds)
     }
 }
@@ -141,8 +135,8 @@ impl Logic for AxiLiteSlave {
         }
         // Without an access the channels only take and give. What stands in data and response of an
         // answer that is not valid does not count.
-        for k in 0..self._holds {
-            if self.hold[k].val() {
+        if self.hold.is_there() {
+            if self.hold.val() {
                 self.request.write.next = false;
                 self.request.read.next = false;
                 self.aw_held.d.next = self.aw_held.q.val() | self.axil.awvalid.val();
@@ -172,16 +166,16 @@ mod tests {
     /// upper half is not known.
     #[test]
     fn random_traffic_reads_what_was_written() {
-        traffic(0);
+        traffic(false);
     }
 
     /// The same, and the registers are in use by somebody else in every third cycle.
     #[test]
     fn no_access_while_held() {
-        traffic(1);
+        traffic(true);
     }
 
-    fn traffic(holds: usize) {
+    fn traffic(holds: bool) {
         let mut random = random();
         let mut unit = AxiLiteSlave::new(holds);
         reset!(unit);
@@ -210,9 +204,9 @@ mod tests {
             unit.axil.bready.next = random.gen_bool(0.5);
             unit.axil.rready.next = random.gen_bool(0.5);
             unit.answer.delay.next = random.gen_bool(0.5);
-            let held = holds == 1 && random.gen_bool(0.33);
-            if holds == 1 {
-                unit.hold[0].next = held;
+            let held = holds && random.gen_bool(0.33);
+            if holds {
+                unit.hold.next = held;
             }
             settle(&mut unit);
             assert!(!held || !(unit.request.read.val() || unit.request.write.val()), "cycle {cycle}");

@@ -143,11 +143,11 @@ fn both_use_the_register_file() {
             access = Some(Want { write: random.gen(), address, data: random.gen::<u32>().into() });
             waited = 0;
         }
-        unit.access[0].valid.next = access.is_some();
+        unit.access.valid.next = access.is_some();
         if let Some(want) = access {
-            unit.access[0].write.next = want.write;
-            unit.access[0].address.next = want.address.into();
-            unit.access[0].data.next = want.data.into();
+            unit.access.write.next = want.write;
+            unit.access.address.next = want.address.into();
+            unit.access.data.next = want.data.into();
         }
         // The host: pushes, and writes and reads of a register.
         if host_writes.is_empty() && random.gen_bool(0.3) {
@@ -166,21 +166,21 @@ fn both_use_the_register_file() {
         }
         unit.tasks.ready.next = random.gen_bool(0.2);
         unit.tasks.level.next = (if random.gen_bool(0.2) { 1024 } else { 7 }).into();
-        unit.spawn[0].spawner.waits.next = random.gen_bool(0.4);
+        unit.spawn.spawner.waits.next = random.gen_bool(0.4);
         settle(&mut unit);
 
         if unit.tasks.valid.val() && unit.tasks.ready.val() {
             taken += 1;
         }
-        let spawner = &unit.spawn[0].spawner;
+        let spawner = &unit.spawn.spawner;
         if spawner.write.val() && !spawner.waits.val() {
             let want = access.expect("only the processor writes SPAWN_DATA");
             assert_eq!((want.address, want.data), (data, spawner.value.val().to_u64()), "cycle {cycle}");
             written += 1;
         }
-        if unit.access[0].done.val() {
+        if unit.access.done.val() {
             let want = access.take().expect("an access is performed that was asked for");
-            let port = &unit.access[0];
+            let port = &unit.access;
             let refused = want.address == nowhere || (want.address == push && want.write);
             assert_eq!(port.known.val(), !refused, "cycle {cycle}: {want:?}");
             match (want.address == mine, want.write) {

@@ -67,7 +67,7 @@ pub enum AtomicState {
 ///    without a write of the bank, and the line does not become dirty. Reservations end as by any
 ///    other write.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, reserving: usize, number: usize, banks: usize, patience: usize, network: usize, networks: usize, compares: usize, values: usize, reservations: usize)]
+#[new(cores: usize, reserving: usize, number: usize, banks: usize, patience: usize, network: usize, networks: bool, compares: bool, values: bool, reservations: usize)]
 pub struct L2Atomics {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -97,8 +97,8 @@ pub struct L2Atomics {
     pub atomic_answer: Flipped<AtomicAnswer>,
     /// Of an atomic operation of 64 bits: the upper half of the value (one element with a network
     /// interface).
-    #[count(networks)]
-    pub written_word_high: Vec<Signal<Out, Bits<32>>>,
+    #[there(networks)]
+    pub written_word_high: Part<Signal<Out, Bits<32>>>,
 
     // Between the banks
     /// A thread executed `lr.w` or `sc.w` here in the cycle before.
@@ -146,20 +146,20 @@ pub struct L2Atomics {
     index: Vec<Constant<Bits<5>>>,
 
     /// The value to compare with, of 64 bits the lower half.
-    #[count(values)]
-    compare: Vec<Register<Bits<32>>>,
+    #[there(values)]
+    compare: Part<Register<Bits<32>>>,
 
     // Of operations of 64 bits
-    #[count(networks)]
-    operand_high: Vec<Register<Bits<32>>>,
-    #[count(networks)]
-    compare_high: Vec<Register<Bits<32>>>,
-    #[count(networks)]
-    word_high: Vec<Register<Bits<32>>>,
-    #[count(networks)]
-    select_high: Vec<WordSelect>,
-    #[init((0..networks).map(|_| Constant::new((network as u64).into())).collect())]
-    network: Vec<Constant<Bits<5>>>,
+    #[there(networks)]
+    operand_high: Part<Register<Bits<32>>>,
+    #[there(networks)]
+    compare_high: Part<Register<Bits<32>>>,
+    #[there(networks)]
+    word_high: Part<Register<Bits<32>>>,
+    #[there(networks)]
+    select_high: Part<WordSelect>,
+    #[init(Part::when(networks, || Constant::new((network as u64).into())))]
+    network: Part<Constant<Bits<5>>>,
 
     select: WordSelect,
     alu: AtomicAlu,
@@ -173,12 +173,8 @@ pub struct L2Atomics {
     _reserving: usize,
     #[init(reservations)]
     _reservations: usize,
-    #[init(networks)]
-    _networks: usize,
     #[init(compares)]
-    _compares: usize,
-    #[init(values)]
-    _values: usize,
+    _compares: bool,
 }
 
 impl L2Atomics {
@@ -205,10 +201,9 @@ impl L2Atomics {
             network.is_none_or(|network| network < cores),
             "L2Atomics: network interface {network:?}, expected one of {cores} requesters"
         );
-        let networks = usize::from(network.is_some());
-        let reserving = cores - networks;
+        let networks = network.is_some();
+        let reserving = cores - usize::from(networks);
         let network = network.unwrap_or(0);
-        let (compares, values) = (usize::from(compares), networks.max(usize::from(compares)));
         Self::wired(
             cores,
             reserving,
@@ -218,7 +213,7 @@ impl L2Atomics {
             network,
             networks,
             compares,
-            values,
+            networks || compares,
             reservations,
         )
     }
@@ -238,21 +233,21 @@ impl Logic for L2Atomics {
         let asks = (self.state.q.val() == AtomicState::Here) && self.stale.q.val();
         let mut wide = false;
         let mut keeps = false;
-        for k in 0..self._networks {
-            wide = self.requester.q.val() == self.network[k].val();
+        if self.written_word_high.is_there() {
+            wide = self.requester.q.val() == self.network.val();
             // A compare that fails, or an `amoor.w` with operand 0.
             if wide {
                 keeps = (self.operation.q.val() != bits::<5>(0))
-                    && ((self.word.q.val() != self.compare[k].q.val())
-                        || (self.word_high[k].q.val() != self.compare_high[k].q.val()));
+                    && ((self.word.q.val() != self.compare.q.val())
+                        || (self.word_high.q.val() != self.compare_high.q.val()));
             } else {
                 keeps = (self.operation.q.val() == bits::<5>(8)) && !self.operand.q.val().any();
             }
         }
         let mut fails = wide && keeps;
-        for k in 0..self._compares {
+        if self._compares {
             if !wide && (self.operation.q.val() == bits::<5>(5)) {
-                keeps = self.word.q.val() != self.compare[k].q.val();
+                keeps = self.word.q.val() != self.compare.q.val();
                 fails = keeps;
             }
         }
@@ -311,19 +306,19 @@ impl Logic for L2Atomics {
         for i in 0..16 {
             self.result.x[i].next = self.alu.result.val();
         }
-        for k in 0..self._networks {
-            self.select_high[k].enable.next = true;
-            self.select_high[k].line.next = self.bank_response.data.val();
-            self.select_high[k].index.next = self.word_number.q.val().replace_bit(0, true);
-            self.written_word_high[k].next = self.word_high[k].q.val();
+        if self.written_word_high.is_there() {
+            self.select_high.enable.next = true;
+            self.select_high.line.next = self.bank_response.data.val();
+            self.select_high.index.next = self.word_number.q.val().replace_bit(0, true);
+            self.written_word_high.next = self.word_high.q.val();
             // The lower half is that of an operation of 32 bits, whose carry is a sum below an
             // addend.
-            let mut sum_high = self.word_high[k].q.val() + self.operand_high[k].q.val();
+            let mut sum_high = self.word_high.q.val() + self.operand_high.q.val();
             if self.alu.result.val() < self.word.q.val() {
-                sum_high = self.word_high[k].q.val() + self.operand_high[k].q.val() + bits::<32>(1);
+                sum_high = self.word_high.q.val() + self.operand_high.q.val() + bits::<32>(1);
             }
             if self.operation.q.val() != bits::<5>(0) {
-                sum_high = self.operand_high[k].q.val();
+                sum_high = self.operand_high.q.val();
             }
             if wide {
                 for i in 0..8 {
@@ -374,12 +369,12 @@ impl Logic for L2Atomics {
             self.slot.d.next = self.request.data.val().get_bits::<5>(32);
             self.operation.d.next = self.request.data.val().get_bits::<5>(48);
             self.word_number.d.next = self.request.data.val().get_bits::<4>(53);
-            for k in 0..self._networks {
-                self.operand_high[k].d.next = self.request.data.val().get_bits::<32>(64);
-                self.compare_high[k].d.next = self.request.data.val().get_bits::<32>(128);
+            if self.written_word_high.is_there() {
+                self.operand_high.d.next = self.request.data.val().get_bits::<32>(64);
+                self.compare_high.d.next = self.request.data.val().get_bits::<32>(128);
             }
-            for k in 0..self._values {
-                self.compare[k].d.next = self.request.data.val().get_bits::<32>(96);
+            if self.compare.is_there() {
+                self.compare.d.next = self.request.data.val().get_bits::<32>(96);
             }
         }
         if passes
@@ -394,8 +389,8 @@ impl Logic for L2Atomics {
             self.state.d.next = AtomicState::Here;
             self.word.d.next = self.select.word.val();
             self.error.d.next = self.bank_response.error.val();
-            for k in 0..self._networks {
-                self.word_high[k].d.next = self.select_high[k].word.val();
+            if self.written_word_high.is_there() {
+                self.word_high.d.next = self.select_high.word.val();
             }
         }
         if self.state.q.val() == AtomicState::Here {

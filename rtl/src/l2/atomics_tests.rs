@@ -129,7 +129,7 @@ impl Bench {
                     let error = self.uut.atomic_answer.error.val();
                     let mut value = self.uut.atomic_answer.word.val().to_u64();
                     if atomic.wide.is_some() {
-                        value |= self.uut.written_word_high[0].val().to_u64() << 32;
+                        value |= self.uut.written_word_high.val().to_u64() << 32;
                     }
                     self.check(&atomic, &found, value, error);
                     let thread = (by, atomic.slot, atomic.lane);

@@ -34,7 +34,7 @@ use hermes_hdl::prelude::*;
 ///    fetched line is chosen in one cycle and taken in the next, one in two cycles at most. It is
 ///    for a high clock: each part is shorter than both in one cycle.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: usize, look_up_cycles: usize)]
+#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: bool, look_up_cycles: usize)]
 pub struct L2Bank {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -67,14 +67,14 @@ pub struct L2Bank {
     pub busy: Signal<Out, Bit>,
 
     /// Which lines are locked (one element with locks, as the next two).
-    #[count(locks)]
-    pub rings: Vec<LockedRings>,
+    #[there(locks)]
+    pub rings: Part<LockedRings>,
     /// In the cycle before, a write was refused the lock.
-    #[count(locks)]
-    pub lock_refused: Vec<Signal<Out, Bit>>,
+    #[there(locks)]
+    pub lock_refused: Part<Signal<Out, Bit>>,
     /// In the cycle before, a lock ended by misses in its set.
-    #[count(locks)]
-    pub lock_expired: Vec<Signal<Out, Bit>>,
+    #[there(locks)]
+    pub lock_expired: Part<Signal<Out, Bit>>,
 
     #[init(IndexHash::new(sets_log2, skip))]
     hash: IndexHash,
@@ -82,8 +82,8 @@ pub struct L2Bank {
     way: Vec<L2Way>,
     #[init(RamSizedAsync::new(sets_log2))]
     turns: RamSizedAsync<2>,
-    #[init(network.iter().take(locks).map(|sizes| L2Lock::new(ways, sets_log2, *sizes)).collect())]
-    lock: Vec<L2Lock>,
+    #[init(lock(network.filter(|_| locks), ways, sets_log2))]
+    lock: Part<L2Lock>,
     #[init(RamSizedBytes::new(lines.ilog2() as usize))]
     data: RamSizedBytes,
     #[init(L2Fetches::new(numbers))]
@@ -135,10 +135,13 @@ pub struct L2Bank {
 
     #[init(ways)]
     _ways: usize,
-    #[init(locks)]
-    _locks: usize,
     #[init(look_up_cycles)]
     _look_up_cycles: usize,
+}
+
+/// The locks of a bank that has some.
+fn lock(network: Option<NetworkSizes>, ways: usize, sets_log2: usize) -> Part<L2Lock> {
+    network.map_or_else(Part::absent, |sizes| Part::when(true, || L2Lock::new(ways, sets_log2, sizes)))
 }
 
 impl L2Bank {
@@ -162,7 +165,7 @@ impl L2Bank {
         assert!(lines / ways >= 2, "L2Bank: {lines} lines in {ways} ways are less than two sets");
         let sets = lines / ways;
         let sets_log2 = sets.ilog2() as usize;
-        let locks = usize::from(network.is_some() && ways > 1);
+        let locks = network.is_some() && ways > 1;
         Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks, look_up_cycles)
     }
 }
@@ -250,15 +253,15 @@ impl Logic for L2Bank {
             }
         }
 
-        for k in 0..self._locks {
-            connect!(self.rings[k], self.lock[k].rings);
-            self.lock[k].set.next = set;
-            self.lock[k].turn.next = turn;
+        if self.rings.is_there() {
+            connect!(*self.rings, self.lock.rings);
+            self.lock.set.next = set;
+            self.lock.turn.next = turn;
             for i in 0..self._ways {
-                connect!(self.way[i].place, self.lock[k].place[i]);
+                connect!(self.way[i].place, self.lock.place[i]);
             }
-            victim = self.lock[k].victim.val();
-            victim_changed = self.lock[k].victim_changed.val();
+            victim = self.lock.victim.val();
+            victim_changed = self.lock.victim_changed.val();
         }
 
         // Fetched lines and lines that were hit alternate at the queue of responses.
@@ -346,18 +349,18 @@ impl Logic for L2Bank {
             self.way[i].acknowledged_set.next = self.stores.done_place.val();
             self.way[i].acknowledged_toggle.next = self.stores.done_toggle.val();
         }
-        for k in 0..self._locks {
-            self.lock[k].line.next = self.request.line.val();
-            self.lock[k].requester.next = self.request.requester.val();
-            self.lock[k].phase.next = self.request.strobe.val().get_bit(1);
-            self.lock[k].way.next = used_way;
-            self.lock[k].written.next = write_hit || write_miss;
-            self.lock[k].read.next = read_hit;
-            self.lock[k].missed.next = read_miss || write_miss;
-            self.lock[k].drop.next = drops;
-            self.lock[k].clear.next = self.clearing.q.val() || (walk_on && self.walk_drops.q.val());
-            self.lock_refused[k].next = self.lock[k].refused.val();
-            self.lock_expired[k].next = self.lock[k].expired.val();
+        if self.rings.is_there() {
+            self.lock.line.next = self.request.line.val();
+            self.lock.requester.next = self.request.requester.val();
+            self.lock.phase.next = self.request.strobe.val().get_bit(1);
+            self.lock.way.next = used_way;
+            self.lock.written.next = write_hit || write_miss;
+            self.lock.read.next = read_hit;
+            self.lock.missed.next = read_miss || write_miss;
+            self.lock.drop.next = drops;
+            self.lock.clear.next = self.clearing.q.val() || (walk_on && self.walk_drops.q.val());
+            self.lock_refused.next = self.lock.refused.val();
+            self.lock_expired.next = self.lock.expired.val();
         }
         self.turns.write_enable.next = self.clearing.q.val() || read_miss || write_miss;
         self.turns.write_address.next = set;

@@ -143,7 +143,7 @@ impl MemorySizes {
 ///    `maintenance.l2_invalidate` (one cycle) also invalidates all lines. `l2_busy` is high from
 ///    this cycle on until the last of them is acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, reserving: usize, skip: usize, watched: usize, networks: usize, taps: usize, folds: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, reserving: usize, skip: usize, watched: usize, networks: bool, taps: usize, folds: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -164,8 +164,8 @@ pub struct MemorySystem {
     pub reservation_end: Vec<Flipped<ReservationEnd>>,
     /// To the network interface: the upper half of the value of an atomic operation (one element
     /// with a network interface).
-    #[count(networks)]
-    pub written_high: Vec<Signal<Out, Bits<32>>>,
+    #[there(networks)]
+    pub written_high: Part<Signal<Out, Bits<32>>>,
     /// Of each requester.
     #[count(sizes.requesters)]
     pub counters: Vec<L2Counters>,
@@ -177,8 +177,8 @@ pub struct MemorySystem {
     pub hit: Vec<Signal<Out, Bit>>,
 
     /// The line lock (one element with a network interface).
-    #[count(networks)]
-    pub line_lock: Vec<LineLock>,
+    #[there(networks)]
+    pub line_lock: Part<LineLock>,
     /// From each bank to the cores: a line was written (with a network interface).
     #[count(folds)]
     pub written_line: Vec<WrittenLine>,
@@ -206,12 +206,12 @@ pub struct MemorySystem {
     channel: Vec<MemoryChannel>,
     #[init(monitors(sizes, watchers))]
     monitor: Vec<WriteMonitor>,
-    #[init(sizes.network.iter().map(|n| RingWindow::new(n.rings_log2, n.areas_log2)).collect())]
-    rings: Vec<RingWindow>,
-    #[count(networks)]
-    refused_count: Vec<Register<Bits<32>>>,
-    #[count(networks)]
-    expired_count: Vec<Register<Bits<32>>>,
+    #[init(ring_window(sizes))]
+    rings: Part<RingWindow>,
+    #[there(networks)]
+    refused_count: Part<Register<Bits<32>>>,
+    #[there(networks)]
+    expired_count: Part<Register<Bits<32>>>,
     read_count: Register<Bits<32>>,
     write_count: Register<Bits<32>>,
     #[init(sizes.requesters)]
@@ -234,8 +234,6 @@ pub struct MemorySystem {
     _atomic_monitors: usize,
     #[init(watched)]
     _watched: usize,
-    #[init(networks)]
-    _networks: usize,
     #[init(vec![IndexHash::new(8, 0); folds])]
     fold: Vec<IndexHash>,
     #[count(folds)]
@@ -248,7 +246,7 @@ pub struct MemorySystem {
     _taps: usize,
     #[init(if watched > 0 { taps } else { 0 })]
     _tapped_monitors: usize,
-    #[init(if networks > 0 && sizes.ways > 1 { sizes.banks } else { 0 })]
+    #[init(if networks && sizes.ways > 1 { sizes.banks } else { 0 })]
     _lock_banks: usize,
     #[init(sizes.channels)]
     _channels: usize,
@@ -273,6 +271,12 @@ fn monitors(sizes: MemorySizes, watchers: Watchers) -> Vec<WriteMonitor> {
     let Watchers { requester, harts, channels } = watchers;
     let count = if harts * channels > 0 { sizes.banks } else { 0 };
     (0..count).map(|_| WriteMonitor::new(requester, harts, channels)).collect()
+}
+
+/// Where the command rings of a network interface lie, if there is one.
+fn ring_window(sizes: MemorySizes) -> Part<RingWindow> {
+    let window = |network: NetworkSizes| RingWindow::new(network.rings_log2, network.areas_log2);
+    sizes.network.map_or_else(Part::absent, |network| Part::when(true, || window(network)))
 }
 
 impl MemorySystem {
@@ -301,9 +305,9 @@ impl MemorySystem {
         let reserving = atomic_requesters - usize::from(sizes.network.is_some());
         let skip = banks.ilog2() as usize;
         let watched = watchers.harts * watchers.channels;
-        let networks = usize::from(sizes.network.is_some());
+        let networks = sizes.network.is_some();
         let taps = if sizes.network.is_some_and(|network| network.queues) { banks } else { 0 };
-        let folds = networks * banks;
+        let folds = if networks { banks } else { 0 };
         Self::wired(sizes, watchers, numbers, words, reserving, skip, watched, networks, taps, folds)
     }
 }
@@ -403,29 +407,29 @@ impl Logic for MemorySystem {
                 & self.bank[b].request.ready.val()
                 & !(self.atomics[b].bank.strobe.val().get_bit(1) & self.tap[b].hold.val());
         }
-        for k in 0..self._networks {
+        if self.written_high.is_there() {
             for b in 0..self._atomic_banks {
-                self.responses.bank_written_high[b].next = self.atomics[b].written_word_high[k].val();
+                self.responses.bank_written_high[b].next = self.atomics[b].written_word_high.val();
             }
-            self.written_high[k].next = self.responses.written_high[k].val();
-            self.rings[k].area_log2.next = self.line_lock[k].area_log2.val();
-            let mut refused_sum = self.refused_count[k].q.val();
-            let mut expired_sum = self.expired_count[k].q.val();
+            self.written_high.next = self.responses.written_high.val();
+            self.rings.area_log2.next = self.line_lock.area_log2.val();
+            let mut refused_sum = self.refused_count.q.val();
+            let mut expired_sum = self.expired_count.q.val();
             for b in 0..self._lock_banks {
-                self.bank[b].rings[k].enable.next = self.line_lock[k].enable.val();
-                self.bank[b].rings[k].base.next = self.line_lock[k].base.val();
-                self.bank[b].rings[k].mask.next = self.rings[k].mask.val();
-                if self.bank[b].lock_refused[k].val() {
+                self.bank[b].rings.enable.next = self.line_lock.enable.val();
+                self.bank[b].rings.base.next = self.line_lock.base.val();
+                self.bank[b].rings.mask.next = self.rings.mask.val();
+                if self.bank[b].lock_refused.val() {
                     refused_sum = refused_sum + 1;
                 }
-                if self.bank[b].lock_expired[k].val() {
+                if self.bank[b].lock_expired.val() {
                     expired_sum = expired_sum + 1;
                 }
             }
-            self.refused_count[k].d.next = refused_sum;
-            self.expired_count[k].d.next = expired_sum;
-            self.line_lock[k].refused.next = self.refused_count[k].q.val();
-            self.line_lock[k].expired.next = self.expired_count[k].q.val();
+            self.refused_count.d.next = refused_sum;
+            self.expired_count.d.next = expired_sum;
+            self.line_lock.refused.next = self.refused_count.q.val();
+            self.line_lock.expired.next = self.expired_count.q.val();
         }
         for i in 0..self._answers_with_words {
             connect!(self.atomic_answer[i], self.responses.atomic_answer[i]);

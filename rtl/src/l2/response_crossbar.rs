@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 4. With a network interface, the answers of its requester carry a second word: the upper half of
 ///    a value of 64 bits.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(requesters: usize, banks: usize, words: usize, word_banks: usize, network: usize, high_banks: usize, highs: usize)]
+#[new(requesters: usize, banks: usize, words: usize, word_banks: usize, network: usize, high_banks: usize, highs: bool)]
 pub struct ResponseCrossbar {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -46,8 +46,8 @@ pub struct ResponseCrossbar {
     pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
     /// To the network interface: the upper half of the value (one element with a network
     /// interface).
-    #[count(highs)]
-    pub written_high: Vec<Signal<Out, Bits<32>>>,
+    #[there(highs)]
+    pub written_high: Part<Signal<Out, Bits<32>>>,
     /// Of each requester.
     #[count(requesters)]
     pub counters: Vec<L2Counters>,
@@ -75,8 +75,8 @@ pub struct ResponseCrossbar {
     done_word: Vec<Register<Bits<32>>>,
     #[count(words)]
     done_error: Vec<Register<Bit>>,
-    #[count(highs)]
-    done_high: Vec<Register<Bits<32>>>,
+    #[there(highs)]
+    done_high: Part<Register<Bits<32>>>,
     #[count(requesters)]
     hit_count: Vec<Register<Bits<32>>>,
     #[count(requesters)]
@@ -93,8 +93,6 @@ pub struct ResponseCrossbar {
     _words: usize,
     #[init(network)]
     _network: usize,
-    #[init(highs)]
-    _highs: usize,
 }
 
 impl ResponseCrossbar {
@@ -114,7 +112,7 @@ impl ResponseCrossbar {
             "ResponseCrossbar: network interface {network:?}, expected one of {requesters} requesters"
         );
         let (word_banks, words) = if words { (banks, requesters) } else { (0, 0) };
-        let (high_banks, highs) = if network.is_some() { (banks, 1) } else { (0, 0) };
+        let (high_banks, highs) = if network.is_some() { (banks, true) } else { (0, false) };
         Self::wired(requesters, banks, words, word_banks, network.unwrap_or(0), high_banks, highs)
     }
 }
@@ -198,13 +196,13 @@ impl Logic for ResponseCrossbar {
             self.atomic_answer[i].word.next = self.done_word[i].q.val();
             self.atomic_answer[i].error.next = self.done_error[i].q.val();
         }
-        for k in 0..self._highs {
+        if self.written_high.is_there() {
             for b in 0..self._banks {
-                if self.written_arbiter[k + self._network].grant.val().get_bit(b) {
-                    self.done_high[k].d.next = self.bank_written_high[b].val();
+                if self.written_arbiter[self._network].grant.val().get_bit(b) {
+                    self.done_high.d.next = self.bank_written_high[b].val();
                 }
             }
-            self.written_high[k].next = self.done_high[k].q.val();
+            self.written_high.next = self.done_high.q.val();
         }
     }
 }

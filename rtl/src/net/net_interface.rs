@@ -30,7 +30,7 @@ use hermes_hdl::prelude::*;
 ///    lines written ([`CommandQueues`]).
 /// 7. To memory it is one requester. Else it writes and reads in regions alone ([`RegionTable`]).
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: InterfaceSizes, windows: usize, owners_log2: usize)]
+#[new(sizes: InterfaceSizes, windows: bool, owners_log2: usize)]
 pub struct NetInterface {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -43,17 +43,18 @@ pub struct NetInterface {
     /// Frames for peers.
     pub tx: StreamOut,
     /// From and to the window of the command processor (one element with one).
-    #[count(windows)]
-    pub window: Vec<WindowPosts>,
+    #[there(windows)]
+    pub window: Part<WindowPosts>,
     /// To its staging buffers.
-    #[count(windows)]
-    pub stage: Vec<CommandStage>,
+    #[there(windows)]
+    pub stage: Part<CommandStage>,
     /// From the banks of the L2 (with a command processor).
-    #[count(windows * sizes.banks)]
-    pub tap: Vec<WriteTap>,
+    #[there(windows)]
+    #[count(sizes.banks)]
+    pub tap: Part<Vec<WriteTap>>,
     /// Harts of the command processor that are at work.
-    #[count(windows)]
-    pub awake: Vec<Signal<In, Bits<8>>>,
+    #[there(windows)]
+    pub awake: Part<Signal<In, Bits<8>>>,
     /// To memory.
     pub write: LineWrite,
     /// To memory.
@@ -83,14 +84,12 @@ pub struct NetInterface {
     receiver: Receiver,
     writer: PayloadWriter,
     counters: NetCounters,
-    #[init((0..windows).map(|_| CommandQueues::new(sizes.banks, sizes.rings_log2, sizes.areas_log2, sizes.entries)).collect())]
-    queues: Vec<CommandQueues>,
+    #[init(Part::when(windows, || CommandQueues::new(sizes.banks, sizes.rings_log2, sizes.areas_log2, sizes.entries)))]
+    queues: Part<CommandQueues>,
     /// A frame comes that began while `enable` was low: the rest of it is not taken either.
     skips: Register<Bit>,
     /// A frame comes whose first beat was taken.
     inside: Register<Bit>,
-    #[init(windows)]
-    _windows: usize,
     #[init(sizes.banks)]
     _banks: usize,
 }
@@ -138,11 +137,11 @@ impl NetInterface {
     #[must_use]
     pub fn new(sizes: InterfaceSizes) -> Self {
         if sizes.harts == 0 {
-            return Self::wired(sizes, 0, 0);
+            return Self::wired(sizes, false, 0);
         }
         // Owners: the host, the harts, and from 16 on the queues
         let owners = 16 + (1usize << (sizes.rings_log2 + sizes.areas_log2));
-        Self::wired(sizes, 1, owners.next_power_of_two().ilog2() as usize)
+        Self::wired(sizes, true, owners.next_power_of_two().ilog2() as usize)
     }
 }
 
@@ -244,15 +243,15 @@ impl Logic for NetInterface {
         self.posts.window_command.next.owner = bits::<10>(0);
         self.posts.window_command.next.context = bits::<2>(0);
         self.posts.window_command.next.index = bits::<16>(0);
-        for i in 0..self._windows {
-            self.posts.window_valid.next = self.window[i].valid.val();
-            self.posts.window_command.next = self.window[i].command.val();
-            connect!(self.window[i].ready, self.posts.window_ready);
-            self.window[i].enable.next = self.control.enable.val();
-            connect!(self.window[i].completed, self.requester.completed);
-            connect!(self.window[i].owner, self.requester.completed_owner);
-            connect!(self.window[i].context, self.requester.completed_context);
-            connect!(self.window[i].code, self.requester.completed_code);
+        if self.window.is_there() {
+            self.posts.window_valid.next = self.window.valid.val();
+            self.posts.window_command.next = self.window.command.val();
+            connect!(self.window.ready, self.posts.window_ready);
+            self.window.enable.next = self.control.enable.val();
+            connect!(self.window.completed, self.requester.completed);
+            connect!(self.window.owner, self.requester.completed_owner);
+            connect!(self.window.context, self.requester.completed_context);
+            connect!(self.window.code, self.requester.completed_code);
         }
         connect!(self.posts.post_valid, self.requester.post_valid);
         connect!(self.posts.post, self.requester.post);
@@ -374,15 +373,15 @@ impl Logic for NetInterface {
         self.write.strobe.next = self.writer.write.strobe.val();
         self.write.tag.next = self.writer.write.tag.val();
         let operates = self.atomics.write_valid.val();
-        for i in 0..self._windows {
-            notes = self.queues[i].write_valid.val();
+        if self.window.is_there() {
+            notes = self.queues.write_valid.val();
             if notes {
-                self.write.line.next = self.queues[i].write_line.val();
-                self.write.data.next = self.queues[i].write_data.val();
+                self.write.line.next = self.queues.write_line.val();
+                self.write.data.next = self.queues.write_data.val();
                 self.write.strobe.next = bits::<64>(u64::MAX);
                 self.write.tag.next = bits::<6>(0x10);
             }
-            self.queues[i].write_ready.next = self.write.ready.val() && !operates;
+            self.queues.write_ready.next = self.write.ready.val() && !operates;
         }
         self.write.valid.next = operates || notes || self.writer.write.valid.val();
         if operates {
@@ -448,49 +447,48 @@ impl Logic for NetInterface {
         self.control.queues.shown.next.value = bits::<64>(0);
         self.control.queues.shown.next.errors = bits::<128>(0);
         let mut was_fetched = false;
-        for i in 0..self._windows {
-            self.queues[i].control.enable.next = self.control.queues.enable.val();
-            self.queues[i].control.base.next = self.control.queues.base.val();
-            self.queues[i].control.area_log2.next = self.control.queues.area_log2.val();
-            self.queues[i].control.epoch.next = self.control.queues.epoch.val();
-            self.queues[i].control.switch_valid.next = self.control.queues.switch_valid.val();
-            self.queues[i].control.switch_queue.next = self.control.queues.switch_queue.val();
-            self.queues[i].control.switch_on.next = self.control.queues.switch_on.val();
-            self.queues[i].control.show_valid.next = self.control.queues.show_valid.val();
-            self.queues[i].control.show_queue.next = self.control.queues.show_queue.val();
-            self.control.queues.switch_ready.next = self.queues[i].control.switch_ready.val();
-            self.control.queues.switch_refused.next = self.queues[i].control.switch_refused.val();
-            self.control.queues.some_on.next = self.queues[i].control.some_on.val();
-            self.control.queues.show_ready.next = self.queues[i].control.show_ready.val();
-            self.control.queues.shown.next = self.queues[i].control.shown.val();
-            self.control.ready.next = self.requester.ready.val() && self.queues[i].ready.val();
-            connect!(self.stage[i], self.queues[i].stage);
+        if self.window.is_there() {
+            self.queues.control.enable.next = self.control.queues.enable.val();
+            self.queues.control.base.next = self.control.queues.base.val();
+            self.queues.control.area_log2.next = self.control.queues.area_log2.val();
+            self.queues.control.epoch.next = self.control.queues.epoch.val();
+            self.queues.control.switch_valid.next = self.control.queues.switch_valid.val();
+            self.queues.control.switch_queue.next = self.control.queues.switch_queue.val();
+            self.queues.control.switch_on.next = self.control.queues.switch_on.val();
+            self.queues.control.show_valid.next = self.control.queues.show_valid.val();
+            self.queues.control.show_queue.next = self.control.queues.show_queue.val();
+            self.control.queues.switch_ready.next = self.queues.control.switch_ready.val();
+            self.control.queues.switch_refused.next = self.queues.control.switch_refused.val();
+            self.control.queues.some_on.next = self.queues.control.some_on.val();
+            self.control.queues.show_ready.next = self.queues.control.show_ready.val();
+            self.control.queues.shown.next = self.queues.control.shown.val();
+            self.control.ready.next = self.requester.ready.val() && self.queues.ready.val();
+            connect!(*self.stage, self.queues.stage);
             for b in 0..self._banks {
-                connect!(self.tap[b], self.queues[i].tap[b]);
+                connect!(self.tap[b], self.queues.tap[b]);
             }
-            self.requester.completed_ready.next = self.queues[i].completed_ready.val();
+            self.requester.completed_ready.next = self.queues.completed_ready.val();
             let owner = self.requester.completed_owner.val();
-            self.queues[i].completed_valid.next =
-                self.requester.completed.val() && owner.get_bits::<6>(4).any();
-            self.queues[i].completed.next.queue = (owner - bits::<10>(16)).get_bits::<8>(0);
-            self.queues[i].completed.next.context = self.requester.completed_context.val();
-            self.queues[i].completed.next.code = self.requester.completed_code.val();
-            self.queues[i].completed.next.index = self.requester.completed_index.val();
-            self.queues[i].completed.next.has_value = self.requester.completed_result.val();
-            self.queues[i].completed.next.value = self.requester.completed_value.val();
-            if self.queues[i].read_valid.val() {
+            self.queues.completed_valid.next = self.requester.completed.val() && owner.get_bits::<6>(4).any();
+            self.queues.completed.next.queue = (owner - bits::<10>(16)).get_bits::<8>(0);
+            self.queues.completed.next.context = self.requester.completed_context.val();
+            self.queues.completed.next.code = self.requester.completed_code.val();
+            self.queues.completed.next.index = self.requester.completed_index.val();
+            self.queues.completed.next.has_value = self.requester.completed_result.val();
+            self.queues.completed.next.value = self.requester.completed_value.val();
+            if self.queues.read_valid.val() {
                 self.read.valid.next = true;
-                self.read.line.next = self.queues[i].read_line.val();
-                self.read.tag.next = bit_cast::<7, 4>(self.queues[i].read_buffer.val()) | bits::<7>(0x20);
+                self.read.line.next = self.queues.read_line.val();
+                self.read.tag.next = bit_cast::<7, 4>(self.queues.read_buffer.val()) | bits::<7>(0x20);
                 self.reader.read.ready.next = false;
             }
-            self.queues[i].read_ready.next = self.read.ready.val();
-            self.queues[i].response_valid.next =
+            self.queues.read_ready.next = self.read.ready.val();
+            self.queues.response_valid.next =
                 self.read.response.valid.val() && self.read.response.tag.val().get_bit(5);
-            self.queues[i].response_buffer.next = self.read.response.tag.val().get_bits::<4>(0);
-            self.queues[i].response_data.next = self.read.response.data.val();
-            self.queues[i].response_error.next = self.read.response.error.val();
-            was_fetched = self.queues[i].fetched.val();
+            self.queues.response_buffer.next = self.read.response.tag.val().get_bits::<4>(0);
+            self.queues.response_data.next = self.read.response.data.val();
+            self.queues.response_error.next = self.read.response.error.val();
+            was_fetched = self.queues.fetched.val();
         }
 
         // Counters
@@ -526,8 +524,8 @@ impl Logic for NetInterface {
         }
         self.counters.events.next = happened;
         self.counters.awake.next = bits::<8>(0);
-        for i in 0..self._windows {
-            self.counters.awake.next = self.awake[i].val();
+        if self.window.is_there() {
+            self.counters.awake.next = self.awake.val();
         }
         self.events.next = happened;
         connect!(self.control.counter_select, self.counters.select);

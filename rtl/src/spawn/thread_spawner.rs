@@ -21,7 +21,7 @@ pub const COMPLETION_TAG: u8 = 31;
 ///    which go first: `control.waits` holds the registers' write up.
 /// 4. Disabling keeps jobs from being triggered; those that were go on.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, slots: usize, captures: usize)]
+#[new(cores: usize, lanes: usize, slots: usize, captures: bool)]
 pub struct ThreadSpawner {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -46,14 +46,14 @@ pub struct ThreadSpawner {
     /// To the L2: the completion words.
     pub write: LineWrite,
     /// From the command processor: its stores (one element with a command processor, as the next).
-    #[count(captures)]
-    pub store: Vec<StoreTap>,
+    #[there(captures)]
+    pub store: Part<StoreTap>,
     /// From the command processor: SIGNAL.RANGE.
-    #[count(captures)]
-    pub page_move: Vec<PageMove>,
+    #[there(captures)]
+    pub page_move: Part<PageMove>,
     /// The command processor is held: there is no page from the next cycle on.
-    #[count(captures)]
-    pub hold: Vec<Signal<In, Bit>>,
+    #[there(captures)]
+    pub hold: Part<Signal<In, Bit>>,
     /// Slots that are busy.
     pub busy: Signal<Out, Bits<16>>,
     /// A job is triggered.
@@ -64,8 +64,8 @@ pub struct ThreadSpawner {
     pub trace_complete_valid: Signal<Out, Bit>,
     /// Its slot.
     pub trace_complete_slot: Signal<Out, Bits<4>>,
-    #[init((0..captures).map(|_| SpawnCapture::new(slots)).collect())]
-    capture: Vec<SpawnCapture>,
+    #[init(Part::when(captures, || SpawnCapture::new(slots)))]
+    capture: Part<SpawnCapture>,
     page: SpawnPage,
     order: SpawnOrder,
     #[init(SpawnIssue::new(cores, lanes))]
@@ -78,18 +78,15 @@ pub struct ThreadSpawner {
     rejected: Register<Bits<16>>,
     #[init(Constant::new((slots as u64).into()))]
     slots: Constant<Bits<5>>,
-    #[init(captures)]
-    _captures: usize,
 }
 
 impl ThreadSpawner {
     /// A spawner with `slots` slots for `cores` cores with `lanes` lanes, with a command processor
-    /// whose stores to the descriptor page count (`captures` 1) or without (0).
+    /// whose stores to the descriptor page count (`captures`) or without.
     ///
     /// # Panics
-    /// If `slots` is not 8 or 16, or one of the others not 1 to 32, or `captures` more than 1.
-    pub fn new(cores: usize, lanes: usize, slots: usize, captures: usize) -> Self {
-        assert!(captures <= 1, "ThreadSpawner: {captures} command processors, expected 0 or 1");
+    /// If `slots` is not 8 or 16, or one of the others not 1 to 32.
+    pub fn new(cores: usize, lanes: usize, slots: usize, captures: bool) -> Self {
         assert!(matches!(slots, 8 | 16), "ThreadSpawner: {slots} slots, expected 8 or 16");
         Self::wired(cores, lanes, slots, captures)
     }
@@ -106,20 +103,20 @@ impl Logic for ThreadSpawner {
         let mut partial = false;
         self.control.waits.next = false;
         self.control.base.next = bits::<26>(0);
-        for k in 0..self._captures {
-            connect!(self.store[k], self.capture[k].store);
-            connect!(self.page_move[k], self.capture[k].page);
-            self.capture[k].busy.next = self.jobs.busy.val();
-            self.capture[k].hold.next = self.hold[k].val();
-            self.control.base.next = self.capture[k].base.val();
-            if self.capture[k].word_valid.val() & self.control.enable.val() {
+        if self.store.is_there() {
+            connect!(*self.store, self.capture.store);
+            connect!(*self.page_move, self.capture.page);
+            self.capture.busy.next = self.jobs.busy.val();
+            self.capture.hold.next = self.hold.val();
+            self.control.base.next = self.capture.base.val();
+            if self.capture.word_valid.val() & self.control.enable.val() {
                 self.control.waits.next = true;
                 written = true;
-                wide_slot = self.capture[k].slot.val();
-                word = self.capture[k].word.val();
-                value = self.capture[k].value.val();
+                wide_slot = self.capture.slot.val();
+                word = self.capture.word.val();
+                value = self.capture.value.val();
             }
-            partial = self.capture[k].partial.val() & self.control.enable.val();
+            partial = self.capture.partial.val() & self.control.enable.val();
         }
         let slot = wide_slot.get_bits::<4>(0);
         let there = wide_slot < self.slots.val();
@@ -279,7 +276,7 @@ mod tests {
     #[test]
     fn every_job_is_done_once_and_in_its_turn() {
         let mut random = random();
-        let mut unit = ThreadSpawner::new(CORES as usize, LANES as usize, 16, 0);
+        let mut unit = ThreadSpawner::new(CORES as usize, LANES as usize, 16, false);
         reset!(unit);
         unit.control.enable.next = true;
         let mut page = [[0u32; 8]; 16];
@@ -422,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_disabled_spawner_starts_nothing() {
-        let mut unit = ThreadSpawner::new(1, 4, 8, 0);
+        let mut unit = ThreadSpawner::new(1, 4, 8, false);
         reset!(unit);
         for (enable, slot, starts) in [(false, 3u64, false), (true, 3, true), (true, 8, false)] {
             unit.control.enable.next = enable;

@@ -22,7 +22,7 @@ use hermes_hdl::prelude::*;
 ///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
 ///    rises no more.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(drops: usize, loads: usize)]
+#[new(drops: bool, loads: bool)]
 pub struct Ingress {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -38,14 +38,14 @@ pub struct Ingress {
     pub ring: RingPlaces,
 
     /// Frames that find no slot are dropped. Only of an ingress that drops, as the next.
-    #[count(drops)]
-    pub drop: Vec<Signal<In, Bit>>,
+    #[there(drops)]
+    pub drop: Part<Signal<In, Bit>>,
     /// One was: the cycle after the one in which its last beat was taken.
-    #[count(drops)]
-    pub drop_ended: Vec<Signal<Out, Bit>>,
+    #[there(drops)]
+    pub drop_ended: Part<Signal<Out, Bit>>,
     /// So many were since reset, modulo 2^32.
-    #[count(drops)]
-    pub dropped_full: Vec<Signal<Out, Bits<32>>>,
+    #[there(drops)]
+    pub dropped_full: Part<Signal<Out, Bits<32>>>,
 
     // Frames
     /// Beats of frames.
@@ -77,13 +77,11 @@ pub struct Ingress {
 
     /// To the load counters (one element with them): slots of packets that entered, or that the
     /// host pushed, and that egress has not freed.
-    #[count(loads)]
-    pub occupied: Vec<Signal<Out, Bits<32>>>,
+    #[there(loads)]
+    pub occupied: Part<Signal<Out, Bits<32>>>,
 
-    #[count(drops)]
-    gate: Vec<DropWhenFull>,
-    #[init(drops)]
-    _drops: usize,
+    #[there(drops)]
+    gate: Part<DropWhenFull>,
     builder: LineBuilder,
     window: WriteWindow<6>,
     position: RingPosition,
@@ -98,14 +96,12 @@ pub struct Ingress {
     cut_count: Register<Bits<32>>,
     #[init(Constant::new(u64::MAX.into()))]
     all_bytes: Constant<Bits<64>>,
-    #[init(loads)]
-    _loads: usize,
 }
 
 impl Ingress {
-    /// The unit; with `drops` 1 instead of 0 it can drop frames that find no slot, with `loads` 1
-    /// it has ports for load counters.
-    pub fn new(drops: usize, loads: usize) -> Self {
+    /// The unit; with `drops` it can drop frames that find no slot, with `loads` it has ports for
+    /// load counters.
+    pub fn new(drops: bool, loads: bool) -> Self {
         Self::wired(drops, loads)
     }
 }
@@ -141,21 +137,21 @@ impl Logic for Ingress {
         self.busy.next = in_flight.any() || !self.builder.idle.val();
 
         // A frame that finds no slot is dropped in front of the builder.
-        for i in 0..self._drops {
-            self.gate[i].enable.next = self.enable.val();
-            self.gate[i].on.next = self.drop[i].val();
-            self.gate[i].in_flight.next = in_flight;
-            self.gate[i].limit.next = limit;
-            self.gate[i].done.next = self.builder.done.val();
-            self.gate[i].malformed.next = self.builder.dropped.val();
-            self.gate[i].rx_valid.next = self.rx.tvalid.val();
-            self.gate[i].rx_last.next = self.rx.tlast.val();
-            self.gate[i].pass_ready.next = self.builder.rx.tready.val();
-            self.builder.rx.tvalid.next = self.gate[i].pass_valid.val();
-            self.rx.tready.next = self.gate[i].rx_ready.val();
-            self.busy.next = in_flight.any() || !self.builder.idle.val() || self.gate[i].dropping.val();
-            self.drop_ended[i].next = self.gate[i].ended.val();
-            self.dropped_full[i].next = self.gate[i].dropped.val();
+        if self.drop.is_there() {
+            self.gate.enable.next = self.enable.val();
+            self.gate.on.next = self.drop.val();
+            self.gate.in_flight.next = in_flight;
+            self.gate.limit.next = limit;
+            self.gate.done.next = self.builder.done.val();
+            self.gate.malformed.next = self.builder.dropped.val();
+            self.gate.rx_valid.next = self.rx.tvalid.val();
+            self.gate.rx_last.next = self.rx.tlast.val();
+            self.gate.pass_ready.next = self.builder.rx.tready.val();
+            self.builder.rx.tvalid.next = self.gate.pass_valid.val();
+            self.rx.tready.next = self.gate.rx_ready.val();
+            self.busy.next = in_flight.any() || !self.builder.idle.val() || self.gate.dropping.val();
+            self.drop_ended.next = self.gate.ended.val();
+            self.dropped_full.next = self.gate.dropped.val();
         }
 
         // Caches: the lowest bits of packetIdx are zero at the start of a quarter.
@@ -204,8 +200,8 @@ impl Logic for Ingress {
         self.counters.dropped_in.next = self.dropped_count.q.val();
         self.counters.cut_in.next = self.cut_count.q.val();
 
-        for k in 0..self._loads {
-            self.occupied[k].next = in_flight;
+        if self.occupied.is_there() {
+            self.occupied.next = in_flight;
         }
     }
 }

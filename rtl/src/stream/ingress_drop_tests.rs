@@ -46,13 +46,13 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str, pace: f64) -> Self {
-        let mut uut = Ingress::new(1, 0);
+        let mut uut = Ingress::new(true, false);
         reset!(uut);
         uut.ring.ring_slots_log2.next = bits(SLOTS_LOG2.into());
         uut.ring.slot_bytes_log2.next = bits(SLOT_BYTES_LOG2.into());
         tick!(uut);
         uut.enable.next = true;
-        uut.drop[0].next = true;
+        uut.drop.next = true;
         Self {
             rng: random(name),
             uut,
@@ -123,7 +123,7 @@ impl Bench {
             self.pushed += uut.task.count.val().to_u64();
         }
         let (offered, taken) = (uut.rx.tvalid.val(), uut.rx.tvalid.val() && uut.rx.tready.val());
-        let drops = uut.drop[0].val();
+        let drops = uut.drop.val();
         if offered {
             let front = &self.to_send[0];
             if !taken && drops {
@@ -140,7 +140,7 @@ impl Bench {
             self.uut.rx.tvalid.next = false;
             let sent = self.to_send.pop_front().unwrap();
             settle(&mut self.uut);
-            let dropped = self.uut.gate[0].dropped.val().to_u64();
+            let dropped = self.uut.gate.dropped.val().to_u64();
             // The frame that passed its last beat came in, unless it is one of those dropped.
             if sent.beat.last && dropped == self.dropped_before(sent.frame) {
                 self.came_in.push(sent.frame);
@@ -170,7 +170,7 @@ impl Bench {
         let bytes: usize = good.iter().map(|number| self.frames[number].len().min(CAPACITY)).sum();
         let counters = &self.uut.counters;
         for (name, found, expected) in [
-            ("dropped", self.uut.dropped_full[0].val(), dropped),
+            ("dropped", self.uut.dropped_full.val(), dropped),
             ("in", counters.frames_in.val(), good.len()),
             ("bytes", counters.bytes_in.val(), bytes),
             ("malformed", counters.dropped_in.val(), self.came_in.len() - good.len()),
@@ -226,7 +226,7 @@ fn each_frame_is_in_or_dropped_and_counted_once() {
         }
         while !bench.to_send.is_empty() {
             if switches && bench.rng.gen_bool(0.05) {
-                bench.uut.drop[0].next = bench.rng.gen();
+                bench.uut.drop.next = bench.rng.gen();
             }
             bench.step();
             let good = bench.good();
@@ -239,7 +239,7 @@ fn each_frame_is_in_or_dropped_and_counted_once() {
             }
         }
         let bench = bench.finish();
-        let dropped = bench.uut.dropped_full[0].val().to_u64();
+        let dropped = bench.uut.dropped_full.val().to_u64();
         assert!((50..350).contains(&dropped) && bench.good().len() > 50, "{dropped} dropped");
         assert!(bench.asked_to_wait.is_empty() != switches);
     }
@@ -268,7 +268,7 @@ fn frames_of_one_beat_are_dropped_back_to_back() {
     }
     assert!(bench.to_send.is_empty());
     let bench = bench.finish();
-    assert_eq!(bench.uut.dropped_full[0].val().to_u64(), 50);
+    assert_eq!(bench.uut.dropped_full.val().to_u64(), 50);
 }
 
 /// A slot becomes free in the middle of a frame that is dropped: the next frame gets it.
@@ -277,14 +277,14 @@ fn a_slot_that_becomes_free_is_for_the_next_frame() {
     let mut bench = full("ingress late slot");
     let (long, next, last) = (bench.send(64 * 20, false), bench.send(60, false), bench.send(60, false));
     bench.run(5);
-    assert!(bench.uut.busy.val() && bench.uut.gate[0].dropping.val());
+    assert!(bench.uut.busy.val() && bench.uut.gate.dropping.val());
     bench.freed = 1;
     bench.run(40);
     assert_eq!(bench.came_in.last(), Some(&next));
     bench.check_packet(LIMIT, next);
     let bench = bench.finish();
     assert!(!bench.came_in.contains(&long) && !bench.came_in.contains(&last));
-    assert_eq!(bench.uut.dropped_full[0].val().to_u64(), 2);
+    assert_eq!(bench.uut.dropped_full.val().to_u64(), 2);
 }
 
 /// A frame that is damaged or longer than a slot is counted as dropped alone, if it found no slot.
@@ -297,7 +297,7 @@ fn a_dropped_frame_is_counted_in_one_counter() {
     bench.run(20);
     let bench = bench.finish();
     let counters = &bench.uut.counters;
-    assert_eq!(bench.uut.dropped_full[0].val().to_u64(), 3);
+    assert_eq!(bench.uut.dropped_full.val().to_u64(), 3);
     assert_eq!((counters.dropped_in.val().to_u64(), counters.cut_in.val().to_u64()), (0, 0));
 }
 
@@ -308,15 +308,15 @@ fn the_switch_counts_for_frames_that_did_not_begin() {
     let mut bench = full("ingress switch");
     let dropped = bench.send(64 * 8, false);
     bench.run(3);
-    bench.uut.drop[0].next = false;
+    bench.uut.drop.next = false;
     bench.run(20);
-    assert_eq!(bench.uut.dropped_full[0].val().to_u64(), 1);
+    assert_eq!(bench.uut.dropped_full.val().to_u64(), 1);
 
     // Of a frame that waits, one beat is taken.
     let (waits, behind) = (bench.send(64 * 3, false), bench.send(60, false));
     bench.run(20);
     assert!(!bench.uut.rx.tready.val() && bench.to_send.len() == 3);
-    bench.uut.drop[0].next = true;
+    bench.uut.drop.next = true;
     bench.run(20);
     assert!(!bench.uut.rx.tready.val() && bench.to_send.len() == 3, "it waits for its slot");
     bench.freed = 1;
@@ -324,6 +324,6 @@ fn the_switch_counts_for_frames_that_did_not_begin() {
     assert_eq!(bench.came_in.last(), Some(&waits));
     bench.check_packet(LIMIT, waits);
     let bench = bench.finish();
-    assert_eq!(bench.uut.dropped_full[0].val().to_u64(), 2);
+    assert_eq!(bench.uut.dropped_full.val().to_u64(), 2);
     assert!(!bench.came_in.contains(&dropped) && !bench.came_in.contains(&behind));
 }

@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 /// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
 ///    frames have left. The registers that place ring and verdicts may change while it is low.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(drops: usize, loads: usize)]
+#[new(drops: bool, loads: bool)]
 pub struct PacketPorts {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -27,11 +27,11 @@ pub struct PacketPorts {
     /// Switch and state.
     pub control: PortControl,
     /// Frames that find no slot: only of ports that can drop them.
-    #[count(drops)]
-    pub drops: Vec<PortDrops>,
+    #[there(drops)]
+    pub drops: Part<PortDrops>,
     /// One was dropped: the cycle after the one in which its last beat was taken.
-    #[count(drops)]
-    pub drop_ended: Vec<Signal<Out, Bit>>,
+    #[there(drops)]
+    pub drop_ended: Part<Signal<Out, Bit>>,
     /// What went through.
     pub counters: PortCounters,
     /// Cycles since reset, modulo 2^32.
@@ -63,23 +63,19 @@ pub struct PacketPorts {
     pub drop_caches: Signal<Out, Bit>,
 
     /// To the load counters (one element with them): slots that packets occupy.
-    #[count(loads)]
-    pub occupied: Vec<Signal<Out, Bits<32>>>,
+    #[there(loads)]
+    pub occupied: Part<Signal<Out, Bits<32>>>,
 
     #[init(Ingress::new(drops, loads))]
     ingress: Ingress,
-    #[init(drops)]
-    _drops: usize,
     egress: Egress,
     tasks: TaskMerge,
-    #[init(loads)]
-    _loads: usize,
 }
 
 impl PacketPorts {
-    /// The packet ports; with `drops` 1 instead of 0 they can drop frames that find no slot, with
-    /// `loads` 1 they have ports for load counters.
-    pub fn new(drops: usize, loads: usize) -> Self {
+    /// The packet ports; with `drops` they can drop frames that find no slot, with `loads` they have
+    /// ports for load counters.
+    pub fn new(drops: bool, loads: bool) -> Self {
         Self::wired(drops, loads)
     }
 }
@@ -94,10 +90,10 @@ impl Logic for PacketPorts {
         connect!(self.rx, self.ingress.rx);
         connect!(self.write, self.ingress.write);
         self.ingress.freed.next = self.egress.freed.val();
-        for i in 0..self._drops {
-            self.ingress.drop[i].next = self.drops[i].drop.val();
-            self.drop_ended[i].next = self.ingress.drop_ended[i].val();
-            self.drops[i].dropped_full.next = self.ingress.dropped_full[i].val();
+        if self.drops.is_there() {
+            self.ingress.drop.next = self.drops.drop.val();
+            self.drop_ended.next = self.ingress.drop_ended.val();
+            self.drops.dropped_full.next = self.ingress.dropped_full.val();
         }
         self.drop_caches.next = self.ingress.drop_caches.val();
 
@@ -118,8 +114,8 @@ impl Logic for PacketPorts {
 
         connect!(self.counters, self.ingress.counters);
         connect!(self.counters, self.egress.counters);
-        for k in 0..self._loads {
-            self.occupied[k].next = self.ingress.occupied[k].val();
+        if self.occupied.is_there() {
+            self.occupied.next = self.ingress.occupied.val();
         }
     }
 }

@@ -88,7 +88,7 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str, traffic: Traffic) -> Self {
-        let mut uut = PacketPorts::new(1, 1);
+        let mut uut = PacketPorts::new(true, true);
         reset!(uut);
         uut.ring.ring_base.next = bits(RING_BASE.into());
         uut.ring.verdict_base.next = bits(VERDICT_BASE.into());
@@ -242,7 +242,7 @@ impl Bench {
         self.drops_of_caches += u64::from(uut.drop_caches.val());
         // Every packet that is pushed and not committed has a slot, and at most three quarters of
         // the ring are in use.
-        let (occupied, most) = (uut.occupied[0].val().to_u64(), (3 << self.traffic.ring_slots_log2) / 4);
+        let (occupied, most) = (uut.occupied.val().to_u64(), (3 << self.traffic.ring_slots_log2) / 4);
         let least = self.pushed - self.committed;
         assert!((least..=most).contains(&occupied), "{occupied} slots: expected {least} to {most}");
         if let Some((before, false)) = self.offered {
@@ -373,7 +373,7 @@ impl Bench {
         }
         let uut = &self.uut;
         assert!(!uut.control.busy.val() && !uut.tx.tvalid.val() && self.arrived.is_empty());
-        assert!(!uut.occupied[0].val().any());
+        assert!(!uut.occupied.val().any());
         let counters = [
             (uut.counters.frames_in.val(), frames),
             (uut.counters.bytes_in.val(), self.bytes_in),

@@ -104,12 +104,12 @@ units! {
         command_data: CommandData::default(), 30_000, inputs::command_data;
         command_debug: CommandDebug::default(), 20_000, inputs::command_debug;
         command_decode: CommandDecode::new(true, true), 10_000, inputs::command_decode;
-        command_devices: CommandDevices::new(2, 1), 20_000, inputs::command_devices;
-        command_execute: CommandExecute::new(1, true), 10_000, inputs::command_execute;
+        command_devices: CommandDevices::new(2, true), 20_000, inputs::command_devices;
+        command_execute: CommandExecute::new(true, true), 10_000, inputs::command_execute;
         command_fetch: CommandFetch::new(4, 2), 10_000, inputs::command_fetch;
         command_write: CommandWrite::default(), 20_000, inputs::command_write;
         csr_map: CsrMap::default(), 20_000, inputs::csr_map;
-        hart: CommandHart::new(1);
+        hart: CommandHart::new(true);
         hart_csrs: HartCsrs::default(), 40_000, inputs::hart_csrs;
         hart_registers: HartRegisters::new(true), 10_000, inputs::hart_registers;
         hart_scheduler: HartScheduler::default();
@@ -117,7 +117,7 @@ units! {
         hart_turns: HartTurns::default();
         held_reads: HeldReads::default(), 1_000;
         local_memory: LocalMemory::default(), 20_000, inputs::local_memory;
-        long_operations: LongOperations::new(2, 1), 20_000, inputs::long_operations;
+        long_operations: LongOperations::new(2, true), 20_000, inputs::long_operations;
         pipeline:
             CommandPipeline::new(1, 0, 16, 2, true, inputs::PLAIN), 4_000, inputs::pipeline(1, inputs::PLAIN);
         pipeline_of_four_harts:
@@ -153,13 +153,13 @@ units! {
         dispatch_with_functions:
             Dispatch::<6, 7>::new(ControlOptions { network_functions: 4, ..ControlOptions::of(2, 4, 32) }), 10_000, inputs::dispatch_with_functions();
         dispatch_with_spawns: Dispatch::<6, 7>::new(spawned(2, 4, 32)), 10_000, inputs::dispatch();
-        fault_collector: FaultCollector::new(3, 1);
-        fault_collector_with_functions: FaultCollector::with_functions(3);
+        fault_collector: FaultCollector::new(3, true, false);
+        fault_collector_with_functions: FaultCollector::new(3, false, true);
         fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
         finish_arbiter: FinishArbiter::new(4, true);
         least_occupied: LeastOccupied::new(5);
-        load_counters: LoadCounters::<3, 4>::new(3, 1, 1), 10_000, inputs::load_counters();
-        load_counters_unconstrained: LoadCounters::<4, 5>::new(2, 0, 0);
+        load_counters: LoadCounters::<3, 4>::new(3, true, true), 10_000, inputs::load_counters();
+        load_counters_unconstrained: LoadCounters::<4, 5>::new(2, false, false);
         lookup_table: LookupTable::<6>::new(true);
         priority_encoder: PriorityEncoder::default(), 10_000, inputs::priority_encoder;
         round_robin: RoundRobin::default();
@@ -276,8 +276,8 @@ units! {
     }
 
     host {
-        axi_lite_slave: AxiLiteSlave::new(0);
-        axi_lite_slave_with_hold: AxiLiteSlave::new(1);
+        axi_lite_slave: AxiLiteSlave::new(false);
+        axi_lite_slave_with_hold: AxiLiteSlave::new(true);
         branch_registers:
             registers::branches::BranchRegisters::new(&inputs::with_branches()), 6_000,
             inputs::branch_registers;
@@ -475,7 +475,7 @@ units! {
         spawn_jobs: SpawnJobs::default();
         spawn_order: SpawnOrder::default();
         spawn_page: SpawnPage::default();
-        thread_spawner: ThreadSpawner::new(2, 4, 8, 1), 20_000, inputs::thread_spawner;
+        thread_spawner: ThreadSpawner::new(2, 4, 8, true), 20_000, inputs::thread_spawner;
         trap_count: TrapCount::new(3);
         write_merge: WriteMerge::default(), 10_000, inputs::write_merge;
     }
@@ -484,15 +484,15 @@ units! {
         drop_when_full: DropWhenFull::default(), 6_000, inputs::drop_when_full;
         egress: Egress::default(), 2_000, inputs::egress;
         frame_sender: FrameSender::default(), 2_000, inputs::frame_sender();
-        ingress: Ingress::new(0, 0), 2_000, inputs::ingress;
-        ingress_that_drops: Ingress::new(1, 0), 6_000, inputs::ingress_that_drops;
-        ingress_with_load_counters: Ingress::new(0, 1), 2_000, inputs::ingress;
+        ingress: Ingress::new(false, false), 2_000, inputs::ingress;
+        ingress_that_drops: Ingress::new(true, false), 6_000, inputs::ingress_that_drops;
+        ingress_with_load_counters: Ingress::new(false, true), 2_000, inputs::ingress;
         keep_count: KeepCount::default(), 4_000, inputs::keep_count;
         keep_mask: KeepMask::default(), 500;
         line_builder: LineBuilder::default(), 2_000, inputs::line_builder;
-        packet_ports: PacketPorts::new(0, 0), 800, inputs::packet_ports;
-        packet_ports_that_drop: PacketPorts::new(1, 0), 800, inputs::packet_ports_that_drop;
-        packet_ports_with_load_counters: PacketPorts::new(0, 1), 800, inputs::packet_ports;
+        packet_ports: PacketPorts::new(false, false), 800, inputs::packet_ports;
+        packet_ports_that_drop: PacketPorts::new(true, false), 800, inputs::packet_ports_that_drop;
+        packet_ports_with_load_counters: PacketPorts::new(false, true), 800, inputs::packet_ports;
         ring_position: RingPosition::default();
         slot_reader: SlotReader::default(), 2_000, inputs::slot_reader;
         task_merge: TaskMerge::default();

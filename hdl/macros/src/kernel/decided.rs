@@ -22,10 +22,12 @@ pub fn is_decided(condition: &Expr) -> bool {
     }
 }
 
-/// Whether it is a field of the unit, or one of its fields.
+/// Whether it is a field of the unit, one of its fields, or an element of one with a literal
+/// number.
 fn is_field(expression: &Expr) -> bool {
     match expression {
         Expr::Field(node) => is_field(&node.base) || is_self(&node.base),
+        Expr::Index(node) => matches!(*node.index, Expr::Lit(_)) && is_field(&node.expr),
         _ => false,
     }
 }

@@ -45,7 +45,7 @@ fn unit_of(config: &Config) -> RegisterFile {
     reset!(unit);
     unit.axil.bready.next = true;
     unit.axil.rready.next = true;
-    for network in unit.network.iter_mut() {
+    if let Some(network) = unit.network.get_mut() {
         network.interface.queues.switch_ready.next = true;
         network.interface.queues.show_ready.next = true;
         network.interface.queues.some_on.next = false;
@@ -261,9 +261,9 @@ fn configuration_reaches_its_outputs() {
     assert_eq!(unit.configuration.watchdog.val().to_u64(), 0x7fff_ffff);
     assert_eq!(unit.windows.read_0_size.val().to_u64(), 0x3ff_ffff);
     assert_eq!(unit.windows.write_1_size.val().to_u64(), 0);
-    assert!(!unit.packet_ports[0].enable.val());
+    assert!(!unit.packet_ports.enable.val());
     set(&mut unit, "PORTS", 1);
-    assert!(unit.packet_ports[0].enable.val());
+    assert!(unit.packet_ports.enable.val());
     for (value, name) in
         ["READ_WINDOW_0_BASE", "READ_WINDOW_1_SIZE", "WRITE_WINDOW_1_BASE", "WRITE_WINDOW_0_SIZE"]
             .iter()
@@ -308,30 +308,30 @@ fn status_is_read() {
     unit.memory.l2_busy.next = true;
     unit.memory.lines_read.next = 15.into();
     unit.memory.lines_written.next = 16.into();
-    unit.packet_ports[0].busy.next = true;
-    unit.port_counters[0].frames_in.next = 17.into();
-    unit.port_counters[0].bytes_in.next = 18.into();
-    unit.port_counters[0].dropped_in.next = 19.into();
-    unit.port_counters[0].cut_in.next = 20.into();
-    unit.port_counters[0].frames_out.next = 21.into();
-    unit.port_counters[0].bytes_out.next = 22.into();
-    unit.port_counters[0].not_sent.next = 23.into();
-    unit.port_counters[0].length_errors.next = 24.into();
-    unit.port_counters[0].read_errors.next = 25.into();
-    unit.spawn[0].spawner.busy.next = 26.into();
-    unit.spawn[0].spawner.warps.next = 27.into();
-    unit.spawn[0].spawner.jobs.next = 28.into();
-    unit.spawn[0].spawner.overruns.next = 29.into();
-    unit.spawn[0].spawner.rejected.next = 30.into();
-    unit.spawn[0].fault_job.next = 31.into();
-    unit.load_counters[0].formed_full.next = 32.into();
-    unit.load_counters[0].formed_timeout.next = 33.into();
-    unit.load_counters[0].formed_eager.next = 34.into();
-    unit.load_counters[0].slot_cycles.next = (36u64 << 32 | 35).into();
-    unit.load_counters[0].commit_queue_full.next = 37.into();
-    unit.load_counters[0].high_tasks.next = 38.into();
-    unit.load_counters[0].high_commit_queue.next = 39.into();
-    unit.load_counters[0].high_ring.next = 40.into();
+    unit.packet_ports.busy.next = true;
+    unit.port_counters.frames_in.next = 17.into();
+    unit.port_counters.bytes_in.next = 18.into();
+    unit.port_counters.dropped_in.next = 19.into();
+    unit.port_counters.cut_in.next = 20.into();
+    unit.port_counters.frames_out.next = 21.into();
+    unit.port_counters.bytes_out.next = 22.into();
+    unit.port_counters.not_sent.next = 23.into();
+    unit.port_counters.length_errors.next = 24.into();
+    unit.port_counters.read_errors.next = 25.into();
+    unit.spawn.spawner.busy.next = 26.into();
+    unit.spawn.spawner.warps.next = 27.into();
+    unit.spawn.spawner.jobs.next = 28.into();
+    unit.spawn.spawner.overruns.next = 29.into();
+    unit.spawn.spawner.rejected.next = 30.into();
+    unit.spawn.fault_job.next = 31.into();
+    unit.load_counters.formed_full.next = 32.into();
+    unit.load_counters.formed_timeout.next = 33.into();
+    unit.load_counters.formed_eager.next = 34.into();
+    unit.load_counters.slot_cycles.next = (36u64 << 32 | 35).into();
+    unit.load_counters.commit_queue_full.next = 37.into();
+    unit.load_counters.high_tasks.next = 38.into();
+    unit.load_counters.high_commit_queue.next = 39.into();
+    unit.load_counters.high_ring.next = 40.into();
     for (name, value) in [
         ("TASK_LEVEL", 1020),
         ("SPAWN_BUSY", 26),
@@ -547,7 +547,7 @@ fn cycle_counter_is_read_in_two_halves() {
 fn queue_areas_stay_while_a_queue_is_on() {
     let mut unit = unit();
     let shown = |unit: &RegisterFile| {
-        let queues = &unit.network[0].interface.queues;
+        let queues = &unit.network.interface.queues;
         (queues.enable.val(), queues.base.val().to_u64(), queues.area_log2.val().to_u64())
     };
     for (name, value) in [("NET_BASE", 0x1000_0000), ("NET_AREA", 24), ("NET_CONTROL", 1)] {
@@ -555,19 +555,19 @@ fn queue_areas_stay_while_a_queue_is_on() {
     }
     set(&mut unit, "QUEUE_COMMAND", 1 << 31 | 2);
     for _ in 0..3 {
-        assert!(!unit.network[0].interface.queues.switch_valid.val() || shown(&unit).0);
+        assert!(!unit.network.interface.queues.switch_valid.val() || shown(&unit).0);
         tick!(unit);
     }
     assert_eq!(shown(&unit), (true, 0x1000_0000 >> 6, 24));
     assert_eq!(get(&mut unit, "NET_STATUS") & 2, 2);
-    unit.network[0].interface.queues.some_on.next = true;
+    unit.network.interface.queues.some_on.next = true;
     for (name, value) in [("NET_BASE", 0x2000_0000), ("NET_AREA", 23), ("NET_CONTROL", 0)] {
         set(&mut unit, name, value);
     }
     (0..5).for_each(|_| tick!(unit));
     assert_eq!(shown(&unit), (true, 0x1000_0000 >> 6, 24));
     assert_eq!(get(&mut unit, "NET_STATUS") & 2, 0);
-    unit.network[0].interface.queues.some_on.next = false;
+    unit.network.interface.queues.some_on.next = false;
     (0..3).for_each(|_| tick!(unit));
     assert_eq!(shown(&unit), (false, 0x2000_0000 >> 6, 23));
     // Another place is not enabled before it has stood for three cycles.

@@ -366,7 +366,7 @@ pub fn uli_channels(unit: &mut UliChannels, random: Random, cycle: u64) {
     unit.hold.next = cycle % 500 == 0;
     let known = [0, 1, 2, 3, 11][random() as usize % 5];
     unit.arm_scenario.next = if random() % 8 == 0 { (random() % 16).into() } else { known.into() };
-    for staged in &mut unit.staged {
+    if let Some(staged) = unit.staged.get_mut() {
         staged.next = random() % 16 == 0;
     }
     unit.freed.next = (random() & random() & random() & 0xffff).into();
@@ -458,7 +458,7 @@ pub fn pipeline(harts: usize, parts: CommandParts) -> impl FnMut(&mut CommandPip
                 writes.push(unit.line_write.tag.val().to_u64());
                 stored += 1;
             }
-            retired += u64::from(unit.trace[0].valid.val());
+            retired += u64::from(unit.trace.valid.val());
         }
         // A hart that is stopped is held sooner or later, and starts again.
         let mut run = 0;

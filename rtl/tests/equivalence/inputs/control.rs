@@ -249,7 +249,7 @@ pub fn load_counters() -> impl FnMut(&mut LoadCounters<3, 4>, Random, u64) {
         let finish = busy > 0 && below(random, 4) == 0;
         let commit = queued > 0 && below(random, if fills { 12 } else { 2 }) == 0;
         unit.start.next = start;
-        unit.start_spawned[0].next = spawned;
+        unit.start_spawned.next = spawned;
         unit.finish.next = finish;
         unit.commit.next = commit;
         if !unit.reset.next {
@@ -257,7 +257,7 @@ pub fn load_counters() -> impl FnMut(&mut LoadCounters<3, 4>, Random, u64) {
             queued = queued + u64::from(start && !spawned) - u64::from(commit);
         }
         unit.tasks.next = below(random, 1 + cycle % 600 / 64).into();
-        unit.ring[0].next = below(random, 1 << (cycle % 600 / 19)).into();
+        unit.ring.next = below(random, 1 << (cycle % 600 / 19)).into();
         unit.core_select.next = below(random, 4).into();
     }
 }

@@ -166,8 +166,8 @@ pub fn memory_system_of_a_network_interface(unit: &mut MemorySystem, random: Ran
         // Words of atomic operations are in lines that were read.
         write.tag.next = bits(random() % 64);
     }
-    unit.line_lock[0].base.next = bits(random() % 2);
-    unit.line_lock[0].area_log2.next = bits(12);
+    unit.line_lock.base.next = bits(random() % 2);
+    unit.line_lock.area_log2.next = bits(12);
 }
 
 pub fn write_monitor(unit: &mut WriteMonitor, random: Random, _: u64) {

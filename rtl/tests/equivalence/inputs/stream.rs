@@ -99,13 +99,13 @@ pub fn ingress_that_drops(unit: &mut Ingress, random: Random, cycle: u64) {
     ingress(unit, random, cycle);
     // Slots become free more slowly than frames come, then for each frame.
     unit.freed.next = bits(if cycle / 1024 % 2 == 0 { cycle / 32 } else { cycle / 4 });
-    unit.drop[0].next = cycle / 256 % 4 != 0 && random() % 32 != 0;
+    unit.drop.next = cycle / 256 % 4 != 0 && random() % 32 != 0;
 }
 
 pub fn packet_ports_that_drop(unit: &mut PacketPorts, random: Random, cycle: u64) {
     packet_ports(unit, random, cycle);
     unit.committed.next = bits(cycle / 16);
-    unit.drops[0].drop.next = cycle / 128 % 4 != 0;
+    unit.drops.drop.next = cycle / 128 % 4 != 0;
 }
 
 pub fn egress(unit: &mut Egress, random: Random, cycle: u64) {
