@@ -22,8 +22,8 @@ module core_slots_spawned_formal (
     );
     (* hierconn *) wire [31:0] \dut.busy ;
     (* hierconn *) wire [5:0] \dut.warps ;
-    (* hierconn *) wire [31:0] \dut.spawned_0 ;
-    (* hierconn *) wire [5:0] \dut.spawned_warps_0 ;
+    (* hierconn *) wire [31:0] \dut.spawned ;
+    (* hierconn *) wire [5:0] \dut.spawned_warps ;
 
     `include "start.vh"
 
@@ -60,9 +60,9 @@ module core_slots_spawned_formal (
 
         // What the induction needs to know of the state.
         state_busy: assert (\dut.busy == busy);
-        state_spawned: assert ((\dut.spawned_0 & busy) == spawned);
+        state_spawned: assert ((\dut.spawned & busy) == spawned);
         state_warps: assert (\dut.warps == packet_warps);
-        state_spawned_warps: assert (\dut.spawned_warps_0 == spawned_warps);
+        state_spawned_warps: assert (\dut.spawned_warps == spawned_warps);
 
         one_for_the_other: cover (packets == 1 && spawned == 2 && free && free_slot == 0 && take && take_spawned);
         packets_full: cover (packet_warps == limit && limit == 2 && spawn_available && spawned_warps == 2);

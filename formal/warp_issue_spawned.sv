@@ -43,17 +43,17 @@ module warp_issue_spawned_formal (
     (* hierconn *) wire [31:0] \dut.slots_0.busy ;
     (* hierconn *) wire [31:0] \dut.slots_1.busy ;
     (* hierconn *) wire [31:0] \dut.slots_2.busy ;
-    (* hierconn *) wire [31:0] \dut.slots_0.spawned_0 ;
-    (* hierconn *) wire [31:0] \dut.slots_1.spawned_0 ;
-    (* hierconn *) wire [31:0] \dut.slots_2.spawned_0 ;
+    (* hierconn *) wire [31:0] \dut.slots_0.spawned ;
+    (* hierconn *) wire [31:0] \dut.slots_1.spawned ;
+    (* hierconn *) wire [31:0] \dut.slots_2.spawned ;
     (* hierconn *) wire [5:0] \dut.slots_0.warps ;
     (* hierconn *) wire [5:0] \dut.slots_1.warps ;
     (* hierconn *) wire [5:0] \dut.slots_2.warps ;
-    (* hierconn *) wire [5:0] \dut.slots_0.spawned_warps_0 ;
-    (* hierconn *) wire [5:0] \dut.slots_1.spawned_warps_0 ;
-    (* hierconn *) wire [5:0] \dut.slots_2.spawned_warps_0 ;
+    (* hierconn *) wire [5:0] \dut.slots_0.spawned_warps ;
+    (* hierconn *) wire [5:0] \dut.slots_1.spawned_warps ;
+    (* hierconn *) wire [5:0] \dut.slots_2.spawned_warps ;
     (* hierconn *) wire [31:0] \dut.arbiter.above ;
-    (* hierconn *) wire [31:0] \dut.spawn_arbiter_0.above ;
+    (* hierconn *) wire [31:0] \dut.spawn_arbiter.above ;
 
     `include "start.vh"
 
@@ -134,7 +134,7 @@ module warp_issue_spawned_formal (
     wire [2:0] up_to = ((3'd1 << core) << 1) - 3'd1;
     wire [2:0] above = \dut.arbiter.above [2:0];
     wire [2:0] before = above[core] ? (above & up_to) : (above | up_to);
-    wire [2:0] spawn_above = \dut.spawn_arbiter_0.above [2:0];
+    wire [2:0] spawn_above = \dut.spawn_arbiter.above [2:0];
     wire [2:0] spawn_before = spawn_above[core] ? (spawn_above & up_to) : (spawn_above | up_to);
 
     always @(posedge clk) if (started && !rst) begin
@@ -176,15 +176,15 @@ module warp_issue_spawned_formal (
         state_busy: assert (\dut.slots_0.busy == busy_0 && \dut.slots_1.busy == busy_1 && \dut.slots_2.busy == busy_2);
         state_kinds: assert ((packets[0] & spawned[0]) == 0 && (packets[1] & spawned[1]) == 0
             && (packets[2] & spawned[2]) == 0);
-        state_spawned: assert ((\dut.slots_0.spawned_0 & busy_0) == spawned[0]
-            && (\dut.slots_1.spawned_0 & busy_1) == spawned[1] && (\dut.slots_2.spawned_0 & busy_2) == spawned[2]);
+        state_spawned: assert ((\dut.slots_0.spawned & busy_0) == spawned[0]
+            && (\dut.slots_1.spawned & busy_1) == spawned[1] && (\dut.slots_2.spawned & busy_2) == spawned[2]);
         state_slots: assert (busy_0[31:17] == 0 && busy_1[31:17] == 0 && busy_2[31:17] == 0);
         state_warps: assert (\dut.slots_0.warps == packet_warps[0] && \dut.slots_1.warps == packet_warps[1]
             && \dut.slots_2.warps == packet_warps[2]);
-        state_spawned_warps: assert (\dut.slots_0.spawned_warps_0 == spawned_warps[0]
-            && \dut.slots_1.spawned_warps_0 == spawned_warps[1] && \dut.slots_2.spawned_warps_0 == spawned_warps[2]);
+        state_spawned_warps: assert (\dut.slots_0.spawned_warps == spawned_warps[0]
+            && \dut.slots_1.spawned_warps == spawned_warps[1] && \dut.slots_2.spawned_warps == spawned_warps[2]);
         state_above: assert ((~\dut.arbiter.above & (~\dut.arbiter.above + 1)) == 0);
-        state_spawn_above: assert ((~\dut.spawn_arbiter_0.above & (~\dut.spawn_arbiter_0.above + 1)) == 0);
+        state_spawn_above: assert ((~\dut.spawn_arbiter.above & (~\dut.spawn_arbiter.above + 1)) == 0);
         state_others: assert ((others & before) == 0);
         state_spawn_others: assert ((spawn_others & spawn_before) == 0);
 

@@ -40,7 +40,7 @@ module warp_scheduler_formal (
     (* hierconn *) wire [31:0] \dut.fetch ;
     (* hierconn *) wire [31:0] \dut.waiting ;
     (* hierconn *) wire [31:0] \dut.ended ;
-    (* hierconn *) wire [31:0] \dut.turns_0.above ;
+    (* hierconn *) wire [31:0] \dut.turns.above ;
     (* hierconn *) wire [31:0] \dut.ready ;
 
     `include "start.vh"
@@ -98,7 +98,7 @@ module warp_scheduler_formal (
     end
     (* hierconn *) wire [31:0] \dut.left ;
     wire [31:0] up_to = ((32'd1 << warp) << 1) - 32'd1;
-    wire [31:0] before = \dut.turns_0.above [warp] ? (\dut.turns_0.above & up_to) : (\dut.turns_0.above | up_to);
+    wire [31:0] before = \dut.turns.above [warp] ? (\dut.turns.above & up_to) : (\dut.turns.above | up_to);
     wire newly = finish_valid && !was_finish;
 
     always @(posedge clk) if (started && !rst) begin
@@ -123,7 +123,7 @@ module warp_scheduler_formal (
         state_warp: assert ({\dut.occupied_slots [warp], \dut.fetch [warp], \dut.waiting [warp], \dut.resolving [warp]}
             == {present, missing, asleep, unresolved} && (!present || \dut.fresh [warp] == first));
         state_ended: assert (\dut.ended [warp] == over && (!over || present) && !(leaving && present));
-        state_above: assert ((~\dut.turns_0.above & (~\dut.turns_0.above + 1)) == 0);
+        state_above: assert ((~\dut.turns.above & (~\dut.turns.above + 1)) == 0);
         state_others: assert ((others & before) == 0);
 
         finishes: cover (finished && was_finish && warp == 3);

@@ -26,8 +26,8 @@ use sweep::{combinations, Sweep};
 /// (Hermes, section 3).
 const CONTROL: &str = "dispatch";
 /// The instances of the thread spawner and of the command processor (Pangaea, section 5.2).
-const SPAWNER: &str = "spawner_0";
-const COMMAND: &str = "command_0";
+const SPAWNER: &str = "spawner";
+const COMMAND: &str = "command";
 /// Units that the text shows, the largest ones; JSON has all.
 const SHOWN: usize = 30;
 

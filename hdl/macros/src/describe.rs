@@ -4,6 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Field, GenericParam, Lit, Meta, Type};
 
+use crate::types::is_named;
+
 /// The doc comment of an item: its lines without the leading space.
 pub fn doc(attributes: &[Attribute]) -> String {
     let mut lines = Vec::new();
@@ -44,6 +46,11 @@ pub fn expand(
         let name = ident.as_ref().map(ToString::to_string);
         quote!(description.parameter(#name, self.#ident);)
     });
+    let parts = hardware.iter().filter(|f| is_named(&f.ty, "Part")).map(|f| {
+        let ident = &f.ident;
+        let name = ident.as_ref().map(ToString::to_string);
+        quote!(description.part(#name, self.#ident.is_there());)
+    });
     let generics = input.generics.params.iter().filter_map(|p| match p {
         GenericParam::Const(c) if is_integer(&c.ty) => {
             let (ident, name) = (&c.ident, c.ident.to_string());
@@ -60,6 +67,7 @@ pub fn expand(
             fn unit_description(&self, description: &mut unit_info::Description) {
                 description.unit(std::any::type_name::<Self>(), #text, &[#(#fields),*]);
                 #(#parameters)*
+                #(#parts)*
                 #(#generics)*
                 #promises
             }

@@ -236,12 +236,20 @@ impl Library {
     /// in which they differ. It takes no more kinds of parameters than it needs.
     fn names_of_type(&self, base: &str, members: &[usize]) -> Vec<String> {
         let mut names = vec![base.to_string(); members.len()];
-        for (kinds, deep) in [(1, false), (2, false), (3, false), (3, true)] {
+        for (kinds, deep) in [(1, false), (2, false), (3, false), (4, false), (4, true)] {
             let all: Vec<_> = members.iter().map(|member| self.telling(*member, kinds, deep)).collect();
-            let differs = |pair: &(String, String)| !all.iter().all(|parameters| parameters.contains(pair));
+            let of_members = |pair: &(String, String)| -> Vec<bool> {
+                all.iter().map(|parameters| parameters.contains(pair)).collect()
+            };
             for (name, parameters) in names.iter_mut().zip(&all) {
                 *name = base.to_string();
-                for (parameter, value) in parameters.iter().filter(|pair| differs(pair)) {
+                let mut parts = BTreeSet::new();
+                let differing = parameters.iter().filter(|pair| of_members(pair).contains(&false));
+                for pair @ (parameter, value) in differing {
+                    // Of parts that come together the first one is enough.
+                    if value.is_empty() && !parts.insert(of_members(pair)) {
+                        continue;
+                    }
                     let _ = write!(name, "_{}{value}", parameter.trim_start_matches('_'));
                 }
             }
@@ -362,8 +370,8 @@ fn base_name(scope: &Scope) -> String {
     }
 }
 
-/// What may tell a module from its like, by kind: integer fields that begin with `_`, constants,
-/// lengths of vectors of signals.
+/// What may tell a module from its like, by kind: integer fields that begin with `_`, parts that
+/// are there (without a value), constants, lengths of vectors of signals.
 fn parameters(scope: &Scope) -> Vec<Vec<(String, String)>> {
     let Some(description) = scope.description.as_ref().filter(|_| scope.primitive.is_none()) else {
         return Vec::new();
@@ -373,6 +381,7 @@ fn parameters(scope: &Scope) -> Vec<Vec<(String, String)>> {
     let vectors = group_elements(scope);
     vec![
         fields.map(|(name, value)| (name.clone(), value.to_string())).collect(),
+        description.parts.iter().map(|name| (format!("with_{name}"), String::new())).collect(),
         constants.map(|atom| (atom.name.replace('$', "_"), atom.value.to_string())).collect(),
         vectors.iter().map(|(name, elements)| (name.replace('$', "_"), elements.len().to_string())).collect(),
     ]

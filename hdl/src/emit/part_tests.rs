@@ -138,3 +138,43 @@ fn an_absent_part_cannot_be_used() {
     let unit = Adder::wired(false, 1);
     let _ = unit.memory.value.val();
 }
+
+/// Adders of two kinds.
+#[derive(LogicBlock)]
+#[new(lanes: usize)]
+pub struct Adders {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub reset: Signal<In, Bit>,
+    /// One number.
+    pub a: Signal<In, Bits<8>>,
+    /// The sums.
+    #[count(2)]
+    pub y: Vec<Signal<Out, Bits<8>>>,
+    #[init(Adder::wired(false, lanes))]
+    plain: Adder,
+    #[init(Adder::wired(true, 1))]
+    other: Adder,
+}
+
+impl Logic for Adders {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.plain.a.next = self.a.val();
+        self.other.a.next = self.a.val();
+        self.other.b.next = self.a.val();
+        self.other.sum.addend.next = self.a.val();
+        self.other.lane[0].next = self.a.val();
+        self.y[0].next = self.plain.y.val();
+        self.y[1].next = self.other.y.val();
+    }
+}
+
+#[test]
+fn modules_are_named_by_the_parts_that_they_have() {
+    let text = emit(&Adders::wired(1), "adders").unwrap().verilog();
+    let modules: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("module ")).collect();
+    assert!(modules.contains(&"adder (") || modules.contains(&"adder_with_only ("), "{modules:?}");
+    assert!(modules.contains(&"adder_with_b ("), "{modules:?}");
+}

@@ -43,6 +43,8 @@ pub struct Description {
     pub held: Vec<Vec<String>>,
     /// Outputs that are one-hot or zero, by path.
     pub one_hot: Vec<String>,
+    /// Names of the parts that may be absent and are there.
+    pub parts: Vec<String>,
 }
 
 impl Description {
@@ -82,6 +84,11 @@ impl Description {
         self.one_hot.push(name.to_string());
     }
 
+    /// Notes a part that is there.
+    pub fn part(&mut self, name: &str, is_there: bool) {
+        self.parts.extend(is_there.then(|| name.to_string()));
+    }
+
     /// Adds the comments of the port group at `path` and of its ports, and what it promises.
     pub fn add_group(&mut self, path: &str, group: Self) {
         if self.groups.iter().all(|(known, _)| known != path) {
@@ -106,6 +113,8 @@ impl Description {
         outputs.extend(self.held.iter().map(|names| names.join(" ")));
         outputs.push(String::new());
         outputs.extend(self.one_hot);
+        outputs.push(String::new());
+        outputs.extend(self.parts);
         vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
     }
 
@@ -119,7 +128,7 @@ impl Description {
         };
         let mut parts = info.outputs.split(String::is_empty);
         let (parameters, constants, locals) = (parts.next()?, parts.next()?, parts.next()?);
-        let (held, one_hot) = (parts.next()?, parts.next()?);
+        let (held, one_hot, there) = (parts.next()?, parts.next()?, parts.next()?);
         let words = |text: &String| text.split(' ').map(str::to_string).collect();
         Some(Self {
             type_name: info.clock.clone(),
@@ -131,6 +140,7 @@ impl Description {
             groups: Vec::new(),
             held: held.iter().map(words).collect(),
             one_hot: one_hot.to_vec(),
+            parts: there.to_vec(),
         })
     }
 }

@@ -513,7 +513,7 @@ impl Logic for CommandPipeline {
             self.long.atomic_error.next = self.atomic.answer_error.val();
             self.atomic.answer_ready.next = self.long.atomic_ready.val();
         }
-        if self.atomic.compare_read.is_there() {
+        if self.atomic.is_there() && self.atomic.compare_read.is_there() {
             self.execute.compare_read.next = self.atomic.compare_read.val();
             self.execute.compare_address.next = self.atomic.compare_address.val();
             self.atomic.compare_value.next = self.execute.compare_value.val();

@@ -144,10 +144,10 @@ fn of_machine(machine: Machine, number: usize) -> MachineMeasured {
             units: vec![
                 unit("core_0", 20_000),
                 unit("core_1", 20_000),
-                unit("command_0", 7_000),
+                unit("command", 7_000),
                 unit("memory", 5_000),
                 unit("dispatch", 900),
-                unit("spawner_0", 700),
+                unit("spawner", 700),
                 unit("hermes_top", 10),
             ],
             yosys: "Yosys 0.23".to_string(),

@@ -295,7 +295,7 @@ mod tests {
     /// Every unit counts in one row.
     #[test]
     fn rows_have_all_units() {
-        let names = ["core_0", "core_1", "command_0", "spawner_0", "write_merge_0", "faults", "hermes_top"];
+        let names = ["core_0", "core_1", "command", "spawner", "write_merge", "faults", "hermes_top"];
         let units = names.iter().zip(1..).map(|(name, number)| UnitArea {
             unit: (*name).to_string(),
             luts: 1 << number,
