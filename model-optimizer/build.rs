@@ -19,7 +19,8 @@ fn main() {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
     }
-    println!("cargo:rustc-env=MODEL_OPTIMIZER_SOURCES={:x}", hash.finalize());
+    let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    println!("cargo:rustc-env=MODEL_OPTIMIZER_SOURCES={hash}");
 }
 
 /// All files below `folder`.

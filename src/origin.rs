@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::Serialize;
@@ -94,7 +94,13 @@ fn digest(path: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     }
     let mut hash = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut hash)?;
+    let (mut file, mut buffer) = (File::open(path)?, vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            bytes => hash.update(&buffer[..bytes]),
+        }
+    }
     let text = hash.finalize().iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -118,11 +118,11 @@ impl Cache {
                 Err(error) if is_read_only(&error) => return Ok(EntryLock::ReadOnly(error)),
                 Err(error) => return Err(Error::io(&path)(error)),
             };
-            if fs4::FileExt::try_lock(&file).is_err() {
+            if file.try_lock().is_err() {
                 if let Some(waiting) = waiting.take() {
                     waiting();
                 }
-                fs4::FileExt::lock(&file).map_err(Error::io(&path))?;
+                file.lock().map_err(Error::io(&path))?;
             }
             // Whoever removed the entry removed its lock too.
             if is_at(&file, &path) {
@@ -135,7 +135,7 @@ impl Cache {
     pub(crate) fn try_lock(&self, name: &str) -> Option<EntryLock> {
         let path = self.path(&format!("{name}.lock"));
         let file = File::options().create(true).truncate(false).write(true).open(&path).ok()?;
-        (fs4::FileExt::try_lock(&file).is_ok() && is_at(&file, &path)).then_some(EntryLock::Held(file))
+        (file.try_lock().is_ok() && is_at(&file, &path)).then_some(EntryLock::Held(file))
     }
 
     /// Whether there is anything by this name.

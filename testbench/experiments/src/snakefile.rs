@@ -1,5 +1,6 @@
 //! The Snakefile of a plan.
 
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{context, Environment};
 
 use crate::plan::Plan;
@@ -18,7 +19,7 @@ const MINUTES: u64 = 15;
 /// The template does not fit; that is an error of this program.
 pub fn text(plan: &Plan) -> anyhow::Result<String> {
     let mut environment = Environment::new();
-    environment.set_keep_trailing_newline(true);
+    environment.set_syntax(SyntaxConfig::builder().keep_trailing_newline(true).build()?);
     environment.add_template("Snakefile", include_str!("Snakefile.jinja"))?;
     let jobs: Vec<_> = plan
         .jobs

@@ -1,6 +1,6 @@
 use aes::cipher::{KeyIvInit, StreamCipher};
 use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice};
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::Sha1;
 
 use super::{ipv4_header, Golden, ETHERNET};

@@ -159,9 +159,9 @@ pub enum BuildError {
     },
     /// An address that a kernel cannot be linked to.
     #[error(
-        "--at {0:#x}: expected a multiple of {LINE}, {:#x} to {:#x}",
-        KERNEL_ADDRESSES.start(),
-        KERNEL_ADDRESSES.end()
+        "--at {0:#x}: expected a multiple of {LINE}, {first:#x} to {last:#x}",
+        first = KERNEL_ADDRESSES.start(),
+        last = KERNEL_ADDRESSES.end()
     )]
     Address(u32),
     /// A file could not be read or written.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use object::elf::{
-    FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, PF_W, PT_LOAD, SHN_ABS, SHN_LORESERVE,
-    STB_LOCAL, STB_WEAK, STT_FUNC,
+    FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, PF_W, PT_LOAD, SHN_ABS, STB_LOCAL, STB_WEAK,
+    STT_FUNC,
 };
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian;
@@ -298,10 +298,11 @@ impl Executable {
             return Err(format!("not linked: expected an executable; `{builder}` links it"));
         }
         let flags = header.e_flags(endian);
-        if flags & EF_RISCV_RVC != 0 {
+        if flags.contains(EF_RISCV_RVC) {
             return Err("has compressed instructions; build it with -march=rv32im_zicsr_zbb or -march=rv32em_zicsr_zbb".to_string());
         }
-        let registers = if flags & EF_RISCV_RVE != 0 { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
+        let registers =
+            if flags.contains(EF_RISCV_RVE) { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
 
         let mut segments = Vec::new();
         let mut total = 0;
@@ -332,7 +333,7 @@ impl Executable {
                 return Err(format!("segment at {address:#010x} is larger in the file than in memory"));
             }
             bytes.resize(size as usize, 0);
-            let writable = segment.p_flags(endian) & PF_W != 0;
+            let writable = segment.p_flags(endian).contains(PF_W);
             segments.push(Segment { address, run_address, bytes, writable });
         }
         segments.sort_by_key(|segment| segment.address);
@@ -355,7 +356,7 @@ impl Executable {
             // Not file or section names, constants of one source or mapping symbols.
             let section = symbol.st_shndx(endian);
             let is_absolute = section == SHN_ABS && symbol.st_bind() != STB_LOCAL;
-            let defined = (1..SHN_LORESERVE).contains(&section) || is_absolute;
+            let defined = section.index().is_some() || is_absolute;
             if defined && symbol.st_type() <= STT_FUNC && !name.is_empty() && !name.starts_with('$') {
                 symbols.push(Symbol {
                     name: name.into_owned(),

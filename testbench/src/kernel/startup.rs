@@ -2,8 +2,8 @@
 //! has no start-up code, so it must have none of these.
 
 use object::elf::{
-    FileHeader32, PT_DYNAMIC, PT_INTERP, SHF_ALLOC, SHF_TLS, SHT_FINI_ARRAY, SHT_INIT_ARRAY,
-    SHT_PREINIT_ARRAY, SHT_REL, SHT_RELA, SHT_SYMTAB, STT_GNU_IFUNC, STT_TLS,
+    FileHeader32, SectionType, SymbolType, PT_DYNAMIC, PT_INTERP, SHF_ALLOC, SHF_TLS, SHN_UNDEF,
+    SHT_FINI_ARRAY, SHT_INIT_ARRAY, SHT_PREINIT_ARRAY, SHT_REL, SHT_RELA, SHT_SYMTAB, STT_GNU_IFUNC, STT_TLS,
 };
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::LittleEndian;
@@ -12,12 +12,12 @@ use super::symbols::Symbol;
 
 /// Sections with addresses of functions that run before the program, or behind it, by their type
 /// or the beginning of their name.
-const ARRAYS: [(u32, &str, &str); 5] = [
-    (SHT_INIT_ARRAY, ".init_array", "constructor"),
-    (SHT_PREINIT_ARRAY, ".preinit_array", "constructor"),
-    (0, ".ctors", "constructor"),
-    (SHT_FINI_ARRAY, ".fini_array", "destructor"),
-    (0, ".dtors", "destructor"),
+const ARRAYS: [(Option<SectionType>, &str, &str); 5] = [
+    (Some(SHT_INIT_ARRAY), ".init_array", "constructor"),
+    (Some(SHT_PREINIT_ARRAY), ".preinit_array", "constructor"),
+    (None, ".ctors", "constructor"),
+    (Some(SHT_FINI_ARRAY), ".fini_array", "destructor"),
+    (None, ".dtors", "destructor"),
 ];
 
 /// Parts of a program that need a start-up code.
@@ -44,23 +44,24 @@ pub(crate) fn check(
     let endian = LittleEndian;
     let sections = header.sections(endian, data).map_err(broken)?;
     let table = sections.symbols(endian, data, SHT_SYMTAB).map_err(broken)?;
-    let named = |kind: u8| {
-        let symbol = table.iter().find(|symbol| symbol.st_type() == kind && symbol.st_shndx(endian) != 0)?;
+    let named = |kind: SymbolType| {
+        let symbol =
+            table.iter().find(|symbol| symbol.st_type() == kind && symbol.st_shndx(endian) != SHN_UNDEF)?;
         Some(String::from_utf8_lossy(symbol.name(endian, table.strings()).ok()?).into_owned())
     };
     for section in sections.iter().filter(|section| section.sh_size(endian) > 0) {
         let name = String::from_utf8_lossy(sections.section_name(endian, section).map_err(broken)?);
         let flags = section.sh_flags(endian);
-        if flags & SHF_ALLOC == 0 {
+        if !flags.contains(SHF_ALLOC) {
             continue;
         }
         let kind = section.sh_type(endian);
-        let array = ARRAYS.iter().find(|(number, start, _)| {
-            (*number != 0 && kind == *number)
+        let array = ARRAYS.iter().find(|(known, start, _)| {
+            *known == Some(kind)
                 || name.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
-        if let Some((number, _, what)) = array {
-            if startup == Startup::Constructors && *number == SHT_INIT_ARRAY {
+        if let Some((known, _, what)) = array {
+            if startup == Startup::Constructors && *known == Some(SHT_INIT_ARRAY) {
                 continue;
             }
             let words = section.data(endian, data).map_err(broken)?.chunks_exact(4);
@@ -72,7 +73,7 @@ pub(crate) fn check(
                 if *what == "constructor" { ": set the values where they are declared" } else { "" }
             ));
         }
-        if flags & SHF_TLS != 0 {
+        if flags.contains(SHF_TLS) {
             let variable = named(STT_TLS).map_or(String::new(), |name| format!(" `{name}`"));
             return Err(format!(
                 "has thread-local data{variable} (section {name}), and its threads have no thread \

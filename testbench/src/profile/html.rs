@@ -1,5 +1,6 @@
 //! The profile as a page.
 
+use minijinja::value::Serde;
 use minijinja::{context, Environment, Value};
 use serde::Serialize;
 
@@ -39,14 +40,18 @@ impl ProfileReport {
             .map(|(index, _)| index)
             .collect();
         let total = self.total.cycles();
-        let figures = |cost: &Cost, most: u64| Figures {
-            cycles: cost.cycles(),
-            share: format!("{:.1}", percent(cost.cycles(), total)),
-            bar: format!("{:.1}", percent(cost.cycles(), most)),
-            instructions: cost.instructions,
-            simd: cost.simd(self.facts.lanes).map_or(String::new(), |simd| format!("{:.1}", 100.0 * simd)),
-            mostly: main_reason(cost),
-            reasons: used.iter().map(|index| cost.reasons()[*index]).collect(),
+        let figures = |cost: &Cost, most: u64| {
+            Serde(Figures {
+                cycles: cost.cycles(),
+                share: format!("{:.1}", percent(cost.cycles(), total)),
+                bar: format!("{:.1}", percent(cost.cycles(), most)),
+                instructions: cost.instructions,
+                simd: cost
+                    .simd(self.facts.lanes)
+                    .map_or(String::new(), |simd| format!("{:.1}", 100.0 * simd)),
+                mostly: main_reason(cost),
+                reasons: used.iter().map(|index| cost.reasons()[*index]).collect(),
+            })
         };
         let known = |cost: &Cost, most| (cost.cycles() > 0).then(|| figures(cost, most));
         let most = |costs: &mut dyn Iterator<Item = u64>| costs.max().unwrap_or(0);
@@ -78,7 +83,7 @@ impl ProfileReport {
         let functions: Vec<_> = self
             .functions
             .iter()
-            .map(|row| context! { name => row.function, cost => figures(&row.cost, most_function) })
+            .map(|row| context! { name => row.function.as_str(), cost => figures(&row.cost, most_function) })
             .collect();
         let sources: Vec<Value> = self
             .sources
@@ -87,10 +92,10 @@ impl ProfileReport {
                 let line = |(number, line): (u32, &super::SourceLine)| {
                     let cost = line.cost.as_ref().and_then(|cost| known(cost, most_line));
                     let anchor = anchor(&Some(source.file.clone()), Some(number));
-                    context! { number, anchor, text => line.text, cost }
+                    context! { number, anchor, text => line.text.as_str(), cost }
                 };
                 let lines: Vec<_> = (1..).zip(&source.lines).map(line).collect();
-                context! { file => source.file, lines }
+                context! { file => source.file.as_str(), lines }
             })
             .collect();
         let instructions: Vec<_> = self
@@ -99,7 +104,8 @@ impl ProfileReport {
             .map(|code| {
                 let line = code.file.as_ref().zip(code.line).map(|(file, line)| format!("{file}:{line}"));
                 context! {
-                    address => format!("{:08x}", code.address), place => code.place, text => code.instruction,
+                    address => format!("{:08x}", code.address), place => code.place.as_str(),
+                    text => code.instruction.as_str(),
                     line, link => anchor(&code.file, code.line), cost => known(&code.cost, most_instruction),
                 }
             })
@@ -107,7 +113,7 @@ impl ProfileReport {
         let mut environment = Environment::new();
         environment.add_template(TEMPLATE.0, TEMPLATE.1)?;
         environment.get_template(TEMPLATE.0)?.render(context! {
-            facts => self.facts, warps => self.warps, total => figures(&self.total, total),
+            facts => Serde(&self.facts), warps => self.warps, total => figures(&self.total, total),
             reasons, lines, functions, sources, instructions,
         })
     }

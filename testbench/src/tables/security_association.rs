@@ -81,7 +81,7 @@ impl SecurityAssociation {
             let mut block = [padding; SHA1_BLOCK];
             block.iter_mut().zip(self.authentication_key).for_each(|(byte, key)| *byte ^= key);
             let mut state = SHA1_START;
-            sha1::compress(&mut state, &[block.into()]);
+            sha1::block_api::compress(&mut state, &[block]);
             words.extend(state);
         }
         let s_box = s_box();

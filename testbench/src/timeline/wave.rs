@@ -38,8 +38,7 @@ impl<W: Write> Signals<W> {
         if *width == 1 {
             return self.output.change_scalar(*id, bit(0));
         }
-        let bits: Vec<_> = (0..*width).rev().map(bit).collect();
-        self.output.change_vector(*id, &bits)
+        self.output.change_vector(*id, (0..*width).rev().map(bit))
     }
 }
 

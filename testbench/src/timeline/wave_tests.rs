@@ -21,8 +21,9 @@ fn read(text: &[u8]) -> BTreeMap<u64, BTreeMap<String, Option<u64>>> {
                     names.insert(var.code, (format!("{path}{}", var.reference), var.size));
                 }
                 ScopeItem::Scope(scope) => {
-                    scopes.push((format!("{path}{}.", scope.identifier), &scope.children))
+                    scopes.push((format!("{path}{}.", scope.identifier), &scope.items));
                 }
+                _ => {}
             }
         }
     }

@@ -264,8 +264,8 @@ fn match_of(node: &ExprMatch, arms: Vec<TokenStream>, scope: &Scope) -> Result<T
     let test = value(&node.expr, scope)?;
     let mut cases = Vec::new();
     for (arm, block) in node.arms.iter().zip(arms) {
-        if let Some((_, guard)) = &arm.guard {
-            return Err(Error::new_spanned(guard, "an arm of a kernel has no condition"));
+        if let Pat::Guard(pattern) = &arm.pat {
+            return Err(Error::new_spanned(&pattern.guard, "an arm of a kernel has no condition"));
         }
         let patterns = patterns(&arm.pat)?;
         cases.push(quote! {

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hermes_testbench::output;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
 use minijinja::{context, Environment};
 use serde::Serialize;
 
@@ -152,11 +154,13 @@ fn render(
     summary: Summary,
 ) -> anyhow::Result<String> {
     let mut environment = Environment::new();
-    environment.set_keep_trailing_newline(true);
+    environment.set_syntax(SyntaxConfig::builder().keep_trailing_newline(true).build()?);
     environment.add_template(TEMPLATE.0, TEMPLATE.1)?;
     let quick = plan.scale == plan::Scale::Quick;
     let (jobs, missing) = (summary.jobs, summary.missing);
     let page = environment.get_template(TEMPLATE.0)?;
-    Ok(page
-        .render(context! { sections, arrays, quick, jobs, missing, version => env!("CARGO_PKG_VERSION") })?)
+    Ok(page.render(context! {
+        sections => Serde(sections), arrays => Serde(arrays), quick, jobs, missing,
+        version => env!("CARGO_PKG_VERSION"),
+    })?)
 }
