@@ -10,7 +10,7 @@ use crate::chain::edges::Edges;
 use crate::chain::hang::OnHang;
 use crate::chain::placed::{Chain, STUB_DROPS, STUB_PASSES};
 use crate::chain::simulated::Stop;
-use crate::chain::visits::FunctionTimes;
+use crate::chain::visits::{numbers, FunctionTimes};
 use crate::cosim::{Event, FunctionCounts, PacketRange, PacketRecord, PortsResult, WarpSlot};
 use crate::golden::Golden;
 use crate::slot::SlotPacket;
@@ -61,8 +61,9 @@ impl<T: Copy + PartialEq> History<T> {
     /// The values that may have been in force from `from` to `to`.
     pub fn between(&self, from: u64, to: u64) -> Vec<T> {
         let settled = |at: &(u64, u64, T)| at.1 + SETTLED < from;
-        let first = self.values.iter().rposition(settled).unwrap_or(0);
-        let begun = self.values[first..].iter().filter(|at| at.0 <= to);
+        // Both times rise from one value to the next.
+        let first = self.values.partition_point(settled).saturating_sub(1);
+        let begun = self.values[first..].iter().take_while(|at| at.0 <= to);
         let mut values = Vec::new();
         for (_, _, value) in begun {
             if !values.contains(value) {
@@ -93,6 +94,8 @@ pub struct Paths {
     pub edges: Vec<History<Edges>>,
     /// Where new packets go.
     pub entry: History<u32>,
+    /// Changes that were made.
+    pub changes: History<usize>,
     /// The tables of each function: those that it began with, or new ones by their place.
     pub tables: Vec<History<Option<usize>>>,
     /// The stub that each function was bent to.
@@ -106,29 +109,32 @@ pub struct Paths {
     /// The numbers of the cores, as the host has written them last.
     pub cores: Vec<Option<u32>>,
     running: HashMap<WarpSlot, Running>,
+    /// Packets that finished at a function and were not committed, and when they did last.
     finished: HashMap<u32, u64>,
     /// Warps on each core that has some, and since when it has.
     busy: HashMap<u8, (u32, u64)>,
 }
 
 impl Paths {
-    /// Of `count` functions, those in `first` with their numbers, on cores with these numbers.
+    /// Of `count` functions, those in `first` with their numbers and `edges`, which are by
+    /// functions, on cores with these numbers.
     #[must_use]
-    pub fn new(count: usize, first: &[(usize, u32)], chain: &Chain, cores: Vec<Option<u32>>) -> Self {
+    pub fn new(count: usize, first: &[(usize, u32)], edges: &[Edges], cores: Vec<Option<u32>>) -> Self {
         let mut functions = [None; 8];
-        let mut edges = vec![History::new(Edges::default()); functions.len()];
+        let mut of_numbers = vec![History::new(Edges::default()); functions.len()];
         let number_of = |function: usize| {
             let found = first.iter().find(|(other, _)| *other == function);
             found.map(|(_, number)| *number as usize)
         };
-        for (function, number) in first.iter().copied() {
+        for ((function, number), edges) in first.iter().copied().zip(edges) {
             functions[number as usize] = Some(function);
-            edges[number as usize] = History::new(chain.function(function).edges.map_ends(number_of));
+            of_numbers[number as usize] = History::new(edges.map_ends(number_of));
         }
         Self {
             functions,
-            edges,
+            edges: of_numbers,
             entry: History::new(first.first().map_or(0, |(_, number)| *number)),
+            changes: History::new(0),
             tables: vec![History::new(None); count],
             stubs: vec![History::new(None); count],
             packets: Vec::new(),
@@ -170,7 +176,9 @@ impl Paths {
                 Ok(())
             }
             Event::Commit(_, packets) => {
-                self.finished.remove(&packets.first);
+                for packet in numbers(packets, u32::MAX >> (32 - packets.count.clamp(1, 32))) {
+                    self.finished.remove(&packet);
+                }
                 Ok(())
             }
             Event::Spawn(_) => Ok(()),
@@ -197,9 +205,9 @@ impl Paths {
             ));
         };
         self.warps[function] += 1;
-        if let Some(finish) = self.finished.remove(&packets.first) {
-            let waits = std::iter::repeat_n(cycle - finish, lanes.count_ones() as usize);
-            self.times[function].waits.extend(waits);
+        for packet in numbers(packets, lanes) {
+            let waited = self.finished.remove(&packet).map(|finish| cycle - finish);
+            self.times[function].waits.extend(waited);
         }
         self.busy.entry(slot.core).or_insert((0, cycle)).0 += 1;
         let function = function as u16;
@@ -224,13 +232,12 @@ impl Paths {
         let Some(Running { function, number, packets, lanes, start }) = self.running.remove(&slot) else {
             return;
         };
-        for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
-            let packet = packets.first.wrapping_add(lane) as usize;
-            self.packets[packet].push(Seen { function, number, start, finish: cycle });
+        for packet in numbers(packets, lanes) {
+            self.packets[packet as usize].push(Seen { function, number, start, finish: cycle });
+            self.finished.insert(packet, cycle);
         }
         let times = &mut self.times[usize::from(function)];
         times.stays.extend(std::iter::repeat_n(cycle - start, lanes.count_ones() as usize));
-        self.finished.insert(packets.first, cycle);
         if let Some((warps, since)) = self.busy.get_mut(&slot.core) {
             *warps -= 1;
             if *warps == 0 {
@@ -272,20 +279,27 @@ impl Paths {
                 next.number
             );
         }
-        if live.branches {
-            return Ok(());
-        }
-        let versions = [&live.first].into_iter().chain(live.changes.iter().map(|change| &change.chain));
-        let is_way = |chain: &Vec<(usize, u32)>| {
-            let functions: Vec<_> = chain.iter().map(|(function, _)| *function).take(seen.len()).collect();
-            functions.len() == seen.len() && way().eq(functions)
+        let is_way = |graph: Vec<(usize, Edges)>| {
+            let leads = |(from, to): (usize, usize)| {
+                let at = graph.iter().find(|(function, _)| *function == from);
+                at.is_some_and(|(_, edges)| edges.targets().contains(&to))
+            };
+            let first = graph.first().map(|(function, _)| *function);
+            way().next() == first && way().zip(way().skip(1)).all(leads)
         };
         ensure!(
-            versions.into_iter().any(is_way),
-            "packet {index} visited functions {:?}, which were never a chain",
+            self.changes_of(index).into_iter().any(|changes| is_way(live.graph(changes))),
+            "packet {index} visited functions {:?}, which were never a way through the chain",
             way().collect::<Vec<_>>()
         );
         Ok(())
+    }
+
+    /// How many changes may have been made while the packet was on its way.
+    fn changes_of(&self, index: usize) -> Vec<usize> {
+        let seen = &self.packets[index];
+        let (first, last) = (seen.first(), seen.last());
+        self.changes.between(first.map_or(0, |seen| seen.start), last.map_or(0, |seen| seen.finish))
     }
 
     /// The edges by which packets that finish here may go on.
@@ -298,10 +312,20 @@ impl Paths {
     /// change or a function is bent to a stub.
     fn outcomes(&self, chain: &Chain, live: &Live, index: usize, packet: &SlotPacket) -> Vec<Outcome> {
         let seen = &self.packets[index];
-        let mut outcomes = vec![Outcome { golden: None, stops: Vec::new() }];
+        // The chain before a change, or that behind it, must explain the whole way.
+        let graphs: Vec<_> = self.changes_of(index).into_iter().map(|changes| live.graph(changes)).collect();
+        let mut outcomes =
+            vec![Outcome { golden: None, stops: Vec::new(), graphs: (0..graphs.len()).collect() }];
         for (place, at) in seen.iter().enumerate() {
-            let to = seen.get(place + 1).map(|next| usize::from(next.number));
+            let next = seen.get(place + 1);
+            let to = next.map(|next| usize::from(next.number));
+            let to_function = next.map(|next| usize::from(next.function));
             let edges = self.edges_at(*at);
+            let leads = |graph: &usize, verdict: Verdict| {
+                let mut functions = graphs[*graph].iter();
+                let here = functions.find(|(function, _)| *function == usize::from(at.function));
+                here.is_some_and(|(_, edges)| edges.of(verdict) == to_function)
+            };
             let mut next: Vec<Outcome> = Vec::new();
             for before in &outcomes {
                 let frame = before.golden.as_ref().map_or(&packet.frame, |golden| &golden.frame);
@@ -314,7 +338,12 @@ impl Paths {
                     let stop = Stop { function: usize::from(at.function), instead };
                     let mut stops = before.stops.clone();
                     stops.push((stop, golden.verdict));
-                    let outcome = Outcome { golden: Some(golden), stops };
+                    let graphs = before.graphs.iter().copied();
+                    let graphs: Vec<_> = graphs.filter(|graph| leads(graph, golden.verdict)).collect();
+                    if graphs.is_empty() {
+                        continue;
+                    }
+                    let outcome = Outcome { golden: Some(golden), stops, graphs };
                     if !next.contains(&outcome) {
                         next.push(outcome);
                     }
@@ -510,6 +539,8 @@ struct Outcome {
     golden: Option<Golden>,
     /// The functions that it visited, with the verdict of each.
     stops: Vec<(Stop, Verdict)>,
+    /// The graphs, of those that there may have been meanwhile, that it went through.
+    graphs: Vec<usize>,
 }
 
 impl Outcome {
