@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 
 use super::adapter::{Adapter, Decision};
+use super::became::Became;
 use super::events::When;
 use super::faults::{Fault, FaultReader};
-use super::paths::{Became, Paths};
+use super::paths::Paths;
 use super::steps::{Change, Live, Step};
 use crate::chain::hang::{window, Hang, OnHang};
 use crate::chain::placed::Chain;
