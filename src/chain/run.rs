@@ -83,8 +83,8 @@ pub struct Args {
     /// 0: cores go over to the next function one by one
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000), help_heading = "Cores")]
     launch: u64,
-    /// Changes that are made while packets flow: TOML, an [[event]] for each (docs/chains.md).
-    /// Needs --through ports
+    /// Changes that are made while packets flow: TOML, an [[event]] for each (docs/chains.md), also
+    /// of a chain that branches. Needs --through ports; not with --adapt or --mode temporal
     #[arg(long, value_name = "EVENTS.toml", help_heading = "Changes")]
     events: Option<PathBuf>,
     /// Folder to write a capture for each function to, NAME.pcap: the packets that came to it, as
