@@ -5,6 +5,7 @@ mod common;
 use std::process::Command;
 
 use common::Folder;
+use hermes_testbench::traffic;
 
 /// A folder with a firewall, a router, and packets for both.
 fn folder() -> Folder {
@@ -180,6 +181,56 @@ fn a_router_of_handlers() {
     folder.write("router.c", router.replace("ipv4 + 16", "ipv4 + 12"));
     let differs = ["`router-c` differs from the golden model of its app", "<-- differs"];
     folder.fail("nf test router-c.toml --pcap in.pcap", &differs);
+}
+
+/// The counter of docs/chains.md: classes by the table, by itself and where what a firewall has
+/// dropped comes to it, on the reference simulator and on an array.
+#[test]
+fn a_counter_of_lengths() {
+    let folder = folder();
+    let docs = include_str!("../docs/chains.md");
+    let indented = |text: &str| -> String {
+        text.lines().map(|line| format!("    {line}").trim_end().to_string() + "\n").collect()
+    };
+    let without_comment = |name: &str| example(name).split_once('\n').unwrap().1.to_string();
+    assert!(docs.contains(&indented(&example("lengths.c"))), "docs/chains.md shows lengths.c");
+    for name in ["lengths.toml", "branches.toml"] {
+        assert!(docs.contains(&indented(&without_comment(name))), "docs/chains.md shows {name}");
+    }
+    for name in ["lengths.c", "lengths.toml", "branches.toml"] {
+        folder.write(name, example(name));
+    }
+    let limits = [127_u16, 511, 1_023];
+    folder.write("limits.bin", limits.map(u16::to_le_bytes).concat());
+    let classes = |frames: &[traffic::Frame]| {
+        let class = |frame: &traffic::Frame| {
+            limits.iter().filter(|limit| frame.data.len() > (**limit).into()).count()
+        };
+        let mut counts = [0_u64; 4];
+        frames.iter().for_each(|frame| counts[class(frame)] += 1);
+        counts
+    };
+    let counted = |report: &str, function: usize| -> [u64; 4] {
+        let verdicts = folder.report(report)["functions"][function]["verdicts"].clone();
+        [64, 65, 66, 67].map(|reason| verdicts[format!("drop: reason {reason}")].as_u64().unwrap_or(0))
+    };
+    folder.succeed("gen-routes --count 500 --ports 2 --seed 3 -o routes");
+    folder.succeed("gen-trace --kind imix --packets 120 --rules filters --routes routes --seed 3 -o in.pcap");
+    let frames = traffic::read(&folder.path("in.pcap"), None).unwrap().frames;
+    let expected = classes(&frames);
+    assert!(expected.iter().filter(|count| **count > 0).count() > 2, "{expected:?}");
+    folder.succeed("nf test lengths.toml --atomics --pcap in.pcap --json test.json");
+    assert_eq!(counted("test.json", 0), expected);
+
+    let chain = "branches.toml --pcap in.pcap --cores 4 --atomics";
+    folder.succeed(&format!("chain test {chain} --taps taps --json test.json"));
+    let denied = traffic::read(&folder.path("taps/lengths.pcap"), None).unwrap().frames;
+    assert!(!denied.is_empty() && denied.len() < 100, "{}", denied.len());
+    assert_eq!(counted("test.json", 2), classes(&denied));
+    folder.succeed(&format!("chain run {chain} --taps taps --json run.json"));
+    assert_eq!(folder.report("run.json")["functions"][2]["dropped"].as_u64(), Some(denied.len() as u64));
+    let came = traffic::read(&folder.path("taps/lengths.pcap"), None).unwrap().frames;
+    assert_eq!(classes(&came), classes(&denied));
 }
 
 /// A verdict of the first handler is that of the packet, forward or drop: the others do not see it.
@@ -390,8 +441,6 @@ fn packets_branch() {
         &["ways.toml:2: next: few: edges by verdict, and the array has no branches; expected --function-branches"],
     );
     folder.fail(&format!("{run} --mode temporal"), &["--mode temporal: `few` has edges by verdict"]);
-    folder.write("events.toml", "[[event]]\npacket = 3\ncores = { few = 1, again = 1, firewall = 1 }\n");
-    folder.fail(&format!("{run} --events events.toml"), &["--events: `few` has edges by verdict"]);
     folder.fail("emit --function-branches -o out", &["--function-branches", "network"]);
 }
 

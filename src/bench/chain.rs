@@ -5,7 +5,7 @@ use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{check_host, AppEntry};
 use hermes_testbench::chain::paper::{PaperChains, PaperFunction, CHAINS, FUNCTIONS};
-use hermes_testbench::chain::{check_counts, visits, Chain, Ran, Setting, Sharing};
+use hermes_testbench::chain::{check_counts, check_ways, visits, Chain, Ran, Setting, Sharing};
 use hermes_testbench::cosim::{Arrivals, Latency, RunOptions};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::Frame;
@@ -112,7 +112,9 @@ impl Bench<'_> {
             frames.iter().map(|frame| SlotPacket::new(frame, chain.slot_bytes_log2)).collect();
         let arriving = on_the_wire(frames, vec![0; frames.len()]);
         let ran = setting.simulate(self.library.instantiate()?, &packets, &arriving, &mut |_| {})?;
-        check_counts(chain, &visits(&model, &packets), &ran.counts)?;
+        let visits = visits(&model, &packets);
+        check_ways(chain, &visits, &ran.ways)?;
+        check_counts(chain, &visits, &ran.counts)?;
         Ok(ran)
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use hermes_rtl::config::Config;
 use hermes_testbench::chain::OnHang;
 use hermes_testbench::cosim::FaultRecord;
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
@@ -172,6 +173,10 @@ pub struct ArrayReport {
     pub fault_records: Vec<FaultRecord>,
     /// Whether every packet was compared with the golden models.
     pub compared: bool,
+    /// `--mode`; none where the cores are those of the chain file.
+    pub mode: Option<String>,
+    /// The array.
+    pub config: Option<Config>,
 }
 
 impl ArrayReport {

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, ensure, Context};
+use anyhow::{anyhow, bail, ensure, Context};
+use hermes_rtl::config::Config;
 use hermes_testbench::chain::profile::{Form, Profile};
 use hermes_testbench::chain::schedule::feedback::{excess, Stayed};
 use hermes_testbench::chain::schedule::{split, Demand, Infeasible, Share, Split};
@@ -13,6 +14,7 @@ use hermes_testbench::metrics::Clock;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::traffic;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::profiles::{self, frames, reaching, Measurer, ProfileArgs};
 use super::{each_on_its_line, ChainArg};
@@ -27,6 +29,10 @@ use crate::run::MEMORY_BYTES;
 const MOST_BYTES: u64 = 1 << 20;
 /// Most bytes of the report of a run.
 const MOST_REPORT_BYTES: u64 = 64 << 20;
+/// Part by which the packets of a run may be longer or shorter than those of the plan.
+const MOST_OFF: f64 = 0.1;
+/// Fields of a configuration that do not say how fast a function is.
+const FREE_FIELDS: [&str; 2] = ["network_functions", "packet_ports"];
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -230,8 +236,13 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     ensure!(!frames.is_empty(), "no packets; expected one or more");
     let json = args.json.as_deref().map(OutputFile::create).transpose()?;
     let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
-    let frame_bytes = Some(u32::try_from(longest)?);
-    let on = Surroundings { config: &config, memory_bytes: MEMORY_BYTES, frame_bytes };
+    let on = Surroundings {
+        config: &config,
+        memory_bytes: MEMORY_BYTES,
+        frame_bytes: Some(u32::try_from(longest)?),
+    };
+    let bytes: usize = frames.iter().map(|frame| frame.data.len()).sum();
+    let frame_bytes = bytes as f64 / frames.len() as f64;
     let chain = plan.place(on).map_err(each_on_its_line)?;
     let reaching = reaching(&chain, &config, &frames)?;
     let latency = args.memory.latency()?;
@@ -259,13 +270,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         measured.push(profile);
     }
     if let Some(path) = &args.feedback {
-        feed_back(path, &mut demands)?;
+        feed_back(path, &mut demands, &config, frame_bytes)?;
     }
     let per_cycle = args.rate.map(|mpps| mpps / args.clock.megahertz());
     let found = split(config.lanes as u32, config.cores, &demands, per_cycle);
     let found = found.map_err(|error| infeasible(args, &error))?;
-    let bytes: usize = frames.iter().map(|frame| frame.data.len()).sum();
-    let report = report(&found, &demands, &measured, bytes as f64 / frames.len() as f64, args.clock);
+    let report = report(&found, &demands, &measured, frame_bytes, args.clock);
     if let Some(mut json) = json {
         json.write_json(&Origin::of(&files).with(&report))?;
         json.commit()?;
@@ -292,6 +302,11 @@ struct RanStay {
 
 #[derive(Deserialize)]
 struct RanChain {
+    packets: u64,
+    bytes: u64,
+    #[serde(default)]
+    mode: Option<String>,
+    config: Map<String, Value>,
     functions: Vec<RanFunction>,
     #[serde(default)]
     changes: Vec<serde_json::Value>,
@@ -301,19 +316,46 @@ struct RanChain {
     hung: Vec<serde_json::Value>,
 }
 
-/// Takes what the report of a run at `path` shows of the functions into their demands: C.
+/// Takes what the report of a run at `path` shows of the functions into their demands: C. The plan
+/// is for `config` and packets of `frame_bytes` bytes.
 ///
 /// # Errors
-/// It is no report, of another chain, or of one that changed while it ran.
-fn feed_back(path: &Path, demands: &mut [Demand]) -> anyhow::Result<()> {
+/// It is no report, of another chain, array, mode or size of packets, or of a chain that changed
+/// while it ran.
+fn feed_back(path: &Path, demands: &mut [Demand], config: &Config, frame_bytes: f64) -> anyhow::Result<()> {
     let named = || format!("--feedback {}", path.display());
     let bytes = input::read(path, MOST_REPORT_BYTES).with_context(named)?;
-    let ran: RanChain = serde_json::from_slice(&bytes)
-        .with_context(|| format!("{}: expected a report of `hermes chain run --json`", named()))?;
+    let ran: RanChain = serde_json::from_slice(&bytes).with_context(|| {
+        format!("{}: expected a report of this version of `hermes chain run --json`", named())
+    })?;
     let names = |names: Vec<&str>| names.join(", ");
     let expected = names(demands.iter().map(|demand| demand.name.as_str()).collect());
     let found = names(ran.functions.iter().map(|function| function.name.as_str()).collect());
     ensure!(found == expected, "{}: functions: {found}; expected {expected}, those of the chain", named());
+    let Value::Object(expected) = serde_json::to_value(config)? else { bail!("the array is no map") };
+    for (field, expected) in expected.iter().filter(|(field, _)| !FREE_FIELDS.contains(&field.as_str())) {
+        let found = ran.config.get(field).unwrap_or(&Value::Null);
+        ensure!(
+            found == expected,
+            "{}: config: {field}: {found}; expected {expected}, as of the array of the plan",
+            named()
+        );
+    }
+    ensure!(
+        ran.mode.as_deref() != Some("temporal"),
+        "{}: mode: temporal, in which functions are on the cores in turns; expected gnet, fair or none",
+        named()
+    );
+    let mean = ran.bytes as f64 / ran.packets.max(1) as f64;
+    let off = (mean / frame_bytes - 1.0).abs();
+    ensure!(
+        off <= MOST_OFF,
+        "{}: bytes: {mean:.1} of a packet in the mean; expected {:.1} to {:.1}, as of the packets of the plan \
+         (--pcap, --bytes)",
+        named(),
+        frame_bytes * (1.0 - MOST_OFF),
+        frame_bytes * (1.0 + MOST_OFF)
+    );
     ensure!(
         ran.changes.is_empty() && ran.decisions.is_empty(),
         "{}: cores or functions changed in the run; expected one without --events and --adapt",

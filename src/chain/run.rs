@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure, Context};
+use clap::ValueEnum as _;
 use hermes_rtl::config::{Config, WATCHDOG_CAUSE};
 use hermes_testbench::chain::live::{Adapt, Change, Decision, Events, Hung, Live, Made, PlannedEvent, When};
 use hermes_testbench::chain::schedule::{fair_split, Share};
 use hermes_testbench::chain::{
-    check_counts, limit_for, visits, Chain, ChainPlan, Changed, Function, FunctionTimes, Ran, Setting,
-    Sharing, Surroundings, Visit, MOST_FUNCTIONS,
+    check_counts, check_ways, limit_for, visits, Chain, ChainPlan, Changed, Function, FunctionTimes, Ran,
+    Setting, Sharing, Surroundings, Visit, MOST_FUNCTIONS,
 };
 use hermes_testbench::cosim::{ArraySetup, FaultRecord, FunctionCounts, PacketRecord, RunOptions, RunResult};
 use hermes_testbench::metrics::{Clock, Delays, Distribution};
@@ -82,8 +83,8 @@ pub struct Args {
     /// 0: cores go over to the next function one by one
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000), help_heading = "Cores")]
     launch: u64,
-    /// Changes that are made while packets flow: TOML, an [[event]] for each (docs/chains.md).
-    /// Needs --through ports
+    /// Changes that are made while packets flow: TOML, an [[event]] for each (docs/chains.md), also
+    /// of a chain that branches. Needs --through ports; not with --adapt or --mode temporal
     #[arg(long, value_name = "EVENTS.toml", help_heading = "Changes")]
     events: Option<PathBuf>,
     /// Folder to write a capture for each function to, NAME.pcap: the packets that came to it, as
@@ -234,21 +235,16 @@ impl Args {
         Ok(())
     }
 
-    /// Makes sure that a chain whose packets branch runs as such a chain can.
+    /// Makes sure that functions take turns in one order only.
     fn check_branches(&self, plan: &ChainPlan) -> anyhow::Result<()> {
-        let Some(branching) = plan.branching() else { return Ok(()) };
-        let watched = plan.functions.iter().find(|function| function.on_hang.is_some());
-        let on_hang = watched.map(|function| format!("on_hang of `{}`", function.name));
-        let events = self.events.as_ref().map(|_| "--events".to_string());
-        let turns = (self.mode == Some(Mode::Temporal)).then(|| "--mode temporal".to_string());
-        if let Some(what) = events.or(turns).or(on_hang) {
-            bail!(
-                "{what}: `{}` has edges by verdict; expected a chain without them ({})",
+        match plan.branching() {
+            Some(branching) if self.mode == Some(Mode::Temporal) => bail!(
+                "--mode temporal: `{}` has edges by verdict; expected a chain without them ({})",
                 branching.name,
                 plan.path().display()
-            );
+            ),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether the host of the run can change the chain.
@@ -348,7 +344,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     if taps.are_wanted() {
         taps.write_run(&chain, &config, &frames, &packets, &ran, args.clock)?;
     }
-    let Ran { result, counts, times, changed, .. } = ran;
+    let Ran { result, counts, times, ways, changed } = ran;
     let parts = result.packets.iter().cloned().map(PacketRecord::into_parts);
     let (results, packet_times): (Vec<_>, Vec<_>) = parts.unzip();
     check_left_lengths(&packets, &results, chain.slot_bytes_log2)?;
@@ -358,6 +354,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         compare(model, "the chain", &packets, &results)?;
     }
     if let Some(visits) = &visits {
+        check_ways(&chain, visits, &ways)?;
         check_counts(&chain, visits, &counts)?;
     }
 
@@ -380,6 +377,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         hung: hung(&chain, changed.as_ref()),
         delays: Delays::of(&packet_times, args.arrivals.process().is_scheduled()),
         fault_records: result.faults.clone(),
+        mode: args.mode.and_then(|mode| Some(mode.to_possible_value()?.get_name().to_string())),
+        config: Some(config.clone()),
         ..ArrayReport::default()
     };
     report.set_rates(args.clock);

@@ -105,6 +105,67 @@ fn a_cost_that_steps_moves_cores_under_traffic() {
     assert!(fixed.get("decisions").is_none());
 }
 
+/// Cores that no function has are given out, too.
+#[test]
+fn cores_without_a_function_are_given_out() {
+    let folder = folder();
+    folder.succeed(&format!("chain plan two.toml --pcap before.pcap {ARRAY} {SHORT} --json split.json"));
+    let mut split: serde_json::Value = serde_json::from_str(&folder.text("split.json")).unwrap();
+    for function in 0..2 {
+        split["functions"][function]["cores"] = 1.into();
+    }
+    folder.write("split.json", split.to_string());
+    let text = folder.succeed(&format!(
+        "chain run two.toml --pcap step.pcap --through ports --mode gnet --plan split.json --adapt \
+         --arrivals constant:{RATE} {ARRAY} --json run.json"
+    ));
+    let report = folder.report("run.json");
+    assert_eq!((report["compared"].as_bool(), report["packets"].as_u64()), (Some(true), Some(6_000)));
+    let first = report["decisions"][0]["functions"].as_array().unwrap();
+    let of = |field: &str| first.iter().map(|one| one[field].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!((of("cores_before"), of("cores")), (vec![1, 1], vec![1, 3]), "{text}");
+    assert!(report["decisions"][0]["stood"].is_u64(), "{text}");
+}
+
+/// A function that hangs for the packets behind the step is bent to a stub while cores are given
+/// out anew; a plan takes no feedback of a run in which one hangs.
+#[test]
+fn a_function_hangs_while_cores_are_given_out() {
+    let folder = folder();
+    folder.write("steps.c", router("slot->length > 70 ? ~0u : 100"));
+    folder.write("steps.toml", folder.text("steps.toml").replace("50_000", "20_000"));
+    let two = folder.text("two.toml").replace("next = \"end\"\n", "next = \"end\"\non_hang = \"pass\"\n");
+    folder.write("two.toml", two);
+    let plan = format!("chain plan two.toml --pcap before.pcap {ARRAY} {SHORT}");
+    folder.succeed(&format!("{plan} --json split.json"));
+    let run = format!(
+        "chain run two.toml --pcap step.pcap --through ports --mode gnet --plan split.json \
+         --arrivals constant:{RATE} {ARRAY}"
+    );
+    let text = folder.succeed(&format!("{run} --adapt --json run.json"));
+    let report = folder.report("run.json");
+    assert_eq!((report["compared"].as_bool(), report["packets"].as_u64()), (Some(true), Some(6_000)));
+    let hung = &report["hung"][0];
+    assert_eq!((hung["function"].as_str(), hung["action"].as_str()), (Some("steps"), Some("pass")), "{text}");
+    let steps = &report["functions"][1];
+    let [packets, faulted] = ["packets", "faulted"].map(|field| steps[field].as_u64().unwrap());
+    assert!(faulted >= 8 && faulted < 400 && packets > 5_000, "{text}");
+    for decision in report["decisions"].as_array().unwrap() {
+        let functions = decision["functions"].as_array().unwrap();
+        let cores: u64 = functions.iter().map(|function| function["cores"].as_u64().unwrap()).sum();
+        assert_eq!(cores, 4, "{text}");
+    }
+    assert!(text.contains("decision in cycle "), "{text}");
+
+    folder.succeed(&format!("{run} --max-packets 4000 --json hung.json"));
+    assert_eq!(folder.report("hung.json")["hung"][0]["function"], "steps");
+    folder.fail(
+        &format!("{plan} --feedback hung.json --json none.json"),
+        &["--feedback hung.json: a function hung in the run; expected one in which none does"],
+    );
+    assert!(!folder.files().contains(&"none.json".to_string()));
+}
+
 #[test]
 fn what_giving_out_anew_needs() {
     let folder = folder();
@@ -161,7 +222,27 @@ fn a_run_is_fed_back_to_the_plan() {
     let off = |predicted: f64| (predicted / ran - 1.0).abs();
     assert!(off(again) < 0.5 * off(before), "{before} {ran} {again}");
 
+    // Other packets, and functions that take turns.
+    let whole = "--max-packets 200 --through ports --json other.json";
+    folder.succeed(&format!("chain run two.toml --pcap behind.pcap {whole} {ARRAY}"));
+    folder.fail(
+        &format!("{plan} --feedback other.json --json none.json"),
+        &["--feedback other.json: bytes: 76.0 of a packet in the mean; expected 54.0 to 66.0, as of the packets of"],
+    );
+    folder.succeed(&format!("chain run two.toml --pcap before.pcap {whole} --mode temporal {ARRAY}"));
+    folder.fail(
+        &format!("{plan} --feedback other.json --json none.json"),
+        &["--feedback other.json: mode: temporal, in which functions are on the cores in turns; expected gnet"],
+    );
     let mut value = folder.report("run.json");
+    let lanes = value["config"]["lanes"].take();
+    value["config"]["lanes"] = 8.into();
+    folder.write("bad.json", value.to_string());
+    folder.fail(
+        &format!("{plan} --feedback bad.json --json none.json"),
+        &["--feedback bad.json: config: lanes: 8; expected 4, as of the array of the plan"],
+    );
+    value["config"]["lanes"] = lanes;
     for (change, expected) in [
         ("name", "run.json: functions: other, steps; expected steady, steps, those of the chain"),
         ("cores", "run.json: other: expected 1 to 32 cores"),
@@ -184,7 +265,7 @@ fn a_run_is_fed_back_to_the_plan() {
     folder.fail(&format!("{plan} --feedback bad.json --json none.json"), &[error]);
     folder.fail(
         &format!("{plan} --feedback routes --json none.json"),
-        &["expected a report of `hermes chain run"],
+        &["expected a report of this version of `hermes chain run"],
     );
     assert!(!folder.files().contains(&"none.json".to_string()));
 }

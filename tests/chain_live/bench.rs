@@ -1,39 +1,50 @@
-//! Chains with changes on an array: steps in another order, and many changes.
+//! Chains with changes on an array: steps in another order.
 
 use std::path::PathBuf;
 
 use hermes_rtl::config::Config;
 use hermes_testbench::chain::live::{Events, Live, Step};
 use hermes_testbench::chain::{Chain, ChainPlan, Ran, Setting, Sharing, Surroundings};
-use hermes_testbench::cosim::{Arrivals, Latency, Packet, RunOptions};
+use hermes_testbench::cosim::{
+    run_managed, ArraySetup, Arrivals, Attention, CosimError, Device as _, Host, Latency, MemoryOptions,
+    Packet, RunOptions, Simulation, StreamOptions,
+};
 use hermes_testbench::slot::SlotPacket;
-use hermes_testbench::{test_seed, traffic};
-use rand::{Rng as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
+use hermes_testbench::traffic;
 use verilator_sys::Model;
 
 use crate::common::{models, Folder};
 use crate::{folder, EVENTS};
 
 /// A chain with changes on an array.
-struct Bench {
-    config: Config,
-    folder: Folder,
-    packets: usize,
+pub struct Bench {
+    pub config: Config,
+    pub folder: Folder,
+    pub packets: usize,
 }
 
 impl Bench {
     /// Runs the changes of `events.toml`, after `change` has changed their steps.
     fn run(&self, change: impl FnOnce(&mut Live)) -> anyhow::Result<Ran> {
+        self.run_after(None, |_, live| change(live))
+    }
+
+    /// The same after a run that was ended by a reset in cycle `reset` of it, if there is one;
+    /// `change` may change the golden models, too.
+    pub fn run_after(
+        &self,
+        reset: Option<u64>,
+        change: impl FnOnce(&mut Chain, &mut Live),
+    ) -> anyhow::Result<Ran> {
         std::env::set_var("HERMES_CACHE", models());
         let file = |name: &str| -> PathBuf { self.folder.path(name) };
         let mut plan = ChainPlan::read(&file("edge.toml"))?;
         let events = Events::read(&file("events.toml"), &mut plan)?;
         let memory_bytes = 1 << 30;
         let on = Surroundings { config: &self.config, memory_bytes, frame_bytes: Some(128) };
-        let chain: Chain = plan.place(on)?;
+        let mut chain: Chain = plan.place(on)?;
         let mut live = Live::of(&chain, &events, &self.config)?;
-        change(&mut live);
+        change(&mut chain, &mut live);
         let frames = traffic::read(&file("in.pcap"), Some(self.packets))?.frames;
         let packets: Vec<_> =
             frames.iter().map(|frame| SlotPacket::new(frame, chain.slot_bytes_log2)).collect();
@@ -58,12 +69,39 @@ impl Bench {
         };
         let design = hermes_rtl::top::emit_top(&self.config)?;
         let library = Model::build(&design.verilog(), &hermes_testbench::model::options(&design))?;
-        setting.simulate(library.instantiate()?, &packets, &arriving, &mut |_| {})
+        let memory = MemoryOptions { latency: setting.latency, ..MemoryOptions::default() };
+        let mut array = Simulation::new(library.instantiate()?, memory_bytes, memory)?;
+        if let Some(cycle) = reset {
+            array = ended_by_a_reset(array, &setting, &arriving, cycle)?;
+        }
+        setting.simulate_on(array, &packets, &arriving, &mut |_| {})
     }
 }
 
+/// The array behind a reset in cycle `cycle` of a run, with packets in flight.
+fn ended_by_a_reset(
+    array: Simulation,
+    setting: &Setting<'_>,
+    arriving: &[Packet],
+    cycle: u64,
+) -> anyhow::Result<Simulation> {
+    let mut host = Host::new(array)?;
+    let setup = ArraySetup { timeout: setting.timeout, ..setting.chain.setup() };
+    setting.chain.start(&mut host, &setup)?;
+    let mut reset = |at: Attention<'_>| match at.now >= cycle {
+        true => Err(CosimError::Observer { cycle: at.cycle, message: "a reset".to_string() }),
+        false => Ok(()),
+    };
+    let (streams, options) = (StreamOptions::default(), setting.options);
+    let ran = run_managed(&mut host, &setup, arriving, streams, options, &mut reset, &mut |_| {});
+    anyhow::ensure!(ran.is_err(), "the run ended before cycle {cycle}");
+    let mut array = host.into_device();
+    array.reset()?;
+    Ok(array)
+}
+
 /// The array of [`ARRAY`].
-fn array() -> Config {
+pub fn array() -> Config {
     Config {
         cores: 4,
         lanes: 4,
@@ -113,149 +151,4 @@ fn steps_out_of_order_are_noticed() {
     });
     let error = error.err().expect("an error").to_string();
     assert!(error.contains("no instruction was retired"), "{error}");
-}
-
-/// Changes of a chain of light functions, by a random source: the file of them, and the manifests
-/// and inputs that it names.
-fn random_changes(folder: &Folder, packets: usize, random: &mut ChaCha8Rng) -> usize {
-    let light = |name: &str, random: &mut ChaCha8Rng| {
-        let kind = ["dec-ttl", "check-ip-header", "classifier-bv"][random.gen_range(0..3)];
-        let inputs = if kind == "classifier-bv" { "inputs = { rules = \"rules-0\" }\n" } else { "" };
-        let text = format!("[function]\nname = \"{name}\"\napp = \"{kind}\"\nwatchdog = 20_000\n{inputs}");
-        folder.write(&format!("{name}.toml"), text);
-        kind == "classifier-bv"
-    };
-    // New tables are smaller than those before: a region has room for as much as there is.
-    for (file, count, seed) in [("rules-0", 12, 1), ("rules-1", 6, 2), ("rules-2", 6, 3)] {
-        folder.succeed(&format!("gen-rules --kind fw --count {count} --deny 3 --seed {seed} -o {file}"));
-    }
-    // Hangs with one packet in 256, and is dec-ttl else.
-    let honest =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels-asm/dec-ttl.S")).unwrap();
-    let hostile = honest.replace(
-        "    .globl  kernel\n    .type   kernel, @function\nkernel:\n",
-        concat!(
-            "    .globl  kernel\n    .type   kernel, @function\nkernel:\n",
-            "    andi    a3, a0, 255\n    addi    a3, a3, -77\nhang: beqz a3, hang\n",
-        ),
-    );
-    folder.write("hostile.S", hostile);
-    folder.write(
-        "hostile.toml",
-        "[function]\nname = \"hostile\"\napp = \"dec-ttl\"\nsource = \"hostile.S\"\nwatchdog = 2_000\nrv32e = true\n",
-    );
-    let graph = |names: &[String], hostile: &str| -> String {
-        let all: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut text = String::new();
-        for (at, name) in all.iter().enumerate() {
-            let next = all.get(at + 1).copied().unwrap_or("end");
-            let (manifest, hang) = match *name == hostile {
-                true => {
-                    ("hostile", format!("name = \"{name}\"\non_hang = \"report\"\nhang_faults = 1_000_000\n"))
-                }
-                false => (*name, String::new()),
-            };
-            text += &format!("[[function]]\nmanifest = \"{manifest}.toml\"\nnext = \"{next}\"\n{hang}");
-        }
-        text
-    };
-    let mut count = 0;
-    let mut new_name = || {
-        count += 1;
-        format!("f{count}")
-    };
-    // Functions in their order; whether they take tables once more.
-    let mut fresh = |random: &mut ChaCha8Rng| {
-        let name = new_name();
-        let has_tables = light(&name, random);
-        (name, has_tables)
-    };
-    let mut functions: Vec<_> = (0..3).map(|_| fresh(random)).collect();
-    functions.insert(1, ("hostile".to_string(), false));
-    let names =
-        |functions: &[(String, bool)]| functions.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    folder.write("edge.toml", format!("limit = 48\n{}", graph(&names(&functions), "hostile")));
-    let (mut text, mut packet, mut graphs, mut changes) = (String::new(), 0, 0, 0);
-    loop {
-        packet += random.gen_range(64..=4_096);
-        if packet + 64 > packets {
-            break;
-        }
-        let is_hostile = |name: &str| name.starts_with("hostile");
-        let at = random.gen_range(0..functions.len());
-        let change = match random.gen_range(0..12) {
-            0..=1 if functions.len() < 5 => {
-                let new = fresh(random);
-                let line = format!("insert = \"{}.toml\"\nbefore = \"{}\"\n", new.0, functions[at].0);
-                functions.insert(at, new);
-                line
-            }
-            2..=3 if functions.len() > 3 && !is_hostile(&functions[at].0) => {
-                format!("remove = \"{}\"\n", functions.remove(at).0)
-            }
-            4..=6 if !is_hostile(&functions[at].0) => {
-                let new = fresh(random);
-                let line = format!("replace = \"{}\"\nby = \"{}.toml\"\n", functions[at].0, new.0);
-                functions[at] = new;
-                line
-            }
-            7..=8 if functions[at].1 => {
-                functions[at].1 = false;
-                let rules = random.gen_range(1..3);
-                format!("table = \"{}\"\ninputs = {{ rules = \"rules-{rules}\" }}\n", functions[at].0)
-            }
-            9..=10 => {
-                // One core more for one of them, of six.
-                let mut counts = vec![1; functions.len()];
-                (functions.len()..6).for_each(|_| counts[random.gen_range(0..functions.len())] += 1);
-                let each = functions.iter().zip(counts).map(|((name, _), count)| format!("{name} = {count}"));
-                format!("cores = {{ {} }}\n", each.collect::<Vec<_>>().join(", "))
-            }
-            11 => {
-                graphs += 1;
-                let hostile = format!("hostile-{graphs}");
-                functions = (0..random.gen_range(1..3)).map(|_| fresh(random)).collect();
-                functions.push((hostile.clone(), false));
-                folder.write(&format!("graph-{graphs}.toml"), graph(&names(&functions), &hostile));
-                format!("entry = \"graph-{graphs}.toml\"\n")
-            }
-            _ => continue,
-        };
-        changes += 1;
-        text += &format!("[[event]]\npacket = {packet}\n{change}\n");
-    }
-    folder.write("events.toml", text);
-    changes
-}
-
-/// Packets through a chain with changes each 64 to 4,096 packets, drops, and one hostile function:
-/// each leaves once, in order, with the bytes of the golden models. `HERMES_PACKETS` says how many,
-/// `HERMES_SEED` repeats a run.
-#[test]
-#[ignore = "minutes"]
-fn soak() {
-    let packets = std::env::var("HERMES_PACKETS").ok().and_then(|text| text.parse().ok()).unwrap_or(1 << 15);
-    let config = Config { cores: 6, network_functions: 8, ..array() };
-    soak_of(config, packets);
-}
-
-fn soak_of(config: Config, packets: usize) {
-    let mut random = ChaCha8Rng::seed_from_u64(test_seed());
-    let folder = Folder::new();
-    let changes = random_changes(&folder, packets, &mut random);
-    folder.succeed(&format!(
-        "gen-trace --kind fixed:60 --packets {packets} --bad-share 3 --rules rules-0 --seed 7 -o in.pcap"
-    ));
-    let bench = Bench { config, folder, packets };
-    let ran = bench.run(|_| {}).unwrap();
-    let changed = ran.changed.unwrap();
-    let stood = changed.made.iter().filter(|made| made.stood.is_some()).count();
-    let forwarded = ran.result.packets.iter().filter(|packet| packet.verdict >> 31 == 0).count();
-    let faulted: u32 = ran.counts.iter().map(|counts| counts.faulted).sum();
-    println!(
-        "{packets} packets, {} cycles, {stood} of {changes} changes, {forwarded} forwarded, {faulted} faults",
-        ran.result.cycles
-    );
-    assert_eq!(ran.result.packets.len(), packets);
-    assert!(stood + 2 >= changes && forwarded > 0 && faulted > 0);
 }

@@ -2,10 +2,12 @@
 
 mod adapt;
 mod bench;
+mod branches;
 mod command;
 #[path = "../common/mod.rs"]
 mod common;
 mod hangs;
+mod soak;
 
 use common::Folder;
 

@@ -5,7 +5,7 @@ use hermes_rtl::config::Config;
 use hermes_testbench::chain::paper::{function, PaperChains, FUNCTIONS};
 use hermes_testbench::chain::profile::rate_of;
 use hermes_testbench::chain::schedule::Share;
-use hermes_testbench::chain::{check_counts, limit_for, visits, Chain, Ran, Setting, Sharing};
+use hermes_testbench::chain::{check_counts, check_ways, limit_for, visits, Chain, Ran, Setting, Sharing};
 use hermes_testbench::cosim::{Arrivals, Guards, Packet, PacketTimes, Progress, RunOptions};
 use hermes_testbench::metrics::Clock;
 use hermes_testbench::slot::SlotPacket;
@@ -287,11 +287,13 @@ pub(crate) fn execute(
         .zip(arrivals)
         .map(|(frame, arrival)| Packet { frame: frame.data.clone(), port: frame.port, flags: 0, arrival })
         .collect();
-    let Ran { result, counts, times, .. } =
+    let Ran { result, counts, times, ways, .. } =
         setting.simulate(library.instantiate()?, &packets, &arriving, progress).context("the chain")?;
     let faults = result.fault_count;
     ensure!(faults == 0, "{faults} threads ended with a fault");
-    check_counts(chain, &visits(&model, &packets), &counts)?;
+    let visits = visits(&model, &packets);
+    check_ways(chain, &visits, &ways)?;
+    check_counts(chain, &visits, &counts)?;
     let of_packets: Vec<PacketTimes> = result.packets.iter().map(|packet| packet.times).collect();
     let window = rate_of(&of_packets);
     let functions = counts.iter().zip(&times).map(|(counts, times)| FunctionMeasured {

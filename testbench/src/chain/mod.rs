@@ -51,7 +51,7 @@ pub use edges::{Edges, BRANCH_PORTS};
 pub use hang::{window as hang_window, Hang, OnHang};
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
-pub use on_array::{check_counts, limit_for, visits, Changed, Ran, Setting, Sharing};
+pub use on_array::{check_counts, check_ways, limit_for, visits, Changed, Ran, Setting, Sharing};
 pub use placed::{Chain, Function, Surroundings, MOST_FUNCTIONS};
 pub use plan::{ChainPlan, Planned};
 pub use region::{Needs, Part, Region};

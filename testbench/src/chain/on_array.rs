@@ -100,9 +100,24 @@ impl Setting<'_> {
         arriving: &[Packet],
         progress: &mut dyn FnMut(Progress),
     ) -> anyhow::Result<Ran> {
-        let Self { chain, latency, timeout, options, .. } = self;
-        let memory = MemoryOptions { latency: *latency, ..MemoryOptions::default() };
-        let mut host = Host::new(Simulation::new(array, self.memory_bytes, memory)?)?;
+        let memory = MemoryOptions { latency: self.latency, ..MemoryOptions::default() };
+        let array = Simulation::new(array, self.memory_bytes, memory)?;
+        self.simulate_on(array, packets, arriving, progress)
+    }
+
+    /// As [`Self::simulate`], on an array that was just reset, whatever it did before.
+    ///
+    /// # Errors
+    /// As of [`Self::simulate`].
+    pub fn simulate_on(
+        &self,
+        array: Simulation,
+        packets: &[SlotPacket],
+        arriving: &[Packet],
+        progress: &mut dyn FnMut(Progress),
+    ) -> anyhow::Result<Ran> {
+        let Self { chain, timeout, options, .. } = self;
+        let mut host = Host::new(array)?;
         let setup = ArraySetup { timeout: *timeout, ..chain.setup() };
         let Started { layout, contexts } = chain.start(&mut host, &setup)?;
         if let Some(live) = self.live {
@@ -269,6 +284,34 @@ pub fn check_counts(chain: &Chain, visits: &[Vec<Visit>], counts: &[FunctionCoun
             let name = format!("{name} of `{}`", function.name);
             ensure!(got as usize == expected, "{name} is {got}; expected {expected} by the golden model");
         }
+    }
+    Ok(())
+}
+
+/// Makes sure that each packet visited the functions that the golden model says, in their order.
+///
+/// # Errors
+/// The first packet that did not.
+pub fn check_ways(chain: &Chain, visits: &[Vec<Visit>], ways: &[Vec<(Stop, u64)>]) -> anyhow::Result<()> {
+    ensure!(
+        ways.len() == visits.len(),
+        "{} packets came to the first function; expected {} by the golden model",
+        ways.len(),
+        visits.len()
+    );
+    let names = |way: &[usize]| {
+        let names: Vec<_> = way.iter().map(|function| chain.function(*function).name.as_str()).collect();
+        names.join(", ")
+    };
+    for (packet, (way, visits)) in ways.iter().zip(visits).enumerate() {
+        let way: Vec<_> = way.iter().map(|(stop, _)| stop.function).collect();
+        let expected: Vec<_> = visits.iter().map(|visit| visit.function).collect();
+        ensure!(
+            way == expected,
+            "packet {packet} visited {}; expected {} by the golden model",
+            names(&way),
+            names(&expected)
+        );
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ impl VisitLog {
 }
 
 /// The packets of these lanes of a warp.
-fn numbers(packets: PacketRange, lanes: u32) -> impl Iterator<Item = u32> {
+pub(super) fn numbers(packets: PacketRange, lanes: u32) -> impl Iterator<Item = u32> {
     let lanes = (0..32).filter(move |lane| lanes >> lane & 1 == 1);
     lanes.map(move |lane| packets.first.wrapping_add(lane))
 }

@@ -314,3 +314,94 @@ impl<D: Device> Host<D> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng as _, SeedableRng as _};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::chain::BRANCH_PORTS;
+    use crate::verdict::{Verdict, DROP, FAULT};
+
+    /// NF_NEXT, NF_NEXT_PORTS and NF_NEXT_DROP of a function.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Registers {
+        next: u32,
+        ports: u32,
+        ends: u32,
+    }
+
+    impl Registers {
+        fn write(&mut self, (name, value): RegisterWord) {
+            match name {
+                "NF_NEXT" => self.next = value,
+                "NF_NEXT_PORTS" => self.ports = value,
+                "NF_NEXT_DROP" => self.ends = value,
+                other => assert_eq!(other, "NF_SELECT"),
+            }
+        }
+
+        /// Where the array sends packets with each code, as docs/network-functions.md has it.
+        fn edges(self) -> Vec<Option<usize>> {
+            let ports = (0..BRANCH_PORTS as u32).map(|port| match self.ports >> (4 * port) & 15 {
+                0 => self.next,
+                own => own,
+            });
+            let all = ports.chain([self.next, self.ends & 15, self.ends >> 4]);
+            all.map(|edge| (edge & 8 != 0).then_some(edge as usize & 7)).collect()
+        }
+    }
+
+    /// Verdicts of all codes.
+    fn verdicts() -> Vec<Verdict> {
+        let ports = (0..=BRANCH_PORTS as u32).map(Verdict::forward);
+        ports.chain([Verdict(DROP), Verdict(FAULT)]).collect()
+    }
+
+    fn random_edges(random: &mut ChaCha8Rng) -> Edges {
+        let mut edge = || (random.gen::<bool>().then(|| random.gen_range(1..4)), random.gen::<bool>());
+        let plain = Edges::to(edge().0);
+        match edge().1 {
+            true => plain,
+            false => Edges {
+                ports: [(); BRANCH_PORTS].map(|()| edge()).map(|(to, is_own)| is_own.then_some(to)),
+                drop: edge().0,
+                fault: edge().0,
+                ..plain
+            },
+        }
+    }
+
+    /// While edges to one function are bent to another one, or to the end, packets of each verdict
+    /// go to the old one or to the new one; with one write if all that are forwarded go one way.
+    #[test]
+    fn edges_are_bent_in_a_safe_order() {
+        let seed = crate::test_seed();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        for _ in 0..2_000 {
+            let before = random_edges(&mut random);
+            let (old, new) = (random.gen_range(1..4), [Some(7), Some(2), None][random.gen_range(0..3)]);
+            let after = before.map_ends(|to| if to == old { new } else { Some(to) });
+            let mut registers = Registers::default();
+            edge_words(3, &before, true).into_iter().for_each(|word| registers.write(word));
+            let of = |edges: &Edges| verdicts().iter().map(|verdict| edges.of(*verdict)).collect::<Vec<_>>();
+            assert_eq!(registers.edges(), of(&before), "seed {seed}: {before:?}");
+            let mut changes = 0;
+            for word in edge_words(3, &after, true) {
+                let last = registers.edges();
+                registers.write(word);
+                let now = registers.edges();
+                changes += usize::from(last != now);
+                for (code, to) in now.into_iter().enumerate() {
+                    let expected = [of(&before)[code], of(&after)[code]];
+                    assert!(expected.contains(&to), "seed {seed}: {before:?} {after:?}: {code} to {to:?}");
+                }
+            }
+            assert_eq!(registers.edges(), of(&after), "seed {seed}: {after:?}");
+            if before.is_plain() && after.is_plain() {
+                assert!(changes <= 1, "seed {seed}: {before:?} {after:?}: {changes} writes");
+            }
+        }
+    }
+}

@@ -38,6 +38,8 @@ struct Warp {
     slot: WarpSlot,
     /// Lanes that are left.
     lanes: u32,
+    /// The network function to which it went on last.
+    function: Option<u8>,
     formed: Option<u64>,
     issued: u64,
     finished: Option<u64>,
@@ -144,7 +146,7 @@ impl Tracker {
                 Ok(()) => Ok(None),
                 Err(message) => order(message),
             },
-            Event::Hop { slot, packets, lanes, .. } => match self.hop(slot, packets, lanes) {
+            Event::Hop { slot, packets, lanes, function } => match self.hop(slot, packets, lanes, function) {
                 Ok(()) => Ok(None),
                 Err(message) => order(message),
             },
@@ -188,12 +190,20 @@ impl Tracker {
         self.issued += u64::from(packets.count);
         let formed = formed.map(|(cycle, _)| cycle);
         let lanes = u32::MAX >> (32 - packets.count);
-        self.warps.push_back(Warp { packets, slot, lanes, formed, issued: now, finished: None });
+        self.warps.push_back(Warp {
+            packets,
+            slot,
+            lanes,
+            function: None,
+            formed,
+            issued: now,
+            finished: None,
+        });
         Ok(())
     }
 
-    /// The warp of `packets` goes on with some of its lanes.
-    fn hop(&mut self, slot: WarpSlot, packets: PacketRange, lanes: u32) -> Result<(), String> {
+    /// The warp of `packets` goes on to `function` with some of its lanes.
+    fn hop(&mut self, slot: WarpSlot, packets: PacketRange, lanes: u32, function: u8) -> Result<(), String> {
         let name = warp_name(slot, packets);
         if u32::from(slot.core) >= self.info.cores || u32::from(slot.slot) >= self.info.warps {
             return Err(format!("{name} goes on in a slot that does not exist"));
@@ -208,7 +218,11 @@ impl Tracker {
         if lanes == 0 || lanes & !warp.lanes != 0 {
             return Err(format!("{name} goes on with lanes {lanes:#x} of {:#x}", warp.lanes));
         }
-        // Where packets branch, lanes that are left out now may go on later.
+        if let Some(last) = warp.function.replace(function).filter(|last| *last >= function) {
+            return Err(format!("{name} goes on to function {function} behind function {last}"));
+        }
+        // Where packets branch, lanes that are left out now may go on later: which of them do is
+        // compared with the golden models behind the run.
         if !self.info.function_branches {
             warp.lanes = lanes;
         }
@@ -350,7 +364,8 @@ mod tests {
     /// A warp that goes on is finished when its last visit is, and what cannot be is told.
     #[test]
     fn a_warp_goes_on_with_lanes_that_are_left() {
-        let hop = |place, packets, lanes| Event::Hop { slot: place, packets, lanes, function: 1 };
+        let hop_to = |place, packets, lanes, function| Event::Hop { slot: place, packets, lanes, function };
+        let hop = |place, packets, lanes| hop_to(place, packets, lanes, 1);
         let mut tracker = loaded();
         let early = tracker.event(12, 12, hop(slot(1, 1), range(0, 4), 5)).unwrap_err();
         assert!(early.to_string().ends_with("goes on before it finished"), "{early}");
@@ -361,11 +376,12 @@ mod tests {
         assert!(error.ends_with("was committed before it finished"), "{error}");
         tracker.event(30, 30, Event::Finish(slot(1, 1))).unwrap();
         for (event, expected) in [
-            (hop(slot(0, 0), range(0, 4), 2), "goes on with lanes 0x2 of 0x5"),
-            (hop(slot(0, 0), range(0, 4), 0), "goes on with lanes 0x0 of 0x5"),
-            (hop(slot(1, 0), range(0, 4), 1), "goes on in a slot that is in use"),
-            (hop(slot(0, 2), range(0, 4), 1), "goes on in a slot that does not exist"),
-            (hop(slot(0, 0), range(1, 4), 1), "goes on, but no such warp is in flight"),
+            (hop_to(slot(0, 0), range(0, 4), 2, 2), "goes on with lanes 0x2 of 0x5"),
+            (hop_to(slot(0, 0), range(0, 4), 0, 2), "goes on with lanes 0x0 of 0x5"),
+            (hop_to(slot(1, 0), range(0, 4), 1, 2), "goes on in a slot that is in use"),
+            (hop_to(slot(0, 2), range(0, 4), 1, 2), "goes on in a slot that does not exist"),
+            (hop_to(slot(0, 0), range(1, 4), 1, 2), "goes on, but no such warp is in flight"),
+            (hop(slot(0, 0), range(0, 4), 1), "goes on to function 1 behind function 1"),
         ] {
             let mut tracker = loaded();
             tracker.event(20, 20, Event::Finish(slot(0, 1))).unwrap();
@@ -381,7 +397,7 @@ mod tests {
             tracker.event(20, 20, Event::Finish(slot(0, 1))).unwrap();
             tracker.event(24, 24, hop(slot(1, 1), range(0, 4), 5)).unwrap();
             tracker.event(30, 30, Event::Finish(slot(1, 1))).unwrap();
-            let error = tracker.event(40, 40, hop(slot(0, 0), range(0, 4), lanes)).err();
+            let error = tracker.event(40, 40, hop_to(slot(0, 0), range(0, 4), lanes, 2)).err();
             let error = error.map(|error| error.to_string());
             assert_eq!(error.is_some(), expected.is_some(), "{error:?}");
             assert!(error.unwrap_or_default().ends_with(expected.unwrap_or_default()));

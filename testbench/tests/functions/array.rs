@@ -143,6 +143,12 @@ impl Array {
         Self::on_model(branching_model(), functions)
     }
 
+    /// As [`Self::new`], on an array whose cores have `amocas.w`.
+    pub fn new_swapping(functions: [Marks; FUNCTIONS]) -> Self {
+        let design = hermes_rtl::top::emit_top(&Config { compare_and_swap: true, ..config() }).unwrap();
+        Self::on_model(model::checked(&design).unwrap().instantiate().unwrap(), functions)
+    }
+
     fn on_model(model: Model, functions: [Marks; FUNCTIONS]) -> Self {
         let seed = test_seed();
         let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };

@@ -1,11 +1,12 @@
 //! Packets that branch by their verdicts, and meet again, on random graphs of a seed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_rtl::config::Config;
 use hermes_testbench::chain::live::{Events, Live};
 use hermes_testbench::chain::{
-    check_counts, visits, Chain, ChainPlan, Edges, Ran, Setting, Sharing, Surroundings, BRANCH_PORTS,
+    check_counts, check_ways, visits, Chain, ChainPlan, Edges, Ran, Setting, Sharing, Surroundings,
+    BRANCH_PORTS,
 };
 use hermes_testbench::cosim::{Device as _, Event, Latency, Packet, RunOptions};
 use hermes_testbench::slot::SlotPacket;
@@ -114,6 +115,39 @@ fn a_hop_takes_six_cycles() {
     array.check();
 }
 
+/// An edge of a function whose packets all go one way is bent by one write, whatever port they are
+/// for: the packets of a warp stay together.
+#[test]
+fn a_plain_edge_is_bent_by_one_write() {
+    let mut random = random();
+    let plain = |number| Marks { number, ports: 15, spins: 3, ..Marks::default() };
+    let mut array = Array::new_branching([plain(5), plain(11), plain(23), plain(4)]);
+    array.branch(0, Edges::to(Some(1)));
+    array.give([0, 1, 2]);
+    array.host.wait_for_cores().unwrap();
+    array.host.start(true).unwrap();
+    array.push(1_200);
+    let mut to = 1;
+    while array.pending() > 20 {
+        array.run(random.gen_range(1..60));
+        to = 3 - to;
+        array.branch(0, Edges::to(Some(to)));
+    }
+    array.drain();
+    let (ways, _) = ways(&array);
+    let mut seen = BTreeMap::new();
+    for (_, event) in &array.events {
+        let Event::Issue(_, packets) = event else { continue };
+        let first = &ways[packets.first as usize];
+        assert!([&[0, 1][..], &[0, 2]].contains(&&first[..]), "{first:?}");
+        for packet in packets.first..packets.first + packets.count {
+            assert_eq!(ways[packet as usize], *first, "packet {packet} of {packets:?}");
+        }
+        *seen.entry(first.clone()).or_insert(0) += 1;
+    }
+    assert!(seen.values().all(|warps| *warps > 40) && seen.len() == 2, "{seen:?}");
+}
+
 /// Packets that are reset on their way are forgotten, and so is what their lanes waited for.
 #[test]
 fn a_reset_forgets_what_lanes_wait_for() {
@@ -218,14 +252,57 @@ fn a_chain_that_branches_through_the_ports() {
     let ran = through_ports(&chain, None, &packets);
     let expected = visits(&chain.model().unwrap(), &packets);
     check_counts(&chain, &expected, &ran.counts).unwrap();
-    let mut seen = BTreeMap::new();
-    for (packet, (way, visits)) in ran.ways.iter().zip(&expected).enumerate() {
-        let way: Vec<_> = way.iter().map(|(stop, _)| stop.function).collect();
-        let expected: Vec<_> = visits.iter().map(|visit| visit.function).collect();
-        assert_eq!(way, expected, "packet {packet}\n{text}");
-        *seen.entry(way).or_insert(0) += 1;
+    check_ways(&chain, &expected, &ran.ways).unwrap();
+    let ways: BTreeSet<Vec<usize>> =
+        ran.ways.iter().map(|way| way.iter().map(|(stop, _)| stop.function).collect()).collect();
+    assert!(ways.len() > 1, "{ways:?}\n{text}");
+    // A packet that went another way is told of.
+    let mut other = ran.ways.clone();
+    let at = other.iter().position(|way| way.len() > 1).unwrap();
+    other[at].pop();
+    let error = check_ways(&chain, &expected, &other).unwrap_err().to_string();
+    let told = error.starts_with(&format!("packet {at} visited a")) && error.ends_with("by the golden model");
+    assert!(told, "{error}");
+}
+
+/// Functions come and go in a chain that branches, while packets flow: each packet goes by the
+/// edges as they stand, and what is replaced keeps a core until nothing waits for it.
+#[test]
+fn a_chain_that_branches_changes_while_packets_flow() {
+    let folder = manifests();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "chain.toml",
+        "limit = 16\n[[function]]\nmanifest = \"a.toml\"\nnext = { 0 = \"c\", 1 = \"end\", other = \"b\", drop = \"c\" }\n\
+         [[function]]\nmanifest = \"b.toml\"\nnext = { other = \"c\", drop = \"c\" }\n\
+         [[function]]\nmanifest = \"c.toml\"\nnext = \"end\"\n",
+    );
+    let text = "[[event]]\npacket = 40\nreplace = \"b\"\nby = \"d.toml\"\n\
+                [[event]]\npacket = 400\ninsert = \"c.toml\"\nname = \"again\"\nbefore = \"c\"\n\
+                [[event]]\npacket = 800\ncores = { a = 2, d = 2, again = 1, c = 1 }\n\
+                [[event]]\npacket = 900\nremove = \"c\"\n";
+    write("events.toml", text);
+    let config = branching();
+    let on = Surroundings { config: &config, memory_bytes: CHAIN_BYTES, frame_bytes: Some(600) };
+    let read = |text: &str| {
+        write("events.toml", text);
+        let mut plan = ChainPlan::read(&folder.path().join("chain.toml")).unwrap();
+        let events = Events::read(&folder.path().join("events.toml"), &mut plan);
+        events.map(|events| (plan, events)).map_err(|error| error.to_string())
+    };
+    let (plan, events) = read(text).unwrap();
+    let chain = plan.place(on).unwrap();
+    let live = Live::of(&chain, &events, &config).unwrap();
+    let packets = packets(&plan, &chain, 1_200);
+    let ran = through_ports(&chain, Some(&live), &packets);
+    let changed = ran.changed.unwrap();
+    assert!(changed.made.iter().all(|made| made.stood.is_some()), "{:?}", changed.made);
+    let ways: BTreeSet<Vec<usize>> =
+        ran.ways.iter().map(|way| way.iter().map(|(stop, _)| stop.function).collect()).collect();
+    // 3 is what comes for 1, 4 what comes in front of 2.
+    for way in [&[0, 1, 2][..], &[0, 2], &[0, 3, 2], &[0, 4, 2], &[0, 3, 4, 2], &[0, 4]] {
+        assert!(ways.contains(way), "{way:?} {ways:?}");
     }
-    assert!(seen.len() > 1, "{seen:?}\n{text}");
 }
 
 /// What cannot change in a chain that branches.

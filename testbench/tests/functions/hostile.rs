@@ -57,8 +57,17 @@ pub struct Bench {
 impl Bench {
     /// `code` stands at the begin of the hostile region.
     pub fn new(code: &[u8], guards: Guards) -> Self {
+        Self::on(Array::new(Self::functions()), code, guards)
+    }
+
+    /// What the functions do.
+    pub fn functions() -> [Marks; FUNCTIONS] {
         let marks = |number, drops| Marks { number, drops, ..Marks::default() };
-        let mut array = Array::new([marks(5, 3), marks(0, 0), marks(23, 7), marks(0, 0)]);
+        [marks(5, 3), marks(0, 0), marks(23, 7), marks(0, 0)]
+    }
+
+    /// As [`Self::new`], on this array.
+    pub fn on(mut array: Array, code: &[u8], guards: Guards) -> Self {
         let region = array.host.rmalloc("the hostile function", REGION_BYTES as usize).unwrap();
         array.host.device_mut().write_memory(region, code).unwrap();
         let stack_base = array.host.rmalloc_aligned("hostile stacks", 3 * 32 * 4 * 256, 4096).unwrap();

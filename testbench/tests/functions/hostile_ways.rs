@@ -1,7 +1,7 @@
 //! What a guarded network function may do, and does to make trouble: fences, lengths that no packet
 //! has, and faults without end.
 
-use crate::array::{Foreign, Marks, FUNCTIONS, SLOT_BYTES_LOG2};
+use crate::array::{Array, Foreign, Marks, FUNCTIONS, SLOT_BYTES_LOG2};
 use crate::hostile::{kernel, Bench, FAULT, HOSTILE};
 use hermes_testbench::cosim::{Device as _, Function, Guards};
 use hermes_testbench::iss::Window;
@@ -104,6 +104,23 @@ fn lengths_that_no_packet_has() {
         let left = if packet % 2 == 0 { u32::MAX } else { 0 };
         assert_eq!(u32::from_le_bytes(length), if came { left } else { 60 }, "packet {packet}");
     }
+}
+
+/// `amocas.w` to packets of the own warp does what it should while other warps, with other windows,
+/// are on the core: the window is that of its warp while what it compares with is read. To those of
+/// the next warp it faults, and nothing is swapped there.
+#[test]
+fn swaps_beside_windows_of_other_warps() {
+    let code = kernel(include_str!("kernels/swaps.S"), "swaps").segments[0].bytes.clone();
+    let array = Array::new_swapping(Bench::functions());
+    let mut bench = Bench::on(array, &code, Guards::tight(true, true));
+    let verdict = |packet: u32| if packet % 8 == 5 { FAULT | 7 } else { 6 };
+    bench.array.foreign = vec![Foreign { number: HOSTILE, verdict: Box::new(verdict) }];
+    bench.array.push(800);
+    bench.array.drain();
+    bench.array.check();
+    let counts = bench.array.host.function_counts(HOSTILE as u32).unwrap();
+    assert!(counts.faulted > 40 && counts.forwarded > 400, "{counts:?}");
 }
 
 /// Each lane faults at an instruction of its own.

@@ -232,8 +232,8 @@ impl Adapter {
             steps.push(Step::Limit(limit_for(&after)));
         }
         steps.extend([Step::Cores(cores), Step::WaitCores]);
-        let (told, chain) = ("cores given out anew".to_string(), Vec::new());
-        Some(Change { when: When::Cycle(now), told, chain, cores: counts, steps })
+        let (told, chain, edges) = ("cores given out anew".to_string(), Vec::new(), Vec::new());
+        Some(Change { when: When::Cycle(now), told, chain, edges, cores: counts, steps })
     }
 
     /// The last decision stands.

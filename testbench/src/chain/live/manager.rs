@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 
 use super::adapter::{Adapter, Decision};
+use super::became::Became;
 use super::events::When;
 use super::faults::{Fault, FaultReader};
-use super::paths::{Became, Paths};
+use super::paths::Paths;
 use super::steps::{Change, Live, Step};
 use crate::chain::hang::{window, Hang, OnHang};
 use crate::chain::placed::Chain;
@@ -137,7 +138,7 @@ impl<'a> LiveHost<'a> {
             live,
             info,
             contexts,
-            paths: Paths::new(count, &live.first, chain, cores),
+            paths: Paths::new(count, &live.first, &live.first_edges, cores),
             made: vec![Made::default(); live.changes.len()],
             hung: Vec::new(),
             faults: Vec::new(),
@@ -263,9 +264,15 @@ impl<'a> LiveHost<'a> {
                 }
                 self.made[self.change].began = Some(at.now);
                 self.made[self.change].packets = self.paths.started();
+                if self.change < self.live.changes.len() {
+                    self.paths.changes.begin(at.cycle, self.change + 1);
+                }
             }
             let Some(step) = self.changes[self.change].steps.get(self.step).cloned() else {
                 self.made[self.change].stood = Some(at.now);
+                if self.change < self.live.changes.len() {
+                    self.paths.changes.end(at.cycle);
+                }
                 if let Some(adapter) = &mut self.adapter {
                     adapter.stands(at.now);
                 }

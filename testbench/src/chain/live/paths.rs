@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{bail, ensure, Context};
 
+use super::became::{Became, Bounds, Checked};
 use super::steps::Live;
 use crate::apps::{check_ports_against, App};
 use crate::chain::edges::Edges;
 use crate::chain::hang::OnHang;
 use crate::chain::placed::{Chain, STUB_DROPS, STUB_PASSES};
 use crate::chain::simulated::Stop;
-use crate::chain::visits::FunctionTimes;
-use crate::cosim::{Event, FunctionCounts, PacketRange, PacketRecord, PortsResult, WarpSlot};
+use crate::chain::visits::{numbers, FunctionTimes};
+use crate::cosim::{Event, FunctionCounts, PacketRange, PortsResult, WarpSlot};
 use crate::golden::Golden;
 use crate::slot::SlotPacket;
 use crate::verdict::{Verdict, FAULT};
@@ -61,8 +62,9 @@ impl<T: Copy + PartialEq> History<T> {
     /// The values that may have been in force from `from` to `to`.
     pub fn between(&self, from: u64, to: u64) -> Vec<T> {
         let settled = |at: &(u64, u64, T)| at.1 + SETTLED < from;
-        let first = self.values.iter().rposition(settled).unwrap_or(0);
-        let begun = self.values[first..].iter().filter(|at| at.0 <= to);
+        // Both times rise from one value to the next.
+        let first = self.values.partition_point(settled).saturating_sub(1);
+        let begun = self.values[first..].iter().take_while(|at| at.0 <= to);
         let mut values = Vec::new();
         for (_, _, value) in begun {
             if !values.contains(value) {
@@ -93,6 +95,8 @@ pub struct Paths {
     pub edges: Vec<History<Edges>>,
     /// Where new packets go.
     pub entry: History<u32>,
+    /// Changes that were made.
+    pub changes: History<usize>,
     /// The tables of each function: those that it began with, or new ones by their place.
     pub tables: Vec<History<Option<usize>>>,
     /// The stub that each function was bent to.
@@ -106,29 +110,32 @@ pub struct Paths {
     /// The numbers of the cores, as the host has written them last.
     pub cores: Vec<Option<u32>>,
     running: HashMap<WarpSlot, Running>,
+    /// Packets that finished at a function and were not committed, and when they did last.
     finished: HashMap<u32, u64>,
     /// Warps on each core that has some, and since when it has.
     busy: HashMap<u8, (u32, u64)>,
 }
 
 impl Paths {
-    /// Of `count` functions, those in `first` with their numbers, on cores with these numbers.
+    /// Of `count` functions, those in `first` with their numbers and `edges`, which are by
+    /// functions, on cores with these numbers.
     #[must_use]
-    pub fn new(count: usize, first: &[(usize, u32)], chain: &Chain, cores: Vec<Option<u32>>) -> Self {
+    pub fn new(count: usize, first: &[(usize, u32)], edges: &[Edges], cores: Vec<Option<u32>>) -> Self {
         let mut functions = [None; 8];
-        let mut edges = vec![History::new(Edges::default()); functions.len()];
+        let mut of_numbers = vec![History::new(Edges::default()); functions.len()];
         let number_of = |function: usize| {
             let found = first.iter().find(|(other, _)| *other == function);
             found.map(|(_, number)| *number as usize)
         };
-        for (function, number) in first.iter().copied() {
+        for ((function, number), edges) in first.iter().copied().zip(edges) {
             functions[number as usize] = Some(function);
-            edges[number as usize] = History::new(chain.function(function).edges.map_ends(number_of));
+            of_numbers[number as usize] = History::new(edges.map_ends(number_of));
         }
         Self {
             functions,
-            edges,
+            edges: of_numbers,
             entry: History::new(first.first().map_or(0, |(_, number)| *number)),
+            changes: History::new(0),
             tables: vec![History::new(None); count],
             stubs: vec![History::new(None); count],
             packets: Vec::new(),
@@ -170,7 +177,9 @@ impl Paths {
                 Ok(())
             }
             Event::Commit(_, packets) => {
-                self.finished.remove(&packets.first);
+                for packet in numbers(packets, u32::MAX >> (32 - packets.count.clamp(1, 32))) {
+                    self.finished.remove(&packet);
+                }
                 Ok(())
             }
             Event::Spawn(_) => Ok(()),
@@ -197,9 +206,9 @@ impl Paths {
             ));
         };
         self.warps[function] += 1;
-        if let Some(finish) = self.finished.remove(&packets.first) {
-            let waits = std::iter::repeat_n(cycle - finish, lanes.count_ones() as usize);
-            self.times[function].waits.extend(waits);
+        for packet in numbers(packets, lanes) {
+            let waited = self.finished.remove(&packet).map(|finish| cycle - finish);
+            self.times[function].waits.extend(waited);
         }
         self.busy.entry(slot.core).or_insert((0, cycle)).0 += 1;
         let function = function as u16;
@@ -224,13 +233,12 @@ impl Paths {
         let Some(Running { function, number, packets, lanes, start }) = self.running.remove(&slot) else {
             return;
         };
-        for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
-            let packet = packets.first.wrapping_add(lane) as usize;
-            self.packets[packet].push(Seen { function, number, start, finish: cycle });
+        for packet in numbers(packets, lanes) {
+            self.packets[packet as usize].push(Seen { function, number, start, finish: cycle });
+            self.finished.insert(packet, cycle);
         }
         let times = &mut self.times[usize::from(function)];
         times.stays.extend(std::iter::repeat_n(cycle - start, lanes.count_ones() as usize));
-        self.finished.insert(packets.first, cycle);
         if let Some((warps, since)) = self.busy.get_mut(&slot.core) {
             *warps -= 1;
             if *warps == 0 {
@@ -272,20 +280,27 @@ impl Paths {
                 next.number
             );
         }
-        if live.branches {
-            return Ok(());
-        }
-        let versions = [&live.first].into_iter().chain(live.changes.iter().map(|change| &change.chain));
-        let is_way = |chain: &Vec<(usize, u32)>| {
-            let functions: Vec<_> = chain.iter().map(|(function, _)| *function).take(seen.len()).collect();
-            functions.len() == seen.len() && way().eq(functions)
+        let is_way = |graph: Vec<(usize, Edges)>| {
+            let leads = |(from, to): (usize, usize)| {
+                let at = graph.iter().find(|(function, _)| *function == from);
+                at.is_some_and(|(_, edges)| edges.targets().contains(&to))
+            };
+            let first = graph.first().map(|(function, _)| *function);
+            way().next() == first && way().zip(way().skip(1)).all(leads)
         };
         ensure!(
-            versions.into_iter().any(is_way),
-            "packet {index} visited functions {:?}, which were never a chain",
+            self.changes_of(index).into_iter().any(|changes| is_way(live.graph(changes))),
+            "packet {index} visited functions {:?}, which were never a way through the chain",
             way().collect::<Vec<_>>()
         );
         Ok(())
+    }
+
+    /// How many changes may have been made while the packet was on its way.
+    fn changes_of(&self, index: usize) -> Vec<usize> {
+        let seen = &self.packets[index];
+        let (first, last) = (seen.first(), seen.last());
+        self.changes.between(first.map_or(0, |seen| seen.start), last.map_or(0, |seen| seen.finish))
     }
 
     /// The edges by which packets that finish here may go on.
@@ -298,10 +313,20 @@ impl Paths {
     /// change or a function is bent to a stub.
     fn outcomes(&self, chain: &Chain, live: &Live, index: usize, packet: &SlotPacket) -> Vec<Outcome> {
         let seen = &self.packets[index];
-        let mut outcomes = vec![Outcome { golden: None, stops: Vec::new() }];
+        // The chain before a change, or that behind it, must explain the whole way.
+        let graphs: Vec<_> = self.changes_of(index).into_iter().map(|changes| live.graph(changes)).collect();
+        let mut outcomes =
+            vec![Outcome { golden: None, stops: Vec::new(), graphs: (0..graphs.len()).collect() }];
         for (place, at) in seen.iter().enumerate() {
-            let to = seen.get(place + 1).map(|next| usize::from(next.number));
+            let next = seen.get(place + 1);
+            let to = next.map(|next| usize::from(next.number));
+            let to_function = next.map(|next| usize::from(next.function));
             let edges = self.edges_at(*at);
+            let leads = |graph: &usize, verdict: Verdict| {
+                let mut functions = graphs[*graph].iter();
+                let here = functions.find(|(function, _)| *function == usize::from(at.function));
+                here.is_some_and(|(_, edges)| edges.of(verdict) == to_function)
+            };
             let mut next: Vec<Outcome> = Vec::new();
             for before in &outcomes {
                 let frame = before.golden.as_ref().map_or(&packet.frame, |golden| &golden.frame);
@@ -314,7 +339,12 @@ impl Paths {
                     let stop = Stop { function: usize::from(at.function), instead };
                     let mut stops = before.stops.clone();
                     stops.push((stop, golden.verdict));
-                    let outcome = Outcome { golden: Some(golden), stops };
+                    let graphs = before.graphs.iter().copied();
+                    let graphs: Vec<_> = graphs.filter(|graph| leads(graph, golden.verdict)).collect();
+                    if graphs.is_empty() {
+                        continue;
+                    }
+                    let outcome = Outcome { golden: Some(golden), stops, graphs };
                     if !next.contains(&outcome) {
                         next.push(outcome);
                     }
@@ -422,44 +452,32 @@ impl Paths {
         let expected = left.keys().copied().last().unwrap_or(0);
         ensure!(left.contains_key(&at), "{at} frames left; expected {expected}");
         let mut chosen = Vec::with_capacity(packets.len());
-        for (outcomes, steps) in choices.into_iter().zip(trail).rev() {
+        let mut of_numbers = vec![Bounds::default(); counts.len()];
+        for ((outcomes, steps), seen) in choices.iter().zip(&trail).zip(&self.packets).rev() {
             let (before, number) = steps.get(&at).copied().unwrap_or_default();
             at = before;
-            chosen.push(outcomes.into_iter().nth(number).context("an outcome")?);
+            let outcome = outcomes.get(number).context("an outcome")?;
+            let alike = outcomes.iter().filter(|other| other.leaves() == outcome.leaves());
+            for (place, seen) in seen.iter().enumerate() {
+                let verdicts = alike.clone().map(|other| other.stops[place].1);
+                of_numbers.get_mut(usize::from(seen.number)).context("a number")?.add(verdicts);
+            }
+            chosen.push(outcome.clone());
         }
         chosen.reverse();
         let golden: Vec<_> = chosen.iter().filter_map(|outcome| outcome.golden.clone()).collect();
         let records = check_ports_against(&golden, packets, ports)?;
         let functions = vec![Became::default(); self.times.len()];
         let mut checked = Checked { records, functions, ways: Vec::with_capacity(chosen.len()) };
-        let mut of_numbers = vec![[0_usize; 3]; counts.len()];
         for (outcome, seen) in chosen.iter().zip(&self.packets) {
             let starts = outcome.stops.iter().zip(seen);
             checked.ways.push(starts.map(|((stop, _), seen)| (*stop, seen.start)).collect());
-            for ((stop, verdict), seen) in outcome.stops.iter().zip(seen) {
-                let became = &mut checked.functions[stop.function];
-                *became.verdicts.entry(*verdict).or_default() += 1;
-                let forwarded = usize::from(verdict.is_forward());
-                if let Some(number) = of_numbers.get_mut(usize::from(seen.number)) {
-                    number[0] += forwarded;
-                    number[1] += 1 - forwarded;
-                    number[2] += usize::from(verdict.is_fault());
-                }
+            for (stop, verdict) in &outcome.stops {
+                *checked.functions[stop.function].verdicts.entry(*verdict).or_default() += 1;
             }
         }
-        for (number, ([forwarded, dropped, faulted], got)) in of_numbers.into_iter().zip(counts).enumerate() {
-            for (name, got, expected) in [
-                ("NF_LANES", got.lanes, forwarded + dropped),
-                ("NF_FORWARDED", got.forwarded, forwarded),
-                ("NF_DROPPED", got.dropped, dropped),
-                ("NF_FAULTED", got.faulted, faulted),
-                ("NF_QUEUED", got.queued, 0),
-            ] {
-                ensure!(
-                    got as usize == expected,
-                    "{name} of number {number} is {got}; expected {expected} by the golden models"
-                );
-            }
+        for (number, (bounds, got)) in of_numbers.iter().zip(counts).enumerate() {
+            bounds.check(number, got)?;
         }
         Ok(checked)
     }
@@ -510,6 +528,8 @@ struct Outcome {
     golden: Option<Golden>,
     /// The functions that it visited, with the verdict of each.
     stops: Vec<(Stop, Verdict)>,
+    /// The graphs, of those that there may have been meanwhile, that it went through.
+    graphs: Vec<usize>,
 }
 
 impl Outcome {
@@ -517,38 +537,4 @@ impl Outcome {
     fn leaves(&self) -> Option<&Golden> {
         self.golden.as_ref().filter(|golden| golden.verdict.is_forward())
     }
-}
-
-/// What became of the packets at a function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Became {
-    /// Packets by verdict.
-    pub verdicts: BTreeMap<Verdict, u64>,
-}
-
-impl Became {
-    /// The counters of the function, which started `visits` warps. Nobody has counted how many
-    /// waited.
-    #[must_use]
-    pub fn counts(&self, visits: u32) -> FunctionCounts {
-        let count = |of: fn(Verdict) -> bool| {
-            let of_kind = self.verdicts.iter().filter(|(verdict, _)| of(**verdict));
-            of_kind.map(|(_, packets)| *packets as u32).sum::<u32>()
-        };
-        let forwarded = count(Verdict::is_forward);
-        let lanes = count(|_| true);
-        let (dropped, faulted) = (lanes - forwarded, count(Verdict::is_fault));
-        FunctionCounts { visits, lanes, forwarded, dropped, faulted, ..FunctionCounts::default() }
-    }
-}
-
-/// A run that is as the golden models have it.
-#[derive(Clone, Debug)]
-pub struct Checked {
-    /// Every packet.
-    pub records: Vec<PacketRecord>,
-    /// What became of them at each function.
-    pub functions: Vec<Became>,
-    /// The functions that each packet visited, and the cycles of the starts.
-    pub ways: Vec<Vec<(Stop, u64)>>,
 }

@@ -74,6 +74,8 @@ pub struct Change {
     pub told: String,
     /// The functions that are visited once it stands, with their numbers, in their order.
     pub chain: Vec<(usize, u32)>,
+    /// Their edges, by functions.
+    pub edges: Vec<Edges>,
     /// How many cores each of them has then.
     pub cores: Vec<usize>,
     /// The steps.
@@ -98,6 +100,8 @@ pub struct NewTables {
 pub struct Live {
     /// The chain before, with numbers.
     pub first: Vec<(usize, u32)>,
+    /// The edges of these functions, by functions.
+    pub first_edges: Vec<Edges>,
     /// The changes, one after the other.
     pub changes: Vec<Change>,
     /// New tables that they bring.
@@ -105,8 +109,6 @@ pub struct Live {
     /// Cores are given out anew when what comes changes. Only without other changes, which move
     /// cores too.
     pub adapt: Option<Adapt>,
-    /// Packets branch, before a change or behind one.
-    pub branches: bool,
 }
 
 /// Where a chain is between two changes.
@@ -160,8 +162,18 @@ impl Live {
     #[must_use]
     pub fn unchanged(chain: &Chain) -> Self {
         let first = (0..chain.functions.len()).map(|function| (function, function as u32)).collect();
-        let branches = chain.functions.iter().any(|function| !function.edges.is_plain());
-        Self { first, changes: Vec::new(), tables: Vec::new(), adapt: None, branches }
+        let first_edges = chain.functions.iter().map(|function| function.edges).collect();
+        Self { first, first_edges, changes: Vec::new(), tables: Vec::new(), adapt: None }
+    }
+
+    /// The functions of the chain behind so many changes, in the order of the visits, with their
+    /// edges by functions.
+    #[must_use]
+    pub fn graph(&self, changes: usize) -> Vec<(usize, Edges)> {
+        let change = changes.checked_sub(1).and_then(|last| self.changes.get(last));
+        let (chain, edges) =
+            change.map_or((&self.first, &self.first_edges), |change| (&change.chain, &change.edges));
+        chain.iter().map(|(function, _)| *function).zip(edges.iter().copied()).collect()
     }
 
     /// The steps of `events` on `chain`, which was placed on an array of `config` with the
@@ -178,17 +190,17 @@ impl Live {
         let mut owners: Vec<_> = chain.functions.iter().enumerate().flat_map(owner).collect();
         owners.resize(config.cores, None);
         let taken = vec![0; chain.all().count()];
-        let edges = chain.functions.iter().map(|function| function.edges).collect();
-        let mut state = State { chain: live.first.clone(), edges, owners, taken };
+        let (first, edges) = (live.first.clone(), live.first_edges.clone());
+        let mut state = State { chain: first, edges, owners, taken };
         for event in &events.events {
             for function in &event.chain {
                 without_model(chain, *function).map_err(|told| events.problem(event, told))?;
             }
-            live.branches |= event.edges.iter().any(|edges| !edges.is_plain());
             let steps = live.steps(chain, events, event, config, &mut state)?;
             let cores = state.chain.iter().map(|(function, _)| state.cores(*function)).collect();
-            let (when, told, chain) = (event.when, event.told.clone(), state.chain.clone());
-            live.changes.push(Change { when, told, chain, cores, steps });
+            let (when, told) = (event.when, event.told.clone());
+            let (chain, edges) = (state.chain.clone(), state.edges.clone());
+            live.changes.push(Change { when, told, chain, edges, cores, steps });
         }
         Ok(live)
     }
@@ -437,12 +449,26 @@ fn bend(
     };
     let keeps = |old: &[(usize, u32)]| -> Vec<Option<u32>> {
         let mut cores = last.clone();
+        let mut is_taken = vec![false; cores.len()];
         for (_, number) in old {
-            // Where packets branch, of a function that has another one.
-            let may_take =
-                |core: &usize| !branches || cores[*core].is_none() || count(&cores, cores[*core]) > 1;
-            let mut its = (0..was.len()).filter(|core| was[*core] == Some(*number));
-            if let Some(core) = its.find(may_take) {
+            let Some(core) = (0..was.len()).find(|core| was[*core] == Some(*number)) else { continue };
+            if branches {
+                // Each of the others keeps one, too: what is to have this core waits on another
+                // one.
+                let is_spare = |core: &usize| {
+                    !is_taken[*core] && (cores[*core].is_none() || count(&cores, cores[*core]) > 1)
+                };
+                let mut its = (0..was.len()).filter(|core| was[*core] == Some(*number));
+                let own = its.find(is_spare);
+                match own.or_else(|| (0..was.len()).find(is_spare)) {
+                    Some(spare) if own.is_none() => {
+                        cores[spare] = cores[core];
+                        (cores[core], is_taken[core]) = (Some(*number), true);
+                    }
+                    Some(own) => (cores[own], is_taken[own]) = (Some(*number), true),
+                    None => {}
+                }
+            } else {
                 cores[core] = Some(*number);
             }
         }
@@ -482,6 +508,7 @@ fn bend(
         steps.push(Step::Drain);
         if !old.is_empty() {
             steps.extend([Step::Cores(last), Step::WaitCores]);
+            steps.push(Step::Free(old.iter().map(|(_, number)| *number).collect()));
         }
         return Ok(steps);
     }

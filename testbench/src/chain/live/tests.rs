@@ -8,9 +8,11 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::faults::{Fault, FaultReader};
-use super::paths::History;
+use super::paths::{History, Paths};
 use super::steps::{numbers, renumbered};
-use crate::cosim::{Access, Completion};
+use crate::chain::edges::Edges;
+use crate::chain::visits::VisitLog;
+use crate::cosim::{Access, Completion, Event, PacketRange, WarpSlot};
 
 /// A chain as it is, functions with their numbers, and what it becomes on so many numbers.
 fn after(before: &[(usize, u32)], functions: &[usize], count: u32) -> Option<Vec<(usize, u32)>> {
@@ -76,6 +78,41 @@ fn what_is_in_force() {
     assert_eq!(history.between(200, 400), [2, 3]);
     assert_eq!(history.between(90, 400), [1, 2, 3]);
     assert_eq!(history.between(400, 401), [3]);
+}
+
+/// Lanes of a warp that go different ways wait from their own finish on, whatever the others do
+/// meanwhile: in a run whose host may change the chain as in one whose host does not.
+#[test]
+fn lanes_that_branch_wait_each_by_itself() {
+    let seed = crate::test_seed();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let first: Vec<_> = (0..4).map(|number| (number, number as u32)).collect();
+    let mut log = VisitLog::new(4);
+    let mut paths = Paths::new(4, &first, &[Edges::default(); 4], vec![Some(0)]);
+    let mut cycle = 10;
+    for warp in 0..200 {
+        let slot = WarpSlot { core: 0, slot: 0 };
+        let packets = PacketRange { first: 4 * warp, count: 4 };
+        let mut event = |event| {
+            cycle += random.gen_range(1..50);
+            log.event(cycle, event).unwrap();
+            paths.event(cycle, event).unwrap();
+            random.gen_range(1..16)
+        };
+        event(Event::Issue(slot, packets));
+        let mut lanes = event(Event::Finish(slot));
+        for function in 1..4 {
+            // Other lanes than before, and some of them again.
+            event(Event::Hop { slot, packets, lanes, function });
+            lanes = event(Event::Finish(slot));
+        }
+        event(Event::Commit(slot, packets));
+    }
+    assert_eq!(paths.times, log.functions(), "seed {seed}");
+    let longest = |function: usize| *paths.times[function].waits.iter().max().unwrap();
+    assert!(longest(1) < 50 && longest(3) > 100, "seed {seed}");
+    let met = paths.packets.iter().zip(log.ways()).all(|(seen, way)| seen.len() == way.len());
+    assert!(met, "seed {seed}");
 }
 
 /// The fault registers of an array on which functions fault whenever they like.
