@@ -42,7 +42,7 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
     }
     let locals = locals::declare(&function.block)?;
     Ok(quote! {
-        #[allow(unreachable_patterns, unused_assignments)]
+        #[allow(unreachable_patterns, unused_assignments, clippy::collapsible_if)]
         #function
 
         #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
