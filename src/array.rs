@@ -133,7 +133,7 @@ impl ArrayArgs {
         // What the preset gives a part goes with the part.
         for option in OPTIONS.iter().filter(|option| self.given(option.name).is_none()) {
             let is_taken = |part: &&str| self.given(part) == Some(0);
-            if let (Some(_), Some(value)) = (option.of.filter(|part| is_taken(&part)), option.usual) {
+            if let (Some(_), Some(value)) = (option.of.filter(|part| is_taken(part)), option.usual) {
                 (option.set)(&mut config, value);
             }
         }

@@ -317,7 +317,10 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
     println!("seed {seed}: {totals:?}");
     assert!(totals.forwarded > all / 10 && totals.faulted > 0, "{totals:?}");
     // The last ones of a run may be late.
-    assert!(2 * totals.stood > totals.changes && totals.visits[1..4].iter().all(|packets| *packets > 0), "{totals:?}");
+    assert!(
+        2 * totals.stood > totals.changes && totals.visits[1..4].iter().all(|packets| *packets > 0),
+        "{totals:?}"
+    );
 }
 
 /// Each packet leaves once, in order, with the bytes of the golden models of the functions that it
