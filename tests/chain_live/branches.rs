@@ -11,7 +11,7 @@ const ARRAY: &str = "--cores 8 --lanes 4 --warps 4 --channels 2 --aes --network-
 
 /// A router whose packets go to a firewall, a check or away, by their port, and meet again; what is
 /// dropped is looked at once more.
-const WAYS: &str = "\
+pub const WAYS: &str = "\
 limit = 32
 
 [[function]]
@@ -68,7 +68,7 @@ packet = 1_500
 entry = \"second-ways.toml\"
 ";
 
-fn ways() -> Folder {
+pub fn ways() -> Folder {
     let folder = folder(2_000, 3);
     folder.write("ways.toml", WAYS);
     let second = chain(&[("first", "last"), ("last", "end")]);
