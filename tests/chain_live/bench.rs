@@ -154,8 +154,8 @@ fn steps_out_of_order_are_noticed() {
     assert!(error.contains("no instruction was retired"), "{error}");
 }
 
-/// Where packets branch, the order of the steps matters as well: lanes wait for what goes while their
-/// warp is elsewhere, so that an empty FIFO does not say that it may lose its cores.
+/// Where packets branch, the order of the steps matters as well: lanes wait for what goes while
+/// their warp is elsewhere, so that an empty FIFO does not say that it may lose its cores.
 #[test]
 fn steps_out_of_order_are_noticed_where_packets_branch() {
     let config = Config { cores: 8, network_functions: 8, function_branches: true, ..array() };

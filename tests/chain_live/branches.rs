@@ -116,8 +116,8 @@ fn a_chain_that_branches_changes_while_packets_flow() {
     assert_eq!(text, folder.succeed(&run), "the same cycles twice");
 }
 
-/// A function of a graph that hangs is bent to a stub by one word; its packets go on by the edges of
-/// what the stub says of them.
+/// A function of a graph that hangs is bent to a stub by one word; its packets go on by the edges
+/// of what the stub says of them.
 #[test]
 fn a_function_that_hangs_is_bent_where_packets_branch() {
     let folder = ways();

@@ -215,7 +215,7 @@ impl Maker<'_> {
             if packet + 64 > packets {
                 break;
             }
-            let Some(change) = self.change() else { continue };
+            let Some(change) = (0..100).find_map(|_| self.change()) else { break };
             changes += 1;
             text += &format!("[[event]]\npacket = {packet}\n{change}\n");
         }
