@@ -149,7 +149,7 @@ fn a_function_hangs_while_cores_are_given_out() {
     assert_eq!((hung["function"].as_str(), hung["action"].as_str()), (Some("steps"), Some("pass")), "{text}");
     let steps = &report["functions"][1];
     let [packets, faulted] = ["packets", "faulted"].map(|field| steps[field].as_u64().unwrap());
-    assert!(faulted >= 8 && faulted < 400 && packets > 5_000, "{text}");
+    assert!((8..400).contains(&faulted) && packets > 5_000, "{text}");
     for decision in report["decisions"].as_array().unwrap() {
         let functions = decision["functions"].as_array().unwrap();
         let cores: u64 = functions.iter().map(|function| function["cores"].as_u64().unwrap()).sum();
