@@ -13,6 +13,7 @@ use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic;
 use verilator_sys::Model;
 
+use crate::branches::{ways, WAYS};
 use crate::common::{models, Folder};
 use crate::{folder, EVENTS};
 
@@ -151,4 +152,42 @@ fn steps_out_of_order_are_noticed() {
     });
     let error = error.err().expect("an error").to_string();
     assert!(error.contains("no instruction was retired"), "{error}");
+}
+
+/// Where packets branch, the order of the steps matters as well: lanes wait for what goes while
+/// their warp is elsewhere, so that an empty FIFO does not say that it may lose its cores.
+#[test]
+fn steps_out_of_order_are_noticed_where_packets_branch() {
+    let config = Config { cores: 8, network_functions: 8, function_branches: true, ..array() };
+    let bench = Bench { config, folder: ways(), packets: 1_000 };
+    bench.folder.write("edge.toml", WAYS);
+    bench.folder.write("events.toml", "[[event]]\npacket = 400\nreplace = \"check\"\nby = \"last.toml\"\n");
+    let ran = bench.run(|_| {}).unwrap();
+    assert!(ran.changed.unwrap().made[0].stood.is_some());
+    let number = |live: &Live| live.first[2].1;
+    let error = bench.run(|live| {
+        let old = number(live);
+        let drain = live.changes[0].steps.iter_mut().find(|step| **step == Step::Drain).unwrap();
+        *drain = Step::Emptied(old);
+    });
+    let error = error.err().expect("an error").to_string();
+    assert!(error.contains("no instruction was retired"), "{error}");
+    // Edges lead to the new function before it has its edges, cores or context.
+    for late in 0..3 {
+        let error = bench.run(|live| {
+            let old = number(live);
+            let is_of_new = |step: &Step| match (late, step) {
+                (0, Step::Context { .. }) | (2, Step::Load(_)) => true,
+                (1, Step::Edges { number, .. }) => *number > old,
+                _ => false,
+            };
+            let steps = live.changes[0].steps.iter().cloned();
+            let (late, steps): (Vec<_>, Vec<_>) = steps.partition(is_of_new);
+            assert!(!late.is_empty());
+            live.changes[0].steps = steps.into_iter().chain(late).collect();
+        });
+        let error = format!("{:#}", error.err().expect("an error"));
+        let told = ["packet ", "packets from ", "no instruction was retired"];
+        assert!(told.iter().any(|told| error.contains(told)), "{late}: {error}");
+    }
 }

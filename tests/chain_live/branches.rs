@@ -11,7 +11,7 @@ const ARRAY: &str = "--cores 8 --lanes 4 --warps 4 --channels 2 --aes --network-
 
 /// A router whose packets go to a firewall, a check or away, by their port, and meet again; what is
 /// dropped is looked at once more.
-const WAYS: &str = "\
+pub const WAYS: &str = "\
 limit = 32
 
 [[function]]
@@ -68,7 +68,7 @@ packet = 1_500
 entry = \"second-ways.toml\"
 ";
 
-fn ways() -> Folder {
+pub fn ways() -> Folder {
     let folder = folder(2_000, 3);
     folder.write("ways.toml", WAYS);
     let second = chain(&[("first", "last"), ("last", "end")]);
@@ -116,8 +116,8 @@ fn a_chain_that_branches_changes_while_packets_flow() {
     assert_eq!(text, folder.succeed(&run), "the same cycles twice");
 }
 
-/// A function of a graph that hangs is bent to a stub by one word; its packets go on by the edges of
-/// what the stub says of them.
+/// A function of a graph that hangs is bent to a stub by one word; its packets go on by the edges
+/// of what the stub says of them.
 #[test]
 fn a_function_that_hangs_is_bent_where_packets_branch() {
     let folder = ways();
@@ -148,7 +148,7 @@ fn a_function_that_hangs_is_bent_where_packets_branch() {
             function[field].as_u64().unwrap()
         };
         let [packets, faulted, passed] = ["packets", "faulted", "forwarded"].map(|field| of("hangs", field));
-        assert!(faulted >= 5 && faulted < packets, "{text}");
+        assert!((5..packets).contains(&faulted), "{text}");
         assert_eq!(passed, if action == "pass" { packets - faulted } else { 0 }, "{text}");
         let frames = traffic::read(&folder.path("taps/ttl.pcap"), None).unwrap().frames;
         assert_eq!(frames.len() as u64, of("ttl", "packets"), "{text}");

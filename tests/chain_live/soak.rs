@@ -139,7 +139,7 @@ impl Maker<'_> {
             text += &format!("next = {{ {} }}\n", edges.join(", "));
             if at == hostile {
                 let action = ["report", "report", "drop", "pass"][self.random.gen_range(0..4)];
-                let faults = if action == "report" { 1_000_000 } else { 64 };
+                let faults = if action == "report" { 1_000_000 } else { 8 };
                 text += &format!("on_hang = \"{action}\"\nhang_faults = {faults}\n");
             }
         }
@@ -215,7 +215,7 @@ impl Maker<'_> {
             if packet + 64 > packets {
                 break;
             }
-            let Some(change) = self.change() else { continue };
+            let Some(change) = (0..100).find_map(|_| self.change()) else { break };
             changes += 1;
             text += &format!("[[event]]\npacket = {packet}\n{change}\n");
         }
@@ -317,10 +317,8 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
     println!("seed {seed}: {totals:?}");
     assert!(totals.forwarded > all / 10 && totals.faulted > 0, "{totals:?}");
     // The last ones of a run may be late.
-    assert!(
-        2 * totals.stood > totals.changes && totals.visits[1..4].iter().all(|packets| *packets > 0),
-        "{totals:?}"
-    );
+    let lengths = totals.visits.iter().filter(|packets| **packets > 0).count();
+    assert!(3 * totals.stood >= totals.changes && lengths > 2, "{totals:?}");
 }
 
 /// Each packet leaves once, in order, with the bytes of the golden models of the functions that it

@@ -1,6 +1,7 @@
-# A network function that swaps a word of its packet with `amocas.w`, once by the word that is there,
-# once by another one, then back; of the packets whose number is 5 modulo 8 the word of the packet in
-# the same lane of the next warp. It forwards to port 6 if each did what it should, else to port 7.
+# A network function that swaps a word of its packet with `amocas.w`, once by the word that is
+# there, once by another one, then back; of the packets whose number is 5 modulo 8 the word of the
+# packet in the same lane of the next warp. If each did what it should it forwards to port 6, else
+# to port 7.
 
     .text
     .balign 64
