@@ -132,6 +132,8 @@ pub const BOARDS: [Board; 3] = [
         title: "Radiona ULX3S with an LFE5U-85F, and a command processor on it",
         lanes: Some(2),
         command: Some(Command { threads: 1, channels: 2, spawn_slots: 8 }),
+        // Two seeds of two were routed at 32 and 34 MHz.
+        kilohertz: 30_000,
         memory_log2: 25,
         ..ULX3S
     },
