@@ -330,7 +330,7 @@ fn a_small_soak() {
 
 /// The same with 2^20 packets, or `HERMES_PACKETS`.
 #[test]
-#[ignore = "an hour"]
+#[ignore = "20 minutes"]
 fn soak() {
     let packets = std::env::var("HERMES_PACKETS").ok().and_then(|text| text.parse().ok()).unwrap_or(1 << 20);
     soak_of(packets, 1 << 14, 4_096);
