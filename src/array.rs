@@ -43,8 +43,8 @@ fn arguments_of(option: &'static ArrayOption) -> Vec<Arg> {
         let argument = argument.value_name(option.value_name).value_parser(clap::value_parser!(usize));
         return vec![argument.help(short).long_help(long)];
     }
-    let help = format!("{doc}{conditions}");
     let off = negation(&flag);
+    let help = format!("{doc}{conditions}. --{off}: it is not so");
     vec![
         argument.action(ArgAction::SetTrue).overrides_with(off.clone()).help(help),
         Arg::new(off.clone())
@@ -118,6 +118,7 @@ impl ArrayArgs {
     /// As [`Self::config`], from this configuration if no preset is named.
     pub fn config_from(&self, usual: Config) -> anyhow::Result<Config> {
         let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset).map_err(by_option)?;
+        let before = config.clone();
         let of = |name| OPTIONS.iter().find(|option| option.name == name);
         // What an option needs comes with it, unless the user took that away.
         for option in OPTIONS.iter().filter(|option| self.given(option.name).is_some_and(|value| value > 0)) {
@@ -132,7 +133,8 @@ impl ArrayArgs {
         }
         // What the preset gives a part goes with the part.
         for option in OPTIONS.iter().filter(|option| self.given(option.name).is_none()) {
-            let is_taken = |part: &&str| self.given(part) == Some(0);
+            let had = |part| of(part).is_some_and(|part| (part.get)(&before) != 0);
+            let is_taken = |part: &&str| self.given(part) == Some(0) && had(part);
             if let (Some(_), Some(value)) = (option.of.filter(|part| is_taken(part)), option.usual) {
                 (option.set)(&mut config, value);
             }
@@ -181,14 +183,19 @@ fn differences<'a>(
 }
 
 /// What is wrong with a configuration, by the names of the options.
-fn by_option(error: ConfigError) -> anyhow::Error {
+pub fn by_option(error: ConfigError) -> anyhow::Error {
     match error {
         ConfigError::UnknownPreset(_) => anyhow!("--{error}"),
         ConfigError::Range { field, value, expected } => {
             anyhow!("{}: {value} is not possible; expected {expected}", option(field))
         }
-        ConfigError::Without { field, value, part, usual } => {
-            anyhow!("{}: {value} is not possible without {}; expected {usual}", option(field), option(part))
+        ConfigError::Without { field, value, values, part, otherwise } => {
+            let (field, part) = (option(field), option(part));
+            anyhow!("{field}: {value} is not possible without {part}; expected {values}, and {otherwise} without {part}")
+        }
+        ConfigError::With { field, value, values, other } => {
+            let (field, other) = (option(field), option(other));
+            anyhow!("{field}: {value} is not possible with {other}; expected {values}, and 0 with {other}")
         }
         ConfigError::Needs { part, needs } => {
             anyhow!("{}: not possible without {}", option(part), option(needs))
@@ -214,7 +221,8 @@ pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model>
     Ok(library(config, trace, quiet, |_| {})?.instantiate()?)
 }
 
-/// As [`model`], of which any number of instances can be made; `change` may change how it is built.
+/// As [`model`], of which any number of instances can be made; `change` may change how it is
+/// built.
 pub fn library(
     config: &Config,
     trace: bool,
@@ -328,7 +336,7 @@ mod tests {
         }
         for (text, expected) in [
             ("--network --net-queue-entries 3", "; expected 1, 2, 4 or 8"),
-            ("--net-queue-entries 2", " without --network; expected 8"),
+            ("--net-queue-entries 2", " without --network; expected 1, 2, 4 or 8, and 8 without --network"),
         ] {
             let line = Line::try_parse_from(format!("hermes {text}").split_whitespace()).unwrap();
             let error = line.array.config().unwrap_err().to_string();
@@ -336,13 +344,15 @@ mod tests {
         }
     }
 
-    /// A switch is given and taken away, the last one counts; what a switch needs comes with it, but
-    /// not against the user; what the preset gives a part goes with the part.
+    /// A switch is given and taken away, the last one counts; what a switch needs comes with it,
+    /// but not against the user; what the preset gives a part goes with the part.
     #[test]
     fn switches_are_given_and_taken() {
         assert!(!parsed("--preset paper --no-local-window").local_window);
         assert!(parsed("--preset paper --no-local-window --local-window").local_window);
         assert!(!parsed("--aes --no-aes").aes);
+        // What the preset has not cannot be taken.
+        assert_eq!(parsed("--preset paper --no-network"), Config::preset("paper").unwrap());
         assert!(parsed("--compare-and-swap").atomics);
         assert!(parsed("--preset fpga --network-functions 2").local_window);
         let none = parsed("--preset pangaea --command-threads 0");
@@ -354,11 +364,11 @@ mod tests {
             ("--l2-lines 17", "--l2-lines: 17 is not possible; expected a power of two, 16 to 4096"),
             (
                 "--command-cache-lines 64",
-                "--command-cache-lines: 64 is not possible without --command-threads; expected 0",
+                "--command-cache-lines: 64 is not possible without --command-threads; expected 0 or a power of two, 16 to 512, and 0 without --command-threads",
             ),
             (
                 "--network-functions 2 --load-counters",
-                "--network-functions: not possible together with --load-counters",
+                "--network-functions: 2 is not possible with --load-counters; expected 0, 2, 4 or 8, and 0 with --load-counters",
             ),
         ] {
             let line = Line::try_parse_from(format!("hermes {text}").split_whitespace()).unwrap();
@@ -376,11 +386,11 @@ mod tests {
             "--l2-lines <NUMBER> Lines of 64 bytes in a bank of the L2: a power of two, 16 to 4096",
             "--spawn-slots <NUMBER> Slots of the thread spawner, each for one job: 0, 8 or 16; 0: the array",
             "each of another line: 1, 2, 4 or 8; only with --atomics. More let more lanes through",
-            "--network The array has a network interface (RoCEv2): puts of other nodes and to them; needs --atomics",
+            "--network The array has a network interface (RoCEv2): puts of other nodes and to them; needs --atomics. --no-network: it is not so",
         ] {
             assert!(words.contains(expected), "{expected}: {words}");
         }
-        assert!(!words.contains("--no-aes") && words.contains("--no-atomics"), "{words}");
+        assert!(words.contains("--no-aes: it is not so"), "{words}");
     }
 
     /// A configuration that says nothing of them, as one of a former version, has as many as there

@@ -181,6 +181,23 @@ impl Board {
         }
     }
 
+    /// Checks that the board has something to connect to every part of the array.
+    ///
+    /// # Errors
+    /// [`BoardError::Part`] for the first part for which it has not.
+    pub fn check(&self, config: &Config) -> Result<(), BoardError> {
+        let parts = [
+            (config.packet_ports, "packet_ports"),
+            (config.network, "network"),
+            (config.trace, "trace"),
+            (config.channels > 1, "channels"),
+        ];
+        match parts.iter().find(|(there, _)| *there) {
+            Some((_, part)) => Err(BoardError::Part { part, board: self.name }),
+            None => Ok(()),
+        }
+    }
+
     /// Settings for an array on this board.
     ///
     /// # Errors
@@ -195,15 +212,7 @@ impl Board {
     ) -> Result<Settings, BoardError> {
         let config = Config { fault_output: true, ..config };
         config.validate()?;
-        let parts = [
-            (config.packet_ports, "packet_ports"),
-            (config.network, "network"),
-            (config.trace, "trace"),
-            (config.channels > 1, "channels"),
-        ];
-        if let Some((_, part)) = parts.iter().find(|(there, _)| *there) {
-            return Err(BoardError::Part { part, board: self.name });
-        }
+        self.check(&config)?;
         let wanted = megahertz.unwrap_or(f64::from(self.kilohertz) / 1e3);
         let pll =
             (10.0..=120.0).contains(&wanted).then(|| Ecp5Pll::find(self.oscillator, (wanted * 1e3) as u32));

@@ -135,7 +135,10 @@ struct Points<'a> {
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
     let configs = combinations(&settings.config, &args.sweep);
-    configs.iter().try_for_each(Config::validate)?;
+    for config in &configs {
+        config.validate().map_err(array::by_option)?;
+        settings.board.check(config)?;
+    }
     let runs = args.run.iter().map(|path| Run::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
     runs.iter().try_for_each(|run| run.check(&configs))?;
     let yosys = Tool::yosys()?;
@@ -195,7 +198,7 @@ fn picture_of(points: &[Point], sweeps: &[Sweep], board: &Board) -> anyhow::Resu
     match points {
         [point] => {
             let row = |unit: &Unit| {
-                let in_control = unit.name.split('.').any(|part| part == CONTROL);
+                let in_control = unit.name.split('.').take(2).any(|part| part == CONTROL);
                 let control = if in_control { unit.area } else { Area::default() };
                 picture::Row { name: unit.name.clone(), whole: unit.area, control }
             };

@@ -1,4 +1,5 @@
-//! `#[new(..)]`, `#[init(..)]`, `#[count(..)]` and `#[there(..)]`: constructors that say only what they decide.
+//! `#[new(..)]`, `#[init(..)]`, `#[count(..)]` and `#[there(..)]`: constructors that say only what
+//! they decide.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -52,9 +53,9 @@ fn needs_value(field: &Field) -> bool {
     is_open || (!is_hardware(field) && is_integer(&field.ty))
 }
 
-/// For a struct with `#[new(name: Type, ..)]`: `fn wired(name: Type, ..) -> Self`, in which a field
-/// has what its attributes say, else its default. Without `#[new]`, a struct with such a field gets
-/// `Default` in this way.
+/// For a struct with `#[new(name: Type, ..)]`: `fn wired(name: Type, ..) -> Self`, in which a
+/// field has what its attributes say, else its default. Without `#[new]`, a struct with such a
+/// field gets `Default` in this way.
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Struct(data) = &input.data else { return Ok(TokenStream::new()) };
     let new = attribute(&input.attrs, "new")?;

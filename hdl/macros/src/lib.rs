@@ -4,8 +4,8 @@
 //! (the prelude of `hermes-hdl` exports them). A unit says its ports, its registers and children,
 //! and what `update` computes; clock and reset, that registers keep their value, default values in
 //! constructors and the types of `let`s follow from that. They also keep what the Verilog back end
-//! wants to know: the type's name and parameters, the doc comments, and the values of the constants
-//! in a kernel.
+//! wants to know: the type's name and parameters, the doc comments, and the values of the
+//! constants in a kernel.
 
 mod activity;
 mod clocked;
@@ -26,8 +26,8 @@ use proc_macro::TokenStream;
 /// the Verilog back end: doc comments, const parameters and the integer fields whose names begin
 /// with `_`.
 ///
-/// - `unit_info::Clocked`: before each `update` the children and registers get the unit's clock and
-///   reset, and a register's next value is its present one.
+/// - `unit_info::Clocked`: before each `update` the children and registers get the unit's clock
+///   and reset, and a register's next value is its present one.
 /// - `#[new(name: Type, ..)]` at the struct makes a private `fn wired(name: Type, ..) -> Self`, in
 ///   which a field has the value of its `#[init(value)]`, a `Vec` with `#[count(n)]` has `n`
 ///   default elements (one or none if `n` is a `bool`), a `Part` with `#[there(condition)]` its
@@ -47,22 +47,23 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
 /// group of ports: a public field of units, which is connected as one.
 ///
 /// - In the Verilog the ports of a field `start` are `start_valid`, `start_slot`, ...; the comment
-///   of the field and that of the struct stand above the first of them, those of the signals beside
-///   them. A `Vec` of groups is one port for each signal, with the elements side by side, as a
-///   `Vec` of signals is.
-/// - `unit_info::Connect`: `connect!` connects the group of a unit with that of its child, or those
-///   of two children, one of which has it as `Flipped<Name>`, with inputs and outputs exchanged.
+///   of the field and that of the struct stand above the first of them, those of the signals
+///   beside them. A `Vec` of groups is one port for each signal, with the elements side by side,
+///   as a `Vec` of signals is.
+/// - `unit_info::Connect`: `connect!` connects the group of a unit with that of its child, or
+///   those of two children, one of which has it as `Flipped<Name>`, with inputs and outputs
+///   exchanged.
 /// - `Default`, `Clone`, `Debug`; a field has the value of its `#[init(value)]`, else its default.
 ///   A `Vec` needs a `#[count(N)]` that gives it its length.
 /// - `#[part_of(Group)]` at the struct: each of its ports is also one of that group. `connect!`
-///   connects a part with the group, also where one of the two is `Flipped`. The ports of the group
-///   that the part does not have are left out.
+///   connects a part with the group, also where one of the two is `Flipped`. The ports of the
+///   group that the part does not have are left out.
 /// - `#[registers(Name)]` at the struct makes a unit `Name` of registers for all of its signals,
 ///   with `enable`, `d` and `q`: what moves from a stage to the next is one value, and not a
 ///   register for each of its parts.
-/// - `#[held]` at the struct: each `..valid` stays until the `..ready` of the same begin, and so do
-///   the ports of this begin that have its direction. `#[held(valid, ready, payload, ..)]` names
-///   the ports, where some may change. `emit` notes it for every unit with the group.
+/// - `#[held]` at the struct: each `..valid` stays until the `..ready` of the same begin, and so
+///   do the ports of this begin that have its direction. `#[held(valid, ready, payload, ..)]`
+///   names the ports, where some may change. `emit` notes it for every unit with the group.
 #[proc_macro_derive(Ports, attributes(init, count, there, part_of, registers, held))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -73,8 +74,8 @@ pub fn ports(input: TokenStream) -> TokenStream {
 /// itself: the first field has the lowest bits. The struct must derive `Clone`, `Copy`, `Debug`,
 /// `Default` and `PartialEq` too.
 ///
-/// Takes the place of rust-hdl's derive of the same name. `unit_info::RandomValue`, for tests: each
-/// field has a random value.
+/// Takes the place of rust-hdl's derive of the same name. `unit_info::RandomValue`, for tests:
+/// each field has a random value.
 #[proc_macro_derive(LogicStruct)]
 pub fn logic_struct(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -99,10 +100,10 @@ pub fn logic_state(input: TokenStream) -> TokenStream {
 /// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and
 /// `let mut`, `if`, `match`, `for index in from..to`, `connect!`, operators, literals, casts and
 /// the methods of rust-hdl's values. An `if` whose condition is known when the design is emitted
-/// (`self.part.is_there()`, `self._number > 1`) is decided then: the branch that is not taken is not
-/// translated, and a `let` may stand in the other one. A choice between values may stand where a value is assigned:
-/// `let x = if a { b } else { c };`. What does not translate is refused with an error at its place
-/// that says what to write instead.
+/// (`self.part.is_there()`, `self._number > 1`) is decided then: the branch that is not taken is
+/// not translated, and a `let` may stand in the other one. A choice between values may stand where
+/// a value is assigned: `let x = if a { b } else { c };`. What does not translate is refused with
+/// an error at its place that says what to write instead.
 #[proc_macro_attribute]
 pub fn hdl_gen(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     let function = syn::parse_macro_input!(item as syn::ItemFn);

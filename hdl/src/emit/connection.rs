@@ -57,6 +57,11 @@ impl Links {
         self.that.truncate(ends.1);
     }
 
+    /// The two ends, for messages.
+    pub(super) fn ends(&self) -> String {
+        format!("`{}` and `{}`", self.this, self.that)
+    }
+
     /// One signal drives another: the first the second if `forward`, else the second the first.
     #[inline(never)]
     fn signal(&mut self, forward: bool) {

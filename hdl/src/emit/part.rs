@@ -47,6 +47,7 @@ impl<T> Deref for Part<T> {
 
     /// # Panics
     /// If the part is absent.
+    #[track_caller]
     fn deref(&self) -> &T {
         self.0.as_deref().expect("a part that is absent is used: ask `is_there()` before")
     }
@@ -55,6 +56,7 @@ impl<T> Deref for Part<T> {
 impl<T> DerefMut for Part<T> {
     /// # Panics
     /// If the part is absent.
+    #[track_caller]
     fn deref_mut(&mut self) -> &mut T {
         self.0.as_deref_mut().expect("a part that is absent is used: ask `is_there()` before")
     }
@@ -132,7 +134,7 @@ impl<A: Connect<B>, B> Connect<Part<B>> for Part<A> {
         match (self.get(), other.get()) {
             (Some(one), Some(other)) => one.connections(other, links),
             (None, None) => {}
-            _ => panic!("connect!: one of the two ports is absent"),
+            _ => panic!("connect!: one of {} is absent", links.ends()),
         }
     }
 }

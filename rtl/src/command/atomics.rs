@@ -82,8 +82,7 @@ pub struct CommandAtomics {
     encoder: BinaryEncoder,
     /// The operation's hart is one of them.
     with_reservation: Register<Bit>,
-    /// The destination register is read at this edge (one element with compare-and-swap, as the
-    /// next two).
+    /// The destination register is read at this edge (only with compare-and-swap, as the next two).
     #[there(compares)]
     pub compare_read: Part<Signal<Out, Bit>>,
     /// Its hart (7:5) and number.

@@ -51,22 +51,21 @@ pub struct CommandDevices {
     pub answer_ready: Signal<In, Bit>,
     /// Harts whose access ends without an answer.
     pub withdrawn: Signal<Out, Bits<8>>,
-    /// Harts whose access to the window is to be repeated (one element with a window).
+    /// Harts whose access to the window is to be repeated (only with a window).
     #[there(windows)]
     pub parks: Part<Signal<Out, Bits<8>>>,
-    /// Harts that are to wake: their accesses to the window are answered (one element with a
-    /// window).
+    /// Harts that are to wake: their accesses to the window are answered (only with a window).
     #[there(windows)]
     pub wake: Part<Signal<In, Bits<8>>>,
-    /// There is something for accesses that are to be repeated (one element with a window).
+    /// There is something for accesses that are to be repeated (only with a window).
     #[there(windows)]
     pub here: Part<Signal<Out, Bit>>,
-    /// There will be soon (one element with a window).
+    /// There will be soon (only with a window).
     #[there(windows)]
     pub soon: Part<Signal<Out, Bit>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
-    /// Whether `access` is to the window, and whose it is (one element with a window).
+    /// Whether `access` is to the window, and whose it is (only with a window).
     #[there(windows)]
     pub window: Part<Flipped<WindowSelect>>,
     /// Cycles since reset of the array.

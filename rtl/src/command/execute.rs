@@ -9,22 +9,19 @@ use hermes_hdl::prelude::*;
 /// W.
 ///
 /// 1. An instruction in stage D (`decode_valid`) is in stage R a cycle later, in X after another
-///    one, and then on `result` in stage W, unless its hart is dropped meanwhile.
-/// 2. In stage X a `jalr`, and a branch that goes another way than stage D predicted, redirects its
-///    hart.
-/// 3. A load from the L2 or a device, an atomic operation and a division takes its value from the
-///    answer of its hart (`answer`), if that belongs to the word of the instruction (`answered`);
-///    whether an answer is there is known in stage W. So does a store to a device, which has no
-///    value.
-/// 4. Products and loads from the local memory or the data cache (`cached`) have their
-///    `write_value` in stage W only: `late_use` is high while the instruction in stage D needs the
-///    result of a load or a product in stage R. It must not leave stage D then.
-/// 5. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
-///    and loads and stores from 0xfff0_0000 on where there is neither local memory nor a device.
-///    Devices take words only, and only shared memory has atomic operations. A word of CP_EXECUTE
-///    has no devices. With `windows` 1 0xffff_c000 to 0xffff_cfff is a device too, the window of
-///    the network interface.
-/// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
+/// one, and then on `result` in stage W, unless its hart is dropped meanwhile. 2. In stage X a
+/// `jalr`, and a branch that goes another way than stage D predicted, redirects its hart. 3. A
+/// load from the L2 or a device, an atomic operation and a division takes its value from the
+/// answer of its hart (`answer`), if that belongs to the word of the instruction (`answered`);
+/// whether an answer is there is known in stage W. So does a store to a device, which has no
+/// value. 4. Products and loads from the local memory or the data cache (`cached`) have their
+/// `write_value` in stage W only: `late_use` is high while the instruction in stage D needs the
+/// result of a load or a product in stage R. It must not leave stage D then. 5. Exceptions are
+/// found here, but for bus errors: targets and addresses that are not aligned, and loads and
+/// stores from 0xfff0_0000 on where there is neither local memory nor a device. Devices take words
+/// only, and only shared memory has atomic operations. A word of CP_EXECUTE has no devices. With
+/// `windows` 1 0xffff_c000 to 0xffff_cfff is a device too, the window of the network interface. 6.
+/// The PC behind a word of CP_EXECUTE is its own, but for a jump.
 #[derive(LogicBlock)]
 #[new(windows: bool, compares: bool)]
 pub struct CommandExecute {
@@ -46,8 +43,8 @@ pub struct CommandExecute {
     pub drop_read: Signal<In, Bits<8>>,
     /// Harts whose instruction in stage X is dropped.
     pub drop_executed: Signal<In, Bits<8>>,
-    /// Harts whose next PC is not certain: with a jump or branch in stage R or X, or an instruction
-    /// in X that may be replayed for its answer.
+    /// Harts whose next PC is not certain: with a jump or branch in stage R or X, or an
+    /// instruction in X that may be replayed for its answer.
     pub open: Signal<Out, Bits<8>>,
     /// Stage X: the hart of the instruction; that of the redirection as well.
     pub execute_hart: Signal<Out, Bits<3>>,
@@ -96,7 +93,7 @@ pub struct CommandExecute {
     /// Stage W: it writes the local memory.
     pub local_write: Signal<In, Bit>,
     /// From the atomic operations: a register is read at this edge, and the instruction in stage D
-    /// waits (one element with compare-and-swap, as the next two).
+    /// waits (only with compare-and-swap, as the next two).
     #[there(compares)]
     pub compare_read: Part<Signal<In, Bit>>,
     /// Its hart (7:5) and number.
@@ -125,8 +122,8 @@ pub struct CommandExecute {
 }
 
 impl CommandExecute {
-    /// Stages R and X of harts that see a window of a network interface (`windows`) or none, without
-    /// or with compare-and-swap.
+    /// Stages R and X of harts that see a window of a network interface (`windows`) or none,
+    /// without or with compare-and-swap.
     #[must_use]
     pub fn new(windows: bool, compares: bool) -> Self {
         Self::wired(windows, compares)

@@ -128,7 +128,7 @@ pub struct CommandHart {
     pub taken: Signal<Out, Bit>,
     /// No instruction retired since a trap was entered.
     pub entered: Signal<Out, Bit>,
-    /// It is to wake: what ends `wfi` is there (one element with a window of a network interface).
+    /// It is to wake: what ends `wfi` is there (only with a window of a network interface).
     #[there(windows)]
     pub wake: Part<Signal<Out, Bit>>,
     state: HartState,

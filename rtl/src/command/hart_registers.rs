@@ -37,8 +37,8 @@ pub struct HartRegisters {
     pub operand_1: Signal<Out, Bits<32>>,
     /// Stage X: value of `rs2`.
     pub operand_2: Signal<Out, Bits<32>>,
-    /// The register at `compare_address` is read at this edge instead of that at `rs2_address` (one
-    /// element with compare-and-swap, as the next two).
+    /// The register at `compare_address` is read at this edge instead of that at `rs2_address`
+    /// (only with compare-and-swap, as the next two).
     #[there(compares)]
     pub compare_read: Part<Signal<In, Bit>>,
     /// Where it stands.

@@ -78,21 +78,20 @@ pub struct LongOperations {
     pub read: LineRead,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
-    /// Whether `access` is to the window of the network interface, and whose it is (one element
-    /// with a window).
-    #[there(windows)]
-    pub window: Part<Flipped<WindowSelect>>,
-    /// Harts whose access to the window is to be repeated when `here` is high (one element with a
+    /// Whether `access` is to the window of the network interface, and whose it is (only with a
     /// window).
     #[there(windows)]
+    pub window: Part<Flipped<WindowSelect>>,
+    /// Harts whose access to the window is to be repeated when `here` is high (only with a window).
+    #[there(windows)]
     pub parks: Part<Signal<Out, Bits<8>>>,
-    /// Harts that are to wake (one element with a window).
+    /// Harts that are to wake (only with a window).
     #[there(windows)]
     pub wake: Part<Signal<In, Bits<8>>>,
-    /// See `parks` (one element with a window).
+    /// See `parks` (only with a window).
     #[there(windows)]
     pub here: Part<Signal<Out, Bit>>,
-    /// It will be soon (one element with a window).
+    /// It will be soon (only with a window).
     #[there(windows)]
     pub soon: Part<Signal<Out, Bit>>,
     /// Cycles since reset of the array.

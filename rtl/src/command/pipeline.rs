@@ -78,25 +78,24 @@ pub struct CommandPipeline {
     pub boundary_pc: Signal<Out, Bits<30>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
-    /// Whether `access` is to the window of the network interface, and whose it is (one element
-    /// with a window).
+    /// Whether `access` is to the window of the network interface, and whose it is (only with a
+    /// window).
     #[there(windows)]
     pub window: Part<Flipped<WindowSelect>>,
-    /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
+    /// Harts that run and wait neither in NEXT nor in `wfi` (only with a window).
     #[there(windows)]
     pub awake: Part<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
-    /// What comes with the answer of an atomic operation (one element with atomic instructions).
+    /// What comes with the answer of an atomic operation (only with atomic instructions).
     #[there(atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
-    /// To the banks of the L2: the reservation of a hart ends (one element with atomic
-    /// instructions).
+    /// To the banks of the L2: the reservation of a hart ends (only with atomic instructions).
     #[there(atomics)]
     pub reservation_end: Part<ReservationEnd>,
-    /// To and from the channels of user-level interrupts (one element with channels).
+    /// To and from the channels of user-level interrupts (only with channels).
     #[there(channels > 0)]
     pub uli: Part<UliAccess>,
     /// The retire trace, if it is there.

@@ -41,22 +41,21 @@ pub struct CommandProcessor {
     pub doorbell: Signal<In, Bits<8>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
-    /// Whether `access` is to the window of the network interface, and whose it is (one element
-    /// with a window).
+    /// Whether `access` is to the window of the network interface, and whose it is (only with a
+    /// window).
     #[there(parts.window)]
     pub window: Part<Flipped<WindowSelect>>,
-    /// Harts that run and wait neither in NEXT nor in `wfi` (one element with a window).
+    /// Harts that run and wait neither in NEXT nor in `wfi` (only with a window).
     #[there(parts.window)]
     pub awake: Part<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub write: LineWrite,
-    /// What comes with the answer of an atomic operation (one element with atomic instructions).
+    /// What comes with the answer of an atomic operation (only with atomic instructions).
     #[there(parts.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
-    /// To the banks of the L2: the reservation of a hart ends (one element with atomic
-    /// instructions).
+    /// To the banks of the L2: the reservation of a hart ends (only with atomic instructions).
     #[there(parts.atomics)]
     pub reservation_end: Part<ReservationEnd>,
     /// To the write monitors: what each channel watches, those of hart 0 first.
@@ -65,18 +64,18 @@ pub struct CommandProcessor {
     /// From the write monitors: what a channel watches was written.
     #[count(harts * channels)]
     pub hit: Vec<Signal<In, Bit>>,
-    /// From the thread spawner: slots that are busy (one element with channels, as the next).
+    /// From the thread spawner: slots that are busy (only with channels, as the next).
     #[there(channels > 0)]
     pub busy_jobs: Part<Signal<In, Bits<16>>>,
-    /// From the thread spawner: slots that become free, for one cycle (one element with channels,
-    /// as the next).
+    /// From the thread spawner: slots that become free, for one cycle (only with channels, as the
+    /// next).
     #[there(channels > 0)]
     pub freed_jobs: Part<Signal<In, Bits<16>>>,
     /// From the registers: bits of CP_IRQ_PENDING that were set, for one cycle.
     #[there(channels > 0)]
     pub raised: Part<Signal<In, Bits<32>>>,
-    /// From the command queues: a command is given to the harts, for one cycle (one element with
-    /// channels and a window).
+    /// From the command queues: a command is given to the harts, for one cycle (only with channels
+    /// and a window).
     #[there(channels > 0 && parts.window)]
     pub staged: Part<Signal<In, Bit>>,
     /// To the thread spawner: SIGNAL.RANGE.

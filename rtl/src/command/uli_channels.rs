@@ -78,7 +78,7 @@ pub struct UliChannels {
     pub freed: Signal<In, Bits<16>>,
     /// Bits of CP_IRQ_PENDING that were set, for one cycle.
     pub raised: Signal<In, Bits<32>>,
-    /// A command of a warp is given to the harts, for one cycle (one element with command queues).
+    /// A command of a warp is given to the harts, for one cycle (only with command queues).
     #[there(queues)]
     pub staged: Part<Signal<In, Bit>>,
 

@@ -15,7 +15,7 @@ struct Rule {
     field: &'static str,
     holds: fn(&Config) -> bool,
     /// What it may be.
-    expected: fn(&Config) -> &'static str,
+    expected: fn(&Config) -> String,
 }
 
 /// Requesters of the L2 beside the cores.
@@ -27,7 +27,10 @@ const RULES: [Rule; 4] = [
     Rule {
         field: "uli_channels",
         holds: |config| config.command_threads * config.uli_channels <= 16,
-        expected: |_| "at most 16 of all harts",
+        expected: |config| {
+            let threads = config.command_threads;
+            format!("0, 1, 2, 4 or 8, and at most {} with {threads} harts", 16 / threads)
+        },
     },
     Rule {
         field: "net_domains",
@@ -35,23 +38,27 @@ const RULES: [Rule; 4] = [
             let queues = (config.cores * config.warps).next_power_of_two() * config.net_domains;
             !config.network || config.command_threads == 0 || queues <= MOST_QUEUES
         },
-        expected: |_| "at most 256 / (cores x warps, rounded up to a power of two) with a command processor",
+        expected: |config| {
+            let warps = (config.cores * config.warps).next_power_of_two();
+            let most = MOST_QUEUES / warps;
+            format!("1, 2, 4 or 8, and at most {most} with a command processor and {warps} warp slots")
+        },
     },
     Rule {
         field: "cores",
         holds: |config| config.cores + other_requesters(config) <= MAX_CORES,
-        expected: |config| match other_requesters(config) {
-            0 | 1 => "1 to 31 with packet ports, network interface, command processor or thread spawner",
-            2 => {
-                "1 to 30 with two of packet ports, network interface, and command processor or thread spawner"
-            }
-            _ => "1 to 29 with packet ports, network interface, and command processor or thread spawner",
+        expected: |config| {
+            let parts = "of packet ports, network interface, and command processor or thread spawner";
+            let others = other_requesters(config);
+            format!("1 to {} with {others} {parts}", MAX_CORES - others)
         },
     },
     Rule {
         field: "channels",
         holds: |config| config.channels <= config.l2_banks,
-        expected: |_| "1, 2 or 4, and not more than l2_banks",
+        expected: |config| {
+            format!("1, 2 or 4, and at most {} with {} banks of the L2", config.l2_banks, config.l2_banks)
+        },
     },
 ];
 
@@ -60,48 +67,56 @@ impl Config {
     /// the rules between several.
     ///
     /// # Errors
-    /// [`ConfigError::UnknownPreset`]; [`ConfigError::Range`] for the first option outside its
-    /// values, or beyond what others leave; [`ConfigError::Without`] for a number that means
-    /// something with a part only that is not there; [`ConfigError::Needs`] for a part without
+    /// [`ConfigError::Range`] for the first option outside its
+    /// values, or beyond what others leave; [`ConfigError::Without`] for a number that needs a part
+    /// that is not there; [`ConfigError::With`] for one that no array has together with another
+    /// part; [`ConfigError::Needs`] for a part without
     /// another one that it needs, such as a network interface without atomic operations: the L2
     /// performs those of peers, and kernels look with them at what came;
     /// [`ConfigError::Excludes`] for two parts that no array has together.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let preset = Self::preset(&self.preset)?;
+        // A report of an array that no preset made has a name of its own.
+        let preset = Self::preset(&self.preset).ok();
         for option in OPTIONS {
             let (field, value) = (option.name, (option.get)(self));
-            let expected = || option.values.words();
+            let values = option.values.words();
             if !option.values.contain(value) {
-                return Err(ConfigError::Range { field, value, expected: expected() });
+                return Err(ConfigError::Range { field, value, expected: values });
             }
             if let Some(part) = option.of.filter(|part| value_of(self, part) == 0) {
-                // That of the preset stays if nobody gave or took anything.
-                let own = (option.get)(&preset);
-                let is_usual = option.usual == Some(value) || (own == value && value_of(&preset, part) == 0);
-                if !is_usual && option.values == Values::Switch {
-                    return Err(ConfigError::Needs { part: field, needs: part });
-                }
-                if !is_usual {
-                    let usual = option.usual.unwrap_or_default();
-                    return Err(ConfigError::Without { field, value, part, usual });
+                // What a preset without the part has stays: nobody gave or took anything.
+                let without = preset.as_ref().filter(|preset| value_of(preset, part) == 0);
+                let usual = option.usual.unwrap_or_default();
+                let otherwise = without.map_or(usual, |preset| (option.get)(preset));
+                if ![usual, otherwise].contains(&value) {
+                    return Err(match option.values {
+                        Values::Switch => ConfigError::Needs { part: field, needs: part },
+                        _ => ConfigError::Without { field, value, values, part, otherwise },
+                    });
                 }
             }
             if value == 0 {
                 continue;
             }
             if let Some(needs) = option.needs.filter(|part| value_of(self, part) == 0) {
-                return Err(ConfigError::Needs { part: field, needs });
+                return Err(match option.values {
+                    Values::Switch => ConfigError::Needs { part: field, needs },
+                    _ => ConfigError::Without { field, value, values, part: needs, otherwise: 0 },
+                });
             }
             let there = option.excludes.iter().find(|other| value_of(self, other) != 0);
             if let Some(other) = there {
-                return Err(ConfigError::Excludes { part: field, other });
+                return Err(match option.values {
+                    Values::Switch => ConfigError::Excludes { part: field, other },
+                    _ => ConfigError::With { field, value, values, other },
+                });
             }
         }
         match RULES.iter().find(|rule| !(rule.holds)(self)) {
             Some(rule) => Err(ConfigError::Range {
                 field: rule.field,
                 value: value_of(self, rule.field),
-                expected: (rule.expected)(self).to_string(),
+                expected: (rule.expected)(self),
             }),
             None => Ok(()),
         }

@@ -6,10 +6,11 @@ use super::{Config, OPTIONS};
 
 const HEAD: &str = "# Options of the array\n\n\
 Every command that takes an array takes these options; each changes one thing of the preset that\n\
-`--preset` names. A switch has its negation: `--no-atomics`. What an option needs comes with it where\n\
-that is a switch, and what belongs to a part that an option takes away goes with it. In Rust an option is a field of\n\
-`hermes_rtl::config::Config`, in a file of an experiment `array.NAME`. This page is made from the declarations in\n\
-`rtl/src/config/options.rs` (`HERMES_UPDATE=1 cargo test -p hermes-rtl --lib config`).\n";
+`--preset` names. A switch has its negation: `--no-atomics`. On the command line what an option needs\n\
+comes with it where that is a switch, and what belongs to a part that an option takes away goes with it.\n\
+In Rust an option is a field of `hermes_rtl::config::Config`, in a file of an experiment `array.NAME`.\n\
+This page is made from the declarations in `rtl/src/config/options.rs`\n\
+(`HERMES_UPDATE=1 cargo test -p hermes-rtl --lib config`).\n";
 
 /// The page of options in docs: by subsystem the options with their values and what they are in
 /// each preset.

@@ -133,17 +133,31 @@ pub enum ConfigError {
         /// What it may be.
         expected: String,
     },
-    /// A number that means something only with a part that is not there.
-    #[error("{field}: {value} is not possible without `{part}`; expected {usual}")]
+    /// A number that needs a part that is not there.
+    #[error("{field}: {value} is not possible without `{part}`; expected {values}, and {otherwise} without `{part}`")]
     Without {
         /// The field of [`Config`].
         field: &'static str,
         /// Its value.
         value: usize,
+        /// What it may be.
+        values: String,
         /// The field that asks for the part.
         part: &'static str,
         /// What it is without the part.
-        usual: usize,
+        otherwise: usize,
+    },
+    /// A number that asks for a part that no array has together with another one.
+    #[error("{field}: {value} is not possible with `{other}`; expected {values}, and 0 with `{other}`")]
+    With {
+        /// The field of [`Config`].
+        field: &'static str,
+        /// Its value.
+        value: usize,
+        /// What it may be.
+        values: String,
+        /// The field that asks for the other part.
+        other: &'static str,
     },
     /// A part without another one that it needs.
     #[error("{part}: not possible without `{needs}`")]

@@ -239,7 +239,10 @@ impl ArrayOption {
         if let Some(part) = self.needs {
             text += &format!("; needs {}", named(part));
         }
-        if let Some((last, others)) = self.excludes.split_last() {
+        // What excludes it is excluded by it.
+        let from_there = super::OPTIONS.iter().filter(|other| other.excludes.contains(&self.name));
+        let all: Vec<_> = self.excludes.iter().copied().chain(from_there.map(|other| other.name)).collect();
+        if let Some((last, others)) = all.split_last() {
             let others: Vec<_> = others.iter().map(|other| named(other)).collect();
             let others = if others.is_empty() { String::new() } else { others.join(", ") + " or " };
             text += &format!("; not with {others}{}", named(last));

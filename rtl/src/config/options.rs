@@ -31,7 +31,8 @@ options! {
         .golden_second(1);
     /// Cores and harts have the compare-and-swap of RISC-V (`amocas.w` of Zacas).
     (core) compare_and_swap: bool = ArrayOption::switch(Core).needs("atomics").golden_first(1);
-    /// Of the warps that can issue, a core takes the one that started first, instead of going round.
+    /// Of the warps that can issue, a core takes the one that started first, instead of going
+    /// round.
     (core) oldest_first: bool = ArrayOption::switch(Core).golden_first(1);
     /// The cores have a local window: the words of stacks are interleaved by lane, which makes
     /// kernels that use their stack faster, and an access beyond a stack is a fault.
@@ -49,8 +50,8 @@ options! {
         .flag("l2-lines");
     /// Ways of the L2.
     l2_ways: usize = ArrayOption::number(L2, Choices(&[1, 2, 4]), 4);
-    /// Reservations of `lr.w` that a bank of the L2 keeps, each of another line. More let more lanes
-    /// through at a time whose lines are in one bank.
+    /// Reservations of `lr.w` that a bank of the L2 keeps, each of another line. More let more
+    /// lanes through at a time whose lines are in one bank.
     l2_reservations: usize =
         ArrayOption::number(L2, Choices(&[1, 2, 4, 8]), 1).of("atomics").golden_second(2);
     /// A bank of the L2 looks a set up in one cycle and decides in the next: two cycles a request
@@ -59,8 +60,8 @@ options! {
     /// Lines of 64 bytes in the L1 data cache of a core.
     (core) l1_lines: usize = ArrayOption::size(Core, Powers(16, 1024))
         .presets(&[("paper", 512), ("default", 64), ("fpga", 32), ("pangaea", 64), ("node", 64)]);
-    /// Words that a core reads from a line at once, and lanes whose stores to a line it merges in a
-    /// cycle. Fewer take fewer LUTs, and more cycles where lanes of a warp use the same line.
+    /// Words that a core reads from a line at once, and lanes whose stores to a line it merges in
+    /// a cycle. Fewer take fewer LUTs, and more cycles where lanes of a warp use the same line.
     (core) line_words: usize = ArrayOption::number(Core, Choices(&[1, 2, 4]), 4).golden_second(1);
     /// The array has packet ports: frames come and go through AXI4-Stream.
     packet_ports: bool = ArrayOption::switch(PacketPorts).golden_first(1);
@@ -71,13 +72,14 @@ options! {
         .presets(&[("pangaea", 4), ("node", 4)])
         .golden_first(1)
         .golden_second(2);
-    /// Lines of 64 bytes in the data cache of each hart; 0: the command processor has no data cache.
+    /// Lines of 64 bytes in the data cache of each hart; 0: the command processor has no data
+    /// cache.
     command_cache_lines: usize = ArrayOption::number(CommandProcessor, NoneOrPowers(16, 512), 0)
         .presets(&[("pangaea", 64), ("node", 64)])
         .of("command_threads")
         .golden_first(64);
-    /// Lines of 64 bytes in the instruction cache that the harts of the command processor share; 0:
-    /// as many as in a core's.
+    /// Lines of 64 bytes in the instruction cache that the harts of the command processor share;
+    /// 0: as many as in a core's.
     command_instruction_cache_lines: usize =
         ArrayOption::number(CommandProcessor, NoneOrPowers(16, 1024), 0)
             .presets(&[("pangaea", 128)])
@@ -124,14 +126,14 @@ options! {
         .value_name("ENTRIES");
     /// The time-out of warp forming can follow the traffic: registers TIMEOUT_.. of the host.
     (control) adaptive_timeout: bool = ArrayOption::switch(Array).golden_first(1);
-    /// Of the cores that can take a packet warp, one with the fewest busy slots gets it, instead of
-    /// the next one with room.
+    /// Of the cores that can take a packet warp, one with the fewest busy slots gets it, instead
+    /// of the next one with room.
     (control) least_occupied_issue: bool = ArrayOption::switch(Array).golden_first(1);
-    /// The top has an output that tells that a thread ended with a fault or memory answered with an
-    /// error.
+    /// The top has an output that tells that a thread ended with a fault or memory answered with
+    /// an error.
     fault_output: bool = ArrayOption::switch(Observation).golden_second(1);
-    /// Entries of the trace buffer, which keeps what happened in the array until the host, also that
-    /// of a board, reads it; 0: the array has none.
+    /// Entries of the trace buffer, which keeps what happened in the array until the host, also
+    /// that of a board, reads it; 0: the array has none.
     (core) trace_buffer: usize = ArrayOption::number(Observation, NoneOrPowers(16, 16384), 0)
         .excludes(&["spawn_slots"])
         .value_name("ENTRIES")
@@ -139,8 +141,8 @@ options! {
     /// The array has load counters: why warps are formed, busy warp slots, hits of the L1, and how
     /// full queues and ring became.
     (core control) load_counters: bool = ArrayOption::switch(Observation).golden_first(1);
-    /// Network functions (NFs) that share the array, each on cores of its own, and pass packets on to
-    /// each other; 0: one kernel runs on all cores.
+    /// Network functions (NFs) that share the array, each on cores of its own, and pass packets on
+    /// to each other; 0: one kernel runs on all cores.
     (core control) network_functions: usize = ArrayOption::number(Functions, Choices(&[0, 2, 4, 8]), 0)
         .needs("local_window")
         .excludes(&["spawn_slots", "network", "trace_buffer", "adaptive_timeout", "load_counters"]);

@@ -92,14 +92,24 @@ fn configurations_are_read_as_they_were_written() {
     for (name, value, expected) in [
         ("cores", None, "missing field `cores`"),
         ("preset", None, "missing field `preset`"),
-        ("preset", Some(3.into()), "preset: expected a name"),
-        ("aes", Some(1.into()), "aes: expected true or false"),
-        ("cores", Some(true.into()), "cores: expected 1 to 32"),
+        ("preset", Some(3.into()), "preset: 3 is not possible; expected a name"),
+        ("aes", Some(1.into()), "aes: 1 is not possible; expected true or false"),
+        ("cores", Some(true.into()), "cores: true is not possible; expected 1 to 32"),
+        ("cores", Some((-1).into()), "cores: -1 is not possible; expected 1 to 32"),
+        ("cores", Some("x".into()), "cores: `x` is not possible; expected 1 to 32"),
+        (
+            "lanes",
+            Some(vec![8].into()),
+            "lanes: what stands there is not possible; expected 1, 2, 4, 8, 16 or 32",
+        ),
         ("coers", Some(1.into()), "coers: is not known"),
     ] {
         let error = read(name, value).unwrap_err();
         assert!(error.starts_with(expected), "{error}");
     }
+    let twice = r#"{"preset": "paper", "cores": 1, "cores": 2}"#;
+    let error = serde_json::from_str::<Config>(twice).unwrap_err().to_string();
+    assert!(error.starts_with("cores: stands there twice"), "{error}");
 }
 
 /// To renew the page after a change of an option:
@@ -132,12 +142,12 @@ fn errors_name_the_field_and_what_was_expected() {
         assert_eq!(error, format!("command_cache_lines: {command_cache_lines} {expected}"));
     }
     let error = wrong(Config { command_cache_lines: 64, ..plain.clone() });
-    assert_eq!(error, "command_cache_lines: 64 is not possible without `command_threads`; expected 0");
+    assert_eq!(error, "command_cache_lines: 64 is not possible without `command_threads`; expected 0 or a power of two, 16 to 512, and 0 without `command_threads`");
     for (command_threads, uli_channels, expected) in [
         (1, 3, "; expected 0, 1, 2, 4 or 8"),
-        (4, 8, "; expected at most 16 of all harts"),
-        (8, 4, "; expected at most 16 of all harts"),
-        (0, 2, " without `command_threads`; expected 0"),
+        (4, 8, "; expected 0, 1, 2, 4 or 8, and at most 4 with 4 harts"),
+        (8, 4, "; expected 0, 1, 2, 4 or 8, and at most 2 with 8 harts"),
+        (0, 2, " without `command_threads`; expected 0, 1, 2, 4 or 8, and 0 without `command_threads`"),
         (1, 16, "; expected 0, 1, 2, 4 or 8"),
     ] {
         let error = wrong(Config { command_threads, uli_channels, ..plain.clone() });
@@ -150,13 +160,14 @@ fn errors_name_the_field_and_what_was_expected() {
     let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
     assert_eq!(
         error,
-        "cores: 31 is not possible; expected 1 to 30 with two of packet ports, network interface, and command processor or thread spawner"
+        "cores: 31 is not possible; expected 1 to 30 with 2 of packet ports, network interface, and command processor or thread spawner"
     );
     config.validate().unwrap();
     let error = Config { cores: 32, packet_ports: false, atomics: true, network: true, ..config }
         .validate()
         .unwrap_err();
-    let expected = "1 to 31 with packet ports, network interface, command processor or thread spawner";
+    let expected =
+        "1 to 31 with 1 of packet ports, network interface, and command processor or thread spawner";
     assert_eq!(error.to_string(), format!("cores: 32 is not possible; expected {expected}"));
     let config = Config { network: true, ..Config::preset("default").unwrap() };
     let error = config.validate().unwrap_err().to_string();
@@ -167,7 +178,7 @@ fn errors_name_the_field_and_what_was_expected() {
     for (network, net_domains, expected) in [
         (true, 3, "; expected 1, 2, 4 or 8"),
         (true, 16, "; expected 1, 2, 4 or 8"),
-        (false, 2, " without `network`; expected 1"),
+        (false, 2, " without `network`; expected 1, 2, 4 or 8, and 1 without `network`"),
         (false, 0, "; expected 1, 2, 4 or 8"),
     ] {
         let error = wrong(Config { network, atomics: true, net_domains, ..plain.clone() });
@@ -178,8 +189,8 @@ fn errors_name_the_field_and_what_was_expected() {
         ("default", true, 3, Some("; expected 1, 2, 4 or 8")),
         ("default", true, 16, Some("; expected 1, 2, 4 or 8")),
         ("default", true, 1, None),
-        ("default", false, 4, Some(" without `network`; expected 8")),
-        ("paper", false, 2, Some(" without `network`; expected 8")),
+        ("default", false, 4, Some(" without `network`; expected 1, 2, 4 or 8, and 8 without `network`")),
+        ("paper", false, 2, Some(" without `network`; expected 1, 2, 4 or 8, and 4 without `network`")),
         ("paper", true, 2, None),
         ("paper", false, 4, None),
         ("paper", false, 8, None),
@@ -196,18 +207,18 @@ fn errors_name_the_field_and_what_was_expected() {
         assert_eq!(error, format!("trace_buffer: {trace_buffer} {expected}"));
     }
     let error = wrong(Config { trace_buffer: 64, spawn_slots: 8, ..plain.clone() });
-    assert_eq!(error, "trace_buffer: not possible together with `spawn_slots`");
+    assert_eq!(error, "trace_buffer: 64 is not possible with `spawn_slots`; expected 0 or a power of two, 16 to 16384, and 0 with `spawn_slots`");
     let error = wrong(Config { l2_reservations: 2, ..plain.clone() });
-    assert_eq!(error, "l2_reservations: 2 is not possible without `atomics`; expected 1");
-    let error = wrong(Config { preset: "papre".to_string(), ..plain });
-    assert!(error.starts_with("preset: `papre` is not known"), "{error}");
+    assert_eq!(error, "l2_reservations: 2 is not possible without `atomics`; expected 1, 2, 4 or 8, and 1 without `atomics`");
+    // An array that no preset made has a name of its own.
+    Config { preset: "mine".to_string(), ..plain }.validate().unwrap();
     let config = Config { network_functions: 3, ..Config::preset("default").unwrap() };
     let error = config.validate().unwrap_err().to_string();
     assert_eq!(error, "network_functions: 3 is not possible; expected 0, 2, 4 or 8");
     let config = Config { network_functions: 2, ..Config::preset("default").unwrap() };
     config.validate().unwrap();
     let error = Config { local_window: false, ..config.clone() }.validate().unwrap_err().to_string();
-    assert_eq!(error, "network_functions: not possible without `local_window`");
+    assert_eq!(error, "network_functions: 2 is not possible without `local_window`; expected 0, 2, 4 or 8, and 0 without `local_window`");
     for (other, config) in [
         ("spawn_slots", Config { spawn_slots: 8, ..config.clone() }),
         ("network", Config { network: true, atomics: true, ..config.clone() }),
@@ -216,12 +227,15 @@ fn errors_name_the_field_and_what_was_expected() {
         ("load_counters", Config { load_counters: true, ..config }),
     ] {
         let error = config.validate().unwrap_err().to_string();
-        assert_eq!(error, format!("network_functions: not possible together with `{other}`"));
+        assert_eq!(error, format!("network_functions: 2 is not possible with `{other}`; expected 0, 2, 4 or 8, and 0 with `{other}`"));
     }
     let config = Config { function_branches: true, ..Config::preset("default").unwrap() };
     let error = config.validate().unwrap_err().to_string();
     assert_eq!(error, "function_branches: not possible without `network_functions`");
     let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
     let error = config.validate().unwrap_err().to_string();
-    assert_eq!(error, "channels: 2 is not possible; expected 1, 2 or 4, and not more than l2_banks");
+    assert_eq!(
+        error,
+        "channels: 2 is not possible; expected 1, 2 or 4, and at most 1 with 1 banks of the L2"
+    );
 }

@@ -34,8 +34,8 @@ pub struct CoreSlots {
     pub available: Signal<Out, Bit>,
     /// The lowest idle slot among the allowed ones.
     pub slot: Signal<Out, Bits<5>>,
-    /// Warps of spawned threads that may be on the core at a time, 0 to 32 (one element with a
-    /// thread spawner, as the other ports of spawned warps).
+    /// Warps of spawned threads that may be on the core at a time, 0 to 32 (only with a thread
+    /// spawner, as the other ports of spawned warps).
     #[there(spawns)]
     pub spawn_limit: Part<Signal<In, Bits<6>>>,
     /// What is taken with `take` is for a warp of spawned threads.
@@ -44,7 +44,7 @@ pub struct CoreSlots {
     /// The core can take a warp of spawned threads.
     #[there(spawns)]
     pub spawn_available: Part<Signal<Out, Bit>>,
-    /// Busy slots, 0 to 32 (one element with a count).
+    /// Busy slots, 0 to 32 (only with a count).
     #[there(counts)]
     pub busy_slots: Part<Signal<Out, Bits<6>>>,
     busy: Register<Bits<32>>,

@@ -70,8 +70,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// To the registers: what waits, and what was issued and committed since reset.
     pub progress: Progress,
 
-    /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
-    /// ports).
+    /// From the thread spawner: a warp of spawned threads (only with a spawner, as the next ports).
     #[there(options.spawns())]
     pub spawn: Part<SpawnedWarp>,
     /// Register SPAWN_MCW: warps of spawned threads on a core at a time.
@@ -95,17 +94,17 @@ pub struct Dispatch<const A: usize, const L: usize> {
     #[there(options.spawns())]
     pub trace_finish_spawned: Part<Signal<Out, Bit>>,
 
-    /// The warp that waits for its issue (one element with a trace): from the cycle after it was
-    /// formed to the one before `trace_issue`.
+    /// The warp that waits for its issue (only with a trace): from the cycle after it was formed to
+    /// the one before `trace_issue`.
     #[there(options.trace)]
     pub trace_formed: Part<FormedTrace>,
 
-    /// To the load counters (one element with them): a warp of packets is formed.
+    /// To the load counters (only with them): a warp of packets is formed.
     #[there(options.load_counters)]
     pub formed_by: Part<FormedBy>,
 
-    /// From and to the registers: how the time-out follows the traffic (one element with an
-    /// adaptive time-out).
+    /// From and to the registers: how the time-out follows the traffic (only with an adaptive
+    /// time-out).
     #[there(options.adaptive_timeout)]
     pub timeout: Part<TimeoutControl>,
 
@@ -126,7 +125,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// To the cores: lanes with which the warp starts.
     #[there(options.functions())]
     pub start_lanes: Part<Signal<Out, Bits<32>>>,
-    /// From the registers: edges by verdict (one element where packets branch).
+    /// From the registers: edges by verdict (only where packets branch).
     #[there(options.function_branches)]
     pub function_edges: Part<BranchEdges>,
     /// From each core: codes of the verdicts of the warp that it offered as finished in the cycle

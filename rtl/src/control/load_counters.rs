@@ -30,7 +30,7 @@ pub struct LoadCounters<const A: usize, const L: usize> {
     pub formed_by: Flipped<FormedBy>,
     /// From the warp issue: a warp starts.
     pub start: Signal<In, Bit>,
-    /// It is one of spawned threads (one element with a thread spawner).
+    /// It is one of spawned threads (only with a thread spawner).
     #[there(spawns)]
     pub start_spawned: Part<Signal<In, Bit>>,
     /// From the finish arbiter: a warp finished.
@@ -39,8 +39,7 @@ pub struct LoadCounters<const A: usize, const L: usize> {
     pub commit: Signal<In, Bit>,
     /// Entries in the task FIFO.
     pub tasks: Signal<In, Bits<L>>,
-    /// From the packet ports: slots of the ring that packets occupy (one element with packet
-    /// ports).
+    /// From the packet ports: slots of the ring that packets occupy (only with packet ports).
     #[there(ports)]
     pub ring: Part<Signal<In, Bits<32>>>,
     /// From each core: a data line is found in the data cache.

@@ -26,7 +26,7 @@ pub struct LookupTable<const A: usize> {
     pub read_slot: Signal<In, Bits<5>>,
     /// Its entry in the delay commit queue.
     pub read_index: Signal<Out, Bits<A>>,
-    /// The index is that of a job (one element with a thread spawner, as the next).
+    /// The index is that of a job (only with a thread spawner, as the next).
     #[there(spawns)]
     pub write_spawned: Part<Signal<In, Bit>>,
     /// What `read_slot` holds is the index of a job.

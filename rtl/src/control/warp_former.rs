@@ -35,10 +35,10 @@ pub struct WarpFormer {
     pub warp: FormedWarp,
     /// Packets that wait for a warp, at most 2^32 - 1 shown.
     pub pending: Signal<Out, Bits<32>>,
-    /// To the load counters (one element with them).
+    /// To the load counters (only with them).
     #[there(options.load_counters)]
     pub formed_by: Part<FormedBy>,
-    /// RING_SLOTS_LOG2 register (one element with network functions).
+    /// RING_SLOTS_LOG2 register (only with network functions).
     #[there(options.functions())]
     pub ring_slots_log2: Part<Signal<In, Bits<5>>>,
     waiting: Register<Bits<33>>,

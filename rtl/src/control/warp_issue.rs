@@ -57,8 +57,7 @@ pub struct WarpIssue {
     pub start_core: Signal<Out, Bits<5>>,
     /// The warp.
     pub start: Flipped<StartingWarp>,
-    /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
-    /// ports).
+    /// From the thread spawner: a warp of spawned threads (only with a spawner, as the next ports).
     #[there(options.spawns())]
     pub spawn: Part<SpawnedWarp>,
     /// Register SPAWN_MCW: warps of spawned threads on a core at a time.

@@ -44,7 +44,7 @@ pub struct AccessCheck<const LANES: usize> {
     #[count(WINDOWS)]
     pub window: Vec<WindowDistance>,
 
-    /// Stage X, from the local window (one element with a local window).
+    /// Stage X, from the local window (only with a local window).
     #[there(locals)]
     pub local: Part<LocalAccess<LANES>>,
 

@@ -47,7 +47,7 @@ pub struct AccessWindow {
     pub write_size: Signal<In, Bits<26>>,
     /// Stage X: how far the immediate is from the ends of the window.
     pub distance: Flipped<WindowDistance>,
-    /// Stage D: the packets of the warp (one element in window 0 with network functions).
+    /// Stage D: the packets of the warp (only in window 0 with network functions).
     #[there(guards)]
     pub packets: Part<Flipped<PacketBounds>>,
     read_first: Register<LineAddress>,

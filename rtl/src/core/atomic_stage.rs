@@ -42,7 +42,7 @@ pub struct AtomicStage<const LANES: usize> {
     pub stores: Signal<Out, Bit>,
     /// Stage W: lanes whose access is refused. Only atomic instructions have any.
     pub refused: Signal<Out, Bits<LANES>>,
-    /// Stage D: the packets of the warp (one element with network functions).
+    /// Stage D: the packets of the warp (only with network functions).
     #[there(options.functions())]
     pub packets: Part<Flipped<PacketBounds>>,
     /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).

@@ -46,15 +46,14 @@ pub struct DataMemory<const LANES: usize> {
     /// Register of each lane to store, or operand of the atomic operation.
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
-    /// It is an atomic operation (one element with atomic instructions).
+    /// It is an atomic operation (only with atomic instructions).
     #[there(options.atomics)]
     pub request_atomic: Part<AtomicRequest>,
-    /// To the registers: what `amocas.w` compares with is to be read (one element with
-    /// compare-and-swap).
-    #[there(options.compare_and_swap)]
+    /// To the registers: what `amocas.w` compares with is to be read (only with compare-and-swap).
+    #[there(options.atomics && options.compare_and_swap)]
     pub compare_read: Part<RegisterRead>,
     /// Its value of each lane, in the cycle after it was read.
-    #[there(options.compare_and_swap)]
+    #[there(options.atomics && options.compare_and_swap)]
     #[count(LANES)]
     pub compare_value: Part<Vec<Signal<In, Bits<32>>>>,
 
@@ -96,7 +95,7 @@ pub struct DataMemory<const LANES: usize> {
     // Writes of memory
     /// Stores, with tags 0 to 31, and atomic operations, with tag 32 + lane.
     pub write: LineWrite,
-    /// What comes with the answer of an atomic operation (one element with atomic instructions).
+    /// What comes with the answer of an atomic operation (only with atomic instructions).
     #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
 
@@ -108,11 +107,10 @@ pub struct DataMemory<const LANES: usize> {
     /// A data line is written; atomic operations do not count.
     pub line_write: Signal<Out, Bit>,
 
-    /// To the warps that wait for writes (one element with atomic instructions and a network
-    /// interface).
-    #[there(options.network)]
+    /// To the warps that wait for writes (only with atomic instructions and a network interface).
+    #[there(options.atomics && options.network)]
     pub look: Part<Look>,
-    /// From the owner of the cores: a row of the scratchpad is cleared (one element with network
+    /// From the owner of the cores: a row of the scratchpad is cleared (only with network
     /// functions).
     #[there(options.functions())]
     pub clear: Part<Flipped<RowClear>>,

@@ -82,14 +82,14 @@ pub struct DecodeStage {
     pub read_arithmetic: Flipped<Arithmetic>,
     /// To the lanes: what they read in stage R.
     pub read_operands: Flipped<Operands>,
-    /// What the warp started with (one element with a thread spawner).
+    /// What the warp started with (only with a thread spawner).
     #[there(options.spawns())]
     pub job: Part<JobStart>,
-    /// Lanes that run the instruction in stage D (one element with a network interface).
+    /// Lanes that run the instruction in stage D (only with a network interface).
     #[there(options.network)]
     pub running: Part<Signal<In, Bits<32>>>,
-    /// From the hazard check: it cannot be executed yet, for another reason than sleep (one element
-    /// with a network interface, as the next).
+    /// From the hazard check: it cannot be executed yet, for another reason than sleep (only with a
+    /// network interface, as the next).
     #[there(options.network)]
     pub hazard: Part<Signal<In, Bit>>,
     /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits.
@@ -101,11 +101,11 @@ pub struct DecodeStage {
     /// What a `wrs` that was in stage D a cycle ago does.
     #[there(options.network)]
     pub sleep: Part<Flipped<SleepRequest>>,
-    /// From the core's context: `lr.w` is legal (one element with network functions).
+    /// From the core's context: `lr.w` is legal (only with network functions).
     #[there(options.functions())]
     pub may_reserve: Part<Signal<In, Bit>>,
     /// The instruction in stage I is outside the fetch window: it becomes a fault, whether it is in
-    /// the cache or not (one element with network functions, as the next).
+    /// the cache or not (only with network functions, as the next).
     #[there(options.functions())]
     pub outside: Part<Signal<In, Bit>>,
     /// To the instruction cache: that in stage D was.

@@ -21,8 +21,8 @@ pub struct FaultBuffer {
 
     /// To the fault collector.
     pub fault: WarpFault,
-    /// Job of the warp: its slot in bits 3:0; bit 4: the warp is one of spawned threads (one
-    /// element with a thread spawner, as the next).
+    /// Job of the warp: its slot in bits 3:0; bit 4: the warp is one of spawned threads (only with
+    /// a thread spawner, as the next).
     #[there(spawns)]
     pub job: Part<Signal<In, WarpJob>>,
     /// To the fault collector: the same.

@@ -76,25 +76,25 @@ pub struct FrontEnd<const LANES: usize> {
     pub finish: WarpFinish,
     /// At least one warp is on the core.
     pub occupied: Signal<Out, Bit>,
-    /// From warp issue: the warp that starts is one of spawned threads (one element with a thread
-    /// spawner, as the next).
+    /// From warp issue: the warp that starts is one of spawned threads (only with a thread spawner,
+    /// as the next).
     #[there(options.spawns())]
     pub start_spawned: Part<Signal<In, Bit>>,
     /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
     #[there(options.spawns())]
     pub start_entry: Part<Signal<In, Bits<30>>>,
-    /// From stage D, with `outcome.control`: it waits for a write into the L2 (one element with a
-    /// network interface, as the next).
+    /// From stage D, with `outcome.control`: it waits for a write into the L2 (only with a network
+    /// interface, as the next).
     #[there(options.network)]
     pub sleep_valid: Part<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
     #[there(options.network)]
     pub wake: Part<Signal<In, Bits<32>>>,
-    /// From warp issue: lanes with which the warp starts, whatever its count (one element with
-    /// network functions).
+    /// From warp issue: lanes with which the warp starts, whatever its count (only with network
+    /// functions).
     #[there(options.functions())]
     pub start_lanes: Part<Signal<In, Bits<LANES>>>,
-    /// Stage I: packetIdx of lane 0 (one element with network functions, as the next).
+    /// Stage I: packetIdx of lane 0 (only with network functions, as the next).
     #[there(options.functions())]
     pub fetched_packet: Part<Signal<Out, PacketIndex>>,
     /// Stage I: packets with which the warp was formed.

@@ -35,7 +35,7 @@ pub struct IssueTurns {
     pub mark: Signal<In, Bits<32>>,
     /// The present choice is used.
     pub advance: Signal<In, Bit>,
-    /// In the next cycle a slot goes first (one element with the option, as the next).
+    /// In the next cycle a slot goes first (only with the option, as the next).
     #[there(firsts)]
     pub begin_valid: Part<Signal<In, Bit>>,
     /// The slot.

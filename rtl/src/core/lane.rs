@@ -76,7 +76,7 @@ pub struct Lane {
     /// Stage W: register file address of what a lane that faults writes.
     pub fault_address: Signal<In, Bits<9>>,
     /// Stage W: bits 31:12 of the PC to which a lane that faults goes instead of EXIT, if `trap` is
-    /// high, at its depth (one element with a thread spawner, as the next).
+    /// high, at its depth (only with a thread spawner, as the next).
     #[there(options.spawns())]
     pub trap_page: Part<Signal<In, Bits<20>>>,
     /// Stage W: it goes there.
@@ -105,7 +105,7 @@ pub struct Lane {
     /// that the smallest key is the preferred one.
     pub path_key: Signal<Out, Bits<36>>,
     /// Register that was read at `rs2_address` at the last edge with `advance`, without what is
-    /// forwarded (one element with compare-and-swap).
+    /// forwarded (only with compare-and-swap).
     #[there(options.compare_and_swap)]
     pub register: Part<Signal<Out, Bits<32>>>,
     registers_1: RamNoCollision<32, 9>,

@@ -29,7 +29,7 @@ pub struct MemoryStage<const LANES: usize> {
     /// Register of each lane to store, or operand of the atomic operation.
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
-    /// It is an atomic operation (one element with atomic instructions).
+    /// It is an atomic operation (only with atomic instructions).
     #[there(atomics)]
     pub request_atomic: Part<AtomicRequest>,
 
@@ -46,7 +46,7 @@ pub struct MemoryStage<const LANES: usize> {
     pub held_scratchpad: Signal<Out, Bit>,
     /// That operation.
     pub held: Flipped<LaneOperation<LANES>>,
-    /// It is an atomic operation (one element with atomic instructions).
+    /// It is an atomic operation (only with atomic instructions).
     #[there(atomics)]
     pub held_atomic: Part<Flipped<AtomicRequest>>,
 

@@ -34,7 +34,7 @@ pub struct WarpScheduler {
     pub reset: Signal<In, Bit>,
     /// From warp issue.
     pub start: SlotStart,
-    /// From warp issue: it is one of spawned threads (one element with a thread spawner).
+    /// From warp issue: it is one of spawned threads (only with a thread spawner).
     #[there(options.spawns())]
     pub start_spawned: Part<Signal<In, Bit>>,
     /// From stage W: the pipeline takes `issue_*` at this edge.
@@ -69,8 +69,8 @@ pub struct WarpScheduler {
     pub finish: WarpFinish,
     /// At least one slot is occupied.
     pub occupied: Signal<Out, Bit>,
-    /// From stage D, with `outcome.control`: the instruction waits for a write into the L2 (one
-    /// element with a network interface, as the next).
+    /// From stage D, with `outcome.control`: the instruction waits for a write into the L2 (only
+    /// with a network interface, as the next).
     #[there(options.network)]
     pub sleep_valid: Part<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.

@@ -73,14 +73,14 @@ pub struct ShaderCore<const LANES: usize> {
     pub line_read: LineRead,
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
-    /// What comes with the answer of an atomic operation (one element with atomic instructions).
+    /// What comes with the answer of an atomic operation (only with atomic instructions).
     #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
-    /// To the banks of the L2: reservations of a warp end (one element with atomic instructions).
+    /// To the banks of the L2: reservations of a warp end (only with atomic instructions).
     #[there(options.atomics)]
     pub reservation_end: Part<ReservationEnd>,
-    /// From warp issue and the thread spawner: what the warp that starts is (one element with a
-    /// thread spawner, as the next).
+    /// From warp issue and the thread spawner: what the warp that starts is (only with a thread
+    /// spawner, as the next).
     #[there(options.spawns())]
     pub start_job: Part<JobStart>,
     /// SPAWN_WATCHDOG register.
@@ -109,21 +109,21 @@ pub struct ShaderCore<const LANES: usize> {
     /// Its retire trace (see [`RetireTrace`]), if it is there.
     #[there(options.trace)]
     pub trace: Part<Trace>,
-    /// What a trace buffer is told (one element with a trace buffer). Every output is
-    /// combinational and describes the current cycle.
+    /// What a trace buffer is told (only with a trace buffer). Every output is combinational and
+    /// describes the current cycle.
     #[there(options.trace_buffer > 0)]
     pub told: Part<CoreTrace<LANES>>,
-    /// To the load counters (one element with them): a data line is found in the data cache.
+    /// To the load counters (only with them): a data line is found in the data cache.
     #[there(options.load_counters)]
     pub line_hit: Part<Signal<Out, Bit>>,
-    /// From warp issue: lanes with which the warp starts (one element with network functions, as
-    /// the next).
+    /// From warp issue: lanes with which the warp starts (only with network functions, as the
+    /// next).
     #[there(options.functions())]
     pub start_lanes: Part<Signal<In, Bits<32>>>,
     /// To the control path: lanes of the warp that was offered as finished in the cycle before.
     #[there(options.functions())]
     pub finished: Part<FinishedLanes>,
-    /// Codes of their verdicts (one element where packets branch).
+    /// Codes of their verdicts (only where packets branch).
     #[there(options.function_branches)]
     pub finished_codes: Part<Signal<Out, Bits<128>>>,
     /// From the core's context: what its network function may do.

@@ -80,10 +80,10 @@ pub struct ThreadIndex {
     pub last: Signal<Out, Bits<5>>,
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
-    /// What the warp started with (one element with a thread spawner).
+    /// What the warp started with (only with a thread spawner).
     #[there(options.spawns())]
     pub start: Part<JobArguments>,
-    /// Lanes that run the instruction (one element with a network interface).
+    /// Lanes that run the instruction (only with a network interface).
     #[there(options.network)]
     pub running: Part<Signal<In, Bits<32>>>,
     #[there(options.network)]

@@ -36,14 +36,14 @@ pub struct Watchdog {
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: the warp has run for too long.
     pub overdue: Signal<Out, Bit>,
-    /// SPAWN_WATCHDOG register: cycles that a warp of spawned threads may run; 0: for ever (one
-    /// element with a thread spawner, as the next).
+    /// SPAWN_WATCHDOG register: cycles that a warp of spawned threads may run; 0: for ever (only
+    /// with a thread spawner, as the next).
     #[there(options.spawns())]
     pub spawn_limit: Part<Signal<In, Bits<31>>>,
     /// Slots whose warp is one of spawned threads.
     #[there(options.spawns())]
     pub spawned_slots: Part<Signal<In, Bits<32>>>,
-    /// Slots of the warps that are overdue (one element with a network interface).
+    /// Slots of the warps that are overdue (only with a network interface).
     #[there(options.network)]
     pub overdue_slots: Part<Signal<Out, Bits<32>>>,
     starts: RamAsync<Bits<32>, 5>,

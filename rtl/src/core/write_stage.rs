@@ -67,7 +67,7 @@ pub struct WriteStage<const LANES: usize> {
     /// Stage X, from the access windows.
     #[count(WINDOWS)]
     pub window: Vec<WindowDistance>,
-    /// Stage X, from the local window (one element with a local window).
+    /// Stage X, from the local window (only with a local window).
     #[there(options.local_window)]
     pub local: Part<LocalAccess<LANES>>,
     /// Stage X: the instruction is a load or a store, and not EXIT.
@@ -125,8 +125,8 @@ pub struct WriteStage<const LANES: usize> {
     pub request: Flipped<MemoryRequest<LANES>>,
     /// To the fault buffer; a record is offered before stage W knows whether it is taken.
     pub fault: WarpFault,
-    /// Lanes that fault go to the trap entry (one element with a thread spawner, as the next).
-    /// Depends on `fault.cause`, `fault.pc` and `of_failed_load`.
+    /// Lanes that fault go to the trap entry (only with a thread spawner, as the next). Depends on
+    /// `fault.cause`, `fault.pc` and `of_failed_load`.
     #[there(options.spawns())]
     pub traps: Part<Signal<In, Bit>>,
     /// The fault is that of a load that failed.
@@ -138,7 +138,7 @@ pub struct WriteStage<const LANES: usize> {
     pub executed: Signal<Out, Bits<LANES>>,
     /// It belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
-    /// It is EXIT, if the instruction retires: its lanes end (one element with network functions).
+    /// It is EXIT, if the instruction retires: its lanes end (only with network functions).
     #[there(options.functions())]
     pub exits: Part<Signal<Out, Bit>>,
     /// To the counters: a kernel instruction retires.

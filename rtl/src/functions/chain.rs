@@ -70,7 +70,7 @@ pub struct Chain<const A: usize, const L: usize> {
     /// Most entries that were in it at a time, since reset.
     pub peak: Signal<Out, Bits<11>>,
 
-    /// Edges by verdict, from the registers (one element where packets branch, as the next ports).
+    /// Edges by verdict, from the registers (only where packets branch, as the next ports).
     #[there(branches)]
     pub edges: Part<BranchEdges>,
     /// Codes of the verdicts of the warp that finished, with `finish`.

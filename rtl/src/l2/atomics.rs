@@ -95,7 +95,7 @@ pub struct L2Atomics {
     pub written: BankWritten,
     /// What comes with them of an atomic operation.
     pub atomic_answer: Flipped<AtomicAnswer>,
-    /// Of an atomic operation of 64 bits: the upper half of the value (one element with a network
+    /// Of an atomic operation of 64 bits: the upper half of the value (only with a network
     /// interface).
     #[there(networks)]
     pub written_word_high: Part<Signal<Out, Bits<32>>>,

@@ -66,7 +66,7 @@ pub struct L2Bank {
     /// `clean` or `invalidate` is in progress.
     pub busy: Signal<Out, Bit>,
 
-    /// Which lines are locked (one element with locks, as the next two).
+    /// Which lines are locked (only with locks, as the next two).
     #[there(locks)]
     pub rings: Part<LockedRings>,
     /// In the cycle before, a write was refused the lock.

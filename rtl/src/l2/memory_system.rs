@@ -162,8 +162,8 @@ pub struct MemorySystem {
     /// end at this edge, before operations that it requests later are performed.
     #[count(reserving)]
     pub reservation_end: Vec<Flipped<ReservationEnd>>,
-    /// To the network interface: the upper half of the value of an atomic operation (one element
-    /// with a network interface).
+    /// To the network interface: the upper half of the value of an atomic operation (only with a
+    /// network interface).
     #[there(networks)]
     pub written_high: Part<Signal<Out, Bits<32>>>,
     /// Of each requester.
@@ -176,7 +176,7 @@ pub struct MemorySystem {
     #[count(watched)]
     pub hit: Vec<Signal<Out, Bit>>,
 
-    /// The line lock (one element with a network interface).
+    /// The line lock (only with a network interface).
     #[there(networks)]
     pub line_lock: Part<LineLock>,
     /// From each bank to the cores: a line was written (with a network interface).

@@ -44,8 +44,7 @@ pub struct ResponseCrossbar {
     /// What comes with these of an atomic operation.
     #[count(words)]
     pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
-    /// To the network interface: the upper half of the value (one element with a network
-    /// interface).
+    /// To the network interface: the upper half of the value (only with a network interface).
     #[there(highs)]
     pub written_high: Part<Signal<Out, Bits<32>>>,
     /// Of each requester.

@@ -57,7 +57,7 @@ pub struct AtomicPath<const LANES: usize> {
     pub acquire: Signal<Out, Bit>,
 
     // To and from the registers
-    /// The destination register is to be read (one element with compare-and-swap).
+    /// The destination register is to be read (only with compare-and-swap).
     #[there(options.compare_and_swap)]
     pub compare_read: Part<RegisterRead>,
     /// Its value of each lane, in the cycle after it was read.
@@ -93,7 +93,7 @@ pub struct AtomicPath<const LANES: usize> {
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// The line of the values could not be read.
     pub result_error: Flipped<LineError>,
-    /// To the warps that wait for writes (one element with a network interface).
+    /// To the warps that wait for writes (only with a network interface).
     #[there(options.network)]
     pub look: Part<Look>,
 

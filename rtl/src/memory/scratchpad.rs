@@ -53,7 +53,7 @@ pub struct Scratchpad<const LANES: usize> {
     /// To the hazard check: a store operation is complete.
     pub stored: Flipped<SlotEvent>,
 
-    /// From the owner of the cores (one element with network functions).
+    /// From the owner of the cores (only with network functions).
     #[there(clears)]
     pub clear: Part<Flipped<RowClear>>,
 

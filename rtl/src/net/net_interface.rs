@@ -42,7 +42,7 @@ pub struct NetInterface {
     pub rx: StreamIn,
     /// Frames for peers.
     pub tx: StreamOut,
-    /// From and to the window of the command processor (one element with one).
+    /// From and to the window of the command processor (only with one).
     #[there(windows)]
     pub window: Part<WindowPosts>,
     /// To its staging buffers.

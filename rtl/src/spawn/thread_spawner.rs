@@ -45,7 +45,7 @@ pub struct ThreadSpawner {
     pub finish: SpawnedFinish,
     /// To the L2: the completion words.
     pub write: LineWrite,
-    /// From the command processor: its stores (one element with a command processor, as the next).
+    /// From the command processor: its stores (only with a command processor, as the next).
     #[there(captures)]
     pub store: Part<StoreTap>,
     /// From the command processor: SIGNAL.RANGE.

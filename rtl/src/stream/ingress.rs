@@ -75,8 +75,8 @@ pub struct Ingress {
     /// What entered.
     pub counters: IngressCounters,
 
-    /// To the load counters (one element with them): slots of packets that entered, or that the
-    /// host pushed, and that egress has not freed.
+    /// To the load counters (only with them): slots of packets that entered, or that the host
+    /// pushed, and that egress has not freed.
     #[there(loads)]
     pub occupied: Part<Signal<Out, Bits<32>>>,
 

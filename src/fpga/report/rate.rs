@@ -167,7 +167,7 @@ mod tests {
             (report(1, 0), "run.json: cycles: 0; expected at least 1"),
             (report(0, 1), "run.json: packets: 0; expected at least 1"),
             (serde_json::json!({ "points": [] }), "run.json: no report of a run (missing field"),
-            (wrong, "no report of a run (lanes: expected 1, 2, 4, 8, 16 or 32"),
+            (wrong, "no report of a run (lanes: `many` is not possible; expected 1, 2, 4, 8, 16 or 32"),
         ] {
             let error = read(&report).err().unwrap().to_string();
             assert!(error.contains(message), "{error}");

@@ -43,8 +43,7 @@ fn is_parameter(expression: &Expr) -> bool {
     is_plain && is_self(&node.base)
 }
 
-/// Whether it is made of literals, constants and parameters alone, and of one parameter at least
-/// or a constant: a loop variable is none of them.
+/// Whether it is made of literals, constants and parameters alone: a loop variable is none of them.
 fn is_number(expression: &Expr) -> bool {
     match expression {
         Expr::Lit(_) => true,

@@ -26,8 +26,9 @@ pub fn block(block: &Block, scope: &mut Scope) -> Result<TokenStream> {
             let comment = quote!(__tree.comment(#comment););
             // What is left out has no comment either.
             steps.extend(match next {
-                Stmt::Expr(Expr::If(ExprIf { cond, else_branch: None, .. }), _) if is_decided(cond) => {
-                    quote!(if #cond { #comment })
+                Stmt::Expr(Expr::If(node), _) if is_decided(&node.cond) => {
+                    let taken = taken(node);
+                    quote!(if #taken { #comment })
                 }
                 _ => comment,
             });
@@ -244,6 +245,19 @@ fn conditional(node: &ExprIf, scope: &mut Scope) -> Result<TokenStream> {
         #then
         #otherwise
     })
+}
+
+/// Whether any branch of a decided `if` is translated.
+fn taken(node: &ExprIf) -> TokenStream {
+    let condition = &node.cond;
+    match node.else_branch.as_ref().map(|(_, otherwise)| otherwise.as_ref()) {
+        None => quote!(#condition),
+        Some(Expr::If(inner)) if is_decided(&inner.cond) => {
+            let inner = taken(inner);
+            quote!(#condition || #inner)
+        }
+        Some(_) => quote!(true),
+    }
 }
 
 /// An `if` that is decided when the design is emitted: its branches are no branches of the circuit.

@@ -38,7 +38,7 @@ const HARTS: usize = 4;
 
 /// Rows of table 2: name, the first letters of the instances, and what the paper's table has.
 const MODULES: [(&str, &[&str], &str); 7] = [
-    ("command processor", &["command_"], "50,621 (CPU)"),
+    ("command processor", &["command"], "50,621 (CPU)"),
     ("two cores with their caches", &["core_"], "84,547 (two EUs and what is theirs)"),
     ("L2 and its way to memory", &["memory"], "-"),
     ("task FIFO, warp former, issue, commit queue", &["dispatch"], "-"),
@@ -46,7 +46,7 @@ const MODULES: [(&str, &[&str], &str); 7] = [
     ("registers of the host, fault records", &["registers", "faults"], "-"),
     ("all others", &[], "1,604"),
 ];
-const SPAWNER: &[&str] = &["spawner_", "write_merge_", "trap_count_"];
+const SPAWNER: &[&str] = &["spawner", "write_merge", "trap_count"];
 
 fn area_cell(harts: usize) -> anyhow::Result<Cell> {
     let base = Parameters::of_machine(Machine::Area)?;
@@ -181,7 +181,7 @@ fn of_shares(results: &Results) -> anyhow::Result<Section> {
         let [name, paper, gpu] = [name, paper, gpu].map(str::to_string);
         rows.push(vec![name, count, share(part, system), share(part, all), paper, gpu]);
     }
-    let spawner = luts(&["spawner_"]);
+    let spawner = luts(&["spawner"]);
     let sentence = match spawner {
         Some(spawner) => format!(
             "The thread spawner alone takes {spawner} LUTs, {} of a system with two cores; the paper's takes 0.8 %.",
