@@ -133,8 +133,8 @@ impl ArrayArgs {
         }
         // What the preset gives a part goes with the part.
         for option in OPTIONS.iter().filter(|option| self.given(option.name).is_none()) {
-            let had = |part| of(part).is_some_and(|part| (part.get)(&before) != 0);
-            let is_taken = |part: &&str| self.given(part) == Some(0) && had(part);
+            let had = |part: &'static str| of(part).is_some_and(|part| (part.get)(&before) != 0);
+            let is_taken = |part: &&'static str| self.given(part) == Some(0) && had(part);
             if let (Some(_), Some(value)) = (option.of.filter(|part| is_taken(part)), option.usual) {
                 (option.set)(&mut config, value);
             }

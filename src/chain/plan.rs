@@ -32,7 +32,7 @@ const MOST_REPORT_BYTES: u64 = 64 << 20;
 /// Part by which the packets of a run may be longer or shorter than those of the plan.
 const MOST_OFF: f64 = 0.1;
 /// Fields of a configuration that do not say how fast a function is.
-const FREE_FIELDS: [&str; 2] = ["network_functions", "packet_ports"];
+const FREE_FIELDS: [&str; 4] = ["preset", "network_functions", "function_branches", "packet_ports"];
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -229,11 +229,16 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     config.packet_ports = true;
     config.validate()?;
-    let frames = match &args.pcap {
-        Some(path) => traffic::read(path, Some(args.measurement.packets()))?.frames,
-        None => frames(&plan, args.bytes.into(), args.measurement.packets())?,
+    let measured = args.measurement.packets();
+    let mut frames = match &args.pcap {
+        // A run that is fed back had all of them.
+        Some(path) => traffic::read(path, args.feedback.is_none().then_some(measured))?.frames,
+        None => frames(&plan, args.bytes.into(), measured)?,
     };
     ensure!(!frames.is_empty(), "no packets; expected one or more");
+    let bytes: usize = frames.iter().map(|frame| frame.data.len()).sum();
+    let frame_bytes = bytes as f64 / frames.len() as f64;
+    frames.truncate(measured);
     let json = args.json.as_deref().map(OutputFile::create).transpose()?;
     let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
     let on = Surroundings {
@@ -241,8 +246,6 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         memory_bytes: MEMORY_BYTES,
         frame_bytes: Some(u32::try_from(longest)?),
     };
-    let bytes: usize = frames.iter().map(|frame| frame.data.len()).sum();
-    let frame_bytes = bytes as f64 / frames.len() as f64;
     let chain = plan.place(on).map_err(each_on_its_line)?;
     let reaching = reaching(&chain, &config, &frames)?;
     let latency = args.memory.latency()?;

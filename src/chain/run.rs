@@ -263,11 +263,13 @@ impl Args {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let (plan, events, files) = args.chain.read_with_events(args.files(), args.events.as_deref())?;
+    if events.is_some() {
+        args.check_events()?;
+    }
     args.check_branches(&plan)?;
     let config = args.config(plan.functions.len(), plan.branching().is_some())?;
     let frames = traffic::read(&args.pcap, args.max_packets)?.frames;
     if let Some(events) = &events {
-        args.check_events()?;
         events.check_packets(frames.len() as u64).map_err(each_on_its_line)?;
     }
     let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);

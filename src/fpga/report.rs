@@ -136,7 +136,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
     let configs = combinations(&settings.config, &args.sweep);
     for config in &configs {
-        config.validate().map_err(array::by_option)?;
+        config.validate().map_err(crate::array::by_option)?;
         settings.board.check(config)?;
     }
     let runs = args.run.iter().map(|path| Run::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
