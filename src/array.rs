@@ -386,7 +386,7 @@ mod tests {
             "--l2-lines <NUMBER> Lines of 64 bytes in a bank of the L2: a power of two, 16 to 4096",
             "--spawn-slots <NUMBER> Slots of the thread spawner, each for one job: 0, 8 or 16; 0: the array",
             "each of another line: 1, 2, 4 or 8; only with --atomics. More let more lanes through",
-            "--network The array has a network interface (RoCEv2): puts of other nodes and to them; needs --atomics. --no-network: it is not so",
+            "--network The array has a network interface (RoCEv2): puts of other nodes and to them; needs --atomics; not with --network-functions. --no-network: it is not so",
         ] {
             assert!(words.contains(expected), "{expected}: {words}");
         }

@@ -26,8 +26,8 @@ use sweep::{combinations, Sweep};
 /// (Hermes, section 3).
 const CONTROL: &str = "dispatch";
 /// The instances of the thread spawner and of the command processor (Pangaea, section 5.2).
-const SPAWNER: &str = "spawner";
-const COMMAND: &str = "command";
+const SPAWNER: &str = "array.spawner";
+const COMMAND: &str = "array.command";
 /// Units that the text shows, the largest ones; JSON has all.
 const SHOWN: usize = 30;
 
@@ -198,7 +198,7 @@ fn picture_of(points: &[Point], sweeps: &[Sweep], board: &Board) -> anyhow::Resu
     match points {
         [point] => {
             let row = |unit: &Unit| {
-                let in_control = unit.name.split('.').take(2).any(|part| part == CONTROL);
+                let in_control = unit.name.split('.').any(|part| part == CONTROL);
                 let control = if in_control { unit.area } else { Area::default() };
                 picture::Row { name: unit.name.clone(), whole: unit.area, control }
             };

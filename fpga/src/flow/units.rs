@@ -70,11 +70,11 @@ impl Units {
         all
     }
 
-    /// The cells of all units inside the array's own instance called `instance`: the second name of
-    /// their path, or the first.
+    /// The cells of all units whose path has an instance called `instance`, or several one inside
+    /// the other, with points between them.
     #[must_use]
     pub fn inside(&self, instance: &str) -> Cells {
-        let of = self.0.iter().filter(|(name, _)| name.split('.').take(2).any(|part| part == instance));
+        let of = self.0.iter().filter(|(name, _)| format!(".{name}.").contains(&format!(".{instance}.")));
         let mut sum = Cells::default();
         of.for_each(|(_, cells)| sum.add_all(cells));
         sum

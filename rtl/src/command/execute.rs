@@ -9,19 +9,22 @@ use hermes_hdl::prelude::*;
 /// W.
 ///
 /// 1. An instruction in stage D (`decode_valid`) is in stage R a cycle later, in X after another
-/// one, and then on `result` in stage W, unless its hart is dropped meanwhile. 2. In stage X a
-/// `jalr`, and a branch that goes another way than stage D predicted, redirects its hart. 3. A
-/// load from the L2 or a device, an atomic operation and a division takes its value from the
-/// answer of its hart (`answer`), if that belongs to the word of the instruction (`answered`);
-/// whether an answer is there is known in stage W. So does a store to a device, which has no
-/// value. 4. Products and loads from the local memory or the data cache (`cached`) have their
-/// `write_value` in stage W only: `late_use` is high while the instruction in stage D needs the
-/// result of a load or a product in stage R. It must not leave stage D then. 5. Exceptions are
-/// found here, but for bus errors: targets and addresses that are not aligned, and loads and
-/// stores from 0xfff0_0000 on where there is neither local memory nor a device. Devices take words
-/// only, and only shared memory has atomic operations. A word of CP_EXECUTE has no devices. With
-/// `windows` 1 0xffff_c000 to 0xffff_cfff is a device too, the window of the network interface. 6.
-/// The PC behind a word of CP_EXECUTE is its own, but for a jump.
+///    one, and then on `result` in stage W, unless its hart is dropped meanwhile.
+/// 2. In stage X a `jalr`, and a branch that goes another way than stage D predicted, redirects its
+///    hart.
+/// 3. A load from the L2 or a device, an atomic operation and a division takes its value from the
+///    answer of its hart (`answer`), if that belongs to the word of the instruction (`answered`);
+///    whether an answer is there is known in stage W. So does a store to a device, which has no
+///    value.
+/// 4. Products and loads from the local memory or the data cache (`cached`) have their
+///    `write_value` in stage W only: `late_use` is high while the instruction in stage D needs the
+///    result of a load or a product in stage R. It must not leave stage D then.
+/// 5. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
+///    and loads and stores from 0xfff0_0000 on where there is neither local memory nor a device.
+///    Devices take words only, and only shared memory has atomic operations. A word of CP_EXECUTE
+///    has no devices. With `windows` 0xffff_c000 to 0xffff_cfff is a device too, the window of
+///    the network interface.
+/// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
 #[derive(LogicBlock)]
 #[new(windows: bool, compares: bool)]
 pub struct CommandExecute {

@@ -8,12 +8,13 @@ use hermes_hdl::prelude::*;
 /// Ingress and egress at one port of the memory system.
 ///
 /// 1. Frames that enter go to the packet ring and are counted to the task FIFO, as [`Ingress`]
-/// says; frames of committed packets leave as [`Egress`] says. Reads and writes of memory have
-/// separate ports. 2. The host's counts pass to the task FIFO as well. While `control.enable` is
-/// low, they are what the next packet of ingress and egress follow; the host pushes none while
-/// `control.enable` is high, as its packets and the frames would share slots. 3. `control.enable`
-/// may be set when the host's packets are all committed, and cleared when the frames have left.
-/// The registers that place ring and verdicts may change while it is low.
+///    says; frames of committed packets leave as [`Egress`] says. Reads and writes of memory have
+///    separate ports.
+/// 2. The host's counts pass to the task FIFO as well. While `control.enable` is low, they are what
+///    the next packet of ingress and egress follow; the host pushes none while `control.enable` is
+///    high, as its packets and the frames would share slots.
+/// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
+///    frames have left. The registers that place ring and verdicts may change while it is low.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(drops: bool, loads: bool)]
 pub struct PacketPorts {
