@@ -101,7 +101,7 @@ impl FromArgMatches for ArrayArgs {
 impl ArrayArgs {
     /// The value of the option called `name` as in [`Config`], if the user gave one.
     pub fn given(&self, name: &str) -> Option<usize> {
-        debug_assert!(OPTIONS.iter().any(|option| option.name == name), "{name}");
+        debug_assert!(ArrayOption::find(name).is_some(), "{name}");
         self.given.get(name).copied()
     }
 
@@ -119,10 +119,9 @@ impl ArrayArgs {
     pub fn config_from(&self, usual: Config) -> anyhow::Result<Config> {
         let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset).map_err(by_option)?;
         let before = config.clone();
-        let of = |name| OPTIONS.iter().find(|option| option.name == name);
         // What an option needs comes with it, unless the user took that away.
         for option in OPTIONS.iter().filter(|option| self.given(option.name).is_some_and(|value| value > 0)) {
-            if let Some(needs) = option.needs.and_then(of).filter(|needs| needs.is_switch()) {
+            if let Some(needs) = option.needs.and_then(ArrayOption::find).filter(|needs| needs.is_switch()) {
                 (needs.set)(&mut config, 1);
             }
         }
@@ -133,8 +132,10 @@ impl ArrayArgs {
         }
         // What the preset gives a part goes with the part.
         for option in OPTIONS.iter().filter(|option| self.given(option.name).is_none()) {
-            let had = |part: &'static str| of(part).is_some_and(|part| (part.get)(&before) != 0);
-            let is_taken = |part: &&'static str| self.given(part) == Some(0) && had(part);
+            let is_taken = |part: &&str| {
+                let had = ArrayOption::find(part).is_some_and(|part| (part.get)(&before) != 0);
+                had && self.given(part) == Some(0)
+            };
             if let (Some(_), Some(value)) = (option.of.filter(|part| is_taken(part)), option.usual) {
                 (option.set)(&mut config, value);
             }
@@ -146,7 +147,7 @@ impl ArrayArgs {
 
 /// The option of commands that gives a field of the configuration its value, without its dashes.
 fn flag_of(field: &str) -> String {
-    let flag = OPTIONS.iter().find(|option| option.name == field).and_then(ArrayOption::command_flag);
+    let flag = ArrayOption::find(field).and_then(ArrayOption::command_flag);
     flag.unwrap_or_else(|| field.replace('_', "-"))
 }
 

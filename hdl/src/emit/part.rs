@@ -21,9 +21,9 @@ impl<T> Part<T> {
         Self(is_there.then(|| Box::new(make())))
     }
 
-    /// A part that is not there.
-    pub const fn absent() -> Self {
-        Self(None)
+    /// The part that `part` has, if it has one.
+    pub fn of(part: Option<T>) -> Self {
+        Self(part.map(Box::new))
     }
 
     /// Whether it is there.

@@ -1,12 +1,12 @@
 //! Which configurations there are: the values of each option, what it needs and excludes, and the
 //! rules that hold between several.
 
-use super::{Config, ConfigError, Values, MAX_CORES, OPTIONS};
+use super::{ArrayOption, Config, ConfigError, Values, MAX_CORES, OPTIONS};
 use crate::queues::MOST_QUEUES;
 
 /// The option called `name`, and its value in `config`.
 fn value_of(config: &Config, name: &str) -> usize {
-    OPTIONS.iter().find(|option| option.name == name).map_or(0, |option| (option.get)(config))
+    ArrayOption::find(name).map_or(0, |option| (option.get)(config))
 }
 
 /// A rule between several options.

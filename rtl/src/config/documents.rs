@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Config, OPTIONS};
+use super::{ArrayOption, Config, OPTIONS};
 
 const HEAD: &str = "# Options of the array\n\n\
 Every command that takes an array takes these options; each changes one thing of the preset that\n\
@@ -49,7 +49,6 @@ pub fn options_page() -> String {
 
 /// The option of commands of the option called `name`.
 fn flag_of(name: &str) -> String {
-    let option = OPTIONS.iter().find(|option| option.name == name);
-    let flag = option.and_then(super::ArrayOption::command_flag);
+    let flag = ArrayOption::find(name).and_then(ArrayOption::command_flag);
     flag.map_or_else(|| name.to_string(), |flag| format!("--{flag}"))
 }

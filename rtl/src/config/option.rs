@@ -198,6 +198,12 @@ impl ArrayOption {
         Self { golden: [self.golden[0], Some(value)], ..self }
     }
 
+    /// The option called `name`: a field of [`Config`].
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        super::OPTIONS.iter().find(|option| option.name == name)
+    }
+
     /// Whether it is a part that is there or not.
     #[must_use]
     pub const fn is_switch(&self) -> bool {

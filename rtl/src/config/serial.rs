@@ -43,8 +43,7 @@ impl<'de> Visitor<'de> for Fields {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields = Self::Value::new();
         while let Some((name, value)) = map.next_entry::<String, Given>()? {
-            let is_known = name == "preset" || OPTIONS.iter().any(|option| option.name == name);
-            if !is_known {
+            if name != "preset" && ArrayOption::find(&name).is_none() {
                 let message = format_args!("{name}: is not known; expected an option of the array");
                 return Err(A::Error::custom(message));
             }

@@ -22,7 +22,7 @@ fn presets_are_valid() {
 /// preset has a value that is possible, and no value is declared twice.
 #[test]
 fn declarations_hang_together() {
-    let is_option = |name: &str| OPTIONS.iter().any(|option| option.name == name);
+    let is_option = |name: &str| ArrayOption::find(name).is_some();
     for (k, option) in OPTIONS.iter().enumerate() {
         let name = option.name;
         assert!(OPTIONS[..k].iter().all(|other| other.name != name), "{name}: declared twice");

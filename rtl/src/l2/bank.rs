@@ -141,7 +141,7 @@ pub struct L2Bank {
 
 /// The locks of a bank that has some.
 fn lock(network: Option<NetworkSizes>, ways: usize, sets_log2: usize) -> Part<L2Lock> {
-    network.map_or_else(Part::absent, |sizes| Part::when(true, || L2Lock::new(ways, sets_log2, sizes)))
+    Part::of(network.map(|sizes| L2Lock::new(ways, sets_log2, sizes)))
 }
 
 impl L2Bank {

@@ -275,8 +275,7 @@ fn monitors(sizes: MemorySizes, watchers: Watchers) -> Vec<WriteMonitor> {
 
 /// Where the command rings of a network interface lie, if there is one.
 fn ring_window(sizes: MemorySizes) -> Part<RingWindow> {
-    let window = |network: NetworkSizes| RingWindow::new(network.rings_log2, network.areas_log2);
-    sizes.network.map_or_else(Part::absent, |network| Part::when(true, || window(network)))
+    Part::of(sizes.network.map(|network| RingWindow::new(network.rings_log2, network.areas_log2)))
 }
 
 impl MemorySystem {
