@@ -18,9 +18,17 @@ struct Rule {
     expected: fn(&Config) -> String,
 }
 
-/// Requesters of the L2 beside the cores.
-fn other_requesters(config: &Config) -> usize {
-    usize::from(config.command_requester()) + usize::from(config.packet_ports) + usize::from(config.network)
+/// Requesters of the L2 beside the cores, in words.
+fn other_requesters(config: &Config) -> Vec<&'static str> {
+    let command = if config.command_threads > 0 { "a command processor" } else { "a thread spawner" };
+    [
+        (config.packet_ports, "packet ports"),
+        (config.network, "a network interface"),
+        (config.command_requester(), command),
+    ]
+    .into_iter()
+    .filter_map(|(there, words)| there.then_some(words))
+    .collect()
 }
 
 const RULES: [Rule; 4] = [
@@ -46,11 +54,10 @@ const RULES: [Rule; 4] = [
     },
     Rule {
         field: "cores",
-        holds: |config| config.cores + other_requesters(config) <= MAX_CORES,
+        holds: |config| config.cores + other_requesters(config).len() <= MAX_CORES,
         expected: |config| {
-            let parts = "of packet ports, network interface, and command processor or thread spawner";
             let others = other_requesters(config);
-            format!("1 to {} with {others} {parts}", MAX_CORES - others)
+            format!("1 to {} with {}", MAX_CORES - others.len(), others.join(" and "))
         },
     },
     Rule {
