@@ -24,12 +24,12 @@ pub struct ArrayOnBoard<const LANES: usize> {
     pub s_axil: AxiLite,
     /// A byte of the packet memory.
     pub byte: MemoryByte,
-    /// A byte of the trace buffer (one element if the array has one).
-    #[count(usize::from(config.trace_buffer > 0))]
-    pub trace: Vec<MemoryByte>,
-    /// The SDRAM (one element if the packet memory is there).
-    #[count(packet_memory.sdrams())]
-    pub sdram: Vec<SdramBus>,
+    /// A byte of the trace buffer (only with one).
+    #[there(config.trace_buffer > 0)]
+    pub trace: Part<MemoryByte>,
+    /// The SDRAM (only if the packet memory is there).
+    #[there(packet_memory.is_sdram())]
+    pub sdram: Part<SdramBus>,
     /// Cycles with packets in the array, modulo 2^32.
     pub busy_cycles: Signal<Out, Bits<32>>,
     /// Packets are, or were just now, in the array.
@@ -45,12 +45,6 @@ pub struct ArrayOnBoard<const LANES: usize> {
     memory: BoardMemory,
     #[init(timer(config))]
     timer: RunTimer,
-    #[init(usize::from(config.trace_buffer > 0))]
-    _traces: usize,
-    #[init(packet_memory.sdrams())]
-    _sdrams: usize,
-    #[init(usize::from(config.spawn_slots > 0))]
-    _spawns: usize,
 }
 
 /// What counts the cycles with packets in this array.
@@ -106,16 +100,16 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
         self.array.m_axi[0].rvalid.next = self.memory.s_axi.rvalid.val();
 
         connect!(self.byte, self.memory.byte);
-        for i in 0..self._sdrams {
-            connect!(self.sdram[i], self.memory.sdram[i]);
+        if self.sdram.is_there() {
+            connect!(self.sdram, self.memory.sdram);
         }
-        for i in 0..self._traces {
-            connect!(self.trace[i], *self.array.trace_buffer);
+        if self.trace.is_there() {
+            connect!(self.trace, self.array.trace_buffer);
         }
 
         self.timer.issued.next = self.array.trace_issue.valid.val();
-        for i in 0..self._spawns {
-            self.timer.spawned[i].next = self.array.trace_issue_spawned.val();
+        if self.timer.spawned.is_there() {
+            self.timer.spawned.next = self.array.trace_issue_spawned.val();
         }
         self.timer.committed.next = self.array.trace_commit.valid.val();
         self.busy_cycles.next = self.timer.busy_cycles.val();

@@ -1,6 +1,7 @@
 //! The boards that are known, and how an array is put on one.
 
 use hermes_hdl::emit::{emit, Design, EmitError};
+use hermes_hdl::prelude::Part;
 use hermes_rtl::board::{BoardIdentity, LineMemory, SdramMemory, SdramTiming};
 use hermes_rtl::config::{Config, ConfigError};
 use sha2::{Digest, Sha256};
@@ -243,37 +244,37 @@ pub enum PacketMemory {
 }
 
 impl PacketMemory {
-    /// How many SDRAMs there are: 0 or 1.
+    /// Whether it is in an SDRAM.
     #[must_use]
-    pub fn sdrams(self) -> usize {
-        usize::from(matches!(self, Self::Sdram(..)))
+    pub fn is_sdram(self) -> bool {
+        matches!(self, Self::Sdram(..))
     }
 
     /// The memory in block RAM.
-    pub(crate) fn block_ram(self) -> Vec<LineMemory> {
-        match self {
-            Self::BlockRam(bytes_log2) => vec![LineMemory::new(bytes_log2)],
-            Self::Sdram(..) => Vec::new(),
-        }
+    pub(crate) fn block_ram(self) -> Part<LineMemory> {
+        Part::of(match self {
+            Self::BlockRam(bytes_log2) => Some(LineMemory::new(bytes_log2)),
+            Self::Sdram(..) => None,
+        })
     }
 
     /// The controller of the SDRAM.
-    pub(crate) fn controller(self) -> Vec<SdramMemory> {
-        match self {
-            Self::BlockRam(_) => Vec::new(),
-            Self::Sdram(bytes_log2, timing) => vec![SdramMemory::new(timing, bytes_log2)],
-        }
+    pub(crate) fn controller(self) -> Part<SdramMemory> {
+        Part::of(match self {
+            Self::BlockRam(_) => None,
+            Self::Sdram(bytes_log2, timing) => Some(SdramMemory::new(timing, bytes_log2)),
+        })
     }
 
     /// The pins of the SDRAM.
-    pub(crate) fn pins(self) -> Vec<Ecp5SdramPins> {
-        match self {
-            Self::BlockRam(_) => Vec::new(),
+    pub(crate) fn pins(self) -> Part<Ecp5SdramPins> {
+        Part::of(match self {
+            Self::BlockRam(_) => None,
             // 8,192 rows, 4 banks, 2 bytes
             Self::Sdram(bytes_log2, timing) => {
-                vec![Ecp5SdramPins::new(bytes_log2 - 16, timing.cas_latency as usize)]
+                Some(Ecp5SdramPins::new(bytes_log2 - 16, timing.cas_latency as usize))
             }
-        }
+        })
     }
 }
 
@@ -312,7 +313,7 @@ impl Settings {
     /// The constraints of the pins that the top has.
     #[must_use]
     pub fn constraints(&self) -> String {
-        let sdram = if self.packet_memory().sdrams() > 0 { self.board.sdram_constraints } else { "" };
+        let sdram = if self.packet_memory().is_sdram() { self.board.sdram_constraints } else { "" };
         format!("{}{sdram}", self.board.constraints)
     }
 

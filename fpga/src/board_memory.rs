@@ -18,18 +18,14 @@ pub struct BoardMemory {
     pub s_axi: MemoryAxi,
     /// A byte for the host.
     pub byte: MemoryByte,
-    /// The SDRAM (one element if the packet memory is there).
-    #[count(packet_memory.sdrams())]
-    pub sdram: Vec<SdramBus>,
+    /// The SDRAM (only if the packet memory is there).
+    #[there(packet_memory.is_sdram())]
+    pub sdram: Part<SdramBus>,
 
     #[init(packet_memory.block_ram())]
-    lines: Vec<LineMemory>,
+    lines: Part<LineMemory>,
     #[init(packet_memory.controller())]
-    controller: Vec<SdramMemory>,
-    #[init(1 - packet_memory.sdrams())]
-    _block_rams: usize,
-    #[init(packet_memory.sdrams())]
-    _sdrams: usize,
+    controller: Part<SdramMemory>,
 }
 
 impl BoardMemory {
@@ -46,14 +42,13 @@ impl BoardMemory {
 impl Logic for BoardMemory {
     #[hdl_gen]
     fn update(&mut self) {
-        for i in 0..self._block_rams {
-            connect!(self.s_axi, self.lines[i].s_axi);
-            connect!(self.byte, self.lines[i].byte);
-        }
-        for i in 0..self._sdrams {
-            connect!(self.s_axi, self.controller[i].s_axi);
-            connect!(self.byte, self.controller[i].byte);
-            connect!(self.sdram[i], self.controller[i].sdram);
+        if self.sdram.is_there() {
+            connect!(self.s_axi, self.controller.s_axi);
+            connect!(self.byte, self.controller.byte);
+            connect!(*self.sdram, self.controller.sdram);
+        } else {
+            connect!(self.s_axi, self.lines.s_axi);
+            connect!(self.byte, self.lines.byte);
         }
     }
 }

@@ -29,9 +29,9 @@ pub struct BoardSystem<const LANES: usize> {
     pub busy: Signal<Out, Bit>,
     /// A thread ended with a fault, or memory answered with an error.
     pub fault: Signal<Out, Bit>,
-    /// The SDRAM (one element if the packet memory is there).
-    #[count(packet_memory.sdrams())]
-    pub sdram: Vec<SdramBus>,
+    /// The SDRAM (only if the packet memory is there).
+    #[there(packet_memory.is_sdram())]
+    pub sdram: Part<SdramBus>,
 
     #[init(UartReceiver::new(step))]
     receiver: UartReceiver,
@@ -45,10 +45,6 @@ pub struct BoardSystem<const LANES: usize> {
     array_reset: Ecp5Global,
     #[init(ArrayOnBoard::new(config, packet_memory))]
     board: ArrayOnBoard<LANES>,
-    #[init(usize::from(config.trace_buffer > 0))]
-    _traces: usize,
-    #[init(packet_memory.sdrams())]
-    _sdrams: usize,
 }
 
 /// The link of a board with this array.
@@ -101,11 +97,11 @@ impl<const LANES: usize> Logic for BoardSystem<LANES> {
         connect!(self.link.m_axil, self.board.s_axil);
         self.link.busy_cycles.next = self.board.busy_cycles.val();
         connect!(self.link.memory, self.board.byte);
-        for i in 0..self._traces {
-            connect!(self.link.trace[i], self.board.trace[i]);
+        if self.board.trace.is_there() {
+            connect!(self.link.trace, self.board.trace);
         }
-        for i in 0..self._sdrams {
-            connect!(self.sdram[i], self.board.sdram[i]);
+        if self.sdram.is_there() {
+            connect!(self.sdram, self.board.sdram);
         }
 
         self.heartbeat.next = self.board.heartbeat.val();

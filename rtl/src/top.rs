@@ -385,9 +385,11 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.command.cycle.next = self.registers.time.cycle.val();
             connect!(self.command.read, self.memory.read[self._cores]);
             connect!(self.command.write, self.write_merge.stores);
-            for c in 0..self._watched {
-                connect!(self.command.watched[c], self.memory.watched[c]);
-                self.command.hit[c].next = self.memory.hit[c].val();
+            if self.command.watched.is_there() {
+                for c in 0..self._watched {
+                    connect!(self.command.watched[c], self.memory.watched[c]);
+                    self.command.hit[c].next = self.memory.hit[c].val();
+                }
             }
             if self.command.page.is_there() {
                 self.command.busy_jobs.next = bits::<16>(0);

@@ -9,10 +9,10 @@
 //!
 //! writes the lines that differ, and the port lists in `golden/ports/`, anew.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use hermes_hdl::emit::{Design, Direction};
@@ -169,6 +169,86 @@ fn verilog_and_ports_are_those_on_record() {
         "the Verilog is not that on record:\n{}\nif that is meant, HERMES_REASON=\"why\" writes it to the record",
         differences.join("\n")
     );
+}
+
+/// Loops of kernels up to a number that some array has as 0, and why that is no part that may be
+/// absent: such a part is a `Part`, and what is done with it stands in an `if`.
+const MAY_BE_EMPTY: [(&str, &str, &str); 0] = [];
+
+/// The numbers up to which the kernels in a source file have loops: `_cores` of
+/// `for i in 0..self._cores`, with the type of the unit in snake case.
+fn bounds_of_loops(source: &str) -> Vec<(String, String)> {
+    let (mut unit, mut bounds) = (String::new(), Vec::new());
+    for line in source.lines() {
+        if let Some((_, name)) = line.strip_prefix("impl").and_then(|rest| rest.split_once("Logic for ")) {
+            let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            unit = snake_case(name);
+        }
+        if let Some((_, rest)) = line.split_once(" in 0..self._") {
+            let name = rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+            bounds.push((unit.clone(), format!("_{name}")));
+        }
+    }
+    bounds
+}
+
+/// `LineStore` as `line_store`.
+fn snake_case(name: &str) -> String {
+    let mut text = String::new();
+    for (i, c) in name.chars().enumerate() {
+        if c.is_uppercase() && i > 0 {
+            text.push('_');
+        }
+        text.extend(c.to_lowercase());
+    }
+    text
+}
+
+/// The Rust files of a folder and below.
+fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, list);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            list.push(path);
+        }
+    }
+}
+
+/// What may be absent is a `Part`: no kernel has a loop over none or one, or over none or all.
+#[test]
+fn no_loop_stands_for_a_part_that_may_be_absent() {
+    let mut values: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for module in designs().iter().flat_map(|(_, design)| &design.modules) {
+        for (name, value) in &module.numbers {
+            values.entry((&module.unit, name)).or_default().insert(value);
+        }
+    }
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let bounds: BTreeSet<(String, String)> =
+        files.iter().flat_map(|path| bounds_of_loops(&fs::read_to_string(path).unwrap())).collect();
+    let may_be_empty =
+        |unit: &str, name: &str| values.get(&(unit, name)).is_some_and(|values| values.contains("0"));
+    let found: Vec<&(String, String)> =
+        bounds.iter().filter(|(unit, name)| may_be_empty(unit, name)).collect();
+    assert!(bounds.len() > 100 && values.len() > 100, "{} loops, {} numbers", bounds.len(), values.len());
+    let known = |(unit, name): &(String, String)| {
+        MAY_BE_EMPTY.iter().any(|(of, number, _)| of == unit && number == name)
+    };
+    let new: Vec<_> = found.iter().filter(|bound| !known(bound)).collect();
+    assert!(new.is_empty(), "loops over what may be absent: a `Part`, or a reason in MAY_BE_EMPTY: {new:?}");
+    for (unit, name, _) in MAY_BE_EMPTY {
+        assert!(found.iter().any(|(of, number)| of == unit && number == name), "{unit}.{name}: no such loop");
+    }
+}
+
+#[test]
+fn bounds_of_loops_are_those_of_the_unit() {
+    let source = "impl<const A: usize> Logic for LineStore<A> {\n    for i in 0..self._lines {\n for _i in 0..4 {\n}\nimpl Logic for Bank {\n for b in 0..self._ways {";
+    let expected = [("line_store", "_lines"), ("bank", "_ways")];
+    assert_eq!(bounds_of_loops(source), expected.map(|(unit, name)| (unit.into(), name.into())));
 }
 
 /// Names that are another name and a number, as `count_2` beside `count`, unless they are elements

@@ -6,6 +6,31 @@ use crate::board::Settings;
 use crate::prim::{Ecp5Clock, Ecp5SdramPins};
 use crate::system::BoardSystem;
 
+/// Pins of the SDRAM, an AS4C32M16SB.
+#[derive(Ports)]
+pub struct SdramPins {
+    /// Clock.
+    pub clk: Signal<Out, Bit>,
+    /// Clock enable.
+    pub cke: Signal<Out, Bit>,
+    /// Chip select, active low.
+    pub csn: Signal<Out, Bit>,
+    /// Row address strobe, active low.
+    pub rasn: Signal<Out, Bit>,
+    /// Column address strobe, active low.
+    pub casn: Signal<Out, Bit>,
+    /// Write enable, active low.
+    pub wen: Signal<Out, Bit>,
+    /// Bank.
+    pub ba: Signal<Out, Bits<2>>,
+    /// Row, column or mode.
+    pub a: Signal<Out, Bits<13>>,
+    /// Byte mask, active high.
+    pub dqm: Signal<Out, Bits<2>>,
+    /// Data, both ways.
+    pub d: Signal<Out, Bits<16>>,
+}
+
 /// Pins of a ULX3S with an LFE5U-85F. Their names are those of the board's schematics.
 ///
 /// LED 0 beats, LED 1 is on while packets are in the array, LED 2 if a thread ended with a fault or
@@ -26,46 +51,16 @@ pub struct Ulx3s<const LANES: usize> {
     /// Keeps the ESP32 from taking the board over: high.
     pub wifi_gpio0: Signal<Out, Bit>,
 
-    // The SDRAM: one element each if the packet memory is there
-    /// Clock.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_clk: Vec<Signal<Out, Bit>>,
-    /// Clock enable.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_cke: Vec<Signal<Out, Bit>>,
-    /// Chip select, active low.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_csn: Vec<Signal<Out, Bit>>,
-    /// Row address strobe, active low.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_rasn: Vec<Signal<Out, Bit>>,
-    /// Column address strobe, active low.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_casn: Vec<Signal<Out, Bit>>,
-    /// Write enable, active low.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_wen: Vec<Signal<Out, Bit>>,
-    /// Bank.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_ba: Vec<Signal<Out, Bits<2>>>,
-    /// Row, column or mode.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_a: Vec<Signal<Out, Bits<13>>>,
-    /// Byte mask, active high.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_dqm: Vec<Signal<Out, Bits<2>>>,
-    /// Data, both ways.
-    #[count(settings.packet_memory().sdrams())]
-    pub sdram_d: Vec<Signal<Out, Bits<16>>>,
+    /// The SDRAM (only if the packet memory is there).
+    #[there(settings.packet_memory().is_sdram())]
+    pub sdram: Part<SdramPins>,
 
     #[init(Ecp5Clock::new(settings.pll))]
     clocks: Ecp5Clock,
     #[init(BoardSystem::new(settings))]
     system: BoardSystem<LANES>,
     #[init(settings.packet_memory().pins())]
-    pins: Vec<Ecp5SdramPins>,
-    #[init(settings.packet_memory().sdrams())]
-    _sdrams: usize,
+    pins: Part<Ecp5SdramPins>,
 }
 
 impl<const LANES: usize> Ulx3s<LANES> {
@@ -93,19 +88,19 @@ impl<const LANES: usize> Logic for Ulx3s<LANES> {
             .replace_bit(1, self.system.busy.val())
             .replace_bit(2, self.system.fault.val());
         self.wifi_gpio0.next = true;
-        for i in 0..self._sdrams {
-            self.pins[i].clock.next = self.clocks.clock_out.val();
-            connect!(self.system.sdram[i], self.pins[i].bus);
-            self.sdram_clk[i].next = self.pins[i].sdram_clk.val();
-            self.sdram_cke[i].next = true;
-            self.sdram_csn[i].next = self.system.sdram[i].csn.val();
-            self.sdram_rasn[i].next = self.system.sdram[i].rasn.val();
-            self.sdram_casn[i].next = self.system.sdram[i].casn.val();
-            self.sdram_wen[i].next = self.system.sdram[i].wen.val();
-            self.sdram_ba[i].next = self.system.sdram[i].ba.val();
-            self.sdram_a[i].next = self.system.sdram[i].a.val();
-            self.sdram_dqm[i].next = self.system.sdram[i].dqm.val();
-            self.sdram_d[i].next = self.pins[i].sdram_d.val();
+        if self.sdram.is_there() {
+            self.pins.clock.next = self.clocks.clock_out.val();
+            connect!(*self.system.sdram, self.pins.bus);
+            self.sdram.clk.next = self.pins.sdram_clk.val();
+            self.sdram.cke.next = true;
+            self.sdram.csn.next = self.system.sdram.csn.val();
+            self.sdram.rasn.next = self.system.sdram.rasn.val();
+            self.sdram.casn.next = self.system.sdram.casn.val();
+            self.sdram.wen.next = self.system.sdram.wen.val();
+            self.sdram.ba.next = self.system.sdram.ba.val();
+            self.sdram.a.next = self.system.sdram.a.val();
+            self.sdram.dqm.next = self.system.sdram.dqm.val();
+            self.sdram.d.next = self.pins.sdram_d.val();
         }
     }
 }

@@ -32,6 +32,10 @@ pub struct Module {
     pub ports: Vec<Port>,
     /// What its unit promises of them.
     pub promises: Vec<Promise>,
+    /// The type of its unit, in snake case and without its arguments.
+    pub unit: String,
+    /// Numbers of its unit: fields that begin with `_`, const parameters, each with its value.
+    pub numbers: Vec<(String, String)>,
 }
 
 /// An emitted design.
@@ -153,6 +157,10 @@ impl Library {
             }
         };
         definition.base_name = base_name(scope);
+        definition.unit = scope.description.as_ref().map_or_else(
+            || definition.base_name.clone(),
+            |description| module_name(without_arguments(&description.type_name)),
+        );
         definition.path = path.to_string();
         definition.parameters = parameters(scope);
         let children = scope.children.iter().zip(children);
@@ -332,7 +340,9 @@ impl Library {
             }
             index_of.insert(name, (number, modules.len()));
             let (ports, promises) = (definition.ports.clone(), definition.promises.clone());
-            modules.push(Module { name: name.clone(), text, ports, promises });
+            let unit = definition.unit.clone();
+            let numbers = definition.parameters.first().cloned().unwrap_or_default();
+            modules.push(Module { name: name.clone(), text, ports, promises, unit, numbers });
         }
         Ok(Design { top: names[top].clone(), modules, ports: self.definitions[top].ports.clone() })
     }
@@ -359,6 +369,11 @@ fn fingerprint(scope: &Scope, children: &[Option<usize>]) -> String {
         key.push_str(&scope.name);
     }
     key
+}
+
+/// A type without its arguments.
+fn without_arguments(type_name: &str) -> &str {
+    type_name.split_once('<').map_or(type_name, |(plain, _)| plain)
 }
 
 /// The name of a module after its type.
@@ -431,10 +446,10 @@ fn hand_written(scope: &Scope, path: &str, module: &HandWritten) -> Result<Defin
         }
         _ => String::new(),
     };
-    let plain = module.type_name.split_once('<').map_or(module.type_name.as_str(), |(plain, _)| plain);
     Ok(Definition {
         doc: module.doc.clone(),
-        shared_name: (!module.parameters.is_empty()).then(|| module_name(plain)),
+        shared_name: (!module.parameters.is_empty())
+            .then(|| module_name(without_arguments(&module.type_name))),
         sizes: module.parameters.clone(),
         header: header(&ports),
         ports: ports.into_iter().map(|p| p.port).collect(),

@@ -25,6 +25,8 @@ pub type PortElement = (usize, usize);
 pub struct Definition {
     /// Name after the type.
     pub base_name: String,
+    /// The same without the arguments of the type.
+    pub unit: String,
     /// Name of the module if it has parameters, for which all of its sizes are one module.
     pub shared_name: Option<String>,
     /// Its parameters, and their values where it is instantiated.

@@ -84,7 +84,7 @@ pub enum LinkState {
 /// 5. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array
 ///    has had time to start.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(identity: BoardIdentity, traces: usize, kept_reads: usize)]
+#[new(identity: BoardIdentity, parts: LinkParts)]
 pub struct BoardLink {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -128,9 +128,9 @@ pub struct BoardLink {
 
     /// The packet memory.
     pub memory: Flipped<MemoryByte>,
-    /// The trace buffer (one element if the array has one).
-    #[count(traces)]
-    pub trace: Vec<Flipped<MemoryByte>>,
+    /// The trace buffer (only with one).
+    #[there(parts.trace_buffer)]
+    pub trace: Part<Flipped<MemoryByte>>,
 
     state: Register<LinkState>,
     operation: Register<Bits<8>>,
@@ -157,19 +157,15 @@ pub struct BoardLink {
     last_operation: Register<Bits<8>>,
     last_sequence: Register<Bits<8>>,
     last_status: Register<Bits<8>>,
-    /// What was read (one element if reads are done once). Requests that follow overwrite `value`.
-    #[count(kept_reads)]
-    last_value: Vec<Register<Bits<32>>>,
+    /// What was read (only if reads are done once). Requests that follow overwrite `value`.
+    #[there(parts.reads_once)]
+    last_value: Part<Register<Bits<32>>>,
     #[init(identity.words())]
     word: Vec<Constant<Bits<32>>>,
     #[init(identity.words().len())]
     _words: usize,
     #[init(Constant::new((1u64 << identity.memory_log2).into()))]
     memory_bytes: Constant<Bits<33>>,
-    #[init(traces)]
-    _traces: usize,
-    #[init(kept_reads)]
-    _kept_reads: usize,
 }
 
 impl BoardLink {
@@ -188,7 +184,7 @@ impl BoardLink {
     pub fn with(identity: BoardIdentity, parts: LinkParts) -> Self {
         let log2 = identity.memory_log2;
         assert!((10..=26).contains(&log2), "BoardLink: 2^{log2} bytes of memory, expected 2^10 to 2^26");
-        Self::wired(identity, parts.trace_buffer.into(), parts.reads_once.into())
+        Self::wired(identity, parts)
     }
 }
 
@@ -250,7 +246,7 @@ impl Logic for BoardLink {
         let some = amount.any() && amount <= bits::<16>(MOST_COUNT);
         let mut in_memory = some && behind <= self.memory_bytes.val();
         let of_trace = self.address.q.val().get_bit(31);
-        for _i in 0..self._traces {
+        if self.trace.is_there() {
             in_memory = in_memory || (some && of_trace && behind <= bits::<33>(0x8200_0000_u64));
         }
         let in_registers =
@@ -264,7 +260,7 @@ impl Logic for BoardLink {
             || (is_read && is_head && in_memory)
             || (is_write && has_bytes && in_memory);
         let mut changes = is_write_register || is_write || is_reset;
-        for _i in 0..self._kept_reads {
+        if self.last_value.is_there() {
             changes = changes || is_read_register;
         }
         let again = changes
@@ -299,8 +295,8 @@ impl Logic for BoardLink {
             if again {
                 self.status.d.next = self.last_status.q.val();
                 self.state.d.next = LinkState::Answer;
-                for i in 0..self._kept_reads {
-                    self.value.d.next = self.last_value[i].q.val();
+                if self.last_value.is_there() {
+                    self.value.d.next = self.last_value.q.val();
                 }
             }
             if !possible {
@@ -335,8 +331,8 @@ impl Logic for BoardLink {
             self.address_taken.d.next = self.address_taken.q.val() || self.m_axil.arready.val();
             if self.m_axil.rvalid.val() {
                 self.value.d.next = self.m_axil.rdata.val();
-                for i in 0..self._kept_reads {
-                    self.last_value[i].d.next = self.m_axil.rdata.val();
+                if self.last_value.is_there() {
+                    self.last_value.d.next = self.m_axil.rdata.val();
                 }
                 ends = true;
                 outcome = bit_cast::<8, 1>(self.m_axil.rresp.val().get_bits::<1>(1));
@@ -370,16 +366,16 @@ impl Logic for BoardLink {
         let mut byte_ready = self.memory.ready.val();
         let mut byte_answer = self.memory.answer.val();
         let mut byte_read = self.memory.read.val();
-        for i in 0..self._traces {
-            self.trace[i].address.next = self.address.q.val() + bit_cast::<32, 11>(self.place.q.val());
-            self.trace[i].data.next = self.buffer.read_data.val();
-            self.trace[i].write.next = doing == LinkState::Store;
-            self.trace[i].valid.next = accesses && of_trace;
+        if self.trace.is_there() {
+            self.trace.address.next = self.address.q.val() + bit_cast::<32, 11>(self.place.q.val());
+            self.trace.data.next = self.buffer.read_data.val();
+            self.trace.write.next = doing == LinkState::Store;
+            self.trace.valid.next = accesses && of_trace;
             if of_trace {
                 self.memory.valid.next = false;
-                byte_ready = self.trace[i].ready.val();
-                byte_answer = self.trace[i].answer.val();
-                byte_read = self.trace[i].read.val();
+                byte_ready = self.trace.ready.val();
+                byte_answer = self.trace.answer.val();
+                byte_read = self.trace.read.val();
             }
         }
         let is_last = bit_cast::<16, 11>(self.place.q.val()) + bits::<16>(1) == amount;

@@ -96,7 +96,7 @@ impl Bench {
             link.memory.ready.next = self.rng.gen::<bool>() && !self.memory_hangs;
             link.memory.answer.next = byte.is_some();
             link.memory.read.next = u64::from(byte.take().unwrap_or_else(|| self.rng.gen::<u8>())).into();
-            for port in &mut link.trace {
+            if let Some(port) = link.trace.get_mut() {
                 port.ready.next = self.rng.gen();
                 port.answer.next = trace_byte.is_some();
                 port.read.next = u64::from(trace_byte.take().unwrap_or_else(|| self.rng.gen::<u8>())).into();
@@ -145,7 +145,7 @@ impl Bench {
                 }
                 quiet = 0;
             }
-            for port in link.trace.iter().filter(|port| port.valid.val() && port.ready.val()) {
+            for port in link.trace.get().into_iter().filter(|port| port.valid.val() && port.ready.val()) {
                 let address = port.address.val().to_u64() as u32;
                 if port.write.val() {
                     self.trace.insert(address, port.data.val().to_u64() as u8);

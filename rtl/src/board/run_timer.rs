@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// are issued and never committed: they do not count. The LEDs change in the cycle after what they
 /// show.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(heartbeat: usize, spawns: usize)]
+#[new(heartbeat: usize, spawner: bool)]
 pub struct RunTimer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -17,9 +17,9 @@ pub struct RunTimer {
     pub reset: Signal<In, Bit>,
     /// A warp was issued.
     pub issued: Signal<In, Bit>,
-    /// It is one of spawned threads (one element if the array has a thread spawner).
-    #[count(spawns)]
-    pub spawned: Vec<Signal<In, Bit>>,
+    /// It is one of spawned threads (only with a thread spawner).
+    #[there(spawner)]
+    pub spawned: Part<Signal<In, Bit>>,
     /// A warp was committed.
     pub committed: Signal<In, Bit>,
     /// Cycles with a warp between both, modulo 2^32.
@@ -35,8 +35,6 @@ pub struct RunTimer {
     beat: Register<Bits<32>>,
     #[init(heartbeat)]
     _heartbeat: usize,
-    #[init(spawns)]
-    _spawns: usize,
 }
 
 impl RunTimer {
@@ -45,7 +43,7 @@ impl RunTimer {
     /// # Panics
     /// If `heartbeat` is above 31.
     pub fn new(heartbeat: usize) -> Self {
-        Self::checked(heartbeat, 0)
+        Self::checked(heartbeat, false)
     }
 
     /// As [`Self::new`], for an array with a thread spawner.
@@ -53,12 +51,12 @@ impl RunTimer {
     /// # Panics
     /// As [`Self::new`].
     pub fn with_spawner(heartbeat: usize) -> Self {
-        Self::checked(heartbeat, 1)
+        Self::checked(heartbeat, true)
     }
 
-    fn checked(heartbeat: usize, spawns: usize) -> Self {
+    fn checked(heartbeat: usize, spawner: bool) -> Self {
         assert!(heartbeat <= 31, "RunTimer: heartbeat {heartbeat}, expected 0 to 31");
-        Self::wired(heartbeat, spawns)
+        Self::wired(heartbeat, spawner)
     }
 }
 
@@ -66,8 +64,8 @@ impl Logic for RunTimer {
     #[hdl_gen]
     fn update(&mut self) {
         let mut begins = self.issued.val();
-        for i in 0..self._spawns {
-            begins = begins && !self.spawned[i].val();
+        if self.spawned.is_there() {
+            begins = begins && !self.spawned.val();
         }
         if begins && !self.committed.val() {
             self.inside.d.next = self.inside.q.val() + bits::<16>(1);

@@ -58,17 +58,19 @@ pub struct CommandProcessor {
     /// To the banks of the L2: the reservation of a hart ends (only with atomic instructions).
     #[there(parts.atomics)]
     pub reservation_end: Part<ReservationEnd>,
-    /// To the write monitors: what each channel watches, those of hart 0 first.
+    /// To the write monitors: what each channel watches, those of hart 0 first (only with channels,
+    /// as the next five).
+    #[there(channels > 0)]
     #[count(harts * channels)]
-    pub watched: Vec<Flipped<WatchedRange>>,
+    pub watched: Part<Vec<Flipped<WatchedRange>>>,
     /// From the write monitors: what a channel watches was written.
+    #[there(channels > 0)]
     #[count(harts * channels)]
-    pub hit: Vec<Signal<In, Bit>>,
-    /// From the thread spawner: slots that are busy (only with channels, as the next).
+    pub hit: Part<Vec<Signal<In, Bit>>>,
+    /// From the thread spawner: slots that are busy.
     #[there(channels > 0)]
     pub busy_jobs: Part<Signal<In, Bits<16>>>,
-    /// From the thread spawner: slots that become free, for one cycle (only with channels, as the
-    /// next).
+    /// From the thread spawner: slots that become free, for one cycle.
     #[there(channels > 0)]
     pub freed_jobs: Part<Signal<In, Bits<16>>>,
     /// From the registers: bits of CP_IRQ_PENDING that were set, for one cycle.
@@ -86,12 +88,12 @@ pub struct CommandProcessor {
     pub trace: Part<CommandTrace>,
     #[init(CommandPipeline::new(harts, channels, lines, ways, traces, parts))]
     pipeline: CommandPipeline,
-    #[init((0..harts * channels.min(1)).map(|_| UliChannels::new(channels, parts.window)).collect())]
-    channels: Vec<UliChannels>,
+    #[init(Part::when(channels > 0, || (0..harts).map(|_| UliChannels::new(channels, parts.window)).collect()))]
+    channels: Part<Vec<UliChannels>>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
-    #[init(harts * channels.min(1))]
-    _channel_sets: usize,
+    #[init(harts)]
+    _harts: usize,
     #[init(channels)]
     _channels: usize,
 }
@@ -144,11 +146,13 @@ impl Logic for CommandProcessor {
         let mut take = false;
         let mut take_hart = bits::<3>(0);
         let mut take_pc = bits::<30>(0);
-        for h in 0..self._channel_sets {
-            if self.channels[h].deliver.val() & self.pipeline.boundary.val().get_bit(h) & !take {
-                take = true;
-                take_hart = self.number[h].val();
-                take_pc = self.channels[h].handler.val();
+        if self.channels.is_there() {
+            for h in 0..self._harts {
+                if self.channels[h].deliver.val() & self.pipeline.boundary.val().get_bit(h) & !take {
+                    take = true;
+                    take_hart = self.number[h].val();
+                    take_pc = self.channels[h].handler.val();
+                }
             }
         }
         self.pipeline.take_valid.next = take;
@@ -160,7 +164,7 @@ impl Logic for CommandProcessor {
             let mut status = bits::<32>(0);
             let mut is_blocked = false;
             let mut interrupted = bits::<30>(0);
-            for h in 0..self._channel_sets {
+            for h in 0..self._harts {
                 if self.pipeline.uli.ask_hart.val() == self.number[h].val() {
                     value = self.channels[h].read_value.val();
                     status = self.channels[h].ask_status.val();
@@ -179,7 +183,7 @@ impl Logic for CommandProcessor {
             self.page.address.next = self.pipeline.uli.page.val();
             self.pipeline.uli.page_refused.next = self.page.refused.val();
             let mut wakes = bits::<8>(0);
-            for h in 0..self._channel_sets {
+            for h in 0..self._harts {
                 wakes = wakes.replace_bit(h, self.channels[h].wake.val());
                 self.channels[h].trap.next = self.pipeline.uli.trap.val().get_bit(h);
                 let of_hart = self.pipeline.uli.hart.val() == self.number[h].val();

@@ -57,17 +57,6 @@ impl CoreOptions {
         self.spawn_slots > 0
     }
 
-    /// Banks of the L2 that tell a core of lines that were written, which ends its waits: all
-    /// beside a network interface.
-    #[must_use]
-    pub const fn watched_banks(&self) -> usize {
-        if self.network {
-            self.l2_banks
-        } else {
-            0
-        }
-    }
-
     /// Several kernels share the array: some lanes of a warp start, and some forward their packets.
     #[must_use]
     pub const fn functions(&self) -> bool {

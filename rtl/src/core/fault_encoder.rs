@@ -58,8 +58,8 @@ impl<const LANES: usize> Logic for FaultEncoder<LANES> {
                 }
                 below = below | self.lanes.val().get_bit(2 * i) | self.lanes.val().get_bit(2 * i + 1);
             }
-            for i in 0..self._alone {
-                chosen = self.address[i].val();
+            if self._alone > 0 {
+                chosen = self.address[0].val();
             }
         }
         self.record.packet.next = self.packet.val() + bit_cast::<32, 5>(chosen_lane);

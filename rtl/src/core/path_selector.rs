@@ -72,8 +72,6 @@ pub struct PathSelector<const LANES: usize> {
     stands: Pack<Bit, 1, LANES>,
     #[init(pairs)]
     _pairs: usize,
-    #[init(usize::from(pairs == 1))]
-    _pair_is_last: usize,
     #[init(alone)]
     _alone: usize,
     #[init(middle)]
@@ -88,10 +86,6 @@ pub struct PathSelector<const LANES: usize> {
     _late_games: usize,
     #[init((late + late_games).saturating_sub(1))]
     _late_last: usize,
-    #[init(usize::from(middle > 0 && late == 0))]
-    _middle_is_last: usize,
-    #[init(usize::from(late > 0))]
-    _late_is_last: usize,
     #[init(cycles - 1)]
     _cycles: usize,
     #[init(tournament + 1)]
@@ -179,12 +173,12 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
                 }
             }
         }
-        for i in 0..self._pair_is_last {
-            champion = self.winner[i].val();
+        if self._pairs == 1 {
+            champion = self.winner[0].val();
         }
-        for i in 0..self._alone {
-            if self.standing.q.val().get_bit(i) {
-                champion = self.key[i].val();
+        if self._alone > 0 {
+            if self.standing.q.val().get_bit(0) {
+                champion = self.key[0].val();
             }
         }
         // All later rounds: the players are numbered in the order of their games.
@@ -214,11 +208,10 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
                 self.late_player[i + self._late].next = left_key;
             }
         }
-        for _k in 0..self._middle_is_last {
-            champion = self.middle_player[self._middle_last].val();
-        }
-        for _k in 0..self._late_is_last {
+        if self._late > 0 {
             champion = self.late_player[self._late_last].val();
+        } else if self._middle > 0 {
+            champion = self.middle_player[self._middle_last].val();
         }
         if self.cycle[self._first_end].q.val() {
             self.best.d.next = champion;

@@ -50,10 +50,10 @@ impl<const LANES: usize> Logic for PopulationCount<LANES> {
             }
             self.sum[i].next = left + right;
         }
-        for i in 0..self._alone {
-            self.sum[i].next = bits::<6>(0);
-            if self.set.val().get_bit(i) {
-                self.sum[i].next = bits::<6>(1);
+        if self._alone > 0 {
+            self.sum[0].next = bits::<6>(0);
+            if self.set.val().get_bit(0) {
+                self.sum[0].next = bits::<6>(1);
             }
         }
         for i in 0..self._later {

@@ -99,9 +99,10 @@ pub struct ShaderCore<const LANES: usize> {
     /// To FAULT_TRAPS: lanes that went to the trap entry.
     #[there(options.spawns())]
     pub trapped: Part<Signal<Out, Bits<6>>>,
-    /// From the banks of the L2, with a network interface: lines were written.
-    #[count(options.watched_banks())]
-    pub written_line: Vec<Flipped<WrittenLine>>,
+    /// From the banks of the L2: lines were written (only with a network interface).
+    #[there(options.network)]
+    #[count(options.l2_banks)]
+    pub written_line: Part<Vec<Flipped<WrittenLine>>>,
     /// Its event counters.
     pub counters: CoreCounters,
     /// The cycles that it lost.
@@ -195,7 +196,7 @@ pub struct ShaderCore<const LANES: usize> {
     aes_enabled: Constant<Bit>,
     #[init(Constant::new(options.atomics))]
     atomics_enabled: Constant<Bit>,
-    #[init(options.watched_banks())]
+    #[init(options.l2_banks)]
     _banks: usize,
 }
 

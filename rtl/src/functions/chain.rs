@@ -153,31 +153,12 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
         self.waits.room.next = !self.control.limit.val().any()
             | (bit_cast::<11, L>(self.in_flight.q.val()) < self.control.limit.val());
 
-        // A warp that finished
-        let survives = self.finished.survivors.val().any();
-        let onward = self.control.goes_on.val().get_bit(self.finish_function.val().index());
-        let mut target = bits::<3>(0);
-        for i in 0..self._functions {
-            if self.finish_function.val() == self.number[i].val() {
-                target = self.control.targets.val().get_bits::<3>(3 * i);
-            }
-        }
-        let hops = self.finish.val() & survives & onward;
-        self.done.next = !(survives & onward);
-        for i in 0..self._lane_bytes {
-            self.lanes[i].write_enable.next = hops;
-            self.lanes[i].write_address.next = self.finish_index.val();
-            self.lanes[i].write_data.next = self.finished.survivors.val().get_bits::<8>(8 * i);
-        }
-
         // The FIFOs
         let mut waiting = bits::<8>(0);
         let mut taken = self.fifo[0].pop_data.val();
         let mut entries = bits::<L>(0);
         let mut highest = bits::<L>(0);
         for i in 0..self._later {
-            self.fifo[i].push_valid.next = hops & (target == self.index[i].val());
-            self.fifo[i].push_data.next = self.finish_index.val();
             let is_chosen = self.waits.function.val() == self.index[i].val();
             self.fifo[i].pop_ready.next = self.waits.take.val() & is_chosen;
             waiting = waiting.replace_bit(i + 1, self.fifo[i].pop_valid.val());
@@ -231,6 +212,7 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
             self.step.finish_lanes.next = self.finished.survivors.val() | self.finished.ended.val();
             self.step.finish_codes.next = self.finish_codes.val();
             self.step.finish_edges.next = by_code;
+            // They end when the step is done.
             self.done.next = false;
             self.ended.next = self.step.done.val();
             self.ended_index.next = self.step.index.val();
@@ -243,6 +225,26 @@ impl<const A: usize, const L: usize> Logic for Chain<A, L> {
                 self.lanes[i].write_enable.next = self.step.onward.val();
                 self.lanes[i].write_address.next = self.step.index.val();
                 self.lanes[i].write_data.next = self.step.lanes.val().get_bits::<8>(8 * i);
+            }
+        } else {
+            let survives = self.finished.survivors.val().any();
+            let onward = self.control.goes_on.val().get_bit(self.finish_function.val().index());
+            let mut target = bits::<3>(0);
+            for i in 0..self._functions {
+                if self.finish_function.val() == self.number[i].val() {
+                    target = self.control.targets.val().get_bits::<3>(3 * i);
+                }
+            }
+            let hops = self.finish.val() & survives & onward;
+            self.done.next = !(survives & onward);
+            for i in 0..self._later {
+                self.fifo[i].push_valid.next = hops & (target == self.index[i].val());
+                self.fifo[i].push_data.next = self.finish_index.val();
+            }
+            for i in 0..self._lane_bytes {
+                self.lanes[i].write_enable.next = hops;
+                self.lanes[i].write_address.next = self.finish_index.val();
+                self.lanes[i].write_data.next = self.finished.survivors.val().get_bits::<8>(8 * i);
             }
         }
 

@@ -27,14 +27,14 @@ use hermes_hdl::prelude::*;
 ///    acknowledged. After reset the bank takes a cycle for each set.
 /// 7. With a network interface and more than one way, lines of command rings can be locked
 ///    ([`L2Lock`]): that changes which line a set gives up, and no answer.
-/// 8. With a cycle for the look-up (`look_up_cycles` is 1) a request, and a set of a walk, takes
+/// 8. With a cycle for the look-up a request, and a set of a walk, takes
 ///    two cycles: one to look its set up, one to decide; so does each further look at a request
 ///    that waits. Between the two only transfers end, and one that seems to be outstanding still
 ///    is waited for. A request that is another one than the one looked up is looked up again. A
 ///    fetched line is chosen in one cycle and taken in the next, one in two cycles at most. It is
 ///    for a high clock: each part is shorter than both in one cycle.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: bool, look_up_cycles: usize)]
+#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: bool, look_up_cycle: bool)]
 pub struct L2Bank {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -78,7 +78,7 @@ pub struct L2Bank {
 
     #[init(IndexHash::new(sets_log2, skip))]
     hash: IndexHash,
-    #[init((0..ways).map(|_| L2Way::new(sets_log2, look_up_cycles)).collect())]
+    #[init((0..ways).map(|_| L2Way::new(sets_log2, look_up_cycle)).collect())]
     way: Vec<L2Way>,
     #[init(RamSizedAsync::new(sets_log2))]
     turns: RamSizedAsync<2>,
@@ -109,18 +109,18 @@ pub struct L2Bank {
 
     /// The state of the ways is that of the request, or the walk, in this cycle (with a cycle for
     /// the look-up, as the next two).
-    #[count(look_up_cycles)]
-    looked: Vec<Register<Bit>>,
-    #[count(look_up_cycles)]
-    looked_line: Vec<Register<LineAddress>>,
-    #[count(look_up_cycles)]
-    looked_turn: Vec<Register<Bits<2>>>,
+    #[there(look_up_cycle)]
+    looked: Part<Register<Bit>>,
+    #[there(look_up_cycle)]
+    looked_line: Part<Register<LineAddress>>,
+    #[there(look_up_cycle)]
+    looked_turn: Part<Register<Bits<2>>>,
     /// The fetched line that is offered is taken in this cycle, and whether it is one of ours (with
     /// a cycle for the look-up).
-    #[count(look_up_cycles)]
-    chosen: Vec<Register<Bit>>,
-    #[count(look_up_cycles)]
-    chosen_known: Vec<Register<Bit>>,
+    #[there(look_up_cycle)]
+    chosen: Part<Register<Bit>>,
+    #[there(look_up_cycle)]
+    chosen_known: Part<Register<Bit>>,
 
     #[init((0..ways).map(|way| Constant::new((1u64 << way).into())).collect())]
     one_hot: Vec<Constant<Bits<4>>>,
@@ -135,8 +135,6 @@ pub struct L2Bank {
 
     #[init(ways)]
     _ways: usize,
-    #[init(look_up_cycles)]
-    _look_up_cycles: usize,
 }
 
 /// The locks of a bank that has some.
@@ -148,25 +146,24 @@ impl L2Bank {
     /// A bank of `lines` lines in `ways` ways, with up to `2^numbers` fetches and as many
     /// write-backs outstanding; its lines are those of every address whose lowest `skip` bits are
     /// decided by the choice of the bank. With a network interface its sets have locks, if they
-    /// have more than one way. `look_up_cycles` is 1 if it has a cycle for the look-up.
+    /// have more than one way. `look_up_cycle`: it has a cycle for the look-up.
     ///
     /// # Panics
-    /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets,
-    /// or `look_up_cycles` is above 1.
+    /// If `lines` or `ways` is not a power of two, or there are not 1 to 4 ways or less than 2 sets.
     pub fn new(
         lines: usize,
         ways: usize,
         numbers: usize,
         skip: usize,
         network: Option<NetworkSizes>,
-        look_up_cycles: usize,
+        look_up_cycle: bool,
     ) -> Self {
         assert!(lines.is_power_of_two() && matches!(ways, 1 | 2 | 4), "L2Bank: {lines} lines in {ways} ways");
         assert!(lines / ways >= 2, "L2Bank: {lines} lines in {ways} ways are less than two sets");
         let sets = lines / ways;
         let sets_log2 = sets.ilog2() as usize;
         let locks = network.is_some() && ways > 1;
-        Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks, look_up_cycles)
+        Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks, look_up_cycle)
     }
 }
 
@@ -177,12 +174,12 @@ impl Logic for L2Bank {
         let walk = self.clearing.q.val() || self.walking.q.val();
         let mut decides = true;
         let mut idle = true;
-        for k in 0..self._look_up_cycles {
-            let same = self.looked_line[k].q.val() == self.request.line.val();
-            decides = self.looked[k].q.val() && (walk || same);
-            idle = self.looked[k].q.val() || !self.request.valid.val();
-            self.looked[k].d.next = !self.looked[k].q.val() && (self.request.valid.val() || walk);
-            self.looked_line[k].d.next = self.request.line.val();
+        if self.looked.is_there() {
+            let same = self.looked_line.q.val() == self.request.line.val();
+            decides = self.looked.q.val() && (walk || same);
+            idle = self.looked.q.val() || !self.request.valid.val();
+            self.looked.d.next = !self.looked.q.val() && (self.request.valid.val() || walk);
+            self.looked_line.d.next = self.request.line.val();
         }
         let is_read = self.request.valid.val() && !self.request.write.val() && !walk && decides;
         let is_write = self.request.valid.val() && self.request.write.val() && !walk && decides;
@@ -193,9 +190,9 @@ impl Logic for L2Bank {
         }
         self.turns.read_address.next = set;
         let mut turn = self.turns.read_data.val() & self.last_way.val();
-        for k in 0..self._look_up_cycles {
-            self.looked_turn[k].d.next = turn;
-            turn = self.looked_turn[k].q.val();
+        if self.looked_turn.is_there() {
+            self.looked_turn.d.next = turn;
+            turn = self.looked_turn.q.val();
         }
         let mut hit_way = bits::<4>(0);
         let mut hit = false;
@@ -267,9 +264,9 @@ impl Logic for L2Bank {
         // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
         let mut takes_fill = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
-        for k in 0..self._look_up_cycles {
-            self.chosen[k].d.next = self.fill.valid.val() && takes_fill && !self.chosen[k].q.val();
-            takes_fill = self.chosen[k].q.val();
+        if self.chosen.is_there() {
+            self.chosen.d.next = self.fill.valid.val() && takes_fill && !self.chosen.q.val();
+            takes_fill = self.chosen.q.val();
         }
         self.fill.ready.next = takes_fill;
         self.fetches.fill_number.next = self.fill.number.val();
@@ -277,11 +274,11 @@ impl Logic for L2Bank {
         let mut fill_turn = self.fill.valid.val() && takes_fill;
         let mut fill_take = fill_turn && self.fetches.known.val();
         let mut hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn;
-        for k in 0..self._look_up_cycles {
+        if self.chosen.is_there() {
             // It is here: it was when it was chosen, and stays until it is taken.
-            fill_turn = self.chosen[k].q.val();
-            self.chosen_known[k].d.next = self.fetches.known.val();
-            fill_take = fill_turn && self.chosen_known[k].q.val();
+            fill_turn = self.chosen.q.val();
+            self.chosen_known.d.next = self.fetches.known.val();
+            fill_take = fill_turn && self.chosen_known.q.val();
             // Nothing else goes to the queue between the choice and the line.
             let chooses = self.fill.valid.val() && !self.hit_first.q.val();
             hit_push = hit_waits && !self.answers.response_full.val() && !fill_turn && !chooses;

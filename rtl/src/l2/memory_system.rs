@@ -143,7 +143,7 @@ impl MemorySizes {
 ///    `maintenance.l2_invalidate` (one cycle) also invalidates all lines. `l2_busy` is high from
 ///    this cycle on until the last of them is acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, reserving: usize, skip: usize, watched: usize, networks: bool, taps: usize, folds: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, atomic: bool, reserving: usize, skip: usize, watched: usize, network: bool, queues: bool)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -155,36 +155,42 @@ pub struct MemorySystem {
     /// The writes of each requester.
     #[count(sizes.requesters)]
     pub write: Vec<Flipped<LineWrite>>,
-    /// What comes with the answer of an atomic operation; empty without these.
-    #[count(words)]
-    pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
+    /// What comes with the answer of an atomic operation (only with these).
+    #[there(atomic)]
+    #[count(sizes.requesters)]
+    pub atomic_answer: Part<Vec<Flipped<AtomicAnswer>>>,
     /// From each requester of atomic operations but the network interface: reservations of `lr.w`
     /// end at this edge, before operations that it requests later are performed.
+    #[there(atomic)]
     #[count(reserving)]
-    pub reservation_end: Vec<Flipped<ReservationEnd>>,
+    pub reservation_end: Part<Vec<Flipped<ReservationEnd>>>,
     /// To the network interface: the upper half of the value of an atomic operation (only with a
     /// network interface).
-    #[there(networks)]
+    #[there(network)]
     pub written_high: Part<Signal<Out, Bits<32>>>,
     /// Of each requester.
     #[count(sizes.requesters)]
     pub counters: Vec<L2Counters>,
-    /// From the command processor: what each of its channels watches.
+    /// From the command processor: what each of its channels watches (only with channels).
+    #[there(watched > 0)]
     #[count(watched)]
-    pub watched: Vec<WatchedRange>,
+    pub watched: Part<Vec<WatchedRange>>,
     /// To the channels: a bank accepted a write of that in the cycle before.
+    #[there(watched > 0)]
     #[count(watched)]
-    pub hit: Vec<Signal<Out, Bit>>,
+    pub hit: Part<Vec<Signal<Out, Bit>>>,
 
     /// The line lock (only with a network interface).
-    #[there(networks)]
+    #[there(network)]
     pub line_lock: Part<LineLock>,
-    /// From each bank to the cores: a line was written (with a network interface).
-    #[count(folds)]
-    pub written_line: Vec<WrittenLine>,
-    /// From the banks to the command queues, if there are any.
-    #[count(taps)]
-    pub tap: Vec<Flipped<WriteTap>>,
+    /// From each bank to the cores: a line was written (only with a network interface).
+    #[there(network)]
+    #[count(sizes.banks)]
+    pub written_line: Part<Vec<WrittenLine>>,
+    /// From the banks to the command queues (only with these).
+    #[there(queues)]
+    #[count(sizes.banks)]
+    pub tap: Part<Vec<Flipped<WriteTap>>>,
 
     /// From the registers, and what they show.
     pub maintenance: L2Maintenance,
@@ -199,55 +205,37 @@ pub struct MemorySystem {
     #[init(ResponseCrossbar::new(sizes.requesters, sizes.banks, sizes.atomic_requesters > 0, sizes.network_requester()))]
     responses: ResponseCrossbar,
     #[init(atomics(sizes))]
-    atomics: Vec<L2Atomics>,
-    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip, sizes.network, usize::from(sizes.look_up_cycle))).collect())]
+    atomics: Part<Vec<L2Atomics>>,
+    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip, sizes.network, sizes.look_up_cycle)).collect())]
     bank: Vec<L2Bank>,
     #[init((0..sizes.channels).map(|_| MemoryChannel::new(sizes.banks / sizes.channels, numbers)).collect())]
     channel: Vec<MemoryChannel>,
     #[init(monitors(sizes, watchers))]
-    monitor: Vec<WriteMonitor>,
+    monitor: Part<Vec<WriteMonitor>>,
     #[init(ring_window(sizes))]
     rings: Part<RingWindow>,
-    #[there(networks)]
+    #[there(network)]
     refused_count: Part<Register<Bits<32>>>,
-    #[there(networks)]
+    #[there(network)]
     expired_count: Part<Register<Bits<32>>>,
     read_count: Register<Bits<32>>,
     write_count: Register<Bits<32>>,
     #[init(sizes.requesters)]
     _requesters: usize,
-    #[init(words)]
-    _answers_with_words: usize,
     #[init(reserving)]
     _reserving: usize,
     #[init(sizes.banks)]
     _banks: usize,
-    #[init(if sizes.atomic_requesters > 0 { 0 } else { sizes.banks })]
-    _plain_banks: usize,
-    #[init(if sizes.atomic_requesters > 0 { sizes.banks } else { 0 })]
-    _atomic_banks: usize,
-    #[init(if watched > 0 { sizes.banks } else { 0 })]
-    _monitors: usize,
-    #[init(if watched > 0 && sizes.atomic_requesters == 0 { sizes.banks } else { 0 })]
-    _plain_monitors: usize,
-    #[init(if watched > 0 && sizes.atomic_requesters > 0 { sizes.banks } else { 0 })]
-    _atomic_monitors: usize,
     #[init(watched)]
     _watched: usize,
-    #[init(vec![IndexHash::new(8, 0); folds])]
-    fold: Vec<IndexHash>,
-    #[count(folds)]
-    written_q: Vec<Register<Bit>>,
-    #[count(folds)]
-    fold_q: Vec<Register<Bits<8>>>,
-    #[init(folds)]
-    _folds: usize,
-    #[init(taps)]
-    _taps: usize,
-    #[init(if watched > 0 { taps } else { 0 })]
-    _tapped_monitors: usize,
-    #[init(if networks && sizes.ways > 1 { sizes.banks } else { 0 })]
-    _lock_banks: usize,
+    #[init(Part::when(network, || vec![IndexHash::new(8, 0); sizes.banks]))]
+    fold: Part<Vec<IndexHash>>,
+    #[there(network)]
+    #[count(sizes.banks)]
+    written_q: Part<Vec<Register<Bit>>>,
+    #[there(network)]
+    #[count(sizes.banks)]
+    fold_q: Part<Vec<Register<Bits<8>>>>,
     #[init(sizes.channels)]
     _channels: usize,
     #[init(sizes.banks / sizes.channels)]
@@ -255,22 +243,21 @@ pub struct MemorySystem {
 }
 
 /// The atomic units, one for each bank; none without atomic instructions.
-fn atomics(sizes: MemorySizes) -> Vec<L2Atomics> {
-    let count = if sizes.atomic_requesters > 0 { sizes.banks } else { 0 };
+fn atomics(sizes: MemorySizes) -> Part<Vec<L2Atomics>> {
     let MemorySizes { atomic_requesters, banks, compare_and_swap, reservations, .. } = sizes;
     let patience = PATIENCE * sizes.threads;
     let network = sizes.network_requester();
     let unit = |bank| {
         L2Atomics::new(atomic_requesters, bank, banks, patience, network, compare_and_swap, reservations)
     };
-    (0..count).map(unit).collect()
+    Part::when(atomic_requesters > 0, || (0..banks).map(unit).collect())
 }
 
 /// The write monitors, one for each bank; none if nobody watches.
-fn monitors(sizes: MemorySizes, watchers: Watchers) -> Vec<WriteMonitor> {
+fn monitors(sizes: MemorySizes, watchers: Watchers) -> Part<Vec<WriteMonitor>> {
     let Watchers { requester, harts, channels } = watchers;
-    let count = if harts * channels > 0 { sizes.banks } else { 0 };
-    (0..count).map(|_| WriteMonitor::new(requester, harts, channels)).collect()
+    let monitor = || WriteMonitor::new(requester, harts, channels);
+    Part::when(harts * channels > 0, || (0..sizes.banks).map(|_| monitor()).collect())
 }
 
 /// Where the command rings of a network interface lie, if there is one.
@@ -292,7 +279,7 @@ impl MemorySystem {
     /// # Panics
     /// As [`MemorySystem::new`].
     pub fn watched(sizes: MemorySizes, watchers: Watchers) -> Self {
-        let MemorySizes { requesters, channels, banks, atomic_requesters, .. } = sizes;
+        let MemorySizes { channels, banks, atomic_requesters, .. } = sizes;
         assert!(matches!(channels, 1 | 2 | 4) && channels <= banks, "MemorySystem: {sizes:?}");
         let fits = |n: NetworkSizes| n.cores <= n.requester && n.requester < atomic_requesters;
         assert!(
@@ -300,14 +287,13 @@ impl MemorySystem {
             "MemorySystem: {sizes:?}: the network interface needs atomic operations"
         );
         let numbers = sizes.numbers();
-        let words = if atomic_requesters > 0 { requesters } else { 0 };
+        let atomic = atomic_requesters > 0;
         let reserving = atomic_requesters - usize::from(sizes.network.is_some());
         let skip = banks.ilog2() as usize;
         let watched = watchers.harts * watchers.channels;
-        let networks = sizes.network.is_some();
-        let taps = if sizes.network.is_some_and(|network| network.queues) { banks } else { 0 };
-        let folds = if networks { banks } else { 0 };
-        Self::wired(sizes, watchers, numbers, words, reserving, skip, watched, networks, taps, folds)
+        let network = sizes.network.is_some();
+        let queues = sizes.network.is_some_and(|network| network.queues);
+        Self::wired(sizes, watchers, numbers, atomic, reserving, skip, watched, network, queues)
     }
 }
 
@@ -336,102 +322,110 @@ impl Logic for MemorySystem {
             self.bank[b].invalidate.next = self.maintenance.l2_invalidate.val();
             any_busy = any_busy || self.bank[b].busy.val();
         }
-        for c in 0..self._watched {
-            let mut written = false;
-            for b in 0..self._monitors {
-                connect!(self.watched[c], self.monitor[b].watched[c]);
-                written = written || self.monitor[b].hit[c].val();
-            }
-            self.hit[c].next = written;
-        }
-        for b in 0..self._plain_monitors {
-            self.monitor[b].write.next = self.requests.request[b].valid.val()
-                & self.requests.request[b].write.val()
-                & self.bank[b].request.ready.val();
-            connect!(self.requests.request[b], self.monitor[b].observed);
-        }
-        for b in 0..self._atomic_monitors {
-            self.monitor[b].write.next = self.atomics[b].bank.valid.val()
-                & self.atomics[b].bank.write.val()
-                & self.bank[b].request.ready.val();
-            connect!(self.atomics[b].bank, self.monitor[b].observed);
-        }
-        for b in 0..self._plain_banks {
-            connect!(self.requests.request[b], self.bank[b].request);
-            connect!(self.bank[b].response, self.responses.bank[b]);
-            connect!(self.bank[b].written, self.responses.bank_written[b]);
-        }
-        for b in 0..self._atomic_banks {
-            connect!(self.requests.request[b], self.atomics[b].request);
-            connect!(self.atomics[b].bank, self.bank[b].request);
-            connect!(self.bank[b].response, self.atomics[b].bank_response);
-            connect!(self.atomics[b].response, self.responses.bank[b]);
-            connect!(self.bank[b].written, self.atomics[b].bank_written);
-            connect!(self.atomics[b].written, self.responses.bank_written[b]);
-            connect!(self.atomics[b].atomic_answer, self.responses.bank_answer[b]);
-            for k in 0..self._atomic_banks {
-                self.atomics[b].events[k].valid.next = self.atomics[k].event.valid.val();
-                self.atomics[b].events[k].requester.next = self.atomics[k].event.requester.val();
-                self.atomics[b].events[k].thread.next = self.atomics[k].event.thread.val();
-            }
-            for i in 0..self._reserving {
-                connect!(self.reservation_end[i], self.atomics[b].ends[i]);
+        if self.monitor.is_there() {
+            for c in 0..self._watched {
+                let mut written = false;
+                for b in 0..self._banks {
+                    connect!(self.watched[c], self.monitor[b].watched[c]);
+                    written = written || self.monitor[b].hit[c].val();
+                }
+                self.hit[c].next = written;
             }
         }
-        for b in 0..self._folds {
-            self.fold[b].line.next = self.atomics[b].bank.line.val();
-            // If a tap holds a write up, it may tell more than once, the last time as it is
-            // accepted.
-            self.written_q[b].d.next = self.atomics[b].bank.valid.val()
-                & self.atomics[b].bank.write.val()
-                & self.bank[b].request.ready.val();
-            self.fold_q[b].d.next = self.fold[b].index.val().get_bits::<8>(0);
-            self.written_line[b].valid.next = self.written_q[b].q.val();
-            self.written_line[b].fold.next = self.fold_q[b].q.val();
-        }
-        for b in 0..self._taps {
-            // Word 0 of an entry tells that it is published, by bit 8.
-            let publishes = self.atomics[b].bank.write.val() && self.atomics[b].bank.strobe.val().get_bit(1);
-            let waits = publishes && self.tap[b].hold.val();
-            self.bank[b].request.valid.next = self.atomics[b].bank.valid.val() && !waits;
-            self.atomics[b].bank.ready.next = self.bank[b].request.ready.val() && !waits;
-            self.tap[b].valid.next =
-                self.atomics[b].bank.valid.val() && self.bank[b].request.ready.val() && publishes && !waits;
-            self.tap[b].line.next = self.atomics[b].bank.line.val();
-            self.tap[b].phase.next = self.atomics[b].bank.data.val().get_bit(8);
-        }
-        for b in 0..self._tapped_monitors {
-            self.monitor[b].write.next = self.atomics[b].bank.valid.val()
-                & self.atomics[b].bank.write.val()
-                & self.bank[b].request.ready.val()
-                & !(self.atomics[b].bank.strobe.val().get_bit(1) & self.tap[b].hold.val());
+        if self.atomics.is_there() {
+            for b in 0..self._banks {
+                connect!(self.requests.request[b], self.atomics[b].request);
+                connect!(self.atomics[b].bank, self.bank[b].request);
+                connect!(self.bank[b].response, self.atomics[b].bank_response);
+                connect!(self.atomics[b].response, self.responses.bank[b]);
+                connect!(self.bank[b].written, self.atomics[b].bank_written);
+                connect!(self.atomics[b].written, self.responses.bank_written[b]);
+                connect!(self.atomics[b].atomic_answer, self.responses.bank_answer[b]);
+                for k in 0..self._banks {
+                    self.atomics[b].events[k].valid.next = self.atomics[k].event.valid.val();
+                    self.atomics[b].events[k].requester.next = self.atomics[k].event.requester.val();
+                    self.atomics[b].events[k].thread.next = self.atomics[k].event.thread.val();
+                }
+                for i in 0..self._reserving {
+                    connect!(self.reservation_end[i], self.atomics[b].ends[i]);
+                }
+                if self.monitor.is_there() {
+                    self.monitor[b].write.next = self.atomics[b].bank.valid.val()
+                        & self.atomics[b].bank.write.val()
+                        & self.bank[b].request.ready.val();
+                    connect!(self.atomics[b].bank, self.monitor[b].observed);
+                }
+                if self.tap.is_there() {
+                    // Word 0 of an entry tells that it is published, by bit 8.
+                    let publishes =
+                        self.atomics[b].bank.write.val() && self.atomics[b].bank.strobe.val().get_bit(1);
+                    let waits = publishes && self.tap[b].hold.val();
+                    self.bank[b].request.valid.next = self.atomics[b].bank.valid.val() && !waits;
+                    self.atomics[b].bank.ready.next = self.bank[b].request.ready.val() && !waits;
+                    self.tap[b].valid.next = self.atomics[b].bank.valid.val()
+                        && self.bank[b].request.ready.val()
+                        && publishes
+                        && !waits;
+                    self.tap[b].line.next = self.atomics[b].bank.line.val();
+                    self.tap[b].phase.next = self.atomics[b].bank.data.val().get_bit(8);
+                    if self.monitor.is_there() {
+                        self.monitor[b].write.next = self.atomics[b].bank.valid.val()
+                            & self.atomics[b].bank.write.val()
+                            & self.bank[b].request.ready.val()
+                            & !(self.atomics[b].bank.strobe.val().get_bit(1) & self.tap[b].hold.val());
+                    }
+                }
+            }
+            for i in 0..self._requesters {
+                connect!(self.atomic_answer[i], self.responses.atomic_answer[i]);
+            }
+        } else {
+            for b in 0..self._banks {
+                connect!(self.requests.request[b], self.bank[b].request);
+                connect!(self.bank[b].response, self.responses.bank[b]);
+                connect!(self.bank[b].written, self.responses.bank_written[b]);
+                if self.monitor.is_there() {
+                    self.monitor[b].write.next = self.requests.request[b].valid.val()
+                        & self.requests.request[b].write.val()
+                        & self.bank[b].request.ready.val();
+                    connect!(self.requests.request[b], self.monitor[b].observed);
+                }
+            }
         }
         if self.written_high.is_there() {
-            for b in 0..self._atomic_banks {
+            for b in 0..self._banks {
                 self.responses.bank_written_high[b].next = self.atomics[b].written_word_high.val();
+                self.fold[b].line.next = self.atomics[b].bank.line.val();
+                // If a tap holds a write up, it may tell more than once, the last time as it is
+                // accepted.
+                self.written_q[b].d.next = self.atomics[b].bank.valid.val()
+                    & self.atomics[b].bank.write.val()
+                    & self.bank[b].request.ready.val();
+                self.fold_q[b].d.next = self.fold[b].index.val().get_bits::<8>(0);
+                self.written_line[b].valid.next = self.written_q[b].q.val();
+                self.written_line[b].fold.next = self.fold_q[b].q.val();
             }
             self.written_high.next = self.responses.written_high.val();
             self.rings.area_log2.next = self.line_lock.area_log2.val();
             let mut refused_sum = self.refused_count.q.val();
             let mut expired_sum = self.expired_count.q.val();
-            for b in 0..self._lock_banks {
-                self.bank[b].rings.enable.next = self.line_lock.enable.val();
-                self.bank[b].rings.base.next = self.line_lock.base.val();
-                self.bank[b].rings.mask.next = self.rings.mask.val();
-                if self.bank[b].lock_refused.val() {
-                    refused_sum = refused_sum + 1;
-                }
-                if self.bank[b].lock_expired.val() {
-                    expired_sum = expired_sum + 1;
+            if self.bank[0].rings.is_there() {
+                for b in 0..self._banks {
+                    self.bank[b].rings.enable.next = self.line_lock.enable.val();
+                    self.bank[b].rings.base.next = self.line_lock.base.val();
+                    self.bank[b].rings.mask.next = self.rings.mask.val();
+                    if self.bank[b].lock_refused.val() {
+                        refused_sum = refused_sum + 1;
+                    }
+                    if self.bank[b].lock_expired.val() {
+                        expired_sum = expired_sum + 1;
+                    }
                 }
             }
             self.refused_count.d.next = refused_sum;
             self.expired_count.d.next = expired_sum;
             self.line_lock.refused.next = self.refused_count.q.val();
             self.line_lock.expired.next = self.expired_count.q.val();
-        }
-        for i in 0..self._answers_with_words {
-            connect!(self.atomic_answer[i], self.responses.atomic_answer[i]);
         }
         self.maintenance.l2_busy.next = any_busy;
 

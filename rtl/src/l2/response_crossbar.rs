@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 4. With a network interface, the answers of its requester carry a second word: the upper half of
 ///    a value of 64 bits.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(requesters: usize, banks: usize, words: usize, word_banks: usize, network: usize, high_banks: usize, highs: bool)]
+#[new(requesters: usize, banks: usize, words: bool, network: usize, wide: bool)]
 pub struct ResponseCrossbar {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -28,12 +28,14 @@ pub struct ResponseCrossbar {
     /// From each bank: answers of writes.
     #[count(banks)]
     pub bank_written: Vec<Flipped<BankWritten>>,
-    /// What comes with them of an atomic operation; empty without words.
-    #[count(word_banks)]
-    pub bank_answer: Vec<AtomicAnswer>,
-    /// Upper half of its value; empty without a network interface.
-    #[count(high_banks)]
-    pub bank_written_high: Vec<Signal<In, Bits<32>>>,
+    /// What comes with them of an atomic operation (only with words).
+    #[there(words)]
+    #[count(banks)]
+    pub bank_answer: Part<Vec<AtomicAnswer>>,
+    /// Upper half of its value (only with a network interface).
+    #[there(wide)]
+    #[count(banks)]
+    pub bank_written_high: Part<Vec<Signal<In, Bits<32>>>>,
 
     /// To each requester: the answers of its reads.
     #[count(requesters)]
@@ -41,11 +43,12 @@ pub struct ResponseCrossbar {
     /// To each requester: the answers of its writes.
     #[count(requesters)]
     pub written: Vec<Flipped<LineWritten>>,
-    /// What comes with these of an atomic operation.
-    #[count(words)]
-    pub atomic_answer: Vec<Flipped<AtomicAnswer>>,
+    /// What comes with these of an atomic operation (only with words).
+    #[there(words)]
+    #[count(requesters)]
+    pub atomic_answer: Part<Vec<Flipped<AtomicAnswer>>>,
     /// To the network interface: the upper half of the value (only with a network interface).
-    #[there(highs)]
+    #[there(wide)]
     pub written_high: Part<Signal<Out, Bits<32>>>,
     /// Of each requester.
     #[count(requesters)]
@@ -70,11 +73,13 @@ pub struct ResponseCrossbar {
     done: Vec<Register<Bit>>,
     #[count(requesters)]
     done_tag: Vec<Register<Bits<6>>>,
-    #[count(words)]
-    done_word: Vec<Register<Bits<32>>>,
-    #[count(words)]
-    done_error: Vec<Register<Bit>>,
-    #[there(highs)]
+    #[there(words)]
+    #[count(requesters)]
+    done_word: Part<Vec<Register<Bits<32>>>>,
+    #[there(words)]
+    #[count(requesters)]
+    done_error: Part<Vec<Register<Bit>>>,
+    #[there(wide)]
     done_high: Part<Register<Bits<32>>>,
     #[count(requesters)]
     hit_count: Vec<Register<Bits<32>>>,
@@ -88,8 +93,6 @@ pub struct ResponseCrossbar {
     _requesters: usize,
     #[init(banks)]
     _banks: usize,
-    #[init(words)]
-    _words: usize,
     #[init(network)]
     _network: usize,
 }
@@ -110,9 +113,7 @@ impl ResponseCrossbar {
             network.is_none_or(|network| network < requesters),
             "ResponseCrossbar: network interface {network:?}, expected one of {requesters} requesters"
         );
-        let (word_banks, words) = if words { (banks, requesters) } else { (0, 0) };
-        let (high_banks, highs) = if network.is_some() { (banks, true) } else { (0, false) };
-        Self::wired(requesters, banks, words, word_banks, network.unwrap_or(0), high_banks, highs)
+        Self::wired(requesters, banks, words, network.unwrap_or(0), network.is_some())
     }
 }
 
@@ -185,15 +186,17 @@ impl Logic for ResponseCrossbar {
             self.counters[i].read_misses.next = self.miss_count[i].q.val();
             self.counters[i].writes.next = self.write_count[i].q.val();
         }
-        for i in 0..self._words {
-            for b in 0..self._banks {
-                if self.written_arbiter[i].grant.val().get_bit(b) {
-                    self.done_word[i].d.next = self.bank_answer[b].word.val();
-                    self.done_error[i].d.next = self.bank_answer[b].error.val();
+        if self.atomic_answer.is_there() {
+            for i in 0..self._requesters {
+                for b in 0..self._banks {
+                    if self.written_arbiter[i].grant.val().get_bit(b) {
+                        self.done_word[i].d.next = self.bank_answer[b].word.val();
+                        self.done_error[i].d.next = self.bank_answer[b].error.val();
+                    }
                 }
+                self.atomic_answer[i].word.next = self.done_word[i].q.val();
+                self.atomic_answer[i].error.next = self.done_error[i].q.val();
             }
-            self.atomic_answer[i].word.next = self.done_word[i].q.val();
-            self.atomic_answer[i].error.next = self.done_error[i].q.val();
         }
         if self.written_high.is_there() {
             for b in 0..self._banks {

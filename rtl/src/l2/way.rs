@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 ///    a transfer of a place is outstanding while the toggle of its beginning differs from that of
 ///    its end, so that each memory has a single writer.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sets_log2: usize, look_up_cycles: usize)]
+#[new(sets_log2: usize, look_up_cycle: bool)]
 pub struct L2Way {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -93,10 +93,9 @@ pub struct L2Way {
     ends: RamSizedAsync<2>,
     #[init(RamSizedAsync::new(sets_log2))]
     acknowledgements: RamSizedAsync<1>,
-    #[init((0..look_up_cycles).map(|_| LaneRegisters::new(1)).collect())]
-    look: Vec<LaneRegisters<8>>,
-    #[init(look_up_cycles)]
-    _look_up_cycles: usize,
+    /// What the outputs say, a cycle later (with a cycle for the look-up).
+    #[init(Part::when(look_up_cycle, || LaneRegisters::new(1)))]
+    look: Part<LaneRegisters<8>>,
 }
 
 /// Bits of the state of a place.
@@ -112,13 +111,12 @@ const END_TOGGLE: usize = 0;
 const GOOD: usize = 1;
 
 impl L2Way {
-    /// A way of `2^sets_log2` sets, whose look-up has a cycle of its own if `look_up_cycles` is 1.
+    /// A way of `2^sets_log2` sets, whose look-up has a cycle of its own with `look_up_cycle`.
     ///
     /// # Panics
-    /// If `sets_log2` is not 1 to 16, or `look_up_cycles` is above 1.
-    pub fn new(sets_log2: usize, look_up_cycles: usize) -> Self {
-        assert!(look_up_cycles < 2, "L2Way: {look_up_cycles} cycles for a look-up, expected 0 or 1");
-        Self::wired(sets_log2, look_up_cycles)
+    /// If `sets_log2` is not 1 to 16.
+    pub fn new(sets_log2: usize, look_up_cycle: bool) -> Self {
+        Self::wired(sets_log2, look_up_cycle)
     }
 }
 
@@ -147,17 +145,9 @@ impl Logic for L2Way {
         let whole = by_fetch || self.amount.read_data.val().get_bit(ALL);
         let holds_writes = here && self.amount.read_data.val().get_bit(SOME);
         let same_leaves = leaves && (self.gone.read_data.val() == self.line.val());
-        self.place.present.next = here;
-        self.hit.next = here && same;
-        self.place.fetching.next = under_way;
-        self.fetched.next = by_fetch;
-        self.complete.next = whole;
-        self.place.changed.next = holds_writes;
-        self.place.leaving.next = leaves;
-        self.line_leaves.next = same_leaves;
-        for k in 0..self._look_up_cycles {
-            self.look[k].write_enable.next = true;
-            self.look[k].d[0].next = bits::<8>(0)
+        if self.look.is_there() {
+            self.look.write_enable.next = true;
+            self.look.d[0].next = bits::<8>(0)
                 .replace_bit(0, here)
                 .replace_bit(1, here && same)
                 .replace_bit(2, under_way)
@@ -166,14 +156,23 @@ impl Logic for L2Way {
                 .replace_bit(5, holds_writes)
                 .replace_bit(6, leaves)
                 .replace_bit(7, same_leaves);
-            self.place.present.next = self.look[k].q[0].val().get_bit(0);
-            self.hit.next = self.look[k].q[0].val().get_bit(1);
-            self.place.fetching.next = self.look[k].q[0].val().get_bit(2);
-            self.fetched.next = self.look[k].q[0].val().get_bit(3);
-            self.complete.next = self.look[k].q[0].val().get_bit(4);
-            self.place.changed.next = self.look[k].q[0].val().get_bit(5);
-            self.place.leaving.next = self.look[k].q[0].val().get_bit(6);
-            self.line_leaves.next = self.look[k].q[0].val().get_bit(7);
+            self.place.present.next = self.look.q[0].val().get_bit(0);
+            self.hit.next = self.look.q[0].val().get_bit(1);
+            self.place.fetching.next = self.look.q[0].val().get_bit(2);
+            self.fetched.next = self.look.q[0].val().get_bit(3);
+            self.complete.next = self.look.q[0].val().get_bit(4);
+            self.place.changed.next = self.look.q[0].val().get_bit(5);
+            self.place.leaving.next = self.look.q[0].val().get_bit(6);
+            self.line_leaves.next = self.look.q[0].val().get_bit(7);
+        } else {
+            self.place.present.next = here;
+            self.hit.next = here && same;
+            self.place.fetching.next = under_way;
+            self.fetched.next = by_fetch;
+            self.complete.next = whole;
+            self.place.changed.next = holds_writes;
+            self.place.leaving.next = leaves;
+            self.line_leaves.next = same_leaves;
         }
         self.tag.next = self.tags.read_data.val();
         self.dirty.next = self.written.read_data.val();

@@ -104,7 +104,7 @@ impl Logic for StoreMerge {
         for w in 0..16 {
             self.pack_data.x[w].next = self.word[w].val();
             self.pack_strobe.x[w].next = self.word_strobe[w].val();
-            for _i in 0..self._alone {
+            if self._alone > 0 {
                 self.pack_data.x[w].next = self.lane_word[0].val();
             }
         }

@@ -350,9 +350,9 @@ units! {
         atomics: L2Atomics::new(3, 1, 2, 20, None, false, 1), 1_500, inputs::atomics;
         atomics_with_compare_and_swap: L2Atomics::new(3, 1, 2, 20, None, true, 4), 1_500, inputs::atomics;
         atomics_with_network: L2Atomics::new(3, 1, 2, 20, Some(2), true, 1), 1_500, inputs::atomics;
-        bank: L2Bank::new(8, 2, 2, 0, None, 0), 5_000, inputs::bank;
-        bank_with_locks: L2Bank::new(8, 2, 2, 0, Some(inputs::LOCK_SIZES), 0), 5_000, inputs::bank;
-        bank_with_look_up_cycle: L2Bank::new(8, 2, 2, 0, None, 1), 5_000, inputs::bank;
+        bank: L2Bank::new(8, 2, 2, 0, None, false), 5_000, inputs::bank;
+        bank_with_locks: L2Bank::new(8, 2, 2, 0, Some(inputs::LOCK_SIZES), false), 5_000, inputs::bank;
+        bank_with_look_up_cycle: L2Bank::new(8, 2, 2, 0, None, true), 5_000, inputs::bank;
         channel: MemoryChannel::new(2, 3), 2_000, inputs::channel;
         fetches: L2Fetches::new(2), 3_000, inputs::fetches;
         lock_of_four_ways: L2Lock::new(4, 1, inputs::LOCK_SIZES), 4_000, inputs::lock(4);
@@ -369,8 +369,8 @@ units! {
             ResponseCrossbar::new(3, 2, true, Some(1)), 1_500, inputs::response_crossbar;
         ring_window: RingWindow::new(8, 2), 1_000;
         stores: L2Stores::new(3), 1_000, inputs::stores;
-        way: L2Way::new(1, 0), 5_000, inputs::way;
-        way_with_look_up_cycle: L2Way::new(1, 1), 5_000, inputs::way;
+        way: L2Way::new(1, false), 5_000, inputs::way;
+        way_with_look_up_cycle: L2Way::new(1, true), 5_000, inputs::way;
         write_monitor: WriteMonitor::new(5, 2, 2), 10_000, inputs::write_monitor;
     }
 

@@ -94,7 +94,7 @@ pub fn run_timer(unit: &mut RunTimer, random: Random, cycle: u64) {
     let inside = cycle / 64 % 2 == 0;
     unit.issued.next = inside && random() % 3 == 0;
     unit.committed.next = !inside && random() % 3 == 0;
-    for spawned in &mut unit.spawned {
+    if let Some(spawned) = unit.spawned.get_mut() {
         spawned.next = random() % 2 == 0;
     }
 }
