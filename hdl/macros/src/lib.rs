@@ -104,6 +104,13 @@ pub fn logic_state(input: TokenStream) -> TokenStream {
 /// not translated, and a `let` may stand in the other one. A choice between values may stand where
 /// a value is assigned: `let x = if a { b } else { c };`. What does not translate is refused with
 /// an error at its place that says what to write instead.
+///
+/// A long kernel is divided: a function `fn part(&mut self, value: Type, ..)` with `#[hdl_gen]` in
+/// an `impl` of the unit stands in the circuit where `update`, or another part, calls it as
+/// `self.part(value, ..)`: once, outside of loops, and of branches that are not decided. The values
+/// are `let`s of the caller with the names of the parameters. What a part finds out for others goes
+/// through a signal of the unit, such as a `Signal<Local, T>`; a `let` has its name once in all
+/// functions of a unit.
 #[proc_macro_attribute]
 pub fn hdl_gen(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     let function = syn::parse_macro_input!(item as syn::ItemFn);

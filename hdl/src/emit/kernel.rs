@@ -37,6 +37,11 @@ pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
         environment.extend(description.constants.iter().cloned());
     }
     let context = unit.path.clone();
+    if let Some(name) = scope.description.as_ref().and_then(|description| description.locals.twice()) {
+        let message =
+            format!("two functions of its kernel have a `let` called `{name}`: a kernel gives a name once");
+        return Err(EmitError::unsupported(&context, &message));
+    }
     let mut kernel = Kernel { unit, environment, context, position: 0, comments: Vec::new(), branches: 0 };
     let mut statements = kernel.hold_registers();
     statements.extend(match &scope.code {

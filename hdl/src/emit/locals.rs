@@ -3,6 +3,7 @@
 //! `#[hdl_gen]` writes calls to the functions of this module. None of them runs a closure that it
 //! is given: it is there for its type.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use rust_hdl::prelude::{Synth, TypeDescriptor, TypeField, TypeKind};
@@ -111,6 +112,12 @@ impl Locals {
     #[must_use]
     pub fn list(&self) -> &[Local] {
         &self.0
+    }
+
+    /// A name that two of them have.
+    pub(super) fn twice(&self) -> Option<&str> {
+        let mut names = HashSet::new();
+        self.0.iter().map(|local| local.name.as_str()).find(|name| !names.insert(*name))
     }
 
     /// The form in which they travel: one text for each.

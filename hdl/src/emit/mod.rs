@@ -48,6 +48,8 @@ mod field_tests;
 #[cfg(test)]
 mod hdl_gen_tests;
 #[cfg(test)]
+mod kernel_part_tests;
+#[cfg(test)]
 mod meaning_tests;
 #[cfg(test)]
 mod part_tests;

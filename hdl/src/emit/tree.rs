@@ -29,6 +29,18 @@ impl Tree {
         Verilog::Combinatorial(tree.close())
     }
 
+    /// What a part of a kernel is `given` has the names of its parameters.
+    ///
+    /// # Panics
+    /// If it has not: the tree of the part would name other signals.
+    #[inline(never)]
+    pub fn same_names(part: &str, given: &[&str], parameters: &[&str]) {
+        assert_eq!(
+            given, parameters,
+            "`{part}`, part of a kernel, is given values by other names than its own"
+        );
+    }
+
     fn pop(&mut self) -> Box<VerilogExpression> {
         Box::new(self.values.pop().expect("operands come before what takes them"))
     }

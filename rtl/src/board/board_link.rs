@@ -188,20 +188,12 @@ impl BoardLink {
     }
 }
 
-impl Logic for BoardLink {
+impl BoardLink {
+    /// The request comes in.
     #[hdl_gen]
-    fn update(&mut self) {
-        let doing = self.state.q.val();
-        let asked = self.operation.q.val();
-        let is_identify = asked == bits::<8>(0);
-        let is_read_register = asked == bits::<8>(1);
-        let is_write_register = asked == bits::<8>(2);
-        let is_read = asked == bits::<8>(3);
-        let is_write = asked == bits::<8>(4);
-        let is_reset = asked == bits::<8>(5);
-
+    fn receive(&mut self) {
         // The request comes in.
-        let receives = doing == LinkState::Receive;
+        let receives = self.state.q.val() == LinkState::Receive;
         let number = self.index.val();
         let arrives = receives && self.byte_valid.val();
         self.enable.next = receives;
@@ -239,7 +231,115 @@ impl Logic for BoardLink {
                 self.damages.d.next = self.damages.q.val() + bits::<32>(1);
             }
         }
+    }
 
+    /// The answer.
+    #[hdl_gen]
+    fn answer(
+        &mut self,
+        is_identify: Bit,
+        is_read_register: Bit,
+        is_read: Bit,
+        byte_ready: Bit,
+        byte_answer: Bit,
+        byte_read: Bits<8>,
+        is_last: Bit,
+        memory_hangs: Bit,
+    ) {
+        // The answer
+        let done = !self.status.q.val().any();
+        let has_memory = done && is_read;
+        let has_more = done && (is_identify || is_read_register || is_read);
+        let at = self.place.q.val();
+        let mut head = bits::<8>(0);
+        if at == bits::<11>(0) {
+            head = self.operation.q.val() | bits::<8>(0x80);
+        }
+        if at == bits::<11>(1) {
+            head = self.sequence.q.val();
+        }
+        if at == bits::<11>(2) {
+            head = self.status.q.val();
+        }
+        let mut shown = self.value.q.val();
+        let mut last_byte = bits::<11>(3);
+        if is_identify {
+            last_byte = bits::<11>(31);
+            shown = self.damages.q.val();
+            if at.get_bits::<3>(2) == bits::<3>(7) {
+                shown = self.value.q.val();
+            }
+            for i in 0..self._words {
+                if at.get_bits::<3>(2) == bits::<3>(i as u64) {
+                    shown = self.word[i].val();
+                }
+            }
+        }
+        let of_word = shown >> (bit_cast::<5, 2>(at.get_bits::<2>(0)) << 3);
+        let mut sent = head;
+        let mut ends_answer = at == bits::<11>(3) && !has_more;
+        if self.in_data.q.val() {
+            sent = of_word.get_bits::<8>(0);
+            ends_answer = at == last_byte;
+        }
+        let gives = self.state.q.val() == LinkState::Give;
+        if gives {
+            sent = self.read.q.val();
+            ends_answer = is_last;
+        }
+        self.answer_valid.next = self.state.q.val() == LinkState::Answer || gives;
+        self.answer_data.next = sent;
+        self.answer_last.next = ends_answer;
+        if self.state.q.val() == LinkState::Answer && self.answer_ready.val() {
+            self.place.d.next = at + bits::<11>(1);
+            if at == bits::<11>(3) && !self.in_data.q.val() {
+                self.place.d.next = bits::<11>(0);
+                self.in_data.d.next = true;
+                self.timer.d.next = bits::<17>(0);
+                if has_memory {
+                    self.state.d.next = LinkState::Load;
+                }
+            }
+            if ends_answer {
+                self.state.d.next = LinkState::Receive;
+            }
+        }
+        if self.state.q.val() == LinkState::Load && byte_ready {
+            self.state.d.next = LinkState::Loading;
+        }
+        if self.state.q.val() == LinkState::Loading && byte_answer {
+            self.read.d.next = byte_read;
+            self.state.d.next = LinkState::Give;
+        }
+        if gives && self.answer_ready.val() {
+            self.place.d.next = at + bits::<11>(1);
+            self.timer.d.next = bits::<17>(0);
+            self.state.d.next = LinkState::Load;
+            if ends_answer {
+                self.state.d.next = LinkState::Receive;
+            }
+        }
+        // The head of the answer is gone: only an abort tells that the rest does not come.
+        self.answer_abort.next = memory_hangs && self.state.q.val() != LinkState::Store;
+        if memory_hangs && self.state.q.val() != LinkState::Store {
+            self.state.d.next = LinkState::Receive;
+        }
+    }
+}
+
+impl Logic for BoardLink {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let doing = self.state.q.val();
+        let asked = self.operation.q.val();
+        let is_identify = asked == bits::<8>(0);
+        let is_read_register = asked == bits::<8>(1);
+        let is_write_register = asked == bits::<8>(2);
+        let is_read = asked == bits::<8>(3);
+        let is_write = asked == bits::<8>(4);
+        let is_reset = asked == bits::<8>(5);
+
+        self.receive();
         // What it asks
         let amount = self.count.q.val();
         let behind = bit_cast::<33, 32>(self.address.q.val()) + bit_cast::<33, 16>(amount);
@@ -410,83 +510,15 @@ impl Logic for BoardLink {
             }
         }
 
-        // The answer
-        let done = !self.status.q.val().any();
-        let has_memory = done && is_read;
-        let has_more = done && (is_identify || is_read_register || is_read);
-        let at = self.place.q.val();
-        let mut head = bits::<8>(0);
-        if at == bits::<11>(0) {
-            head = asked | bits::<8>(0x80);
-        }
-        if at == bits::<11>(1) {
-            head = self.sequence.q.val();
-        }
-        if at == bits::<11>(2) {
-            head = self.status.q.val();
-        }
-        let mut shown = self.value.q.val();
-        let mut last_byte = bits::<11>(3);
-        if is_identify {
-            last_byte = bits::<11>(31);
-            shown = self.damages.q.val();
-            if at.get_bits::<3>(2) == bits::<3>(7) {
-                shown = self.value.q.val();
-            }
-            for i in 0..self._words {
-                if at.get_bits::<3>(2) == bits::<3>(i as u64) {
-                    shown = self.word[i].val();
-                }
-            }
-        }
-        let of_word = shown >> (bit_cast::<5, 2>(at.get_bits::<2>(0)) << 3);
-        let mut sent = head;
-        let mut ends_answer = at == bits::<11>(3) && !has_more;
-        if self.in_data.q.val() {
-            sent = of_word.get_bits::<8>(0);
-            ends_answer = at == last_byte;
-        }
-        let gives = doing == LinkState::Give;
-        if gives {
-            sent = self.read.q.val();
-            ends_answer = is_last;
-        }
-        self.answer_valid.next = doing == LinkState::Answer || gives;
-        self.answer_data.next = sent;
-        self.answer_last.next = ends_answer;
-        if doing == LinkState::Answer && self.answer_ready.val() {
-            self.place.d.next = at + bits::<11>(1);
-            if at == bits::<11>(3) && !self.in_data.q.val() {
-                self.place.d.next = bits::<11>(0);
-                self.in_data.d.next = true;
-                self.timer.d.next = bits::<17>(0);
-                if has_memory {
-                    self.state.d.next = LinkState::Load;
-                }
-            }
-            if ends_answer {
-                self.state.d.next = LinkState::Receive;
-            }
-        }
-        if doing == LinkState::Load && byte_ready {
-            self.state.d.next = LinkState::Loading;
-        }
-        if doing == LinkState::Loading && byte_answer {
-            self.read.d.next = byte_read;
-            self.state.d.next = LinkState::Give;
-        }
-        if gives && self.answer_ready.val() {
-            self.place.d.next = at + bits::<11>(1);
-            self.timer.d.next = bits::<17>(0);
-            self.state.d.next = LinkState::Load;
-            if ends_answer {
-                self.state.d.next = LinkState::Receive;
-            }
-        }
-        // The head of the answer is gone: only an abort tells that the rest does not come.
-        self.answer_abort.next = memory_hangs && doing != LinkState::Store;
-        if memory_hangs && doing != LinkState::Store {
-            self.state.d.next = LinkState::Receive;
-        }
+        self.answer(
+            is_identify,
+            is_read_register,
+            is_read,
+            byte_ready,
+            byte_answer,
+            byte_read,
+            is_last,
+            memory_hangs,
+        );
     }
 }

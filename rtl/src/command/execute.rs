@@ -133,9 +133,10 @@ impl CommandExecute {
     }
 }
 
-impl Logic for CommandExecute {
+impl CommandExecute {
+    /// Stage D: where the operands come from. What is dropped meanwhile takes its users with it.
     #[hdl_gen]
-    fn update(&mut self) {
+    fn forward(&mut self) {
         // D: where the operands come from. What is dropped meanwhile takes its users with it.
         let hart = self.decoded.val().hart;
         let with_read = self.valid_r.q.val() & self.read.q.val().rd.any() & (self.read.q.val().hart == hart);
@@ -181,7 +182,54 @@ impl Logic for CommandExecute {
             (bit_cast::<8, 3>(hart) << bits::<3>(5)) | bit_cast::<8, 5>(self.decode_rs2.val());
         self.valid_r.d.next = self.decode_valid.val();
         self.read.d.next = self.decoded.val();
+    }
 
+    /// Stage W.
+    #[hdl_gen]
+    fn write_back(&mut self) {
+        // W
+        let last = self.result_w.q.val();
+        self.multiplier.wanted.next = last.multiply;
+        self.local.wanted.next = last.local_load;
+        self.local.offset.next = last.address.get_bits::<2>(0);
+        self.local.size.next = last.word.get_bits::<2>(12);
+        self.local.sign_extend.next = !last.word.get_bit(14);
+        self.local.write_strobe.next = bits::<4>(0);
+        if self.local_write.val() {
+            self.local.write_strobe.next = last.strobe;
+        }
+        self.local.write_address.next = last.address.get_bits::<12>(2);
+        self.local.write_data.next = last.data;
+        let mut final_value = last.value;
+        if last.multiply {
+            final_value = self.multiplier.product.val();
+        }
+        if last.local_load {
+            final_value = self.local.value.val();
+        }
+        if last.page {
+            final_value = bits::<32>(0);
+            if self.page_refused.val() {
+                final_value = bits::<32>(1);
+            }
+        }
+        if self.cached.val() {
+            final_value = self.cached_value.val();
+        }
+        self.write_value.next = final_value;
+        self.write_valid.next = self.valid_w.q.val();
+        self.result.next = self.result_w.q.val();
+        self.registers.write_enable.next = self.write_enable.val();
+        self.registers.write_address.next = (bit_cast::<8, 3>(self.result_w.q.val().hart) << bits::<3>(5))
+            | bit_cast::<8, 5>(self.result_w.q.val().rd);
+        self.registers.write_data.next = final_value;
+    }
+}
+
+impl Logic for CommandExecute {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.forward();
         // R
         self.registers.rs1_source.next = self.rs1_source.q.val();
         self.registers.rs2_source.next = self.rs2_source.q.val();
@@ -380,41 +428,6 @@ impl Logic for CommandExecute {
         self.local.read_enable.next = self.valid_x.q.val() & instruction.load;
         self.local.read_address.next = self.alu.address.val().get_bits::<12>(2);
 
-        // W
-        let last = self.result_w.q.val();
-        self.multiplier.wanted.next = last.multiply;
-        self.local.wanted.next = last.local_load;
-        self.local.offset.next = last.address.get_bits::<2>(0);
-        self.local.size.next = last.word.get_bits::<2>(12);
-        self.local.sign_extend.next = !last.word.get_bit(14);
-        self.local.write_strobe.next = bits::<4>(0);
-        if self.local_write.val() {
-            self.local.write_strobe.next = last.strobe;
-        }
-        self.local.write_address.next = last.address.get_bits::<12>(2);
-        self.local.write_data.next = last.data;
-        let mut final_value = last.value;
-        if last.multiply {
-            final_value = self.multiplier.product.val();
-        }
-        if last.local_load {
-            final_value = self.local.value.val();
-        }
-        if last.page {
-            final_value = bits::<32>(0);
-            if self.page_refused.val() {
-                final_value = bits::<32>(1);
-            }
-        }
-        if self.cached.val() {
-            final_value = self.cached_value.val();
-        }
-        self.write_value.next = final_value;
-        self.write_valid.next = self.valid_w.q.val();
-        self.result.next = self.result_w.q.val();
-        self.registers.write_enable.next = self.write_enable.val();
-        self.registers.write_address.next = (bit_cast::<8, 3>(self.result_w.q.val().hart) << bits::<3>(5))
-            | bit_cast::<8, 5>(self.result_w.q.val().rd);
-        self.registers.write_data.next = final_value;
+        self.write_back();
     }
 }

@@ -70,6 +70,63 @@ impl Decoder {
     }
 }
 
+impl Decoder {
+    /// What an instruction is, as long as nothing says otherwise.
+    #[hdl_gen]
+    fn begin(&mut self, field_funct3: Bits<3>, immediate_i: Bits<32>) {
+        self.query.rs1.next = bits::<5>(0);
+        self.query.rs2.next = bits::<5>(0);
+        self.query.rd.next = bits::<5>(0);
+        self.operation.next = AluOperation::Add;
+        self.a_is_pc.next = false;
+        self.csr.next = false;
+        self.arithmetic.b_source.next = BSource::Immediate;
+        self.controls.immediate.next = immediate_i;
+        self.controls.funct3.next = field_funct3;
+        self.controls.branch.next = false;
+        self.controls.jump.next = false;
+        self.controls.jump_register.next = false;
+        self.query.load.next = false;
+        self.query.store.next = false;
+        self.controls.multiply.next = false;
+        self.query.divide.next = false;
+        self.query.fence.next = false;
+        self.query.atomic.next = false;
+        self.arithmetic.aes.next = false;
+        self.arithmetic.aes_decrypt.next = self.instruction.val().get_bit(27);
+        self.arithmetic.aes_middle.next = self.instruction.val().get_bit(26);
+        self.arithmetic.byte_select.next = self.instruction.val().get_bits::<2>(30);
+        self.controls.call.next = false;
+        self.controls.ret.next = false;
+    }
+
+    /// What is left of an instruction that faults.
+    #[hdl_gen]
+    fn end(&mut self, illegal: Bit) {
+        self.controls.rd.next = self.query.rd.val();
+        self.controls.load.next = self.query.load.val();
+        self.controls.store.next = self.query.store.val();
+        self.controls.divide.next = self.query.divide.val();
+        self.fence.next = self.query.fence.val();
+        if illegal | self.fault.val() | self.voided.val() {
+            self.fault.next = true;
+            self.controls.rd.next = bits::<5>(0);
+            self.controls.branch.next = false;
+            self.controls.jump.next = false;
+            self.controls.jump_register.next = false;
+            self.controls.load.next = false;
+            self.controls.store.next = false;
+            self.controls.multiply.next = false;
+            self.controls.divide.next = false;
+            self.fence.next = false;
+            self.query.atomic.next = false;
+            self.arithmetic.aes.next = false;
+            self.controls.call.next = false;
+            self.controls.ret.next = false;
+        }
+    }
+}
+
 impl Logic for Decoder {
     #[hdl_gen]
     fn update(&mut self) {
@@ -99,30 +156,7 @@ impl Logic for Decoder {
         // x1 and x5 hold return addresses (RISC-V unprivileged specification, table 2.1).
         let link = (field_rd == bits::<5>(1)) | (field_rd == bits::<5>(5));
 
-        self.query.rs1.next = bits::<5>(0);
-        self.query.rs2.next = bits::<5>(0);
-        self.query.rd.next = bits::<5>(0);
-        self.operation.next = AluOperation::Add;
-        self.a_is_pc.next = false;
-        self.csr.next = false;
-        self.arithmetic.b_source.next = BSource::Immediate;
-        self.controls.immediate.next = immediate_i;
-        self.controls.funct3.next = field_funct3;
-        self.controls.branch.next = false;
-        self.controls.jump.next = false;
-        self.controls.jump_register.next = false;
-        self.query.load.next = false;
-        self.query.store.next = false;
-        self.controls.multiply.next = false;
-        self.query.divide.next = false;
-        self.query.fence.next = false;
-        self.query.atomic.next = false;
-        self.arithmetic.aes.next = false;
-        self.arithmetic.aes_decrypt.next = self.instruction.val().get_bit(27);
-        self.arithmetic.aes_middle.next = self.instruction.val().get_bit(26);
-        self.arithmetic.byte_select.next = self.instruction.val().get_bits::<2>(30);
-        self.controls.call.next = false;
-        self.controls.ret.next = false;
+        self.begin(field_funct3, immediate_i);
         let mut illegal = false;
         self.cause.next = bits::<5>(2);
         self.fault.next = false;
@@ -342,27 +376,7 @@ impl Logic for Decoder {
         {
             illegal = true;
         }
-        self.controls.rd.next = self.query.rd.val();
-        self.controls.load.next = self.query.load.val();
-        self.controls.store.next = self.query.store.val();
-        self.controls.divide.next = self.query.divide.val();
-        self.fence.next = self.query.fence.val();
-        if illegal | self.fault.val() | self.voided.val() {
-            self.fault.next = true;
-            self.controls.rd.next = bits::<5>(0);
-            self.controls.branch.next = false;
-            self.controls.jump.next = false;
-            self.controls.jump_register.next = false;
-            self.controls.load.next = false;
-            self.controls.store.next = false;
-            self.controls.multiply.next = false;
-            self.controls.divide.next = false;
-            self.fence.next = false;
-            self.query.atomic.next = false;
-            self.arithmetic.aes.next = false;
-            self.controls.call.next = false;
-            self.controls.ret.next = false;
-        }
+        self.end(illegal);
     }
 }
 

@@ -184,6 +184,59 @@ impl<const LANES: usize> WriteStage<LANES> {
     }
 }
 
+impl<const LANES: usize> WriteStage<LANES> {
+    /// What the counters see.
+    #[hdl_gen]
+    fn count(&mut self) {
+        // Counters
+        self.boot.next = self.controls_w.q.boot.val();
+        self.active_count.set.next = self.executed.val();
+        self.retired.valid.next = self.fire.val() & !self.controls_w.q.boot.val();
+        self.retired.lanes.next = self.active_count.count.val();
+        self.retired.diverged.next = !self.whole_w.q.val();
+    }
+
+    /// The registers of stages X and W.
+    #[hdl_gen]
+    fn advance_stages(&mut self, execute_access: Bit, flushes: Bit) {
+        // Stage registers
+        let execute_writes = self.execute.rd.val().any()
+            & !self.execute.load.val()
+            & !self.execute.divide.val()
+            & !self.execute.fault.val();
+        self.port_wanted_next.next = self.controls_w.q.valid.val() & self.writes_w.q.val();
+        self.context_x.enable.next = self.advance.val();
+        connect!(self.read, self.context_x.d);
+        self.context_w.enable.next = self.advance.val();
+        connect!(self.context_x.q, self.context_w.d);
+        if self.execute.call.val() & (self.context_x.q.depth.val() != bits::<6>(63)) {
+            self.context_w.d.depth.next = self.context_x.q.depth.val() + bits::<6>(1);
+        }
+        if self.execute.ret.val() & self.context_x.q.depth.val().any() {
+            self.context_w.d.depth.next = self.context_x.q.depth.val() - bits::<6>(1);
+        }
+        self.controls_w.enable.next = self.advance.val();
+        connect!(self.execute, self.controls_w.d);
+        self.controls_w.d.valid.next = self.execute.valid.val()
+            & !(flushes & (self.context_x.q.slot.val() == self.context_w.q.slot.val()));
+        if self.advance.val() {
+            self.whole_w.d.next = self.context_x.q.active.val() == self.context_x.q.alive.val();
+            self.writes_w.d.next = execute_writes;
+            self.port_wanted_next.next = self.execute.valid.val() & execute_writes;
+            self.link_w.d.next = self.execute.jump.val() | self.execute.jump_register.val();
+            self.plain_w.d.next =
+                !self.execute.multiply.val() & !self.execute.jump.val() & !self.execute.jump_register.val();
+            self.reaches_w.d.next =
+                (self.execute.load.val() | self.execute.store.val()) & !self.execute.fault.val();
+            self.target_w.d.next =
+                (bit_cast::<32, 30>(self.execute.pc.val()) << bits::<5>(2)) + self.execute.immediate.val();
+            // Where other lanes wait behind an access, its outcome decides the path.
+            self.doubtful_w.d.next = self.check.early_fault.val()
+                | (execute_access & (self.sent_back.read_data.val() | self.execute.control.val()));
+        }
+    }
+}
+
 impl<const LANES: usize> Logic for WriteStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
@@ -429,47 +482,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.exits.next = self.controls_w.q.exit.val();
         }
 
-        // Counters
-        self.boot.next = self.controls_w.q.boot.val();
-        self.active_count.set.next = self.executed.val();
-        self.retired.valid.next = self.fire.val() & !self.controls_w.q.boot.val();
-        self.retired.lanes.next = self.active_count.count.val();
-        self.retired.diverged.next = !self.whole_w.q.val();
-
-        // Stage registers
-        let execute_writes = self.execute.rd.val().any()
-            & !self.execute.load.val()
-            & !self.execute.divide.val()
-            & !self.execute.fault.val();
-        self.port_wanted_next.next = self.controls_w.q.valid.val() & self.writes_w.q.val();
-        self.context_x.enable.next = self.advance.val();
-        connect!(self.read, self.context_x.d);
-        self.context_w.enable.next = self.advance.val();
-        connect!(self.context_x.q, self.context_w.d);
-        if self.execute.call.val() & (self.context_x.q.depth.val() != bits::<6>(63)) {
-            self.context_w.d.depth.next = self.context_x.q.depth.val() + bits::<6>(1);
-        }
-        if self.execute.ret.val() & self.context_x.q.depth.val().any() {
-            self.context_w.d.depth.next = self.context_x.q.depth.val() - bits::<6>(1);
-        }
-        self.controls_w.enable.next = self.advance.val();
-        connect!(self.execute, self.controls_w.d);
-        self.controls_w.d.valid.next = self.execute.valid.val()
-            & !(flushes & (self.context_x.q.slot.val() == self.context_w.q.slot.val()));
-        if self.advance.val() {
-            self.whole_w.d.next = self.context_x.q.active.val() == self.context_x.q.alive.val();
-            self.writes_w.d.next = execute_writes;
-            self.port_wanted_next.next = self.execute.valid.val() & execute_writes;
-            self.link_w.d.next = self.execute.jump.val() | self.execute.jump_register.val();
-            self.plain_w.d.next =
-                !self.execute.multiply.val() & !self.execute.jump.val() & !self.execute.jump_register.val();
-            self.reaches_w.d.next =
-                (self.execute.load.val() | self.execute.store.val()) & !self.execute.fault.val();
-            self.target_w.d.next =
-                (bit_cast::<32, 30>(self.execute.pc.val()) << bits::<5>(2)) + self.execute.immediate.val();
-            // Where other lanes wait behind an access, its outcome decides the path.
-            self.doubtful_w.d.next = self.check.early_fault.val()
-                | (execute_access & (self.sent_back.read_data.val() | self.execute.control.val()));
-        }
+        self.count();
+        self.advance_stages(execute_access, flushes);
     }
 }

@@ -219,6 +219,71 @@ impl L2Atomics {
     }
 }
 
+impl L2Atomics {
+    /// What goes to the bank: the request at the head, or one of the unit itself.
+    #[hdl_gen]
+    fn request(&mut self, starts: Bit, locked: Bit, passes: Bit, asks: Bit, writes: Bit) {
+        self.bank.valid.next = passes || starts || asks || writes;
+        self.bank.write.next = self.request.write.val();
+        self.bank.requester.next = self.request.requester.val();
+        self.bank.tag.next = self.request.tag.val();
+        self.bank.write_tag.next = self.request.write_tag.val();
+        self.bank.line.next = self.request.line.val();
+        self.bank.data.next = self.request.data.val();
+        self.bank.strobe.next = self.request.strobe.val();
+        if starts {
+            self.bank.write.next = false;
+            self.bank.tag.next =
+                bits::<7>(0x60) | bit_cast::<7, 5>(self.request.write_tag.val().get_bits::<5>(0));
+        }
+        if locked {
+            self.bank.write.next = writes;
+            self.bank.requester.next = self.requester.q.val();
+            self.bank.tag.next = bits::<7>(0x60) | bit_cast::<7, 5>(self.tag.q.val().get_bits::<5>(0));
+            self.bank.write_tag.next = self.tag.q.val();
+            self.bank.line.next = self.line.q.val();
+            self.bank.data.next = self.result.y.val();
+            self.bank.strobe.next = self.strobe.q.val();
+        }
+        self.request.ready.next = (passes || starts) && self.bank.ready.val();
+    }
+
+    /// The word, and what the operation makes of it.
+    #[hdl_gen]
+    fn compute(&mut self, wide: Bit) {
+        // The word, and what the operation makes of it.
+        self.select.enable.next = true;
+        self.select.line.next = self.bank_response.data.val();
+        self.select.index.next = self.word_number.q.val();
+        self.alu.operation.next = self.operation.q.val();
+        self.alu.old.next = self.word.q.val();
+        self.alu.operand.next = self.operand.q.val();
+        for i in 0..16 {
+            self.result.x[i].next = self.alu.result.val();
+        }
+        if self.written_word_high.is_there() {
+            self.select_high.enable.next = true;
+            self.select_high.line.next = self.bank_response.data.val();
+            self.select_high.index.next = self.word_number.q.val().replace_bit(0, true);
+            self.written_word_high.next = self.word_high.q.val();
+            // The lower half is that of an operation of 32 bits, whose carry is a sum below an
+            // addend.
+            let mut sum_high = self.word_high.q.val() + self.operand_high.q.val();
+            if self.alu.result.val() < self.word.q.val() {
+                sum_high = self.word_high.q.val() + self.operand_high.q.val() + bits::<32>(1);
+            }
+            if self.operation.q.val() != bits::<5>(0) {
+                sum_high = self.operand_high.q.val();
+            }
+            if wide {
+                for i in 0..8 {
+                    self.result.x[2 * i + 1].next = sum_high;
+                }
+            }
+        }
+    }
+}
+
 impl Logic for L2Atomics {
     #[hdl_gen]
     fn update(&mut self) {
@@ -272,61 +337,8 @@ impl Logic for L2Atomics {
         let stores = changes && !keeps;
         let writes = (self.state.q.val() == AtomicState::Here) && !self.stale.q.val() && stores;
 
-        self.bank.valid.next = passes || starts || asks || writes;
-        self.bank.write.next = self.request.write.val();
-        self.bank.requester.next = self.request.requester.val();
-        self.bank.tag.next = self.request.tag.val();
-        self.bank.write_tag.next = self.request.write_tag.val();
-        self.bank.line.next = self.request.line.val();
-        self.bank.data.next = self.request.data.val();
-        self.bank.strobe.next = self.request.strobe.val();
-        if starts {
-            self.bank.write.next = false;
-            self.bank.tag.next =
-                bits::<7>(0x60) | bit_cast::<7, 5>(self.request.write_tag.val().get_bits::<5>(0));
-        }
-        if locked {
-            self.bank.write.next = writes;
-            self.bank.requester.next = self.requester.q.val();
-            self.bank.tag.next = bits::<7>(0x60) | bit_cast::<7, 5>(self.tag.q.val().get_bits::<5>(0));
-            self.bank.write_tag.next = self.tag.q.val();
-            self.bank.line.next = self.line.q.val();
-            self.bank.data.next = self.result.y.val();
-            self.bank.strobe.next = self.strobe.q.val();
-        }
-        self.request.ready.next = (passes || starts) && self.bank.ready.val();
-
-        // The word, and what the operation makes of it.
-        self.select.enable.next = true;
-        self.select.line.next = self.bank_response.data.val();
-        self.select.index.next = self.word_number.q.val();
-        self.alu.operation.next = self.operation.q.val();
-        self.alu.old.next = self.word.q.val();
-        self.alu.operand.next = self.operand.q.val();
-        for i in 0..16 {
-            self.result.x[i].next = self.alu.result.val();
-        }
-        if self.written_word_high.is_there() {
-            self.select_high.enable.next = true;
-            self.select_high.line.next = self.bank_response.data.val();
-            self.select_high.index.next = self.word_number.q.val().replace_bit(0, true);
-            self.written_word_high.next = self.word_high.q.val();
-            // The lower half is that of an operation of 32 bits, whose carry is a sum below an
-            // addend.
-            let mut sum_high = self.word_high.q.val() + self.operand_high.q.val();
-            if self.alu.result.val() < self.word.q.val() {
-                sum_high = self.word_high.q.val() + self.operand_high.q.val() + bits::<32>(1);
-            }
-            if self.operation.q.val() != bits::<5>(0) {
-                sum_high = self.operand_high.q.val();
-            }
-            if wide {
-                for i in 0..8 {
-                    self.result.x[2 * i + 1].next = sum_high;
-                }
-            }
-        }
-
+        self.request(starts, locked, passes, asks, writes);
+        self.compute(wide);
         // Answers
         self.response.requester.next = self.bank_response.requester.val();
         self.response.tag.next = self.bank_response.tag.val();

@@ -167,6 +167,105 @@ impl L2Bank {
     }
 }
 
+impl L2Bank {
+    /// Outstanding fetches.
+    #[hdl_gen]
+    fn fetch_lines(
+        &mut self,
+        fill_take: Bit,
+        read_miss: Bit,
+        used_way: Bits<4>,
+        place: Bits<16>,
+        used_fetch_toggle: Bit,
+    ) {
+        // Outstanding fetches.
+        self.fetches.begin.next = read_miss;
+        connect!(self.request, self.fetches.missed);
+        self.fetches.place.next = place;
+        self.fetches.way.next = used_way;
+        self.fetches.toggle.next = used_fetch_toggle;
+        self.fetches.end.next = fill_take;
+        connect!(self.fetch, self.fetches.fetch);
+    }
+
+    /// Outstanding write-backs.
+    #[hdl_gen]
+    fn write_lines_back(
+        &mut self,
+        store: Bit,
+        used_way: Bits<4>,
+        place: Bits<16>,
+        used_tag: Bits<26>,
+        used_dirty: Bits<64>,
+        used_leave_toggle: Bit,
+    ) {
+        // Outstanding write-backs.
+        self.stores.begin.next = store;
+        self.stores.line.next = used_tag;
+        self.stores.strobe.next = used_dirty;
+        self.stores.place.next = place;
+        self.stores.way.next = used_way;
+        self.stores.toggle.next = used_leave_toggle;
+        self.stores.push.next = self.read_out.q.val() && self.out_stores.q.val() && !self.stores.full.val();
+        self.stores.data.next = self.data.read_data.val();
+        connect!(self.write_back, self.stores.store);
+        connect!(self.done, self.stores.done);
+    }
+
+    /// Answers.
+    #[hdl_gen]
+    fn answer(&mut self, fill_turn: Bit, fill_take: Bit, hit_push: Bit, write_hit: Bit, write_miss: Bit) {
+        // Answers.
+        self.answers.push_response.next = fill_take || hit_push;
+        self.answers.missed.next = fill_take;
+        self.answers.error.next = fill_take && self.fill.error.val();
+        self.answers.requester.next = self.out_requester.q.val();
+        self.answers.tag.next = self.out_tag.q.val();
+        self.answers.data.next = self.data.read_data.val();
+        if fill_turn {
+            self.answers.requester.next = self.fetches.fill_requester.val();
+            self.answers.tag.next = self.fetches.fill_tag.val();
+            self.answers.data.next = self.fill.data.val();
+        }
+        connect!(self.response, self.answers.response);
+        self.answers.push_written.next = write_hit || write_miss;
+        self.answers.writer.next = self.request.requester.val();
+        self.answers.write_tag.next = self.request.write_tag.val();
+        connect!(self.written, self.answers.written);
+    }
+
+    /// The walk through all sets.
+    #[hdl_gen]
+    fn go_on_walking(&mut self, walk: Bit, idle: Bit, walk_on: Bit) {
+        // The walk through all sets. At its end, the write-backs outstanding then are waited for.
+        self.unacknowledged.d.next = self.unacknowledged.q.val() & self.stores.out.val();
+        if walk_on {
+            self.walk_set.d.next = self.walk_set.q.val() + 1;
+            if self.walk_set.q.val() == self.last_set.val() {
+                self.walk_set.d.next = bits::<16>(0);
+                self.clearing.d.next = false;
+                self.walking.d.next = false;
+                self.walk_drops.d.next = false;
+                self.unacknowledged.d.next = self.stores.out.val();
+            }
+        }
+        // A request that was looked up is decided on first.
+        if self.wants_walk.q.val() && !walk && idle && !self.unacknowledged.q.val().any() {
+            self.walking.d.next = true;
+            self.walk_drops.d.next = self.wants_drop.q.val();
+            self.wants_walk.d.next = false;
+            self.wants_drop.d.next = false;
+        }
+        if self.clean.val() || self.invalidate.val() {
+            self.wants_walk.d.next = true;
+        }
+        if self.invalidate.val() {
+            self.wants_drop.d.next = true;
+        }
+        self.busy.next = self.wants_walk.q.val() || self.walking.q.val() || self.unacknowledged.q.val().any();
+    }
+}
+
 impl Logic for L2Bank {
     #[hdl_gen]
     fn update(&mut self) {
@@ -394,70 +493,9 @@ impl Logic for L2Bank {
             self.out_tag.d.next = self.request.tag.val();
         }
 
-        // Outstanding fetches.
-        self.fetches.begin.next = read_miss;
-        connect!(self.request, self.fetches.missed);
-        self.fetches.place.next = place;
-        self.fetches.way.next = used_way;
-        self.fetches.toggle.next = used_fetch_toggle;
-        self.fetches.end.next = fill_take;
-        connect!(self.fetch, self.fetches.fetch);
-
-        // Outstanding write-backs.
-        self.stores.begin.next = store;
-        self.stores.line.next = used_tag;
-        self.stores.strobe.next = used_dirty;
-        self.stores.place.next = place;
-        self.stores.way.next = used_way;
-        self.stores.toggle.next = used_leave_toggle;
-        self.stores.push.next = self.read_out.q.val() && self.out_stores.q.val() && !self.stores.full.val();
-        self.stores.data.next = self.data.read_data.val();
-        connect!(self.write_back, self.stores.store);
-        connect!(self.done, self.stores.done);
-
-        // Answers.
-        self.answers.push_response.next = fill_take || hit_push;
-        self.answers.missed.next = fill_take;
-        self.answers.error.next = fill_take && self.fill.error.val();
-        self.answers.requester.next = self.out_requester.q.val();
-        self.answers.tag.next = self.out_tag.q.val();
-        self.answers.data.next = self.data.read_data.val();
-        if fill_turn {
-            self.answers.requester.next = self.fetches.fill_requester.val();
-            self.answers.tag.next = self.fetches.fill_tag.val();
-            self.answers.data.next = self.fill.data.val();
-        }
-        connect!(self.response, self.answers.response);
-        self.answers.push_written.next = write_hit || write_miss;
-        self.answers.writer.next = self.request.requester.val();
-        self.answers.write_tag.next = self.request.write_tag.val();
-        connect!(self.written, self.answers.written);
-
-        // The walk through all sets. At its end, the write-backs outstanding then are waited for.
-        self.unacknowledged.d.next = self.unacknowledged.q.val() & self.stores.out.val();
-        if walk_on {
-            self.walk_set.d.next = self.walk_set.q.val() + 1;
-            if self.walk_set.q.val() == self.last_set.val() {
-                self.walk_set.d.next = bits::<16>(0);
-                self.clearing.d.next = false;
-                self.walking.d.next = false;
-                self.walk_drops.d.next = false;
-                self.unacknowledged.d.next = self.stores.out.val();
-            }
-        }
-        // A request that was looked up is decided on first.
-        if self.wants_walk.q.val() && !walk && idle && !self.unacknowledged.q.val().any() {
-            self.walking.d.next = true;
-            self.walk_drops.d.next = self.wants_drop.q.val();
-            self.wants_walk.d.next = false;
-            self.wants_drop.d.next = false;
-        }
-        if self.clean.val() || self.invalidate.val() {
-            self.wants_walk.d.next = true;
-        }
-        if self.invalidate.val() {
-            self.wants_drop.d.next = true;
-        }
-        self.busy.next = self.wants_walk.q.val() || self.walking.q.val() || self.unacknowledged.q.val().any();
+        self.fetch_lines(fill_take, read_miss, used_way, place, used_fetch_toggle);
+        self.write_lines_back(store, used_way, place, used_tag, used_dirty, used_leave_toggle);
+        self.answer(fill_turn, fill_take, hit_push, write_hit, write_miss);
+        self.go_on_walking(walk, idle, walk_on);
     }
 }

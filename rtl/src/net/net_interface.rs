@@ -145,12 +145,10 @@ impl NetInterface {
     }
 }
 
-impl Logic for NetInterface {
+impl NetInterface {
+    /// Queue pairs.
     #[hdl_gen]
-    fn update(&mut self) {
-        connect!(self.control.identity, self.builder.identity);
-        connect!(self.control.identity, self.check.identity);
-
+    fn keep_pairs(&mut self) {
         // Queue pairs
         connect!(self.control.table, self.pairs.table);
         connect!(self.control.set_state, self.pairs.set_state);
@@ -181,7 +179,11 @@ impl Logic for NetInterface {
         self.requester.show_pair.next = self.control.table.pair.val();
         connect!(self.requester.show_waits, self.pairs.show_waits);
         connect!(self.requester.shown, self.pairs.shown);
+    }
 
+    /// Regions, and the rows that others look at.
+    #[hdl_gen]
+    fn keep_regions(&mut self) {
         // Regions
         connect!(self.control.regions, self.regions.table);
         self.regions.sends.next = self.requester.looks.val() || self.responder.looks.val();
@@ -220,7 +222,11 @@ impl Logic for NetInterface {
         // An answer looks at it when a frame can begin: while the link stalls the host may.
         self.acknowledge.row_free.next =
             !self.requester.sends.val() && !self.responder.sends.val() && self.queue.push_ready.val();
+    }
 
+    /// Frames that are sent.
+    #[hdl_gen]
+    fn send(&mut self) {
         // Sending
         connect!(self.control.window, self.requester.window);
         connect!(self.control.timeout, self.requester.timeout);
@@ -278,7 +284,11 @@ impl Logic for NetInterface {
         connect!(self.turns.head, self.queue.push);
         self.turns.head_ready.next = self.queue.push_ready.val();
         connect!(self.reader.source_ready, self.turns.source_ready);
+    }
 
+    /// Payloads: a command's, or a response's.
+    #[hdl_gen]
+    fn read_payloads(&mut self) {
         // Payloads: a command's, or a response's
         let is_response = self.turns.response_taken.val();
         self.reader.source_valid.next =
@@ -322,7 +332,11 @@ impl Logic for NetInterface {
         connect!(self.tx.tkeep, self.builder.tx_tkeep);
         connect!(self.tx.tlast, self.builder.tx_tlast);
         self.tx.tuser.next = bits::<32>(0);
+    }
 
+    /// Frames that come: whole ones from `enable` on.
+    #[hdl_gen]
+    fn receive(&mut self) {
         // Receiving: whole frames from `enable` on
         let takes =
             self.rx.tvalid.val() && !self.skips.q.val() && (self.inside.q.val() || self.control.enable.val());
@@ -365,7 +379,88 @@ impl Logic for NetInterface {
         connect!(self.writer.place_ready, self.receiver.place_ready);
         connect!(self.receiver.free_valid, self.buffer.free_valid);
         connect!(self.receiver.free_beats, self.buffer.free_beats);
+    }
 
+    /// READs and atomic operations of the peers.
+    #[hdl_gen]
+    fn answer(&mut self) {
+        // READs and atomic operations
+        connect!(self.receiver.job_valid, self.atomics.job_valid);
+        connect!(self.receiver.job, self.atomics.job);
+        connect!(self.receiver.operands, self.atomics.operands);
+        connect!(self.atomics.job_ready, self.receiver.job_ready);
+        connect!(self.atomics.failed, self.receiver.job_failed);
+        connect!(self.pairs.opens, self.atomics.opens);
+        self.atomics.opens_pair.next = self.control.state_pair.val();
+        connect!(self.atomics.next_valid, self.responder.job_valid);
+        connect!(self.atomics.next_job, self.responder.job);
+        connect!(self.responder.job_ready, self.atomics.next_ready);
+        connect!(self.responder.room, self.receiver.job_room);
+        connect!(self.responder.pairs, self.acknowledge.responds);
+        self.acknowledge.refuse_valid.next = self.responder.refuse_valid.val() && !self.receiver.closes.val();
+        connect!(self.responder.refuse, self.acknowledge.refuse);
+        self.responder.refuse_ready.next = self.acknowledge.refuse_ready.val() && !self.receiver.closes.val();
+        connect!(self.receiver.answer_valid, self.requester.answer_valid);
+        connect!(self.receiver.answer, self.requester.answer);
+        connect!(self.requester.answer_ready, self.receiver.answer_ready);
+    }
+
+    /// The counters.
+    #[hdl_gen]
+    fn count(&mut self, was_fetched: Bit) {
+        // Counters
+        let fails =
+            self.requester.completed.val() && (self.requester.completed_code.val() != bits::<8>(code::DONE));
+        let answer_came = self.receiver.answer_valid.val()
+            && !self.receiver.answer.val().response
+            && self.requester.answer_ready.val();
+        let answer_class = self.receiver.answer.val().syndrome.get_bits::<3>(5);
+        let nak_came = answer_came && (answer_class == bits::<3>(3));
+        self.counters.not_ready.next = answer_came && (answer_class == bits::<3>(1));
+        let mut happened = bits::<22>(0)
+            .replace_bit(counter::FRAMES_OUT as usize, self.builder.sent.val())
+            .replace_bit(counter::FRAMES_IN as usize, self.writer.performed.val())
+            .replace_bit(counter::FAILED as usize, fails)
+            .replace_bit(counter::RESENT as usize, self.requester.resent.val())
+            .replace_bit(counter::TIMEOUTS as usize, self.requester.timed_out.val())
+            .replace_bit(counter::NAKS_OUT as usize, self.acknowledge.sent_nak.val())
+            .replace_bit(counter::NAKS_IN as usize, nak_came)
+            .replace_bit(counter::STRAY as usize, self.requester.stray.val())
+            .replace_bit(counter::NO_ROOM as usize, self.buffer.dropped.val())
+            .replace_bit(counter::UNKNOWN as usize, self.receiver.unknown.val())
+            .replace_bit(counter::REFUSED as usize, self.receiver.refused.val())
+            .replace_bit(counter::REPEATED as usize, self.receiver.repeated.val())
+            .replace_bit(counter::NEWER as usize, self.receiver.newer.val())
+            .replace_bit(counter::DOWN as usize, self.pairs.downs.val().any())
+            .replace_bit(counter::FETCHED as usize, was_fetched);
+        for i in 0..7 {
+            happened = happened.replace_bit(
+                counter::CAUSE_1 as usize + i,
+                self.receiver.cause.val() == bits::<3>(1 + i as u64),
+            );
+        }
+        self.counters.events.next = happened;
+        self.counters.awake.next = bits::<8>(0);
+        if self.window.is_there() {
+            self.counters.awake.next = self.awake.val();
+        }
+        self.events.next = happened;
+        connect!(self.control.counter_select, self.counters.select);
+        connect!(self.control.counter, self.counters.value);
+    }
+}
+
+impl Logic for NetInterface {
+    #[hdl_gen]
+    fn update(&mut self) {
+        connect!(self.control.identity, self.builder.identity);
+        connect!(self.control.identity, self.check.identity);
+
+        self.keep_pairs();
+        self.keep_regions();
+        self.send();
+        self.read_payloads();
+        self.receive();
         // Writes: atomic operations go first, then control lines; both have tags of their own.
         let mut notes = false;
         self.write.line.next = self.writer.write.line.val();
@@ -412,26 +507,7 @@ impl Logic for NetInterface {
         connect!(self.requester.lands, self.receiver.lands);
         connect!(self.requester.land_address, self.receiver.land_address);
 
-        // READs and atomic operations
-        connect!(self.receiver.job_valid, self.atomics.job_valid);
-        connect!(self.receiver.job, self.atomics.job);
-        connect!(self.receiver.operands, self.atomics.operands);
-        connect!(self.atomics.job_ready, self.receiver.job_ready);
-        connect!(self.atomics.failed, self.receiver.job_failed);
-        connect!(self.pairs.opens, self.atomics.opens);
-        self.atomics.opens_pair.next = self.control.state_pair.val();
-        connect!(self.atomics.next_valid, self.responder.job_valid);
-        connect!(self.atomics.next_job, self.responder.job);
-        connect!(self.responder.job_ready, self.atomics.next_ready);
-        connect!(self.responder.room, self.receiver.job_room);
-        connect!(self.responder.pairs, self.acknowledge.responds);
-        self.acknowledge.refuse_valid.next = self.responder.refuse_valid.val() && !self.receiver.closes.val();
-        connect!(self.responder.refuse, self.acknowledge.refuse);
-        self.responder.refuse_ready.next = self.acknowledge.refuse_ready.val() && !self.receiver.closes.val();
-        connect!(self.receiver.answer_valid, self.requester.answer_valid);
-        connect!(self.receiver.answer, self.requester.answer);
-        connect!(self.requester.answer_ready, self.receiver.answer_ready);
-
+        self.answer();
         // Command queues
         self.control.queues.switch_ready.next = true;
         self.control.queues.switch_refused.next = true;
@@ -491,45 +567,7 @@ impl Logic for NetInterface {
             was_fetched = self.queues.fetched.val();
         }
 
-        // Counters
-        let fails =
-            self.requester.completed.val() && (self.requester.completed_code.val() != bits::<8>(code::DONE));
-        let answer_came = self.receiver.answer_valid.val()
-            && !self.receiver.answer.val().response
-            && self.requester.answer_ready.val();
-        let answer_class = self.receiver.answer.val().syndrome.get_bits::<3>(5);
-        let nak_came = answer_came && (answer_class == bits::<3>(3));
-        self.counters.not_ready.next = answer_came && (answer_class == bits::<3>(1));
-        let mut happened = bits::<22>(0)
-            .replace_bit(counter::FRAMES_OUT as usize, self.builder.sent.val())
-            .replace_bit(counter::FRAMES_IN as usize, self.writer.performed.val())
-            .replace_bit(counter::FAILED as usize, fails)
-            .replace_bit(counter::RESENT as usize, self.requester.resent.val())
-            .replace_bit(counter::TIMEOUTS as usize, self.requester.timed_out.val())
-            .replace_bit(counter::NAKS_OUT as usize, self.acknowledge.sent_nak.val())
-            .replace_bit(counter::NAKS_IN as usize, nak_came)
-            .replace_bit(counter::STRAY as usize, self.requester.stray.val())
-            .replace_bit(counter::NO_ROOM as usize, self.buffer.dropped.val())
-            .replace_bit(counter::UNKNOWN as usize, self.receiver.unknown.val())
-            .replace_bit(counter::REFUSED as usize, self.receiver.refused.val())
-            .replace_bit(counter::REPEATED as usize, self.receiver.repeated.val())
-            .replace_bit(counter::NEWER as usize, self.receiver.newer.val())
-            .replace_bit(counter::DOWN as usize, self.pairs.downs.val().any())
-            .replace_bit(counter::FETCHED as usize, was_fetched);
-        for i in 0..7 {
-            happened = happened.replace_bit(
-                counter::CAUSE_1 as usize + i,
-                self.receiver.cause.val() == bits::<3>(1 + i as u64),
-            );
-        }
-        self.counters.events.next = happened;
-        self.counters.awake.next = bits::<8>(0);
-        if self.window.is_there() {
-            self.counters.awake.next = self.awake.val();
-        }
-        self.events.next = happened;
-        connect!(self.control.counter_select, self.counters.select);
-        connect!(self.control.counter, self.counters.value);
+        self.count(was_fetched);
     }
 }
 

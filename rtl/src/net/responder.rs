@@ -147,20 +147,10 @@ pub struct Responder {
     limit: Register<Bits<23>>,
 }
 
-impl Logic for Responder {
+impl Responder {
+    /// What is next: faults, READs that came, responses.
     #[hdl_gen]
-    fn update(&mut self) {
-        let chooses = !self.step.q.val().any();
-        let reads = self.step.q.val() == bits::<2>(1);
-        let is_second = self.step.q.val() == bits::<2>(2);
-        let is_third = self.step.q.val() == bits::<2>(3);
-        let its = self.pair.q.val();
-        let ring = bit_cast::<8, 4>(its) << 4;
-        let here = self.busy.q.val() & self.ups.val();
-        let mut has = here;
-        let mut filled = self.full.q.val();
-        let work = self.what.q.val();
-
+    fn choose(&mut self, chooses: Bit, here: Bits<16>) {
         // What is next: faults, READs that came, responses
         self.turns.request.next = bit_cast::<32, 16>(here);
         self.fault_ready.next = chooses;
@@ -183,7 +173,24 @@ impl Logic for Responder {
                 self.pair.d.next = self.turns.index.val().get_bits::<4>(0);
             }
         }
+    }
+}
 
+impl Logic for Responder {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let chooses = !self.step.q.val().any();
+        let reads = self.step.q.val() == bits::<2>(1);
+        let is_second = self.step.q.val() == bits::<2>(2);
+        let is_third = self.step.q.val() == bits::<2>(3);
+        let its = self.pair.q.val();
+        let ring = bit_cast::<8, 4>(its) << 4;
+        let here = self.busy.q.val() & self.ups.val();
+        let mut has = here;
+        let mut filled = self.full.q.val();
+        let work = self.what.q.val();
+
+        self.choose(chooses, here);
         // The row, and the READ that is looked at: the newest if one is taken, else the oldest
         self.rows.read_address.next = its;
         let stored = self.rows.read_data.val();

@@ -10,6 +10,7 @@ use syn::spanned::Spanned;
 use syn::{Block, Error, Expr, ExprForLoop, ExprIf, Ident, Lit, Local, Pat, Result, Stmt};
 
 use super::decided::is_decided;
+use super::part;
 
 /// The parts of `let name: type = value`.
 pub struct Let<'a> {
@@ -97,6 +98,9 @@ fn inside(block: &Block, counts: &mut Vec<TokenStream>) -> Result<TokenStream> {
                 }));
             }
             Stmt::Expr(Expr::If(node), _) => out.extend(decided(node, counts)?),
+            Stmt::Expr(Expr::MethodCall(node), _) if part::is_call(node) => {
+                out.extend(part::locals_of_call(node));
+            }
             // Branches have no `let`: the kernel's translation refuses them.
             _ => {}
         }

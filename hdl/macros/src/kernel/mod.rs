@@ -10,6 +10,7 @@
 //! | `locals` | the types of the `let`s, which the compiler finds |
 //! | `constants` | constants that a kernel names |
 //! | `decided` | conditions that are known when the design is emitted |
+//! | `part` | functions into which a long kernel is divided |
 
 mod comments;
 mod constants;
@@ -17,6 +18,7 @@ mod decided;
 mod expression;
 mod locals;
 mod name;
+mod part;
 mod scope;
 mod statement;
 
@@ -24,7 +26,27 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, ItemFn, Result};
 
+/// The steps that make the tree of a function, with or without the types of its `let`s: closures
+/// for types that nobody asks for would double the compiler's work.
+fn steps(function: &ItemFn, parameters: &[part::Parameter]) -> Result<TokenStream> {
+    let mut scope = scope::Scope::with(parameters);
+    let steps = statement::block(&function.block, &mut scope)?;
+    if !scope.needs_types.get() {
+        return Ok(steps);
+    }
+    let mut typed = scope::Scope::with(parameters);
+    typed.typed = true;
+    let steps = statement::block(&function.block, &mut typed)?;
+    let values = parameters.iter().map(
+        |part::Parameter { name, ty }| quote!(let #name = <#ty as ::core::default::Default>::default();),
+    );
+    Ok(quote!(#(#values)* #steps))
+}
+
 pub fn expand(function: &ItemFn) -> Result<TokenStream> {
+    if function.sig.ident != "update" {
+        return part::expand(function);
+    }
     let receiver = function.sig.receiver().filter(|_| function.sig.inputs.len() == 1);
     let Some(receiver) = receiver else {
         return Err(Error::new_spanned(&function.sig, "a kernel is `fn update(&mut self)`"));
@@ -32,14 +54,7 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
     // The kernel's own `self`: in a kernel that a macro writes, another one would not be the same.
     let this = receiver.self_token;
     let (names, paths) = constants::find(&function.block);
-    // Closures for types that nobody asks for would double the compiler's work.
-    let mut scope = scope::Scope::default();
-    let mut kernel = statement::block(&function.block, &mut scope)?;
-    if scope.needs_types.get() {
-        let mut typed = scope::Scope::default();
-        typed.typed = true;
-        kernel = statement::block(&function.block, &mut typed)?;
-    }
+    let kernel = steps(function, &[])?;
     let locals = locals::declare(&function.block)?;
     Ok(quote! {
         #[allow(unreachable_patterns, unused_assignments, clippy::collapsible_if)]

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use syn::{Error, Ident, Result};
 
+use super::part::Parameter;
+
 /// The `let`s of a kernel: a `let` in a loop is an element of a vector, one for each turn of the
 /// loop.
 #[derive(Default)]
@@ -25,6 +27,18 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// The scope of a function that is given these values.
+    pub fn with(parameters: &[Parameter]) -> Self {
+        let names: Vec<String> = parameters.iter().map(|parameter| parameter.name.to_string()).collect();
+        let visible = names.iter().map(|name| (name.clone(), name.clone())).collect();
+        Self { visible, given: names, ..Self::default() }
+    }
+
+    /// Whether this place is in a loop.
+    pub fn in_loop(&self) -> bool {
+        !self.loops.is_empty()
+    }
+
     /// The name in the syntax tree of the `let` called `name`, if there is one.
     pub fn find(&self, name: &str) -> Option<&String> {
         self.visible.get(name)

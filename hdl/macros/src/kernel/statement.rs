@@ -16,6 +16,7 @@ use super::decided::is_decided;
 use super::expression::{field_position, value};
 use super::locals::{self, Let, Range};
 use super::name;
+use super::part;
 use super::scope::Scope;
 
 /// The steps for the statements of `block`, with the comments in front of them.
@@ -63,11 +64,12 @@ fn expression_statement(expression: &Expr, scope: &mut Scope) -> Result<TokenStr
         Expr::Match(node) => case(node, scope),
         Expr::ForLoop(node) => for_loop(node, scope),
         Expr::Call(node) => call(node),
+        Expr::MethodCall(node) if part::is_call(node) => part::steps_of_call(node, scope),
         Expr::Macro(node) => macro_statement(&node.mac),
         Expr::Group(group) => expression_statement(&group.expr, scope),
         _ => Err(Error::new_spanned(
             expression,
-            "a statement of a kernel is an assignment, `let`, `if`, `match`, `for` or `connect!`",
+            "a statement of a kernel is an assignment, `let`, `if`, `match`, `for`, `connect!` or a call of a part, `self.part(..)`",
         )),
     }
 }

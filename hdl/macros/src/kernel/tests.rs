@@ -71,6 +71,19 @@ refused! {
     closure: { self.y.next = (|| true)(); } says "does not translate";
     item: { fn helper() {} } says "no items";
     statement: { self.a.val(); } says "a statement of a kernel";
+    part_in_a_loop: { for i in 0..2 { self.part(); } } says "in the circuit once";
+    part_in_a_branch: { if self.a.val() { self.part(); } } says "in the circuit once";
+    part_with_an_expression: { self.part(self.a.val()); } says "is given `let`s";
+}
+
+#[test]
+fn a_part_gives_back_nothing_and_changes_the_unit() {
+    let text = error(&parse_quote! { fn part(&mut self) -> Bit { self.a.val() } });
+    assert!(text.contains("gives back nothing"), "{text}");
+    let text = error(&parse_quote! { fn part(&self) {} });
+    assert!(text.contains("`fn name(&mut self, value: Type, ..)`"), "{text}");
+    let text = error(&parse_quote! { fn part(&mut self, (a, b): (Bit, Bit)) {} });
+    assert!(text.contains("`name: Type`"), "{text}");
 }
 
 #[test]

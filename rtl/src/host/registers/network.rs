@@ -356,6 +356,43 @@ impl RegisterBlock for NetworkControl {
     }
 }
 
+impl NetRegisters {
+    /// Counters of the interface, and the line lock.
+    #[hdl_gen]
+    fn show(&mut self, is_settled: Bit) {
+        // Counters of the interface, below 32, and of the L2
+        let shown = self.decoder.hardware.counter_select.val();
+        self.hardware.interface.counter_select.next = shown.get_bits::<5>(0);
+        self.decoder.hardware.counter.next = self.hardware.interface.counter.val();
+        if shown.get_bit(5) {
+            self.decoder.hardware.counter.next = bits::<32>(0);
+        }
+        if shown == bits::<6>(counter::LOCKS_REFUSED) {
+            self.decoder.hardware.counter.next = self.hardware.lock.refused.val();
+        }
+        if shown == bits::<6>(counter::LOCKS_EXPIRED) {
+            self.decoder.hardware.counter.next = self.hardware.lock.expired.val();
+        }
+        if shown == bits::<6>(counter::READ_HITS) {
+            self.decoder.hardware.counter.next = self.hardware.read_hits.val();
+        }
+        if shown == bits::<6>(counter::READ_MISSES) {
+            self.decoder.hardware.counter.next = self.hardware.read_misses.val();
+        }
+        if shown == bits::<6>(counter::COMMAND_READ_HITS) {
+            self.decoder.hardware.counter.next = self.hardware.command_read_hits.val();
+        }
+        if shown == bits::<6>(counter::COMMAND_READ_MISSES) {
+            self.decoder.hardware.counter.next = self.hardware.command_read_misses.val();
+        }
+
+        // The line lock
+        self.hardware.lock.enable.next = is_settled && self.decoder.hardware.lock.val();
+        self.hardware.lock.base.next = self.base.q.val();
+        self.hardware.lock.area_log2.next = self.area_log2.q.val();
+    }
+}
+
 impl Logic for NetRegisters {
     #[hdl_gen]
     fn update(&mut self) {
@@ -581,35 +618,6 @@ impl Logic for NetRegisters {
         self.decoder.hardware.no_room.next = self.no_room.q.val();
         self.decoder.hardware.change_refused.next = self.change_refused.q.val();
 
-        // Counters of the interface, below 32, and of the L2
-        let shown = self.decoder.hardware.counter_select.val();
-        self.hardware.interface.counter_select.next = shown.get_bits::<5>(0);
-        self.decoder.hardware.counter.next = self.hardware.interface.counter.val();
-        if shown.get_bit(5) {
-            self.decoder.hardware.counter.next = bits::<32>(0);
-        }
-        if shown == bits::<6>(counter::LOCKS_REFUSED) {
-            self.decoder.hardware.counter.next = self.hardware.lock.refused.val();
-        }
-        if shown == bits::<6>(counter::LOCKS_EXPIRED) {
-            self.decoder.hardware.counter.next = self.hardware.lock.expired.val();
-        }
-        if shown == bits::<6>(counter::READ_HITS) {
-            self.decoder.hardware.counter.next = self.hardware.read_hits.val();
-        }
-        if shown == bits::<6>(counter::READ_MISSES) {
-            self.decoder.hardware.counter.next = self.hardware.read_misses.val();
-        }
-        if shown == bits::<6>(counter::COMMAND_READ_HITS) {
-            self.decoder.hardware.counter.next = self.hardware.command_read_hits.val();
-        }
-        if shown == bits::<6>(counter::COMMAND_READ_MISSES) {
-            self.decoder.hardware.counter.next = self.hardware.command_read_misses.val();
-        }
-
-        // The line lock
-        self.hardware.lock.enable.next = is_settled && self.decoder.hardware.lock.val();
-        self.hardware.lock.base.next = self.base.q.val();
-        self.hardware.lock.area_log2.next = self.area_log2.q.val();
+        self.show(is_settled);
     }
 }
