@@ -11,7 +11,9 @@ use std::path::Path;
 use hermes_hdl::emit::{emit, EmitError};
 use hermes_hdl::prelude::*;
 use hermes_rtl::config::{ControlOptions, CoreOptions};
-use hermes_rtl::{board, command, control, core, functions, host, l2, net, queues, spawn, stream, trace};
+use hermes_rtl::{
+    blocks, board, command, control, core, functions, host, l2, net, queues, spawn, stream, trace,
+};
 
 #[path = "units/guards.rs"]
 mod guards;
@@ -33,7 +35,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
     }
     vec![
         // Four words of four bits: two laps of the pointers are eight transfers.
-        unit("sync_fifo", &control::SyncFifo::<Bits<4>, 2, 3>::default()),
+        unit("sync_fifo", &blocks::SyncFifo::<Bits<4>, 2, 3>::default()),
         unit("warp_former", &control::WarpFormer::new(ControlOptions::of(1, 4, 8))),
         unit("adaptive_timeout", &control::AdaptiveTimeout::new(3, 4)),
         unit("chain_place", &functions::Chain::<2, 3>::new(2, 4)),
@@ -51,7 +53,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
             }),
         ),
         unit("warp_issue_chain", &control::WarpIssue::new(with_functions(3, 4, 17))),
-        unit("round_robin", &control::RoundRobin::default()),
+        unit("round_robin", &blocks::RoundRobin::default()),
         unit("finish_arbiter", &control::FinishArbiter::new(3, false)),
         unit("fault_collector", &control::FaultCollector::new(3, false, false)),
         unit("lookup_table", &control::LookupTable::<2>::new(false)),

@@ -15,11 +15,15 @@
 //! | `queues` | the command queues of warps: noticed, fetched, counted |
 //! | `trace` | the trace buffer, which keeps what happened until the host reads it |
 //! | `board` | what stands around the array on a board: serial line, packet memory |
+//! | `functions` | network functions: contexts, chain, guards |
+//! | `config` | the options of an array |
 //! | `ports` | port groups: what passes between two units |
-//! | `types` | names of widths |
+//! | `blocks` | units of no subsystem: FIFOs, arbiters, encoders, pointers of queues |
+//! | `types` | plain types and constants that several folders use, names of widths |
 //!
 //! [`top`] puts them together.
 
+pub mod blocks;
 pub mod board;
 pub mod command;
 pub mod config;

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hermes_hdl::emit::emit;
-use hermes_rtl::net::{cause, code, counter, region_word, right, state, word, InterfaceSizes, NetInterface};
+use hermes_rtl::net::{cause, region_word, right, state, word, InterfaceSizes, NetInterface};
+use hermes_rtl::types::{code, counter};
 use hermes_testbench::golden::roce::{opcode, seal, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};

@@ -231,7 +231,7 @@ pub fn expand(
                 /// The hardware.
                 #[count(count)]
                 pub hardware: Vec<unit_info::Flipped<#group>>,
-                #[init(crate::control::indices(count))]
+                #[init(crate::blocks::indices(count))]
                 index: Vec<Constant<Bits<5>>>,
                 #[init(count)]
                 _count: usize,

@@ -1,6 +1,6 @@
 //! FIFO of a few words.
 
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
 use hermes_hdl::prelude::*;
 
 /// Synchronous first-word-fall-through FIFO of `2^A` words in distributed RAM:

@@ -1,6 +1,6 @@
 //! Atomic operations of the command processor.
 
-use crate::control::BinaryEncoder;
+use crate::blocks::BinaryEncoder;
 use crate::ports::{AtomicAnswer, LineWrite, ReservationEnd};
 use hermes_hdl::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The data cache of the command processor.
 
-use crate::memory::WordSelect;
+use crate::blocks::WordSelect;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Loads of the command processor.
 
-use crate::memory::{LoadValue, QueuePointers, WordSelect};
+use crate::blocks::{QueuePointers, WordSelect};
+use crate::memory::LoadValue;
 use crate::ports::LineRead;
 use hermes_hdl::prelude::*;
 

@@ -1,7 +1,8 @@
 //! Stage D: the instruction is decoded.
 
 use super::{CommandInstruction, SystemDecoder};
-use crate::core::{AluDecoder, BSource, Decoder};
+use crate::core::{AluDecoder, Decoder};
+use crate::types::BSource;
 use hermes_hdl::prelude::*;
 
 /// Decodes RV32IM_Zbb_Zicsr_Zifencei with machine mode, and A where it is, for the command

@@ -1,8 +1,9 @@
 //! Stages R and X: operands, arithmetic, branches, addresses.
 
 use super::{CommandInstruction, CommandResult, HartRegisters, LocalMemory};
-use crate::core::{BitCount, LaneAlu, Multiplier, OperandSource};
+use crate::core::{BitCount, LaneAlu, Multiplier};
 use crate::memory::StoreAlign;
+use crate::types::OperandSource;
 use hermes_hdl::prelude::*;
 
 /// Reads the registers of an instruction in stage R and executes it in stage X; holds it in stage

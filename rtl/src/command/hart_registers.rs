@@ -1,6 +1,6 @@
 //! The registers of the harts.
 
-use crate::core::OperandSource;
+use crate::types::OperandSource;
 use hermes_hdl::prelude::*;
 
 /// 32 registers for each of eight harts, read in stages D and R, written in stage W.

@@ -1,6 +1,6 @@
 //! Which hart fetches.
 
-use crate::control::{PriorityEncoder, RoundRobin};
+use crate::blocks::{PriorityEncoder, RoundRobin};
 use hermes_hdl::prelude::*;
 
 /// Chooses the hart that fetches in a cycle, among those that may.

@@ -1,6 +1,6 @@
 //! What passes between the stages of the command processor.
 
-use crate::core::AluControl;
+use crate::types::AluControl;
 use hermes_hdl::prelude::*;
 
 /// An instruction from stage D on: what stages R and X make of it.

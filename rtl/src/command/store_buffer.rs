@@ -1,7 +1,7 @@
 //! The stores of the command processor on their way to the L2.
 
-use crate::control::PriorityEncoder;
-use crate::memory::QueuePointers;
+use crate::blocks::PriorityEncoder;
+use crate::blocks::QueuePointers;
 use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The channels of a hart: what interrupts it in user level, and where (Pangaea, section 4.2).
 
-use crate::control::PriorityEncoder;
+use crate::blocks::PriorityEncoder;
 use crate::ports::WatchedRange;
 use hermes_hdl::prelude::*;
 

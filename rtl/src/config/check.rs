@@ -2,7 +2,7 @@
 //! rules that hold between several.
 
 use super::{ArrayOption, Config, ConfigError, Values, MAX_CORES, OPTIONS};
-use crate::queues::MOST_QUEUES;
+use crate::types::MOST_QUEUES;
 
 /// The option called `name`, and its value in `config`.
 fn value_of(config: &Config, name: &str) -> usize {

@@ -8,7 +8,7 @@
 
 use super::option::{options, ArrayOption, OptionValue, Subsystem, Values};
 use super::{MAX_CORES, MAX_WARPS};
-use crate::net::MOST_ENTRIES;
+use crate::types::MOST_ENTRIES;
 use Subsystem::{Array, CommandProcessor, Core, Functions, Network, Observation, PacketPorts, Spawner, L2};
 use Values::{Choices, NoneOrPowers, Powers, Range};
 

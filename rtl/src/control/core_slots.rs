@@ -1,6 +1,6 @@
 //! The warp slots of one core.
 
-use super::PriorityEncoder;
+use crate::blocks::PriorityEncoder;
 use hermes_hdl::prelude::*;
 
 /// Tracks which warp slots of one core are busy.

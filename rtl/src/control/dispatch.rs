@@ -1,17 +1,17 @@
 //! The whole control path between the host's registers and the cores.
 
-use super::{
-    indices, AdaptiveTimeout, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue,
-};
+use super::{AdaptiveTimeout, DelayCommitQueue, FinishArbiter, LookupTable, WarpFormer, WarpIssue};
+use crate::blocks::{indices, TaskFifo};
 use crate::config::ControlOptions;
 use crate::functions::Chain;
 use crate::host::registers::branches::BranchEdges;
 use crate::host::registers::functions::ChainControl;
 use crate::host::registers::progress::Progress;
 use crate::host::registers::timeout::TimeoutControl;
+use crate::host::{IssueControl, TaskCount};
 use crate::ports::{
-    FinishedLanes, FormedBy, FormedTrace, FunctionCore, FunctionEvents, HopTrace, IssueControl,
-    SpawnedFinish, SpawnedWarp, StartingWarp, TaskCount, WarpEvent, WarpFinish, WarpTrace,
+    FinishedLanes, FormedBy, FormedTrace, FunctionCore, FunctionEvents, HopTrace, SpawnedFinish, SpawnedWarp,
+    StartingWarp, WarpEvent, WarpFinish, WarpTrace,
 };
 use crate::types::{FunctionIndex, JobSlot};
 use hermes_hdl::prelude::*;

@@ -1,6 +1,6 @@
 //! Collects the faults of all cores for the host.
 
-use super::{RoundRobin, SyncFifo};
+use crate::blocks::{RoundRobin, SyncFifo};
 use crate::host::registers::faults::FaultRecords;
 use crate::ports::{TakenFault, WarpFault};
 use crate::types::{FunctionIndex, WarpJob};

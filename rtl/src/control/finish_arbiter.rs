@@ -1,6 +1,6 @@
 //! Takes the finished warps of all cores, one a cycle.
 
-use super::RoundRobin;
+use crate::blocks::RoundRobin;
 use crate::ports::{WarpEvent, WarpFinish};
 use hermes_hdl::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Counters of the load of the array: what forms warps, busy warp slots, and how full queues
 //! became.
 
-use super::indices;
+use crate::blocks::indices;
 use crate::host::registers::load_counters::LoadCounts;
 use crate::ports::FormedBy;
 use hermes_hdl::prelude::*;

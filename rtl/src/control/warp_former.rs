@@ -1,7 +1,8 @@
 //! Forms warps from the packets that the host announces (Hermes, section 3.3).
 
 use crate::config::ControlOptions;
-use crate::ports::{FormedBy, FormedWarp, FormerControl, TaskCount};
+use crate::host::{FormerControl, TaskCount};
+use crate::ports::{FormedBy, FormedWarp};
 use hermes_hdl::prelude::*;
 
 /// Takes packet counts from the task FIFO and forms warps of packets with consecutive packetIdx.

@@ -1,9 +1,11 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
-use super::{indices, slot_mask, CoreSlots, LeastOccupied, RoundRobin};
+use super::{CoreSlots, LeastOccupied};
+use crate::blocks::{indices, slot_mask, RoundRobin};
 use crate::config::ControlOptions;
+use crate::host::SlotControl;
 use crate::ports::{
-    CommitEntry, FormedWarp, FunctionCore, SlotControl, SpawnedWarp, StartingWarp, WaitingWarps, WarpEvent,
+    CommitEntry, FormedWarp, FunctionCore, SpawnedWarp, StartingWarp, WaitingWarps, WarpEvent,
 };
 use crate::types::{FunctionIndex, JobSlot};
 use hermes_hdl::prelude::*;

@@ -166,7 +166,8 @@ impl Logic for LaneAlu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{AluDecoder, AluOperation};
+    use crate::core::AluDecoder;
+    use crate::types::AluOperation;
     use hermes_hdl::prelude::simulate;
     use rand::Rng;
 

@@ -2,7 +2,8 @@
 
 use super::{AccessWindow, AddressRegion, WINDOWS};
 use crate::config::CoreOptions;
-use crate::ports::{AtomicInFlight, AtomicRequest, PacketBounds, ReadWindows};
+use crate::host::ReadWindows;
+use crate::ports::{AtomicInFlight, AtomicRequest, PacketBounds};
 use hermes_hdl::prelude::*;
 
 /// Tracks atomic instructions from stage D to stage W, and finds which of their lanes may not

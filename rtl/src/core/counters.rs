@@ -1,6 +1,7 @@
 //! Event counters of a core.
 
-use crate::ports::{CoreCounters, Retired};
+use crate::host::CoreCounters;
+use crate::ports::Retired;
 use hermes_hdl::prelude::*;
 
 /// The counters of [`CoreCounters`], 32 bits each, modulo 2^32. An event counts two cycles after

@@ -2,10 +2,11 @@
 
 use super::{AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
 use crate::config::CoreOptions;
+use crate::host::KernelSetup;
 use crate::ports::{
     Arithmetic, ArithmeticRegisters, ControlRegisters, Controls, DecodeOutcome, FetchAddress,
-    FetchedInstruction, FetchedWord, Forwards, HazardQuery, JobStart, KernelSetup, OperandRegisters,
-    Operands, SleepRequest, SlotEvent,
+    FetchedInstruction, FetchedWord, Forwards, HazardQuery, JobStart, OperandRegisters, Operands,
+    SleepRequest, SlotEvent,
 };
 use hermes_hdl::prelude::*;
 

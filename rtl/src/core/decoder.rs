@@ -1,17 +1,8 @@
 //! Instruction decoder.
 
-use super::AluOperation;
+use super::{AluOperation, BSource};
 use crate::ports::{DecodedArithmetic, DecodedControls, FormQuery};
 use hermes_hdl::prelude::*;
-
-/// Where the second operand of a lane's arithmetic comes from.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum BSource {
-    /// Register `rs2` of the lane.
-    Register,
-    /// The immediate, the same in every lane; of a CSR read the part that all lanes share.
-    Immediate,
-}
 
 /// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a
 /// warp.

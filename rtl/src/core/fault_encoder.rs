@@ -1,6 +1,6 @@
 //! The record of a fault.
 
-use super::PopulationCount;
+use crate::blocks::PopulationCount;
 use crate::ports::FaultRecord;
 use hermes_hdl::prelude::*;
 

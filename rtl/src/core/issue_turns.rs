@@ -19,7 +19,7 @@ const FOURS: usize = 4;
 /// 4. Option: `begin_valid` in cycle t makes the choice of t + 1 begin at `begin_slot`. In the
 ///    first cycle without it the turns go on where they were.
 ///
-/// Without the option the function is that of [`RoundRobin`](crate::control::RoundRobin). The index
+/// Without the option the function is that of [`RoundRobin`](crate::blocks::RoundRobin). The index
 /// of the choice is found in groups of four, without a one-hot vector and a carry chain in front of
 /// it, which takes fewer levels of logic and more statements of a simulation.
 #[derive(LogicBlock)]

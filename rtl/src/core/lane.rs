@@ -1,24 +1,9 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
-use super::{AesUnit, BSource, LaneAlu, Multiplier};
+use super::{AesUnit, BSource, LaneAlu, Multiplier, OperandSource};
 use crate::config::CoreOptions;
 use crate::ports::{Arithmetic, LaneOutcome, LaneValues, Operands, SlotEvent};
 use hermes_hdl::prelude::*;
-
-/// Where the value of a source register is in stage X.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum OperandSource {
-    /// The lane's registers.
-    Registers,
-    /// The result of the instruction before it, in stage W while this one is in stage X.
-    Result,
-    /// What the instruction two before it wrote, while this one is in stage X.
-    Written,
-    /// What the instruction three before it wrote, while this one is in stage R.
-    JustWritten,
-    /// No register: the offset of the lane as the first operand, 0 as the second.
-    Zero,
-}
 
 /// The part of a core that exists once for each lane.
 ///

@@ -1,6 +1,6 @@
 //! Whether lanes that fault go to the trap entry.
 
-use super::PopulationCount;
+use crate::blocks::PopulationCount;
 use crate::ports::LaneTrapControl;
 use hermes_hdl::prelude::*;
 

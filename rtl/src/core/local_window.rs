@@ -1,7 +1,8 @@
 //! The local window: stacks whose words are interleaved by lane.
 
 use crate::config::LOCAL_REGION_ADDRESS;
-use crate::ports::{LocalAccess, StackPlaces};
+use crate::host::StackPlaces;
+use crate::ports::LocalAccess;
 use hermes_hdl::prelude::*;
 
 /// Finds accesses of the stack in stage X, and in stage W gives them their place in memory.

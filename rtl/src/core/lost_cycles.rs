@@ -1,6 +1,7 @@
 //! Where the cycles of a core go.
 
-use crate::ports::{LostCycleCounters, LostInstruction};
+use crate::host::LostCycleCounters;
+use crate::ports::LostInstruction;
 use hermes_hdl::prelude::*;
 
 /// Why stage X gets no instruction in a cycle.

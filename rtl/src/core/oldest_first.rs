@@ -24,7 +24,7 @@ pub struct OldestFirst {
     pub choice: Signal<Out, Bits<32>>,
     #[count(32)]
     older: Vec<Register<Bits<32>>>,
-    #[init(crate::control::indices(32))]
+    #[init(crate::blocks::indices(32))]
     number: Vec<Constant<Bits<5>>>,
     #[init(Pack::new(32))]
     chosen: Pack<Bit, 1, 32>,

@@ -1,6 +1,6 @@
 //! When reservations of `lr.w` end because their warp left the loop.
 
-use crate::control::BinaryEncoder;
+use crate::blocks::BinaryEncoder;
 use crate::ports::{AccessQuery, ReservationEnd, SlotEvent};
 use hermes_hdl::prelude::*;
 

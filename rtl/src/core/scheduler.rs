@@ -1,8 +1,8 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
 use super::{BootFirst, IssueTurns, LostCycle, OldestFirst};
+use crate::blocks::{slot_mask, BinaryEncoder, PriorityEncoder};
 use crate::config::CoreOptions;
-use crate::control::{slot_mask, BinaryEncoder, PriorityEncoder};
 use crate::ports::{Completions, Flush, SchedulingOutcome, SlotStart, WarpFinish, WarpProgress};
 use hermes_hdl::prelude::*;
 

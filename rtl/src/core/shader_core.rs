@@ -9,11 +9,11 @@ use super::{
 use crate::config::CoreOptions;
 use crate::functions::{FetchWindow, PacketWindow, Survivors, VerdictCodes};
 use crate::host::registers::windows::Windows;
+use crate::host::{CoreCounters, KernelSetup, LostCycleCounters};
 use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{
-    AtomicAnswer, CoreCounters, CoreTrace, FinishedLanes, FunctionGuards, JobStart, KernelSetup,
-    LaneTrapControl, LineRead, LineWrite, LostCycleCounters, ReservationEnd, RowClear, Trace, WarpFault,
-    WarpFinish, WarpStart, WrittenLine,
+    AtomicAnswer, CoreTrace, FinishedLanes, FunctionGuards, JobStart, LaneTrapControl, LineRead, LineWrite,
+    ReservationEnd, RowClear, Trace, WarpFault, WarpFinish, WarpStart, WrittenLine,
 };
 use crate::types::WarpJob;
 use hermes_hdl::prelude::*;

@@ -1,8 +1,9 @@
 //! Values that follow from a thread's place: packetIdx, slot address, stack, verdict address.
 
+use crate::blocks::PriorityEncoder;
 use crate::config::{CoreOptions, LOCAL_WINDOW_ADDRESS};
-use crate::control::PriorityEncoder;
-use crate::ports::{JobArguments, ThreadPlaces};
+use crate::host::ThreadPlaces;
+use crate::ports::JobArguments;
 use hermes_hdl::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the

@@ -1,6 +1,6 @@
 //! Warps that wait for a write into the L2 (Zawrs).
 
-use crate::memory::IndexHash;
+use crate::blocks::IndexHash;
 use crate::ports::{Look, SleepRequest, SlotStart, WrittenLine};
 use hermes_hdl::prelude::*;
 

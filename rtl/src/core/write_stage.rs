@@ -1,6 +1,7 @@
 //! Stage W: faults, next path, memory requests and register writes of a warp-instruction.
 
-use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
+use super::{AccessCheck, FaultEncoder, WINDOWS};
+use crate::blocks::PopulationCount;
 use crate::config::CoreOptions;
 use crate::ports::{
     Controls, DivideStart, Flush, InFlight, LaneErrors, LaneOutcome, LaneValues, LocalAccess, MemoryRequest,

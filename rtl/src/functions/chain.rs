@@ -1,7 +1,7 @@
 //! Warps on their way from one network function to the next.
 
 use super::BranchStep;
-use crate::control::SyncFifo;
+use crate::blocks::SyncFifo;
 use crate::host::registers::branches::BranchEdges;
 use crate::host::registers::functions::ChainControl;
 use crate::ports::{FinishedLanes, WaitingWarps};

@@ -1,7 +1,7 @@
 //! Which core belongs to which network function.
 
 use super::CoreClear;
-use crate::control::{indices, RoundRobin};
+use crate::blocks::{indices, RoundRobin};
 use crate::host::registers::functions::CoreAssignment;
 use crate::ports::{RowClear, WrittenContext};
 use crate::types::FunctionIndex;

@@ -1,7 +1,7 @@
 //! What each network function did.
 
 use super::FunctionCounter;
-use crate::core::PopulationCount;
+use crate::blocks::PopulationCount;
 use crate::ports::{FunctionEvents, TakenFault};
 use crate::types::FunctionIndex;
 use hermes_hdl::prelude::*;

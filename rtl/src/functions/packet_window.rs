@@ -1,6 +1,7 @@
 //! The packets of a warp as a window of memory.
 
-use crate::ports::{FunctionGuards, PacketBounds, RingPlaces};
+use crate::host::RingPlaces;
+use crate::ports::{FunctionGuards, PacketBounds};
 use crate::types::{PacketIndex, ThreadCount};
 use hermes_hdl::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The answers of a bank that wait for their requesters.
 
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
 use crate::ports::{BankResponse, BankWritten};
 use hermes_hdl::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Atomic operations in front of a bank.
 
 use super::{AtomicAlu, Reservation};
-use crate::memory::WordSelect;
+use crate::blocks::WordSelect;
 use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten, ReservationEnd, ReservationEvent};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

@@ -1,8 +1,8 @@
 //! One bank of the L2.
 
 use super::{L2Answers, L2Fetches, L2Lock, L2Stores, L2Way, NetworkSizes};
-use crate::control::indices;
-use crate::memory::IndexHash;
+use crate::blocks::indices;
+use crate::blocks::IndexHash;
 use crate::ports::{
     BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten, LockedRings,
 };

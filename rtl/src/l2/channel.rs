@@ -1,8 +1,8 @@
 //! One AXI4 channel to memory.
 
 use super::Axi4Master;
-use crate::control::RoundRobin;
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
+use crate::blocks::RoundRobin;
 use crate::ports::{BankFetch, BankFill, BankStore, BankStored};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

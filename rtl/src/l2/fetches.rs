@@ -1,7 +1,7 @@
 //! The outstanding fetches of a bank.
 
 use super::NumberPool;
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
 use crate::ports::{BankFetch, MissedRead};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

@@ -1,7 +1,7 @@
 //! The locked lines of a bank.
 
 use super::NetworkSizes;
-use crate::control::indices;
+use crate::blocks::indices;
 use crate::ports::{LockedRings, PlaceState};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

@@ -3,11 +3,11 @@
 use super::{
     Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow, WriteMonitor,
 };
+use crate::blocks::IndexHash;
 use crate::config::Config;
-use crate::memory::IndexHash;
+use crate::host::{L2Counters, L2Maintenance};
 use crate::ports::{
-    AtomicAnswer, L2Counters, L2Maintenance, LineLock, LineRead, LineWrite, ReservationEnd, WatchedRange,
-    WriteTap, WrittenLine,
+    AtomicAnswer, LineLock, LineRead, LineWrite, ReservationEnd, WatchedRange, WriteTap, WrittenLine,
 };
 use hermes_hdl::prelude::*;
 

@@ -1,8 +1,8 @@
 //! From the requesters to the banks.
 
-use crate::control::{indices, RoundRobin};
-use crate::memory::IndexHash;
-use crate::memory::QueuePointers;
+use crate::blocks::IndexHash;
+use crate::blocks::QueuePointers;
+use crate::blocks::{indices, RoundRobin};
 use crate::ports::BankRequest;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

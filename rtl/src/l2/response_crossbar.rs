@@ -1,7 +1,8 @@
 //! From the banks to the requesters.
 
-use crate::control::{indices, RoundRobin};
-use crate::ports::{AtomicAnswer, BankResponse, BankWritten, L2Counters, LineResponse, LineWritten};
+use crate::blocks::{indices, RoundRobin};
+use crate::host::L2Counters;
+use crate::ports::{AtomicAnswer, BankResponse, BankWritten, LineResponse, LineWritten};
 use hermes_hdl::prelude::*;
 
 /// Routes the answers of the banks to up to 32 requesters, and counts them.

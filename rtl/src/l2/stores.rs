@@ -1,7 +1,7 @@
 //! The outstanding write-backs of a bank.
 
 use super::NumberPool;
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
 use crate::ports::{BankStore, BankStored};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

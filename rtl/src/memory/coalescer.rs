@@ -1,6 +1,6 @@
 //! Turns the memory operations of warps into a sequence of lines.
 
-use super::QueuePointers;
+use crate::blocks::QueuePointers;
 use crate::ports::{CoalescedLine, CoalescerRequest, HeldEntry};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

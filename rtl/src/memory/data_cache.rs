@@ -1,7 +1,8 @@
 //! The data cache of a core.
 
-use super::{CacheTags, QueuePointers, QueueRam, ReorderBuffer};
-use crate::memory::IndexHash;
+use super::{CacheTags, ReorderBuffer};
+use crate::blocks::IndexHash;
+use crate::blocks::{QueuePointers, QueueRam};
 use crate::ports::{AcceptedWrite, CacheAnswer, CacheRequest, LineRead, LineWritten};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

@@ -1,6 +1,6 @@
 //! From a coalesced load to read requests, and from their responses to the lanes' words.
 
-use super::{QueuePointers, QueueRam, WordSelect};
+use crate::blocks::{QueuePointers, QueueRam, WordSelect};
 use crate::config::CoreOptions;
 use crate::ports::{CacheAnswer, CacheRequest, CoalescedLine, LateResult, LineError, LoadStart, ValuePlace};
 use crate::types::LineAddress;

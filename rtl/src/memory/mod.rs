@@ -6,7 +6,6 @@ mod coalescer;
 mod data_cache;
 #[cfg(test)]
 mod data_cache_tests;
-mod index_hash;
 mod instruction_cache;
 #[cfg(test)]
 mod instruction_cache_tests;
@@ -15,8 +14,6 @@ mod load_store_unit;
 #[cfg(test)]
 mod load_store_unit_tests;
 mod load_value;
-mod queue_pointers;
-mod queue_ram;
 mod read_merge;
 mod reorder_buffer;
 mod scratchpad;
@@ -27,23 +24,18 @@ mod store_merge;
 mod store_path;
 #[cfg(test)]
 pub(crate) mod testing;
-mod word_select;
 
 pub use atomic_path::AtomicPath;
 pub use cache_tags::CacheTags;
 pub use coalescer::Coalescer;
 pub use data_cache::DataCache;
-pub use index_hash::IndexHash;
 pub use instruction_cache::{FillState, InstructionCache};
 pub use load_path::LoadPath;
 pub use load_store_unit::LoadStoreUnit;
 pub use load_value::LoadValue;
-pub use queue_pointers::QueuePointers;
-pub use queue_ram::QueueRam;
 pub use read_merge::ReadMerge;
 pub use reorder_buffer::ReorderBuffer;
 pub use scratchpad::{Scratchpad, SCRATCHPAD_BYTES};
 pub use store_align::StoreAlign;
 pub use store_merge::StoreMerge;
 pub use store_path::StorePath;
-pub use word_select::WordSelect;

@@ -1,6 +1,6 @@
 //! Puts lines that come in any order into the order in which they were requested.
 
-use super::QueuePointers;
+use crate::blocks::QueuePointers;
 use hermes_hdl::prelude::*;
 
 /// Up to 64 lines under tags that are given in order.

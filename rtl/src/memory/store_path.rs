@@ -1,6 +1,7 @@
 //! From a coalesced store to write requests and their completion.
 
-use super::{QueuePointers, StoreAlign, StoreMerge};
+use super::{StoreAlign, StoreMerge};
+use crate::blocks::QueuePointers;
 use crate::config::CoreOptions;
 use crate::ports::{CoalescedLine, HeldEntry, LineWrite, SlotEvent};
 use crate::types::LineAddress;

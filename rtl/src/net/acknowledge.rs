@@ -1,7 +1,7 @@
 //! What answers the packets that came.
 
 use super::{FrameHead, PairCounts, SendPair};
-use crate::control::{RoundRobin, SyncFifo};
+use crate::blocks::{RoundRobin, SyncFifo};
 use hermes_hdl::prelude::*;
 
 /// Answers of a frame.

@@ -1,6 +1,6 @@
 //! Frames that came, until they are judged and their payload is written.
 
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
 use crate::stream::KeepCount;
 use hermes_hdl::prelude::*;
 

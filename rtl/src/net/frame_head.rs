@@ -28,14 +28,3 @@ pub struct FrameHead {
     /// Bytes of the payload, at most 4,096.
     pub bytes: Bits<13>,
 }
-
-/// Who we are: the same in all frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
-pub struct NetIdentity {
-    /// Our MAC.
-    pub mac: Bits<48>,
-    /// Our IPv4 address.
-    pub ip: Bits<32>,
-    /// Type of service of what we send.
-    pub type_of_service: Bits<8>,
-}

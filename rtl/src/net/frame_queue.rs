@@ -1,7 +1,7 @@
 //! The frames that are to be sent.
 
 use super::FrameHead;
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
 use hermes_hdl::prelude::*;
 
 /// Headers of two frames, in the order in which they are sent, so that the payload of one is read

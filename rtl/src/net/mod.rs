@@ -38,15 +38,18 @@ mod work;
 mod work_posts;
 mod work_table;
 
+pub use crate::types::{
+    check_entries, code, counter, NetIdentity, PostedCommand, MOST_ENTRIES, QUEUE_PAIRS, REGIONS,
+};
 pub use acknowledge::{nak, Acknowledge, AnswerMark};
 pub use answer_step::AnswerStep;
 pub use byte_rotate::ByteRotate;
-pub use command_check::{CommandCheck, PostedCommand};
-pub use counters::{counter, NetCounters};
+pub use command_check::CommandCheck;
+pub use counters::NetCounters;
 pub use frame_buffer::{FrameBuffer, StoredFrame};
 pub use frame_builder::FrameBuilder;
 pub use frame_check::{cause, CheckedFrame, FrameCheck};
-pub use frame_head::{FrameHead, NetIdentity};
+pub use frame_head::FrameHead;
 pub use frame_queue::FrameQueue;
 pub use frame_turns::FrameTurns;
 pub use header_bytes::HeaderBytes;
@@ -57,21 +60,21 @@ pub use packet_cut::{CommandPacket, PacketCut};
 pub use pair_counts::PairCounts;
 pub use payload_reader::{PayloadFault, PayloadReader, PayloadSource};
 pub use payload_writer::{PayloadPlace, PayloadWriter};
-pub use queue_pairs::{state, word, QueuePairs, ReceivePair, SendPair, QUEUE_PAIRS};
+pub use queue_pairs::{state, word, QueuePairs, ReceivePair, SendPair};
 pub use receiver::Receiver;
 pub use region_check::RegionCheck;
-pub use region_table::{region_word, right, Region, RegionTable, REGIONS};
+pub use region_table::{region_word, right, Region, RegionTable};
 pub use remote_atomics::{AtomicOperands, AtomicReply, RemoteAtomics};
 pub use request_check::{MessageRow, RequestCheck};
 pub use request_choice::RequestChoice;
-pub use requester::{code, Requester};
+pub use requester::Requester;
 pub use responder::{JobRow, ReadJob, Responder};
 pub use retry_timers::RetryTimers;
 pub use row_step::RowStep;
 pub use send_window::{SendWindow, WindowRow};
 pub use work::{operation, PeerAnswer, RequestRow, WorkEntry};
 pub use work_posts::WorkPosts;
-pub use work_table::{check_entries, WorkTable, MOST_ENTRIES};
+pub use work_table::WorkTable;
 
 #[cfg(test)]
 mod testing;

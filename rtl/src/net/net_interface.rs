@@ -1,6 +1,6 @@
 //! The network interface.
 
-use super::requester::code;
+use super::code;
 use super::{
     counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue, FrameTurns, NetCounters,
     PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, RemoteAtomics, Requester, Responder,

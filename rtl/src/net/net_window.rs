@@ -2,7 +2,8 @@
 
 use super::{check_entries, code};
 use crate::ports::{CommandStage, RegisterAccess, WindowPosts, WindowSelect};
-use crate::queues::{event, QueueEvent, StageBuffers};
+use crate::queues::StageBuffers;
+use crate::types::{event, QueueEvent};
 use hermes_hdl::prelude::*;
 
 /// Byte offsets in the window, which begins at 0xffff_c000.

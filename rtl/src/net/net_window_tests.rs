@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::memory::testing::random;
-use crate::queues::event;
 use crate::testing::{reset, settle, tick};
+use crate::types::event;
 use rand::Rng;
 
 /// What the window must show of a hart.

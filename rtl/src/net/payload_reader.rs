@@ -1,8 +1,8 @@
 //! Payloads from memory to the frames that are sent.
 
 use super::{ByteRotate, PairCounts};
-use crate::control::SyncFifo;
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
+use crate::blocks::SyncFifo;
 use crate::ports::LineRead;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

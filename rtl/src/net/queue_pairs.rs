@@ -4,9 +4,6 @@ use super::RequestRow;
 use crate::host::registers::network::TableAccess;
 use hermes_hdl::prelude::*;
 
-/// Queue pairs that there are.
-pub const QUEUE_PAIRS: usize = 16;
-
 /// Words of a row of the table.
 pub mod word {
     /// Bits 3:0: its state, as in [`state`](super::state), which is not written. Bits 15:12: its
@@ -375,6 +372,7 @@ mod tests {
     use super::*;
     use crate::memory::testing::random;
     use crate::testing::{reset, settle, tick};
+    use crate::types::QUEUE_PAIRS;
     use rand::Rng;
 
     /// Rows as a model: words, and their states.

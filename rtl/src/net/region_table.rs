@@ -3,9 +3,6 @@
 use crate::host::registers::network::TableAccess;
 use hermes_hdl::prelude::*;
 
-/// Regions that there are.
-pub const REGIONS: usize = 16;
-
 /// Words of a row of the table of regions.
 pub mod region_word {
     /// Bit 0: it is valid; bits 7:4: its domain; bits 12:8: its [`right`](super::right)s.
@@ -147,6 +144,7 @@ mod tests {
     use super::*;
     use crate::memory::testing::random;
     use crate::testing::{reset, settle, tick};
+    use crate::types::REGIONS;
     use rand::Rng;
 
     /// Rows as a model, for all three that look.

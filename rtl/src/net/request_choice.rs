@@ -1,6 +1,6 @@
 //! What the sender does next.
 
-use crate::control::{PriorityEncoder, RoundRobin};
+use crate::blocks::{PriorityEncoder, RoundRobin};
 use hermes_hdl::prelude::*;
 
 /// What [`Requester`](super::Requester) does with a queue pair.

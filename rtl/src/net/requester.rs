@@ -2,27 +2,11 @@
 
 use super::request_choice::kind;
 use super::{
-    AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
-    PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep, SendPair,
-    SendWindow, WorkTable,
+    code, AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource,
+    PeerAnswer, PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep,
+    SendPair, SendWindow, WorkTable,
 };
 use hermes_hdl::prelude::*;
-
-/// Codes of commands that are complete (compnet.md 2.2; docs/network.md).
-pub mod code {
-    /// It is done: its bytes are visible at the peer.
-    pub const DONE: u64 = 0x01;
-    /// There is no such operation.
-    pub const OPERATION: u64 = 0x80;
-    /// It timed out too often.
-    pub const RETRIES: u64 = 0x86;
-    /// The peer refused it.
-    pub const REMOTE: u64 = 0x87;
-    /// Its queue pair is not up, or was left by an error.
-    pub const DOWN: u64 = 0x88;
-    /// Its bytes could not be read, or their region is gone.
-    pub const LOCAL: u64 = 0x89;
-}
 
 /// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand
 /// Architecture Specification, volume 1, 9.7).

@@ -1,7 +1,7 @@
 //! What answers READs and atomic operations.
 
 use super::{nak, AnswerMark, FrameHead, PayloadFault, PayloadSource, Region, RegionCheck, SendPair};
-use crate::control::RoundRobin;
+use crate::blocks::RoundRobin;
 use hermes_hdl::prelude::*;
 
 /// A READ of a peer, or an atomic operation.

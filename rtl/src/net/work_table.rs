@@ -1,11 +1,8 @@
 //! The commands that are under way.
 
-use super::WorkEntry;
+use super::{check_entries, WorkEntry};
 use hermes_hdl::prelude::*;
 use hermes_hdl::prim::{RamSized, RamSizedAsync};
-
-/// Commands of an owner that may be under way at most, whatever the configuration.
-pub const MOST_ENTRIES: usize = 8;
 
 /// `entries` places for commands of each owner (1, 2, 4 or 8), a list for each queue pair by links,
 /// and the first packet sequence number of each. A place is its owner's number x `entries` and a
@@ -94,15 +91,6 @@ pub struct WorkTable {
     /// Bits of three that a number below `entries` does not have.
     #[init((3 - entries.ilog2()).into())]
     _unused_bits: u64,
-}
-
-/// Sees that an owner of `unit` can have so many commands under way.
-///
-/// # Panics
-/// If `entries` is not 1, 2, 4 or 8.
-pub fn check_entries(unit: &str, entries: usize) {
-    let possible = entries.is_power_of_two() && entries <= MOST_ENTRIES;
-    assert!(possible, "{unit}: {entries} commands of an owner, expected 1, 2, 4 or 8");
 }
 
 impl WorkTable {

@@ -1,6 +1,5 @@
 //! Ports of a bank of the L2.
 
-use crate::host::registers::memory::MemoryControl;
 use crate::types::{LineAddress, WarpSlot};
 use hermes_hdl::prelude::*;
 
@@ -99,22 +98,6 @@ pub struct ReservationEnd {
     pub left: Signal<Out, Bit>,
     /// Its warp slot; of the command processor, its hart.
     pub slot: Signal<Out, WarpSlot>,
-}
-
-/// Host registers to the memory system: maintenance of the L2.
-#[derive(Ports)]
-#[part_of(MemoryControl)]
-pub struct L2Maintenance {
-    /// Writes back all changed lines (high for one cycle).
-    pub l2_clean: Signal<In, Bit>,
-    /// Writes back all changed lines and invalidates all lines (high for one cycle).
-    pub l2_invalidate: Signal<In, Bit>,
-    /// Either is in progress.
-    pub l2_busy: Signal<Out, Bit>,
-    /// Lines read from memory, modulo 2^32.
-    pub lines_read: Signal<Out, Bits<32>>,
-    /// Lines written to memory, wholly or in part, modulo 2^32.
-    pub lines_written: Signal<Out, Bits<32>>,
 }
 
 /// The answer of a read, as a bank gives it.

@@ -1,6 +1,6 @@
 //! Between the command queues and the buffers of commands that the harts take.
 
-use crate::queues::{QueueEvent, StagedCommand};
+use crate::types::{QueueEvent, StagedCommand};
 use hermes_hdl::prelude::*;
 
 /// How [`CommandQueues`](crate::queues::CommandQueues) fills staging buffers, and learns what

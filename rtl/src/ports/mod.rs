@@ -10,7 +10,6 @@ mod command_stage;
 mod events;
 mod fault;
 mod functions;
-mod kernel;
 mod line;
 mod line_lock;
 mod look;
@@ -34,11 +33,10 @@ mod window_select;
 mod write_tap;
 mod written_line;
 
-pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
 pub use bank::{
     BankFetch, BankFill, BankRequest, BankResponse, BankStore, BankStored, BankWritten, HeldOperation,
-    L2Maintenance, MissedRead, ObservedWrite, PlaceState, ReservationEnd, ReservationEvent,
+    MissedRead, ObservedWrite, PlaceState, ReservationEnd, ReservationEvent,
 };
 pub use command_stage::CommandStage;
 pub use events::{
@@ -50,10 +48,6 @@ pub use functions::{
     FinishedLanes, FunctionContext, FunctionCore, FunctionEvents, FunctionGuards, HopTrace, PacketBounds,
     RowClear, TakenFault, WaitingWarps, WrittenContext,
 };
-pub use kernel::{
-    FormerControl, IssueControl, KernelSetup, PacketRing, ReadWindows, RingPlaces, SlotControl, StackPlaces,
-    ThreadPlaces, VerdictPlaces,
-};
 pub use line::{AcceptedWrite, AtomicAnswer, LineRead, LineResponse, LineWrite, LineWritten};
 pub use line_lock::{LineLock, LockedRings};
 pub use look::Look;
@@ -64,9 +58,7 @@ pub use memory::{
 pub use memory_axi::MemoryAxi;
 pub use memory_byte::MemoryByte;
 pub use monitor::WatchedRange;
-pub use packet_ports::{
-    BuiltLine, EgressCounters, FrameLine, IngressCounters, TaggedWrite, Verdict, WindowLine,
-};
+pub use packet_ports::{BuiltLine, FrameLine, TaggedWrite, Verdict, WindowLine};
 pub use pipeline::{
     AccessQuery, Arithmetic, ArithmeticRegisters, AtomicInFlight, CheckedValues, ControlRegisters, Controls,
     Counted, DecodedArithmetic, DecodedControls, DivideStart, FetchAddress, FetchAddressRegisters,
@@ -83,8 +75,8 @@ pub use spawn::{JobArguments, JobStart, LaneTrapControl, SpawnedFinish, SpawnedW
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
 pub use warp::{
-    CommitEntry, FormedBy, FormedTrace, FormedWarp, SlotStart, StartingWarp, TaskCount, WarpEvent,
-    WarpFinish, WarpStart, WarpTrace,
+    CommitEntry, FormedBy, FormedTrace, FormedWarp, SlotStart, StartingWarp, WarpEvent, WarpFinish,
+    WarpStart, WarpTrace,
 };
 pub use window_posts::WindowPosts;
 pub use window_select::WindowSelect;

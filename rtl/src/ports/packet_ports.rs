@@ -1,7 +1,6 @@
 //! Between the units of the packet ports.
 
 use super::{LineWrite, LineWritten};
-use crate::host::registers::packet_ports::PortCounters;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -81,34 +80,4 @@ pub struct TaggedWrite {
     pub tag: Signal<Out, Bits<6>>,
     /// Its answer.
     pub written: LineWritten,
-}
-
-/// What entered, since reset, modulo 2^32.
-#[derive(Ports)]
-#[part_of(PortCounters)]
-pub struct IngressCounters {
-    /// Frames that took a slot.
-    pub frames_in: Signal<Out, Bits<32>>,
-    /// Bytes of these frames in their slots.
-    pub bytes_in: Signal<Out, Bits<32>>,
-    /// Malformed frames.
-    pub dropped_in: Signal<Out, Bits<32>>,
-    /// Frames cut to what a slot holds.
-    pub cut_in: Signal<Out, Bits<32>>,
-}
-
-/// What left, since reset, modulo 2^32.
-#[derive(Ports)]
-#[part_of(PortCounters)]
-pub struct EgressCounters {
-    /// Frames sent.
-    pub frames_out: Signal<Out, Bits<32>>,
-    /// Bytes of these frames.
-    pub bytes_out: Signal<Out, Bits<32>>,
-    /// Packets whose verdict was not a port.
-    pub not_sent: Signal<Out, Bits<32>>,
-    /// Packets with a length of 0 or above what a slot holds.
-    pub length_errors: Signal<Out, Bits<32>>,
-    /// Lines that could not be read.
-    pub read_errors: Signal<Out, Bits<32>>,
 }

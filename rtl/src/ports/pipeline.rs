@@ -1,6 +1,6 @@
 //! Between the stages of a core: what moves from stage to stage.
 
-use crate::core::{AluControl, BSource, OperandSource};
+use crate::types::{AluControl, BSource, OperandSource};
 use crate::types::{CallDepth, FaultCause, LaneMask, PacketIndex, PathKey, Pc, RegisterIndex, WarpSlot};
 use hermes_hdl::prelude::*;
 

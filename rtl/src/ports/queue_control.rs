@@ -1,7 +1,7 @@
 //! Between the registers of the network interface and the command queues.
 
-use crate::queues::QueueRow;
 use crate::types::LineAddress;
+use crate::types::QueueRow;
 use hermes_hdl::prelude::*;
 
 /// How queues are switched on and off, and shown. A switch is not held until it is done: it waits

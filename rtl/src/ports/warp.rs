@@ -129,16 +129,3 @@ pub struct CommitEntry {
     /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
 }
-
-/// A number of packets that became ready, on its way to the task FIFO.
-#[derive(Ports)]
-#[part_of(crate::host::registers::tasks::TaskOffer)]
-#[held]
-pub struct TaskCount {
-    /// A count is offered; it stays until it is taken.
-    pub valid: Signal<In, Bit>,
-    /// It is taken at this edge.
-    pub ready: Signal<Out, Bit>,
-    /// The count.
-    pub count: Signal<In, Bits<32>>,
-}

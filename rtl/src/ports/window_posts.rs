@@ -1,6 +1,6 @@
 //! Between the network interface and the window of the command processor.
 
-use crate::net::PostedCommand;
+use crate::types::PostedCommand;
 use hermes_hdl::prelude::*;
 
 /// Commands that harts of the command processor post, and those that are complete. A command is not

@@ -1,7 +1,7 @@
 //! The command queues of all warps.
 
 use super::{event, CompletedCommand, LookList, QueueEvent, QueueRow, QueueStep, QueueWatch, MOST_QUEUES};
-use crate::control::ShortFifo;
+use crate::blocks::ShortFifo;
 use crate::ports::{CommandStage, QueueControl, WriteTap};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;

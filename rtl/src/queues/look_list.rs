@@ -1,7 +1,7 @@
 //! Queues that may have a command.
 
 use super::MOST_QUEUES;
-use crate::control::SyncFifo;
+use crate::blocks::SyncFifo;
 use hermes_hdl::prelude::*;
 
 /// The command queues that are to be looked at, each once, in the order in which they came.

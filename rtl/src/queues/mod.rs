@@ -6,17 +6,13 @@ mod command_queues;
 #[cfg(test)]
 mod command_queues_tests;
 mod look_list;
-mod queue_row;
 mod queue_step;
 mod queue_watch;
 mod stage_buffers;
 
+pub use crate::types::{event, CompletedCommand, QueueEvent, QueueRow, StagedCommand, MOST_QUEUES};
 pub use command_queues::CommandQueues;
 pub use look_list::LookList;
-pub use queue_row::{event, CompletedCommand, QueueEvent, QueueRow, StagedCommand};
 pub use queue_step::QueueStep;
 pub use queue_watch::QueueWatch;
 pub use stage_buffers::StageBuffers;
-
-/// Queues of an array at most.
-pub const MOST_QUEUES: usize = 256;

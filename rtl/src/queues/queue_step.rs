@@ -2,7 +2,7 @@
 
 use super::event;
 use super::{QueueEvent, QueueRow};
-use crate::net::{check_entries, code};
+use crate::types::{check_entries, code};
 use hermes_hdl::prelude::*;
 
 /// Codes of commands that end here.

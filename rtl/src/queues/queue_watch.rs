@@ -1,7 +1,7 @@
 //! Notices what is written into the rings.
 
 use super::MOST_QUEUES;
-use crate::control::RoundRobin;
+use crate::blocks::RoundRobin;
 use crate::l2::RingWindow;
 use crate::ports::WriteTap;
 use crate::types::LineAddress;

@@ -1,7 +1,7 @@
 //! Commands that wait for harts.
 
 use super::{event, QueueEvent, StagedCommand};
-use crate::control::ShortFifo;
+use crate::blocks::ShortFifo;
 use crate::ports::CommandStage;
 use hermes_hdl::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Tells software that a job has ended.
 
-use crate::control::RoundRobin;
+use crate::blocks::RoundRobin;
 use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 

@@ -1,7 +1,8 @@
 //! Committed packets from the packet ring to an AXI4-Stream.
 
 use super::{FrameSender, SlotReader, VerdictReader};
-use crate::ports::{EgressCounters, LineRead, PacketRing, StreamOut};
+use crate::host::{EgressCounters, PacketRing};
+use crate::ports::{LineRead, StreamOut};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 

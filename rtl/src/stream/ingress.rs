@@ -1,7 +1,8 @@
 //! Frames from an AXI4-Stream to the packet ring and the task FIFO.
 
 use super::{DropWhenFull, LineBuilder, RingPosition, WriteWindow};
-use crate::ports::{IngressCounters, LineWrite, RingPlaces, StreamIn, TaskCount};
+use crate::host::{IngressCounters, RingPlaces, TaskCount};
+use crate::ports::{LineWrite, StreamIn};
 use hermes_hdl::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.

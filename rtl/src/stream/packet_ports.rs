@@ -2,7 +2,8 @@
 
 use super::{Egress, Ingress, TaskMerge};
 use crate::host::registers::packet_ports::{PortControl, PortCounters, PortDrops};
-use crate::ports::{LineRead, LineWrite, PacketRing, StreamIn, StreamOut, TaskCount};
+use crate::host::{PacketRing, TaskCount};
+use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut};
 use hermes_hdl::prelude::*;
 
 /// Ingress and egress at one port of the memory system.

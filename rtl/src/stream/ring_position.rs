@@ -1,6 +1,6 @@
 //! The ring slot that a packet stands in.
 
-use crate::ports::RingPlaces;
+use crate::host::RingPlaces;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 

@@ -1,8 +1,9 @@
 //! The lines of the frames that are to be sent, in their order.
 
 use super::RingPosition;
-use crate::memory::QueuePointers;
-use crate::ports::{FrameLine, LineRead, RingPlaces, Verdict};
+use crate::blocks::QueuePointers;
+use crate::host::RingPlaces;
+use crate::ports::{FrameLine, LineRead, Verdict};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 

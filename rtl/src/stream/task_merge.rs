@@ -1,6 +1,6 @@
 //! Packet counts from the host and from ingress into one task FIFO.
 
-use crate::ports::TaskCount;
+use crate::host::TaskCount;
 use hermes_hdl::prelude::*;
 
 /// Passes the counts of two sources on, alternating when both wait.

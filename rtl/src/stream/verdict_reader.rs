@@ -1,7 +1,8 @@
 //! The verdicts of committed packets, in their order.
 
-use crate::memory::{QueuePointers, WordSelect};
-use crate::ports::{LineRead, Verdict, VerdictPlaces};
+use crate::blocks::{QueuePointers, WordSelect};
+use crate::host::VerdictPlaces;
+use crate::ports::{LineRead, Verdict};
 use hermes_hdl::prelude::*;
 
 /// Reads lines of the verdict array and hands out the words of committed packets, one after the

@@ -1,6 +1,6 @@
 //! Outstanding writes, and their completion in order.
 
-use crate::memory::QueuePointers;
+use crate::blocks::QueuePointers;
 use crate::ports::{TaggedWrite, WindowLine};
 use hermes_hdl::prelude::*;
 

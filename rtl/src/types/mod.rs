@@ -1,4 +1,17 @@
-//! Names of widths: what a number of so many bits means.
+//! Plain types and constants that several folders use, and names of widths: what a number of so
+//! many bits means.
+
+mod alu_control;
+mod network;
+mod operands;
+mod posted_command;
+mod queue_row;
+
+pub use alu_control::{AluControl, AluOperation};
+pub use network::{check_entries, code, counter, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
+pub use operands::{BSource, OperandSource};
+pub use posted_command::PostedCommand;
+pub use queue_row::{event, CompletedCommand, QueueEvent, QueueRow, StagedCommand, MOST_QUEUES};
 
 use hermes_hdl::prelude::Bits;
 

@@ -2,6 +2,9 @@
 
 use hermes_hdl::prelude::*;
 
+/// Queues of an array at most.
+pub const MOST_QUEUES: usize = 256;
+
 /// Kinds of [`QueueEvent`].
 pub mod event {
     /// Nothing but that it may have a command.
@@ -57,7 +60,7 @@ pub struct QueueEvent {
     pub buffer: Bits<4>,
     /// END, COMPLETE: context of the command.
     pub context: Bits<2>,
-    /// END, COMPLETE: how it ended, as in [`code`](crate::net::code).
+    /// END, COMPLETE: how it ended, as in [`code`](crate::types::code).
     pub code: Bits<8>,
     /// COMPLETE: HEAD when it was posted, modulo 2^16.
     pub index: Bits<16>,
@@ -91,7 +94,7 @@ pub struct CompletedCommand {
     pub queue: Bits<8>,
     /// Its context.
     pub context: Bits<2>,
-    /// How, as in [`code`](crate::net::code).
+    /// How, as in [`code`](crate::types::code).
     pub code: Bits<8>,
     /// HEAD when it was posted, modulo 2^16.
     pub index: Bits<16>,

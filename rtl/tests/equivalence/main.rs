@@ -17,6 +17,7 @@ mod inputs {
     /// Gives 64 random bits.
     pub type Random<'a> = &'a mut (dyn FnMut() -> u64 + 'a);
 
+    pub mod blocks;
     pub mod board;
     pub mod command;
     pub mod control;
@@ -80,6 +81,21 @@ macro_rules! compare {
 }
 
 units! {
+    blocks {
+        binary_encoder: BinaryEncoder::default();
+        fifo_of_records: SyncFifo::<hermes_rtl::control::FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
+        index_hash: IndexHash::new(5, 2), 500;
+        population_count: PopulationCount::<8>::default();
+        priority_encoder: PriorityEncoder::default(), 10_000, inputs::priority_encoder;
+        queue_pointers: QueuePointers::<5>::default(), 10_000, inputs::queue_pointers;
+        queue_pointers_unconstrained: QueuePointers::<3>::default();
+        queue_ram: QueueRam::<8, 3>::default();
+        round_robin: RoundRobin::default();
+        short_fifo: ShortFifo::<Bits<8>, 2>::default(), 1_000;
+        task_fifo: TaskFifo::<3, 4>::default(), 10_000, inputs::task_fifo;
+        word_select: WordSelect::default();
+    }
+
     board {
         board_link: BoardLink::new(inputs::IDENTITY), 20_000, inputs::board_link();
         board_link_with_all_parts: BoardLink::with(inputs::IDENTITY, inputs::LINK_PARTS), 20_000, inputs::board_link();
@@ -139,7 +155,6 @@ units! {
 
     control {
         adaptive_timeout: AdaptiveTimeout::new(3, 4), 20_000, inputs::adaptive_timeout();
-        binary_encoder: BinaryEncoder::default();
         core_slots: CoreSlots::new(true);
         core_slots_counted: CoreSlots::counted(true);
         delay_commit_queue: DelayCommitQueue::<2>::default(), 10_000, inputs::delay_commit_queue();
@@ -155,16 +170,11 @@ units! {
         dispatch_with_spawns: Dispatch::<6, 7>::new(spawned(2, 4, 32)), 10_000, inputs::dispatch();
         fault_collector: FaultCollector::new(3, true, false);
         fault_collector_with_functions: FaultCollector::new(3, false, true);
-        fifo_of_records: SyncFifo::<FaultRecord, 2, 3>::default(), 10_000, inputs::fifo_of_records;
         finish_arbiter: FinishArbiter::new(4, true);
         least_occupied: LeastOccupied::new(5);
         load_counters: LoadCounters::<3, 4>::new(3, true, true), 10_000, inputs::load_counters();
         load_counters_unconstrained: LoadCounters::<4, 5>::new(2, false, false);
         lookup_table: LookupTable::<6>::new(true);
-        priority_encoder: PriorityEncoder::default(), 10_000, inputs::priority_encoder;
-        round_robin: RoundRobin::default();
-        short_fifo: ShortFifo::<Bits<8>, 2>::default(), 1_000;
-        task_fifo: TaskFifo::<3, 4>::default(), 10_000, inputs::task_fifo;
         warp_former: WarpFormer::new(ControlOptions::of(1, 4, 8)), 10_000, inputs::warp_former;
         warp_former_counted: WarpFormer::new(ControlOptions { load_counters: true, ..ControlOptions::of(1, 4, 8) }), 10_000, inputs::warp_former;
         warp_former_unconstrained: WarpFormer::new(ControlOptions::of(1, 8, 8));
@@ -221,7 +231,6 @@ units! {
         oldest_first: OldestFirst::default();
         outstanding_operations: OutstandingOperations::default(), 8_000, inputs::outstanding_operations();
         path_selector: PathSelector::<4>::default();
-        population_count: PopulationCount::<8>::default();
         program_counters: ProgramCounters::default();
         read_stage: ReadStage::<4>::default();
         register_address: RegisterAddress::default();
@@ -382,7 +391,6 @@ units! {
         coalescer_of_one_lane: Coalescer::<1>::default(), 2_000;
         coalescer_unconstrained: Coalescer::<4>::default();
         data_cache: DataCache::new(2), 6_000, inputs::data_cache;
-        index_hash: IndexHash::new(5, 2), 500;
         instruction_cache: InstructionCache::new(8, 4), 5_000, inputs::instruction_cache;
         instruction_cache_of_one_way: InstructionCache::new(4, 1), 5_000, inputs::instruction_cache;
         instruction_cache_unconstrained: InstructionCache::new(4, 2);
@@ -392,9 +400,6 @@ units! {
         load_store_unit: LoadStoreUnit::<4>::new(CoreOptions::default()), 10_000, inputs::load_store_unit;
         load_store_unit_unconstrained: LoadStoreUnit::<4>::new(CoreOptions::default());
         load_value: LoadValue::default();
-        queue_pointers: QueuePointers::<5>::default(), 10_000, inputs::queue_pointers;
-        queue_pointers_unconstrained: QueuePointers::<3>::default();
-        queue_ram: QueueRam::<8, 3>::default();
         read_merge: ReadMerge::default(), 2_000;
         reorder_buffer: ReorderBuffer::default(), 3_000, inputs::reorder_buffer;
         scratchpad: Scratchpad::<4>::default(), 10_000, inputs::scratchpad;
@@ -408,7 +413,6 @@ units! {
         store_path: StorePath::<4>::new(CoreOptions::default()), 10_000, inputs::store_path;
         store_path_by_word: StorePath::<4>::new(by_word()), 10_000, inputs::store_path;
         store_path_unconstrained: StorePath::<4>::new(CoreOptions::default());
-        word_select: WordSelect::default();
     }
 
     net {

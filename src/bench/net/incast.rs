@@ -1,7 +1,7 @@
 //! Puts of one to seven nodes to one: how full the wire of that node is, and what is sent again.
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::counter;
+use hermes_rtl::types::counter;
 use hermes_testbench::cluster::{QueueMode, MOST_NODES};
 
 use super::super::figure::{Bound, Figure};

@@ -2,7 +2,7 @@
 //! carries; and those of kernels by their command queues.
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::counter;
+use hermes_rtl::types::counter;
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, WINDOW_REGION};
 use hermes_testbench::cosim::{get, put, CosimError, Latency, MemoryOptions, PostOptions};
 use verilator_sys::ModelLibrary;

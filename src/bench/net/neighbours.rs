@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 use hermes_rtl::config::Config;
-use hermes_rtl::net::counter;
+use hermes_rtl::types::counter;
 use hermes_testbench::cluster::{QueueMode, QueueReport};
 
 use super::super::figure::{Bound, Figure};

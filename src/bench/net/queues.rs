@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use hermes_rtl::config::Config;
-use hermes_rtl::net::counter;
+use hermes_rtl::types::counter;
 use hermes_testbench::cluster::{
     self, ClusterOptions, ClusterResult, OutsidePeer, QueueMode, QueueProgram, QueueReport,
 };

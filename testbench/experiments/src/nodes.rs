@@ -9,7 +9,7 @@ use std::fs;
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_rtl::net::counter;
+use hermes_rtl::types::counter;
 use hermes_testbench::cluster::{
     self, ClusterOptions, HartCounts, Jacobi, JacobiTimes, LineLock, LineLockMet, OutsideOptions, QueueMode,
     QueueProgram, Ring, ServiceCosts, ServiceCounts, ServiceDelays, ServiceOptions, MOST_NODES,

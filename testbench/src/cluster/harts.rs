@@ -1,6 +1,6 @@
 //! What the harts of a node did while a kernel ran.
 
-use hermes_rtl::net::counter;
+use hermes_rtl::types::counter;
 
 use crate::cosim::{CosimError, Device as _, Host, Simulation};
 use crate::firmware::{DebugError, Debugger};

@@ -7,7 +7,7 @@
 
 use anyhow::{ensure, Context as _};
 use hermes_rtl::config::Config;
-use hermes_rtl::net::{counter, MOST_ENTRIES};
+use hermes_rtl::types::{counter, MOST_ENTRIES};
 use verilator_sys::ModelLibrary;
 
 use super::queues::QUEUE_ENTRIES;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use hermes_rtl::net::{counter, state, word, QUEUE_PAIRS};
+use hermes_rtl::net::{state, word};
+use hermes_rtl::types::{counter, QUEUE_PAIRS};
 
 use crate::cosim::{CosimError, Device, Host};
 

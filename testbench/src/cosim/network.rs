@@ -373,7 +373,7 @@ impl<D: Device> Host<D> {
         Ok(u64::from(self.read("NET_VALUE_HIGH")?) << 32 | u64::from(low))
     }
 
-    /// A counter of the network interface, as [`counter`](hermes_rtl::net::counter) numbers them.
+    /// A counter of the network interface, as [`counter`](hermes_rtl::types::counter) numbers them.
     ///
     /// # Errors
     /// A register does not answer.

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-use hermes_rtl::net::{counter, MOST_ENTRIES};
+use hermes_rtl::types::{counter, MOST_ENTRIES};
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
 use hermes_testbench::cosim::{
     fetch_add, get, put, put_inline, CosimError, Device as _, Latency, MemoryOptions,

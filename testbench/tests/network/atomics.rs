@@ -1,6 +1,7 @@
 //! Atomic operations on 64 bits of the other node.
 
-use hermes_rtl::net::{code, counter, right, state};
+use hermes_rtl::net::{right, state};
+use hermes_rtl::types::{code, counter};
 use hermes_testbench::cosim::{compare_swap, fetch_add, get, put_inline, Device as _, QueuePair, Region};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};

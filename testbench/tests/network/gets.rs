@@ -1,6 +1,7 @@
 //! Gets: bytes of the other node, in memory or as a result.
 
-use hermes_rtl::net::{code, counter, right};
+use hermes_rtl::net::right;
+use hermes_rtl::types::{code, counter};
 use hermes_testbench::cosim::{get, get_inline, put, Device as _, Region};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};

@@ -8,7 +8,7 @@ mod cases;
 mod pairs;
 mod victim;
 
-use hermes_rtl::net::{code, counter};
+use hermes_rtl::types::{code, counter};
 
 use cases::Case;
 use victim::*;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::{code, counter, state, word};
+use hermes_rtl::net::{state, word};
+use hermes_rtl::types::{code, counter};
 use hermes_testbench::cosim::{
     put, put_inline, run, ArraySetup, Device as _, Host, MemoryOptions, Packet, RunOptions, SentFrame,
     Simulation,

@@ -1,6 +1,6 @@
 //! What harts that have nothing to serve do.
 
-use hermes_rtl::net::counter;
+use hermes_rtl::types::counter;
 use hermes_testbench::cluster::{self, Node, QueueArea, QueueMode, QueueService};
 use hermes_testbench::cosim::CosimError;
 use hermes_testbench::firmware::{build_firmware, Firmware};

@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::{code, right};
+use hermes_rtl::net::right;
+use hermes_rtl::types::code;
 use hermes_testbench::cluster::{self, address, Node, QueueArea, QueueMode, QueueProgram, QueueService};
 use hermes_testbench::cosim::{self, ArraySetup, CosimError, Device as _, QueuePair, Region, RunOptions};
 use hermes_testbench::firmware::Firmware;

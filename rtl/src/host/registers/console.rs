@@ -1,6 +1,6 @@
 //! The console of the command processor.
 
-use crate::control::SyncFifo;
+use crate::blocks::SyncFifo;
 use crate::ports::{RegisterAnswer, RegisterRequest};
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;

@@ -2,9 +2,9 @@
 
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
-use crate::net::{code, counter, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
 use crate::ports::{LineLock, QueueControl, RegisterAnswer, RegisterRequest};
 use crate::types::LineAddress;
+use crate::types::{code, counter, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;
 
@@ -82,7 +82,7 @@ pub struct NetControl {
     pub result: Signal<Out, Bits<64>>,
     /// The command queues.
     pub queues: QueueControl,
-    /// The counter that is shown, as in [`counter`](crate::net::counter).
+    /// The counter that is shown, as in [`counter`](crate::types::counter).
     pub counter_select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.
     pub counter: Signal<Out, Bits<32>>,

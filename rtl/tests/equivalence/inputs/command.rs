@@ -4,7 +4,7 @@
 use super::Random;
 use hermes_hdl::prelude::Bits;
 use hermes_rtl::command::*;
-use hermes_rtl::core::{AluControl, OperandSource};
+use hermes_rtl::types::{AluControl, OperandSource};
 use num_bigint::BigUint;
 
 const SOURCES: [OperandSource; 5] = [

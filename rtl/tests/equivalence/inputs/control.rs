@@ -4,7 +4,7 @@ use super::Random;
 use hermes_rtl::control::*;
 
 /// A number below `limit` from 64 random bits.
-fn below(random: Random, limit: u64) -> u64 {
+pub fn below(random: Random, limit: u64) -> u64 {
     random() % limit
 }
 
@@ -29,25 +29,6 @@ pub fn adaptive_timeout() -> impl FnMut(&mut AdaptiveTimeout, Random, u64) {
             warps = 0;
         }
     }
-}
-
-/// As many requests are high as there are sets with many and with few bits.
-pub fn priority_encoder(unit: &mut PriorityEncoder, random: Random, _: u64) {
-    let dropped = below(random, 33);
-    unit.request.next = ((random() << dropped) & 0xffff_ffff).into();
-}
-
-/// The harness does not know structures.
-pub fn fifo_of_records(unit: &mut SyncFifo<FaultRecord, 2, 3>, random: Random, _: u64) {
-    unit.push_data.next = FaultRecord {
-        cause: below(random, 32).into(),
-        core: below(random, 32).into(),
-        slot: below(random, 32).into(),
-        threads: below(random, 64).into(),
-        pc: below(random, 1 << 32).into(),
-        address: below(random, 1 << 32).into(),
-        packet: below(random, 1 << 32).into(),
-    };
 }
 
 pub fn warp_former(unit: &mut WarpFormer, random: Random, cycle: u64) {
@@ -260,8 +241,4 @@ pub fn load_counters() -> impl FnMut(&mut LoadCounters<3, 4>, Random, u64) {
         unit.ring.next = below(random, 1 << (cycle % 600 / 19)).into();
         unit.core_select.next = below(random, 4).into();
     }
-}
-
-pub fn task_fifo(unit: &mut TaskFifo<3, 4>, random: Random, _: u64) {
-    unit.push_data.next = (random() & 0xffff_ffff).into();
 }

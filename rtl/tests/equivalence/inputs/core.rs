@@ -7,7 +7,7 @@ use super::Random;
 use hermes_hdl::prelude::bits;
 use hermes_rtl::config::{LOCAL_WINDOW_ADDRESS, SCRATCHPAD_ADDRESS};
 use hermes_rtl::core::*;
-use hermes_rtl::ports::ReadWindows;
+use hermes_rtl::host::ReadWindows;
 
 /// Inputs of an enum type are set by the tests: the harness knows bits only.
 const OPERATIONS: [AluOperation; 22] = [

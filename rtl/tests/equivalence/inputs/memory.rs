@@ -9,13 +9,6 @@ fn near(random: u64) -> Bits<32> {
     bits((random & 0x3f) | ((random >> 8 & 3) << 20))
 }
 
-pub fn queue_pointers(unit: &mut QueuePointers<5>, random: Random, cycle: u64) {
-    // Long enough in one direction to run full and empty.
-    let fills = cycle / 100 % 2 == 0;
-    unit.push.next = random() % 4 < if fills { 3 } else { 1 };
-    unit.pop.next = random() % 4 < if fills { 1 } else { 3 };
-}
-
 pub fn coalescer(unit: &mut Coalescer<4>, random: Random, _: u64) {
     for address in &mut unit.request.address {
         address.next = near(random());

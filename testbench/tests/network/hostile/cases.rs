@@ -2,7 +2,8 @@
 //! and expects number 3; its own packets 0 (put), 1 (get) and 2 (atomic operation) wait for
 //! answers.
 
-use hermes_rtl::net::{cause, counter};
+use hermes_rtl::net::cause;
+use hermes_rtl::types::counter;
 use hermes_testbench::cosim::Region;
 use hermes_testbench::golden::roce::{opcode::*, seal, Extended, RoceFrame};
 

@@ -1,6 +1,7 @@
 //! The array that hostile frames come to, and the peers that the test plays.
 
-use hermes_rtl::net::{counter, right, state};
+use hermes_rtl::net::{right, state};
+use hermes_rtl::types::counter;
 use hermes_testbench::cosim::{
     fetch_add, get, put_inline, Device as _, Host, Latency, MemoryOptions, NetAddress, PostOptions,
     QueuePair, Region, SentFrame, Simulation,
