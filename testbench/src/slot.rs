@@ -1,8 +1,9 @@
 //! The packet slot in shared memory: a descriptor of 16 bytes, 2 bytes of padding, the Ethernet
 //! frame. The padding puts the IPv4 header at a multiple of 4.
 
-use crate::cosim::LINE;
-use crate::traffic::Frame;
+use hermes_rtl::config::LINE_BYTES;
+
+use crate::frame::Frame;
 use crate::words::number_of;
 
 /// Offset of the Ethernet frame in its slot, in bytes.
@@ -50,7 +51,7 @@ impl SlotPacket {
 
     /// Lines of 64 bytes that descriptor and frame take.
     pub fn lines(&self) -> u64 {
-        (FRAME_OFFSET + self.frame.len()).div_ceil(LINE) as u64
+        (FRAME_OFFSET + self.frame.len()).div_ceil(LINE_BYTES) as u64
     }
 
     /// Length of the frame on the wire in bytes, without FCS: the link layer's packet length.

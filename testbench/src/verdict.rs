@@ -169,27 +169,4 @@ mod tests {
             assert_eq!(Verdict(word).to_string(), name);
         }
     }
-
-    /// The numbers of the kernels' include files are those of [`Reason`].
-    #[test]
-    fn include_files_agree() {
-        let number = |text: &str, name: &str| -> u32 {
-            let mut definitions = text.lines().filter(|l| l.starts_with(".equ") || l.starts_with("#define"));
-            let line = definitions.find(|l| l.split([' ', ',']).any(|w| w == name)).unwrap();
-            let value = line.split(name).nth(1).unwrap().trim_start_matches([' ', ',']);
-            let value = value.split([' ', 'u']).next().unwrap();
-            value
-                .strip_prefix("0x")
-                .map_or_else(|| value.parse(), |hex| u32::from_str_radix(hex, 16))
-                .unwrap()
-        };
-        for text in [crate::kernel::PACKET_INC, crate::kernel::HERMES_H] {
-            assert_eq!(number(text, "VERDICT_DROP"), DROP);
-            assert_eq!(number(text, "VERDICT_FORWARD"), Verdict::forward(0).0);
-            assert_eq!(number(text, "DROP_RULE"), DROP_RULE);
-            for (reason, name, _) in Reason::ALL {
-                assert_eq!(number(text, name), reason as u32, "{name}");
-            }
-        }
-    }
 }

@@ -2,7 +2,7 @@
 //! bytes of each as a power of two, ring slots - 1.
 
 use super::{kernel_source, App, AppEntry, Input, Placement};
-use crate::cosim::EgressLists;
+use crate::egress::EgressLists;
 use crate::golden::{self, Golden};
 use crate::slot::SlotPacket;
 

@@ -12,18 +12,11 @@ mod ipsec;
 mod patterns;
 mod route_lookup;
 mod router;
-#[cfg(test)]
-mod tests;
-mod through_host;
-mod through_ports;
-
-pub use through_host::check_host;
-pub use through_ports::{check_ports, check_ports_against, NOT_SENT};
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::cosim::EgressLists;
+use crate::egress::EgressLists;
 use crate::golden::{Difference, Golden};
 use crate::kernel::{build_source_with, BuildError, BuildOptions, Kernel, RegisterClass};
 use crate::slot::SlotPacket;
@@ -84,7 +77,8 @@ use kernel_source;
 
 /// The text of the built-in source called `name`, without its folder: a kernel of an app, what
 /// kernels include, the library.
-pub(crate) fn built_in_source(name: &str) -> Option<&'static str> {
+#[must_use]
+pub fn built_in_source(name: &str) -> Option<&'static str> {
     let mut sources = APPS.iter().flat_map(|entry| [entry.source].into_iter().chain(entry.aes_source));
     let kernel = sources.find(|source| source.path.rsplit('/').next() == Some(name));
     kernel.map(|source| source.text).or_else(|| crate::kernel::built_in(name))
@@ -276,6 +270,18 @@ impl AppEntry {
     /// [`AppError::Unknown`].
     pub fn find(name: &str) -> Result<&'static Self, AppError> {
         APPS.iter().find(|app| app.name == name).ok_or_else(|| AppError::Unknown(name.to_string()))
+    }
+
+    /// Registers that its kernel uses.
+    #[must_use]
+    pub const fn registers(&self) -> RegisterClass {
+        self.source.registers
+    }
+
+    /// Whether another kernel takes the place of its own where the cores have the AES instructions.
+    #[must_use]
+    pub const fn has_aes_kernel(&self) -> bool {
+        self.aes_source.is_some()
     }
 
     /// Reads the inputs and compiles the tables.

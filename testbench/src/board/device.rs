@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use hermes_rtl::board::TRACE_ADDRESS;
 use hermes_rtl::host::registers::offset;
 
-use super::error::BoardError;
 use super::link::{Link, LinkOptions, LinkStatistics, Operation, Request, Status, MOST_BYTES};
 use super::trace::TraceBytes;
-use crate::cosim::{register_name, CosimError, Device};
+use crate::cosim::{register_name, BoardError, CosimError, Device};
+use crate::iss::AddressError;
 
 /// First bytes of the answer to IDENTIFY.
 const MAGIC: [u8; 4] = hermes_rtl::board::MAGIC.to_le_bytes();
@@ -214,7 +214,7 @@ impl<P: Read + Write> Board<P> {
         if u64::from(address) + length as u64 <= size {
             return Ok(());
         }
-        Err(CosimError::Address { what, address, length, size })
+        Err(AddressError { what, address, length, size }.into())
     }
 }
 

@@ -9,8 +9,8 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
-use super::error::LinkError;
 use super::hdlc::{self, Decoder, Event};
+use crate::cosim::LinkError;
 
 /// Most bytes of memory that a request reads or writes.
 pub const MOST_BYTES: usize = hermes_rtl::board::MOST_COUNT as usize;

@@ -11,7 +11,6 @@
 //! | `simulation` | the top of a board under simulation, bit by bit at its serial pins |
 
 mod device;
-mod error;
 #[cfg(test)]
 mod fake;
 pub mod hdlc;
@@ -25,8 +24,8 @@ mod simulation;
 mod tests;
 pub mod trace;
 
+pub use crate::cosim::{BoardError, LinkError};
 pub use device::{Board, Identity};
-pub use error::{BoardError, LinkError};
 pub use link::{Link, LinkOptions, LinkStatistics, Operation, Request, Status, MOST_BYTES};
 pub use port::{open, Port, PortError};
 pub use session::{run, SessionOptions, SessionResult};

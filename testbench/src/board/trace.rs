@@ -1,16 +1,11 @@
 //! The trace buffer of an array: what it is to record, and the entries that are read back.
 
-use std::io::{self, Write};
-
 use hermes_rtl::config::Config;
 use hermes_rtl::trace::{group, kind, plane_offset, register, CORE_PLANES, HEAD_PLANES};
 
-use super::error::BoardError;
-use crate::cosim::{CosimError, Event, PacketRange, WarpSlot};
-use crate::iss::{Class, Instruction, Isa};
+use crate::cosim::{BoardError, CosimError, Event, PacketRange, WarpSlot};
+use crate::iss::{Class, Instruction, Isa, LateWrite, Retired, TraceCycle};
 use crate::kernel::Kernel;
-use crate::lockstep::{LateWrite, Retired, TraceCycle};
-use crate::timeline::{Levels, Recorder};
 
 /// The bytes of a trace buffer, by their offsets in it (see [`hermes_rtl::trace::TraceBuffer`]).
 pub trait TraceBytes {
@@ -239,17 +234,6 @@ impl TraceRecord {
         self
     }
 
-    /// Tells a recorder what happened.
-    ///
-    /// # Errors
-    /// Those of its outputs.
-    pub fn tell<W: Write>(&self, recorder: &mut Recorder<W>) -> io::Result<()> {
-        self.entries.iter().try_for_each(|entry| {
-            let events: Vec<_> = entry.events.iter().map(|event| (entry.cycle, *event)).collect();
-            recorder.cycle(entry.cycle, &entry.trace, &events, Levels::default())
-        })
-    }
-
     /// The instruction that each warp slot retired last, in the order of cores and slots.
     #[must_use]
     pub fn last_instructions(&self) -> Vec<(WarpSlot, u32)> {
@@ -260,7 +244,3 @@ impl TraceRecord {
         last.into_iter().map(|((core, slot), pc)| (WarpSlot { core, slot }, pc)).collect()
     }
 }
-
-#[cfg(test)]
-#[path = "trace_tests.rs"]
-mod tests;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_spanned::Spanned;
 
-use super::edges::{Edges, Next};
+use super::edges::{edge_mut, Edges, Next};
 use super::manifest::END;
 use super::text::{one_of, ChainError, Problem, Text};
 
@@ -79,7 +79,7 @@ impl Graph {
                 Next::ByVerdict(by_verdict) => {
                     for (key, name) in by_verdict {
                         let field = format!("next.{key}");
-                        match edges.edge_mut(key) {
+                        match edge_mut(edges, key) {
                             Ok(edge) => {
                                 let to = add(edge, Place::Part(name), &field, name.get_ref());
                                 of_function.push(Named { at: Place::Part(name), field, to });

@@ -15,11 +15,11 @@ use super::simulated::Stop;
 use super::start::Started;
 use super::turns::Turns;
 use super::visits::{FunctionTimes, VisitLog};
-use crate::apps::check_ports;
 use crate::cosim::{
     self, ArrayInfo, ArraySetup, Attention, Function as Context, FunctionCounts, Host, Latency,
     MemoryOptions, Packet, Progress, RunOptions, RunResult, Simulation, StreamOptions,
 };
+use crate::outcome::check_ports;
 use crate::slot::{wrong_lengths, SlotPacket};
 
 /// How the functions of a chain share the cores.

@@ -2,8 +2,7 @@
 
 use hermes_rtl::net::counter;
 
-use crate::cosim::{CosimError, Device as _, Host, Simulation};
-use crate::firmware::{DebugError, Debugger};
+use crate::cosim::{CosimError, DebugError, Debugger, Device as _, Host, Simulation};
 
 /// CSR minstret: instructions that a hart retired, their low 32 bits.
 const MINSTRET: u32 = 0xb02;

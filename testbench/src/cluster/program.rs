@@ -8,10 +8,9 @@ use super::serve::{CommandList, Served};
 use super::service::ServiceCounts;
 use super::status::NetStatus;
 use crate::cosim::{
-    self, ArraySetup, CosimError, FaultRecord, Host, KernelImage, MemoryMap, Packet, RunOptions, RunResult,
-    Simulation,
+    self, ArraySetup, BusErrors, CosimError, FaultRecord, Host, KernelImage, MemoryMap, Packet, RunOptions,
+    RunResult, Simulation,
 };
-use crate::metrics::BusErrors;
 use crate::verdict::Verdict;
 
 /// A kernel that leaves commands in a list in memory, and what it needs.

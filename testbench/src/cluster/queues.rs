@@ -12,10 +12,10 @@ use super::serve::Served;
 use super::service::ServiceCounts;
 use super::status::NetStatus;
 use crate::cosim::{
-    self, option, ArraySetup, CosimError, Device, Host, KernelImage, Packet, QueueAreas, RunOptions,
-    MESSAGE_WORDS,
+    self, option, ArraySetup, CosimError, Device, FirmwareLink, Host, KernelImage, Packet, QueueAreas,
+    RunOptions, MESSAGE_WORDS,
 };
-use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
+use crate::firmware::{Firmware, FirmwareEnd};
 
 /// Entries of a ring.
 pub const QUEUE_ENTRIES: u32 = 64;

@@ -8,10 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
 
 use super::checker::{CommandChecker, Seen};
-use super::machine::Abilities;
 use super::ports::CommandPorts;
-use crate::cosim::{CosimError, Device, Host, MemoryImage, MemoryOptions, Simulation};
-use crate::firmware::{DebugError, Debugger};
+use crate::cosim::{CosimError, DebugError, Debugger, Device, Host, MemoryImage, MemoryOptions, Simulation};
+use crate::harts::machine::Abilities;
 use crate::iss::Fault;
 use crate::kernel::Executable;
 

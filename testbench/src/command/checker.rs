@@ -1,10 +1,9 @@
 //! The reference of the harts, in lock-step with what the array retires.
 
-use super::machine::{
+use crate::harts::machine::{
     Abilities, Difference, MachineHart, Registers, Shared, State, Taken, Timer, INTERRUPTS, REGISTERS_BASE,
 };
-use crate::cosim::MemoryImage;
-use crate::iss::{disassemble, Fault, Isa};
+use crate::iss::{disassemble, Fault, Isa, MemoryImage};
 
 /// An instruction in the trace of the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! What can go wrong while the array is simulated, or works on a board.
 
+use super::board_error::BoardError;
 use super::fault_record::FaultRecord;
 use super::ports::PortError;
-use crate::board::BoardError;
+use crate::egress::EgressError;
+use crate::iss::AddressError;
 
 /// An error of the co-simulation.
 #[derive(Debug, thiserror::Error)]
@@ -52,17 +54,8 @@ pub enum CosimError {
         expected: u32,
     },
     /// An address outside the shared memory.
-    #[error("{what}: {length} bytes at {address:#010x} are outside the shared memory of {size:#x} bytes")]
-    Address {
-        /// What was to be read or written.
-        what: &'static str,
-        /// First byte.
-        address: u32,
-        /// Number of bytes.
-        length: usize,
-        /// Size of the memory in bytes.
-        size: u64,
-    },
+    #[error(transparent)]
+    Address(#[from] AddressError),
     /// The shared memory has no room.
     #[error("no room for {what} of {bytes} bytes in the shared memory")]
     OutOfMemory {
@@ -131,13 +124,8 @@ pub enum CosimError {
     #[error("the array has no network interface (s_axis_net, m_axis_net)")]
     NoNetwork,
     /// A kernel left an egress list that cannot be.
-    #[error("egress list of ring slot {slot}: {what}")]
-    Egress {
-        /// The ring slot.
-        slot: u32,
-        /// What is wrong with it.
-        what: String,
-    },
+    #[error(transparent)]
+    Egress(#[from] EgressError),
     /// The array reported warps in a way that cannot be: an error of the design.
     #[error("cycle {cycle}: {message}")]
     Order {

@@ -37,9 +37,11 @@ pub(crate) fn fault_registers(spawner: bool) -> &'static [&'static str] {
 }
 
 impl FaultRecord {
-    /// A record by what [`fault_registers`] read, of which those that were not read are 0, of an
-    /// array with so many network functions.
-    pub(crate) fn from_words(words: &[u32], functions: u32) -> Self {
+    /// A record by its registers, FAULT_INFO, FAULT_PC, FAULT_ADDRESS, FAULT_PACKET and FAULT_JOB,
+    /// of which those that were not read are 0 or left out, of an array with so many network
+    /// functions.
+    #[must_use]
+    pub fn from_words(words: &[u32], functions: u32) -> Self {
         let [info, pc, address, packet, job] =
             std::array::from_fn(|word| words.get(word).copied().unwrap_or(0));
         let field = |low: u32, bits: u32| (info >> low & ((1 << bits) - 1)) as u8;

@@ -2,9 +2,9 @@
 //! their packets go.
 
 use super::device::Device;
+use super::edges::Edges;
 use super::error::CosimError;
 use super::host::{option, Host};
-use crate::chain::Edges;
 use crate::iss::Window;
 
 /// What the hardware keeps a network function to.
@@ -116,13 +116,14 @@ const ENTRY_SHIFT: u32 = 16;
 const MOST_IN_FLIGHT: u32 = 1 << 10;
 
 /// A register and what is written to it.
-pub(crate) type RegisterWord = (&'static str, u32);
+pub type RegisterWord = (&'static str, u32);
 
 /// CORE_NF registers.
 const CORE_REGISTERS: [&str; 4] = ["CORE_NF_0", "CORE_NF_1", "CORE_NF_2", "CORE_NF_3"];
 
 /// The writes that make `context` that of function number `function`.
-pub(crate) fn context_words(function: u32, context: &Function) -> Vec<RegisterWord> {
+#[must_use]
+pub fn context_words(function: u32, context: &Function) -> Vec<RegisterWord> {
     let flags = if function > 0 { context.guards.flags() } else { 0 };
     let values = [
         context.entry,
@@ -146,23 +147,27 @@ pub(crate) fn context_words(function: u32, context: &Function) -> Vec<RegisterWo
 }
 
 /// The writes that give function number `function` another first instruction.
-pub(crate) fn entry_words(function: u32, entry: u32) -> Vec<RegisterWord> {
+#[must_use]
+pub fn entry_words(function: u32, entry: u32) -> Vec<RegisterWord> {
     vec![("NF_SELECT", function), (if function == 0 { WORDS[0].0 } else { WORDS[0].1 }, entry)]
 }
 
 /// The writes that give function number `function` another argument block.
-pub(crate) fn argument_words(function: u32, argument: u32) -> Vec<RegisterWord> {
+#[must_use]
+pub fn argument_words(function: u32, argument: u32) -> Vec<RegisterWord> {
     vec![("NF_SELECT", function), (if function == 0 { WORDS[1].0 } else { WORDS[1].1 }, argument)]
 }
 
 /// The writes after which a core has at most `mcw` warps of function number `function`.
-pub(crate) fn warps_words(function: u32, mcw: u32) -> Vec<RegisterWord> {
+#[must_use]
+pub fn warps_words(function: u32, mcw: u32) -> Vec<RegisterWord> {
     vec![("NF_SELECT", function), (if function == 0 { WORDS[9].0 } else { WORDS[9].1 }, mcw)]
 }
 
 /// The writes after which packets go on by `edges` behind `function`; those that branch need an
 /// array with branches. Each verdict has its old edge or its new one in every cycle between.
-pub(crate) fn edge_words(function: u32, edges: &Edges, branches: bool) -> Vec<RegisterWord> {
+#[must_use]
+pub fn edge_words(function: u32, edges: &Edges, branches: bool) -> Vec<RegisterWord> {
     let word = |edge: Option<usize>| edge.map_or(0, |to| GOES_ON | to as u32);
     let mut words = vec![("NF_SELECT", function), ("NF_NEXT", word(edges.other))];
     if branches && edges.is_plain() {
@@ -179,12 +184,14 @@ pub(crate) fn edge_words(function: u32, edges: &Edges, branches: bool) -> Vec<Re
 }
 
 /// The write after which new packets go to `entry`, at most `limit` warps at a time.
-pub(crate) fn chain_words(limit: u32, entry: u32) -> Vec<RegisterWord> {
+#[must_use]
+pub fn chain_words(limit: u32, entry: u32) -> Vec<RegisterWord> {
     vec![("CHAIN_CONTROL", limit | entry << ENTRY_SHIFT)]
 }
 
 /// The writes that give core n of `cores` to function `functions[n]`, or to none.
-pub(crate) fn core_words(functions: &[Option<u32>], cores: u32) -> Vec<RegisterWord> {
+#[must_use]
+pub fn core_words(functions: &[Option<u32>], cores: u32) -> Vec<RegisterWord> {
     let registers = CORE_REGISTERS.into_iter().take((cores as usize).div_ceil(CORES_PER_REGISTER));
     let word = |(register, name)| {
         let function = |core| functions.get(CORES_PER_REGISTER * register + core).copied().flatten();
@@ -320,8 +327,8 @@ mod tests {
     use rand::{Rng as _, SeedableRng as _};
     use rand_chacha::ChaCha8Rng;
 
+    use super::super::edges::BRANCH_PORTS;
     use super::*;
-    use crate::chain::BRANCH_PORTS;
     use crate::verdict::{Verdict, DROP, FAULT};
 
     /// NF_NEXT, NF_NEXT_PORTS and NF_NEXT_DROP of a function.

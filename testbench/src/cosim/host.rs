@@ -10,14 +10,15 @@ use super::adaptive::AdaptiveTimeout;
 use super::allocator::Allocator;
 use super::counters::{CoreCounters, LoadCounters, LostCycles, ReadOut};
 use super::device::Device;
-use super::egress::EgressLists;
 use super::error::CosimError;
 use super::fault_record::{fault_registers, FaultRecord};
-use super::image::LINE;
+use super::firmware_link::FirmwareLink;
 use super::link::FIRMWARE_FAULTS;
 use super::room::{STACKS, VERDICTS};
 use crate::apps::{App, Placement};
-use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
+use crate::egress::EgressLists;
+use crate::firmware::{Firmware, FirmwareEnd};
+use crate::iss::{Isa, Machine, Protection, LINE};
 use crate::kernel::Kernel;
 
 /// A kernel as it goes into the shared memory.
@@ -100,6 +101,33 @@ pub struct Layout {
     pub argument: u32,
     /// The stacks are in the local window: their words are interleaved by lane.
     pub local_window: bool,
+}
+
+impl Layout {
+    /// The machine on which `kernel` runs after [`Host::configure`]: without windows and
+    /// scratchpads.
+    #[must_use]
+    pub fn machine(&self, isa: Isa, lanes: u32, kernel: &KernelImage, setup: &ArraySetup) -> Machine {
+        Machine {
+            isa,
+            lanes,
+            kernel_entry: kernel.entry,
+            ring_base: self.ring_base,
+            ring_slots_log2: setup.ring_slots_log2,
+            slot_bytes_log2: setup.slot_bytes_log2,
+            verdict_base: self.verdict_base,
+            argument: self.argument,
+            stack_base: self.stack_base,
+            stack_bytes_log2: setup.stack_bytes_log2,
+            protection: Protection::Off,
+            scratchpad: false,
+            local_window: self.local_window,
+            instret: false,
+            network: false,
+            watchdog: false,
+            traps: None,
+        }
+    }
 }
 
 /// What the array says of itself in the CONFIG and QOS registers.
@@ -323,7 +351,7 @@ impl<D: Device> Host<D> {
     }
 
     /// As [`Self::start_firmware_with`], but all harts stop before their first instruction, for a
-    /// [`Debugger`](crate::firmware::Debugger).
+    /// [`Debugger`](super::Debugger).
     ///
     /// # Errors
     /// As [`FirmwareLink::load`].

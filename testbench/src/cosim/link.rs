@@ -4,9 +4,8 @@ use super::device::Device;
 use super::error::CosimError;
 use super::host::Host;
 use super::simulation::Simulation;
+use crate::firmware::MESSAGE_WORDS;
 
-/// Words of a message in a mailbox.
-pub const MESSAGE_WORDS: usize = 4;
 /// CP_STATUS: MAILBOX_IN is full.
 const IN_FULL: u32 = 1 << 28;
 /// CP_STATUS: MAILBOX_OUT is full.

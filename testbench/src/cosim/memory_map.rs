@@ -5,9 +5,9 @@ use hermes_rtl::config::{LOCAL_REGION_ADDRESS, LOCAL_WINDOW_ADDRESS};
 use super::device::Device;
 use super::error::CosimError;
 use super::host::Host;
-use super::image::LINE;
 use super::room::{STACKS, VERDICTS};
 use crate::firmware::Firmware;
+use crate::iss::LINE;
 use crate::iss::{Window, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
 use crate::kernel::Kernel;
 
@@ -208,10 +208,6 @@ impl<D: Device> Host<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cosim::{ArraySetup, KernelImage};
-    use crate::kernel::{build_source, RegisterClass};
-    use crate::reference::ReferenceDevice;
-    use hermes_rtl::config::Config;
 
     fn area(name: &str, first: u64, bytes: u64, writable: bool) -> NamedArea {
         let reach = if writable { Reach::Store } else { Reach::Load };
@@ -283,39 +279,5 @@ mod tests {
         far.areas.push(area("the kernel's data", 0x10_0040, 64, true));
         let write = far.windows(true);
         assert!(!inside(write, 0x10_0000) && inside(write, 0x10_0040) && inside(write, 0x29c0));
-    }
-
-    /// A table that would fit below the kernel must not cost the gap between ring and stacks its
-    /// place outside the windows.
-    #[test]
-    fn a_small_table_opens_neither_code_nor_verdicts() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("k.elf");
-        let text = ".globl kernel\nkernel: ret\n.data\n.word 1\n";
-        build_source("k.S", text, RegisterClass::Rv32i, &path).unwrap();
-        let kernel = Kernel::read(&path).unwrap();
-        for local_window in [false, true] {
-            let config = Config { local_window, ..Config::preset("fpga").unwrap() };
-            let mut host = Host::new(ReferenceDevice::new(&config, 16 << 20)).unwrap();
-            host.load_kernel(&KernelImage::from(&kernel)).unwrap();
-            let table = host.rmalloc("a table", 100).unwrap();
-            let setup = ArraySetup::default();
-            let layout = host.configure(&setup).unwrap();
-            let map = host.memory_map(&kernel, setup.stack_bytes_log2);
-            host.close_windows(&map).unwrap();
-            let protection = host.device_mut().protection();
-            for (address, loads, stores) in [
-                (0, false, false),
-                (kernel.entry, true, false),
-                (table, true, true),
-                (layout.ring_base, true, true),
-                (layout.verdict_base, true, false),
-                (layout.argument, true, true),
-                (layout.stack_base, !local_window, !local_window),
-            ] {
-                assert_eq!(protection.allows_load(address), loads, "{}", map.describe(address));
-                assert_eq!(protection.allows_store(address), stores, "{}", map.describe(address));
-            }
-        }
     }
 }

@@ -3,15 +3,15 @@
 use hermes_rtl::config::{Config, MAX_WARPS};
 
 use super::device::Device;
-use super::egress::EgressLists;
 use super::error::CosimError;
 use super::host::{ArrayInfo, ArraySetup, Host};
-use super::image::LINE;
 use super::session::frame_capacity;
 use crate::apps::{App, Placement};
+use crate::egress::EgressLists;
+use crate::iss::LINE;
 
 /// What the stacks are called.
-pub(crate) const STACKS: &str = "the stacks";
+pub const STACKS: &str = "the stacks";
 /// What the verdicts are called.
 pub(super) const VERDICTS: &str = "the verdicts";
 

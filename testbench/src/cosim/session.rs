@@ -21,15 +21,14 @@ use hermes_rtl::host::registers::offset;
 use super::axi_lite::{Access, Completion};
 use super::counters::ReadOut;
 use super::device::Device as _;
-use super::egress::read_u32;
 use super::error::CosimError;
 use super::fault_record::{fault_registers, FaultRecord};
 use super::host::{ArraySetup, Host, Layout, INVALIDATE_DATA, L2_BUSY, L2_CLEAN_INVALIDATE};
-use super::image::LINE;
 use super::progress::{Step, Stuck, Watch};
 use super::results::{LeftLength, PacketRecord, PacketResult, RunResult};
 use super::simulation::{Event, Simulation};
 use super::tracker::{PacketTimes, Tracker};
+use crate::iss::LINE;
 use crate::slot::{FLAGS_OFFSET, FRAME_OFFSET};
 use crate::verdict::Verdict;
 
@@ -240,6 +239,16 @@ pub(crate) fn slot_image(packet: &Packet, arrival: u32, image: &mut Vec<u8>) {
     image.resize(start + FRAME_OFFSET, 0);
     image.extend(&packet.frame);
     image.resize(start + (image.len() - start).next_multiple_of(LINE), 0);
+}
+
+/// The little-endian word that `read` reads at `address`.
+fn read_u32(
+    read: &mut impl FnMut(u32, &mut [u8]) -> Result<(), CosimError>,
+    address: u32,
+) -> Result<u32, CosimError> {
+    let mut bytes = [0; 4];
+    read(address, &mut bytes)?;
+    Ok(u32::from_le_bytes(bytes))
 }
 
 /// What packet number `index` left in memory, after the caches were cleaned; `read` reads there.

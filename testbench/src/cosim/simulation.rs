@@ -7,10 +7,10 @@ use verilator_sys::{Input, Model, Output};
 use super::axi_lite::{Access, AxiLiteHost, Completion};
 use super::device::Device;
 use super::error::CosimError;
-use super::image::MemoryImage;
 use super::memory::{Axi4Memory, Disturbance, MemoryOptions, MemoryStatistics};
 use super::ports::{Axi4Ports, AxiLitePorts, FormedTracePorts, HopTracePorts, SpawnTracePorts, TracePorts};
 use super::stream::{Streams, NETWORK, PACKET_PORTS};
+use crate::iss::MemoryImage;
 
 /// Cycles that `rst` is high.
 const RESET_CYCLES: u64 = 4;

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::iss::{Class, Instruction, Isa, Op};
+use crate::isa::{Class, Instruction, Isa, Op};
 use crate::kernel::{Executable, Symbol};
 
 const RA: u8 = 1;

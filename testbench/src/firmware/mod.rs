@@ -1,27 +1,22 @@
-//! Firmware of the command processor: building from source, loading from ELF, running beside
-//! packets, and what to tell when it fails.
+//! Firmware of the command processor: building from source, loading from ELF, and what to tell
+//! when it fails.
 //!
 //! | module | what is in it |
 //! | --- | --- |
 //! | `build` | C and assembly with the library of `kernels-asm/firmware` |
-//! | `code` | [`Code`]: kernel and firmware of a run, for what explains addresses |
-//! | `debug` | [`Debugger`]: stop, step, registers, memory, breakpoints |
+//! | `end` | how it ends |
+//! | `program` | programs in C and assembly that have the harts to themselves |
 //! | `handlers` | whether what is armed for user-level interrupts ends with ERETURN |
 //! | `image` | [`Firmware`]: an ELF file, checked, with functions and lines |
-//! | `session` | the host's side while firmware runs: console, mailbox, how it ended |
 
 mod build;
-mod code;
-mod debug;
+mod end;
 mod handlers;
 mod image;
-mod session;
-#[cfg(test)]
-mod tests;
+mod program;
 
 pub use crate::kernel::Place;
 pub use build::{build_firmware, build_firmware_with, firmware_registers, FirmwareOptions, HERMES_CP_H};
-pub use code::Code;
-pub use debug::{DebugError, Debugger, HartsStatus};
+pub use end::{FirmwareEnd, MESSAGE_WORDS};
 pub use image::Firmware;
-pub use session::{FirmwareEnd, FirmwareLink};
+pub use program::build_program;

@@ -16,10 +16,10 @@ use super::program::{Program, ADDRESS, HELP, PRIVATE, STACK_BYTES};
 use super::reference::{warps_of, Reference};
 use crate::cosim::{
     self, ArraySetup, CosimError, Event, FaultRecord, Host, KernelImage, Layout, MemoryImage, MemoryOptions,
-    Packet, RunOptions, RunResult, Simulation, LINE,
+    Packet, RetirePorts, RunOptions, RunResult, Simulation, LINE,
 };
-use crate::iss::{Instruction, Machine, Op, Protection, TrapEntry, Window};
-use crate::lockstep::{Checker, Mismatch, RetirePorts, TraceCycle, WarpStart};
+use crate::iss::{Instruction, Machine, Op, Protection, TraceCycle, TrapEntry, WarpStart, Window};
+use crate::lockstep::{Checker, Mismatch};
 use crate::slot::{SlotPacket, FRAME_OFFSET};
 
 /// Where programs stand: the lowest address that is given out, so that all else comes behind, in
@@ -228,7 +228,7 @@ impl Bench {
             network: features.network,
             watchdog: setup.watchdog != 0,
             traps: handler.as_ref().map(|handler| handler.entry),
-            ..Machine::new(features.isa(), self.config.lanes as u32, &kernel, &setup, &layout)
+            ..layout.machine(features.isa(), self.config.lanes as u32, &kernel, &setup)
         };
         if let Some(Handler { entry, .. }) = &handler {
             host.write("FAULT_CAUSES", entry.causes)?;

@@ -6,8 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::features::Features;
-use crate::iss::{Cause, Class, Instruction, Op, BOOT_ADDRESS};
-use crate::lockstep::Expected;
+use crate::iss::{Cause, Class, Expected, Instruction, Op, BOOT_ADDRESS};
 
 /// How an instruction depends on one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -1,9 +1,8 @@
 //! What a run must leave behind: the warps of the run, executed one after another by the reference.
 
 use super::coverage::Coverage;
-use crate::cosim::{FaultRecord, MemoryImage, PacketRecord};
-use crate::iss::{Cause, Machine, BOOT_ADDRESS};
-use crate::lockstep::{Expected, Warp, WarpMemory, WarpStart};
+use crate::cosim::{FaultRecord, PacketRecord};
+use crate::iss::{Cause, Expected, Machine, MemoryImage, Warp, WarpMemory, WarpStart, BOOT_ADDRESS};
 
 /// Warp-instructions after which a warp counts as endless.
 const LIMIT: u64 = 2_000_000;

@@ -1,9 +1,7 @@
 //! Programs end, make all that they should, and shrink.
 
 use super::*;
-use crate::cosim::MemoryImage;
-use crate::iss::{Class, Instruction, Machine, Op, Protection, Window};
-use crate::lockstep::WarpStart;
+use crate::iss::{Class, Instruction, Machine, MemoryImage, Op, Protection, WarpStart, Window};
 
 const LANES_LOG2: u32 = 3;
 const PACKETS: u32 = 16;
@@ -110,14 +108,14 @@ fn threads_do_not_meet() {
         for (packet, frame) in (0..).zip(&case.frames) {
             apart.write(machine.slot_address(packet) + 18, frame).unwrap();
         }
-        let mut pads = crate::lockstep::Warp::scratchpads(&machine, 1);
+        let mut pads = crate::iss::Warp::scratchpads(&machine, 1);
         for packet in (0..PACKETS).rev() {
             let start =
                 WarpStart { core: 0, slot: packet as u8 / 8, first_packet: packet - packet % 8, count: 8 };
-            let mut warp = crate::lockstep::Warp::new(start);
+            let mut warp = crate::iss::Warp::new(start);
             warp.threads.iter_mut().for_each(|t| t.ended = t.place.packet != packet);
             loop {
-                let reach = crate::lockstep::WarpMemory {
+                let reach = crate::iss::WarpMemory {
                     shared: &mut apart,
                     scratchpad: Some(&mut pads[0]),
                     protection: &machine.protection,

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use hermes_interrupt::Running;
 
-use super::Golden;
-use crate::metrics::read_verdicts;
+use super::{read_verdicts, Golden};
 use crate::slot::SlotPacket;
 use crate::staging::temporary_folder;
 use crate::tables::InputError;

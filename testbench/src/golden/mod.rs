@@ -1,6 +1,8 @@
 //! Golden models: what each app must do to a packet, written from the RFCs on top of header,
 //! checksum, prefix and search libraries, not from the kernels.
 
+#[cfg(test)]
+mod aim_tests;
 mod check_ip_header;
 mod classifier;
 mod dec_ttl;
@@ -13,6 +15,7 @@ mod patterns;
 pub mod roce;
 mod route_lookup;
 mod router;
+mod verdicts;
 
 pub use check_ip_header::check_ip_header;
 pub use classifier::classify;
@@ -24,6 +27,7 @@ pub use ipsec::{ipsec, IPSEC_GROWTH};
 pub use patterns::PatternModel;
 pub use route_lookup::RouteModel;
 pub use router::router;
+pub use verdicts::read_verdicts;
 
 use etherparse::{EtherType, Ethernet2HeaderSlice};
 

@@ -3,9 +3,9 @@
 use hermes_rtl::config::EXIT_ADDRESS;
 
 use super::hart::{Cause, Csrs, Fault, Hart, Outcome};
-use super::instruction::{Instruction, Isa};
+use super::image::{AddressError, MemoryImage};
 use super::memory::{CoreMemory, Protection};
-use crate::cosim::{CosimError, MemoryImage};
+use super::{Instruction, Isa};
 use crate::kernel::{Executable, RegisterClass};
 
 /// Where the stack starts to grow down.
@@ -69,7 +69,7 @@ impl Alone {
     ///
     /// # Errors
     /// A segment is outside the address space.
-    pub fn new(executable: &Executable, isa: Isa) -> Result<Self, CosimError> {
+    pub fn new(executable: &Executable, isa: Isa) -> Result<Self, AddressError> {
         let mut memory = MemoryImage::new(1 << 32);
         for segment in &executable.segments {
             memory.write(segment.address, &segment.bytes)?;

@@ -1,8 +1,8 @@
 //! One hart: program counter, registers, one instruction a step.
 
-use super::instruction::{Instruction, Isa};
 use super::memory::Memory;
 use super::{aes, Class, Op};
+use super::{Instruction, Isa};
 
 /// Bytes that `lr.w` reserves.
 const LINE: u32 = hermes_rtl::config::LINE_BYTES as u32;

@@ -1,8 +1,7 @@
 //! Every instruction with corner operands. The expected values are written from the manuals.
 
-use super::instruction::{Instruction, Isa};
 use super::*;
-use crate::cosim::MemoryImage;
+use super::{Instruction, Isa};
 
 const ALL: Isa = Isa::EVERYTHING;
 const MIN: u32 = 0x8000_0000;

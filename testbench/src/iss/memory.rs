@@ -3,7 +3,7 @@
 use hermes_rtl::config::{LOCAL_REGION_ADDRESS, LOCAL_WINDOW_ADDRESS};
 
 use super::hart::Cause;
-use crate::cosim::MemoryImage;
+use super::image::MemoryImage;
 
 pub use hermes_rtl::config::SCRATCHPAD_ADDRESS as SCRATCHPAD_BASE;
 pub use hermes_rtl::memory::SCRATCHPAD_BYTES;

@@ -4,10 +4,9 @@ use hermes_rtl::config::{EXIT_ADDRESS, LOCAL_WINDOW_ADDRESS};
 use hermes_rtl::core::TRAP_CAUSES;
 
 use super::hart::{Cause, Csrs, Fault, Hart, Outcome};
-use super::instruction::{Instruction, Isa};
 use super::memory::{CoreMemory, LocalStack, Memory, Protection};
 use super::Op;
-use crate::cosim::{ArraySetup, KernelImage, Layout};
+use super::{Instruction, Isa};
 use crate::verdict::FAULT;
 
 /// Where a thread starts: the topmost 256 bytes of the address space belong to the core.
@@ -85,30 +84,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The machine on which `kernel` runs after [`Host::configure`](crate::cosim::Host::configure):
-    /// without windows and scratchpads.
-    pub fn new(isa: Isa, lanes: u32, kernel: &KernelImage, setup: &ArraySetup, layout: &Layout) -> Self {
-        Self {
-            isa,
-            lanes,
-            kernel_entry: kernel.entry,
-            ring_base: layout.ring_base,
-            ring_slots_log2: setup.ring_slots_log2,
-            slot_bytes_log2: setup.slot_bytes_log2,
-            verdict_base: layout.verdict_base,
-            argument: layout.argument,
-            stack_base: layout.stack_base,
-            stack_bytes_log2: setup.stack_bytes_log2,
-            protection: Protection::Off,
-            scratchpad: false,
-            local_window: layout.local_window,
-            instret: false,
-            network: false,
-            watchdog: false,
-            traps: None,
-        }
-    }
-
     /// Whether a fault with this cause of the instruction at `pc` goes to the trap entry.
     #[must_use]
     pub fn traps(&self, cause: Cause, pc: u32) -> bool {
@@ -308,8 +283,8 @@ impl Thread {
 
 #[cfg(test)]
 mod tests {
+    use super::super::MemoryImage;
     use super::*;
-    use crate::cosim::MemoryImage;
 
     const MACHINE: Machine = Machine {
         isa: Isa::RV32I,

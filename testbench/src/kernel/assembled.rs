@@ -11,7 +11,8 @@ use super::elf::Executable;
 ///
 /// # Panics
 /// If it cannot be built.
-pub(crate) fn build_words(text: &str, base: u32) -> (Vec<u32>, BTreeMap<String, u32>) {
+#[must_use]
+pub fn build_words(text: &str, base: u32) -> (Vec<u32>, BTreeMap<String, u32>) {
     let folder = work_folder().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (source, object, linked) = (path("words.S"), path("words.o"), path("words.elf"));

@@ -5,14 +5,13 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hermes_rtl::config::LOCAL_REGION_ADDRESS;
+use hermes_rtl::config::{LINE_BYTES, LOCAL_REGION_ADDRESS};
 use verilator_sys::newest_program;
 
 use super::elf::{Kernel, KernelError, RegisterClass};
 use super::language::Language;
 use super::prefix::PrefixMap;
 use super::{dependencies, sources};
-use crate::cosim::LINE;
 use crate::staging::temporary_folder;
 
 pub(super) const ASSEMBLER: &str = "riscv64-unknown-elf-as";
@@ -74,7 +73,8 @@ pub struct BuildOptions {
 pub const MOST_KERNEL_BYTES: u32 = 60 << 10;
 /// Where a kernel may begin: behind the line of the null address, and below what is private to
 /// threads and cores, of which a kernel of [`MOST_KERNEL_BYTES`] stays free.
-pub const KERNEL_ADDRESSES: RangeInclusive<u32> = LINE as u32..=LOCAL_REGION_ADDRESS - MOST_KERNEL_BYTES;
+pub const KERNEL_ADDRESSES: RangeInclusive<u32> =
+    LINE_BYTES as u32..=LOCAL_REGION_ADDRESS - MOST_KERNEL_BYTES;
 /// The symbol by which the linker script knows the address.
 const ADDRESS_SYMBOL: &str = "hermes_kernel_address";
 
@@ -99,7 +99,7 @@ impl BuildOptions {
     /// Makes sure that a kernel can be linked to its address.
     fn check_address(&self) -> Result<(), BuildError> {
         match self.address {
-            Some(address) if !KERNEL_ADDRESSES.contains(&address) || address % LINE as u32 != 0 => {
+            Some(address) if !KERNEL_ADDRESSES.contains(&address) || address % LINE_BYTES as u32 != 0 => {
                 Err(BuildError::Address(address))
             }
             _ => Ok(()),
@@ -159,7 +159,7 @@ pub enum BuildError {
     },
     /// An address that a kernel cannot be linked to.
     #[error(
-        "--at {0:#x}: expected a multiple of {LINE}, {first:#x} to {last:#x}",
+        "--at {0:#x}: expected a multiple of {LINE_BYTES}, {first:#x} to {last:#x}",
         first = KERNEL_ADDRESSES.start(),
         last = KERNEL_ADDRESSES.end()
     )]
@@ -274,7 +274,7 @@ pub fn build_source_with(
 }
 
 /// How the names of temporary folders begin.
-pub(crate) const WORK_FOLDER: &str = "hermes-kernel-";
+pub const WORK_FOLDER: &str = "hermes-kernel-";
 /// What the temporary folder is called in debug information.
 const WORK_NAME: &str = "/hermes-kernel-include";
 
@@ -484,10 +484,6 @@ pub(crate) fn run_tool(
     }
     Ok(())
 }
-
-#[cfg(test)]
-#[path = "library_tests.rs"]
-mod library_tests;
 
 #[cfg(test)]
 #[path = "build_tests.rs"]

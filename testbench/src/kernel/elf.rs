@@ -401,7 +401,7 @@ const MAX_NAME_BYTES: usize = 2048;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::StackNeed;
+    use crate::kernel::{build_source, StackNeed};
 
     fn message(data: &[u8]) -> String {
         Kernel::parse(data).unwrap_err()
@@ -447,7 +447,8 @@ mod tests {
     fn broken_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dec-ttl.elf");
-        crate::apps::AppEntry::find("dec-ttl").unwrap().build(false, &path).unwrap();
+        let text = include_str!("../../../kernels-asm/dec-ttl.S");
+        build_source("dec-ttl.S", text, RegisterClass::Rv32e, &path).unwrap();
         let data = std::fs::read(&path).unwrap();
         let kernel = Kernel::parse(&data).unwrap();
         for position in 0..kernel.segments[0].bytes.len() {

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use crate::iss::{Class, Instruction, Isa, Op};
+use crate::isa::{Class, Instruction, Isa, Op};
 
 const GP: u8 = 3;
 /// Instructions that are looked at; more take too long, and nothing is found then.

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::iss::{register_name, Instruction, Isa};
-use crate::kernel::{build_source, Kernel, RegisterClass};
+use crate::isa::{register_name, Instruction, Isa};
+use crate::kernel::{build_source, Kernel, RegisterClass, HERMES_H, PACKET_INC};
+use crate::verdict::{Reason, Verdict, DROP, DROP_RULE};
 
 const DOCUMENTATION: &str = include_str!("../../../docs/kernels.md");
 
@@ -49,4 +50,24 @@ fn macros_change_what_is_documented() {
     let include = |text: &str| text.lines().filter(|line| line.trim_start().starts_with(".macro")).count();
     let macros: usize = super::INCLUDES.iter().map(|(_, text)| include(text)).sum();
     assert_eq!(count, macros, "every macro stands in docs/kernels.md");
+}
+
+/// The numbers of the kernels' include files are those of [`Reason`].
+#[test]
+fn include_files_agree() {
+    let number = |text: &str, name: &str| -> u32 {
+        let mut definitions = text.lines().filter(|l| l.starts_with(".equ") || l.starts_with("#define"));
+        let line = definitions.find(|l| l.split([' ', ',']).any(|w| w == name)).unwrap();
+        let value = line.split(name).nth(1).unwrap().trim_start_matches([' ', ',']);
+        let value = value.split([' ', 'u']).next().unwrap();
+        value.strip_prefix("0x").map_or_else(|| value.parse(), |hex| u32::from_str_radix(hex, 16)).unwrap()
+    };
+    for text in [PACKET_INC, HERMES_H] {
+        assert_eq!(number(text, "VERDICT_DROP"), DROP);
+        assert_eq!(number(text, "VERDICT_FORWARD"), Verdict::forward(0).0);
+        assert_eq!(number(text, "DROP_RULE"), DROP_RULE);
+        for (reason, name, _) in Reason::ALL {
+            assert_eq!(number(text, name), reason as u32, "{name}");
+        }
+    }
 }

@@ -1,14 +1,11 @@
 //! Packet kernels: building from source, loading from ELF.
 
 mod arch;
-#[cfg(test)]
 mod assembled;
 mod build;
 pub(crate) mod dependencies;
 mod elf;
 mod global_pointer;
-#[cfg(test)]
-pub(crate) mod interpreter;
 mod language;
 mod prefix;
 mod source_map;
@@ -18,16 +15,15 @@ mod startup;
 mod symbols;
 
 pub use arch::Arch;
-#[cfg(test)]
-pub(crate) use assembled::build_words;
+pub use assembled::build_words;
 pub use build::{
     build, build_source, build_source_with, build_with, BuildError, BuildOptions, Compiler, KERNEL_ADDRESSES,
+    WORK_FOLDER,
 };
-pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER, WORK_FOLDER};
+pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
 pub(crate) use prefix::PrefixMap;
-pub(crate) use source_map::{base_name, behind};
-pub use source_map::{Place, SourceMap};
+pub use source_map::{base_name, behind, Place, SourceMap};
 pub(crate) use sources::{built_in, read_source};
 pub use sources::{write_headers, HERMES_H, PACKET_INC};
 pub use stack::StackNeed;

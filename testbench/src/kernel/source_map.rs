@@ -32,7 +32,8 @@ pub struct Place {
 }
 
 /// A function or label with the bytes behind its beginning, such as `kernel+0x10`.
-pub(crate) fn behind(name: &str, offset: u32) -> String {
+#[must_use]
+pub fn behind(name: &str, offset: u32) -> String {
     match offset {
         0 => name.to_string(),
         offset => format!("{name}+{offset:#x}"),
@@ -40,7 +41,8 @@ pub(crate) fn behind(name: &str, offset: u32) -> String {
 }
 
 /// The name of a file without its folder.
-pub(crate) fn base_name(file: &str) -> &str {
+#[must_use]
+pub fn base_name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::elf::Kernel;
 use super::symbols::Symbol;
-use crate::iss::{Class, Instruction, Isa, Op};
+use crate::isa::{Class, Instruction, Isa, Op};
 
 /// Registers by their use in the calling convention.
 const RA: u8 = 1;
@@ -280,7 +280,6 @@ fn result(instruction: &Instruction, pc: u32, registers: &Registers) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apps::APPS;
     use crate::kernel::{build_source, RegisterClass};
 
     /// The need of a kernel with this text.
@@ -354,24 +353,5 @@ mod tests {
         let text = "#include <hermes.h>\nuint32_t kernel(uint32_t n, struct packet_slot *s, void *a) {\n\
                     volatile char b[n]; b[n - 1] = 1; return b[0]; }";
         assert!(reason(need("k.c", text)).contains("sets the stack pointer"));
-    }
-
-    /// The kernels of the apps need no more than the apps say.
-    #[test]
-    fn kernels_of_the_apps() {
-        for app in APPS {
-            for aes in [false, true] {
-                let kernel = app.kernel(aes).unwrap();
-                let need = StackNeed::of(&kernel);
-                // One uses `sp` for something else, and has no stack.
-                let without = app.name == "ipsec" && aes;
-                let most = if app.name == "ipsec" { 512 } else { 256 };
-                assert!(
-                    without || matches!(need, StackNeed::Bytes(bytes) if bytes <= most),
-                    "{} {aes}: {need}",
-                    app.name
-                );
-            }
-        }
     }
 }

@@ -6,10 +6,10 @@ use hermes_rtl::config::{EXIT_ADDRESS, WATCHDOG_CAUSE};
 
 use super::mismatch::Mismatch;
 use super::running::{element, hex, ConditionalStore, Difference, Outstanding, Running};
-use super::trace::{lanes, LateWrite, Retired, TraceCycle, WarpStart};
-use super::warp::{Expected, Warp, WarpMemory};
-use crate::cosim::MemoryImage;
-use crate::iss::{disassemble, register_name, Class, Instruction, Machine, Op};
+use crate::iss::{
+    disassemble, lanes, register_name, Class, Expected, Instruction, LateWrite, Machine, MemoryImage, Op,
+    Retired, TraceCycle, Warp, WarpMemory, WarpStart,
+};
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

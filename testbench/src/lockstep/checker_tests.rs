@@ -1,9 +1,9 @@
 //! A trace made by the reference passes; every kind of change to it is found.
 
-use super::trace::lanes;
 use super::*;
-use crate::cosim::{MemoryImage, LINE};
-use crate::iss::{Class, Instruction, Isa, Machine, Op, Protection, Window, BOOT_ADDRESS};
+use crate::iss::{
+    lanes, Class, Instruction, Isa, Machine, MemoryImage, Op, Protection, Window, BOOT_ADDRESS, LINE,
+};
 
 const DATA: u32 = 0x2000;
 

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::mismatch::{Mismatch, Past};
-use super::trace::{lanes, Retired, WarpStart};
-use super::warp::{Expected, Warp};
-use crate::iss::{register_name, Class, Instruction, Isa, Op};
+use crate::iss::{lanes, register_name, Class, Expected, Instruction, Isa, Op, Retired, Warp, WarpStart};
 
 /// Warp-instructions that a report shows.
 const HISTORY: usize = 20;

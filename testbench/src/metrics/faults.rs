@@ -6,8 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::PacketRecord;
-use crate::cosim::{FaultRecord, MemoryMap};
-use crate::firmware::Code;
+use crate::cosim::{Code, FaultRecord, MemoryMap};
 use crate::iss::{disassemble, Class, Instruction, Isa};
 use crate::verdict::{Verdict, FAULT};
 use crate::words::number_of;

@@ -5,8 +5,6 @@
 //! board at its own. The throughput counts the bytes of the committed frames as they were on the
 //! wire, without preamble, FCS and gap.
 
-mod bus_errors;
-mod clock;
 mod delays;
 mod distribution;
 mod faults;
@@ -16,8 +14,7 @@ mod report_text;
 mod steady_state;
 mod verdicts;
 
-pub use bus_errors::{BusErrors, RefusedAccess};
-pub use clock::Clock;
+pub use crate::clock::Clock;
 pub use delays::{Delays, Stages};
 pub use distribution::Distribution;
 pub use faults::FaultCause;
@@ -26,7 +23,7 @@ pub use report::{
     BoardRun, ChannelWork, CoreWork, Counted, Environment, FrameLines, Loss, Report, RunFacts, Waits,
 };
 pub use steady_state::SteadyState;
-pub use verdicts::{name_verdicts, read_verdicts, write_verdicts};
+pub use verdicts::{name_verdicts, write_verdicts};
 
 use crate::cosim::PacketTimes;
 use crate::verdict::Verdict;

@@ -4,8 +4,10 @@ use std::fmt;
 use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
-use super::{name_verdicts, BusErrors, Clock, Delays, FaultCause, Load, PacketRecord, SteadyState};
-use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LoadCounters, LostCycles, MemoryStatistics};
+use super::{name_verdicts, Clock, Delays, FaultCause, Load, PacketRecord, SteadyState};
+use crate::cosim::{
+    BusErrors, ChannelStatistics, FaultRecord, Latency, LoadCounters, LostCycles, MemoryStatistics,
+};
 use crate::races::RaceReport;
 use crate::traffic::ArrivalProcess;
 use crate::verdict::Verdict;

@@ -4,9 +4,9 @@ use minijinja::value::Serde;
 use minijinja::{context, Environment, Value};
 use serde::Serialize;
 
-use super::cost::Cost;
 use super::report::ProfileReport;
 use super::text::{main_reason, percent};
+use crate::timeline::Cost;
 
 /// The template of the page, in the language of Jinja; the ending of its name lets everything be
 /// escaped.

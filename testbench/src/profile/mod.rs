@@ -8,21 +8,15 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | `cost` | warp-cycles by reason, and instructions |
-//! | `collect` | the cost of every instruction of a run |
 //! | `report` | the cost of lines and functions, annotated source and disassembly |
 //! | `sources` | finds the source files |
 //! | `text`, `html` | the report for people |
 
-mod collect;
-mod cost;
 mod html;
 mod report;
 mod sources;
 mod text;
 
-pub use collect::Profile;
-pub use cost::Cost;
 pub use report::{
     FunctionCost, InstructionCost, LineCost, ProfileFacts, ProfileReport, SourceFile, SourceLine,
 };

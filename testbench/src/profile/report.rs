@@ -5,14 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use hermes_rtl::config::{Config, EXIT_ADDRESS};
 use serde::Serialize;
 
-use super::collect::Profile;
-use super::cost::Cost;
 use super::sources::SourceFinder;
 use crate::cosim::FaultRecord;
 use crate::iss::{disassemble, Isa, BOOT_ADDRESS};
 use crate::kernel::Kernel;
 use crate::metrics::FaultCause;
-use crate::timeline::{Name, Names};
+use crate::timeline::{Cost, Name, Names, Profile};
 
 /// What was run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::cost::Cost;
 use super::report::{InstructionCost, LineCost, ProfileReport};
+use crate::timeline::Cost;
 
 /// Lines of source that are shown before and behind one that costs much.
 const CONTEXT: usize = 1;

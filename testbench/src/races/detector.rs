@@ -8,10 +8,8 @@ use hermes_rtl::config::LOCAL_REGION_ADDRESS;
 use super::findings::{AccessKind, Conflict, Findings, Foreign, Party};
 use super::order::{Clock, Order, Step};
 use super::shadow::{Cell, Entry, Kind, WordMap};
-use crate::cosim::{ArrayInfo, ArraySetup, Event, Layout, SpawnEvent, WarpSlot};
-use crate::iss::{Class, Instruction, Isa, BOOT_ADDRESS, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
-use crate::lockstep::{lanes, Retired};
-use crate::timeline::Work;
+use crate::cosim::{ArrayInfo, ArraySetup, Event, Layout, SpawnEvent, WarpSlot, Work};
+use crate::iss::{lanes, Class, Instruction, Isa, Retired, BOOT_ADDRESS, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
 
 /// CSRs that tell a thread where it runs: warp slot, core, top of the stack.
 const PLACE_CSRS: [i32; 3] = [0xcc2, 0xcc3, 0xcc6];

@@ -1,8 +1,7 @@
 //! Traces with and without races.
 
 use super::*;
-use crate::cosim::PacketRange;
-use crate::firmware::Code;
+use crate::cosim::{Code, PacketRange};
 use crate::races::Explain;
 
 /// `lw a0,0(a1)`, `sw a0,0(a1)`, `sb a0,0(a1)`

@@ -5,8 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::cosim::MemoryMap;
-use crate::firmware::Code;
+use crate::cosim::{Code, MemoryMap};
 use crate::iss::{disassemble, Isa};
 
 use crate::words::number_of;

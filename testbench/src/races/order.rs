@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::cosim::WarpSlot;
-use crate::timeline::Work;
+use crate::cosim::{WarpSlot, Work};
 
 /// Instructions that a warp retired up to an access: its time.
 pub(super) type Step = u32;

@@ -7,8 +7,10 @@ use crate::cosim::{
     check_lengths, packet_result, slot_address, slot_image, ArraySetup, CosimError, Device as _, FaultRecord,
     Host, KernelImage, Layout, Packet, PacketResult,
 };
-use crate::iss::{Counters, Fault, Hart, Isa, LocalStack, Machine, Thread, BOOT_ADDRESS, SCRATCHPAD_BASE};
-use crate::lockstep::{Expected, Warp, WarpMemory, WarpStart};
+use crate::iss::{
+    Counters, Expected, Fault, Hart, Isa, LocalStack, Machine, Thread, Warp, WarpMemory, WarpStart,
+    BOOT_ADDRESS, SCRATCHPAD_BASE,
+};
 
 /// What a warp executed in a step.
 pub type Executed = Expected;
@@ -51,7 +53,7 @@ impl Reference {
             scratchpad: true,
             instret: true,
             network: config.network,
-            ..Machine::new(isa, lanes, kernel, setup, layout)
+            ..layout.machine(isa, lanes, kernel, setup)
         };
         let start = WarpStart { core: 0, slot: 0, first_packet: 0, count: 0 };
         Self {

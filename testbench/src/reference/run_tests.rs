@@ -143,3 +143,37 @@ fn an_app_gives_what_its_golden_model_says() {
         }
     }
 }
+
+/// A table that would fit below the kernel must not cost the gap between ring and stacks its
+/// place outside the windows.
+#[test]
+fn a_small_table_opens_neither_code_nor_verdicts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.elf");
+    let text = ".globl kernel\nkernel: ret\n.data\n.word 1\n";
+    build_source("k.S", text, RegisterClass::Rv32i, &path).unwrap();
+    let kernel = Kernel::read(&path).unwrap();
+    for local_window in [false, true] {
+        let config = Config { local_window, ..Config::preset("fpga").unwrap() };
+        let mut host = Host::new(ReferenceDevice::new(&config, 16 << 20)).unwrap();
+        host.load_kernel(&KernelImage::from(&kernel)).unwrap();
+        let table = host.rmalloc("a table", 100).unwrap();
+        let setup = ArraySetup::default();
+        let layout = host.configure(&setup).unwrap();
+        let map = host.memory_map(&kernel, setup.stack_bytes_log2);
+        host.close_windows(&map).unwrap();
+        let protection = host.device_mut().protection();
+        for (address, loads, stores) in [
+            (0, false, false),
+            (kernel.entry, true, false),
+            (table, true, true),
+            (layout.ring_base, true, true),
+            (layout.verdict_base, true, false),
+            (layout.argument, true, true),
+            (layout.stack_base, !local_window, !local_window),
+        ] {
+            assert_eq!(protection.allows_load(address), loads, "{}", map.describe(address));
+            assert_eq!(protection.allows_store(address), stores, "{}", map.describe(address));
+        }
+    }
+}

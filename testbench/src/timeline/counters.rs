@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::levels::Levels;
 use super::perfetto::{Owner, Perfetto};
 use crate::cosim::{Event, SpawnEvent};
-use crate::lockstep::TraceCycle;
+use crate::iss::TraceCycle;
 
 /// Cycles over which a counter is averaged.
 pub const COUNTER_CYCLES: u64 = 128;

@@ -18,7 +18,8 @@ use serde_json::{json, Map, Value};
 use super::bounded::Bounded;
 use super::hart::{HartPart, HartStretch};
 use super::names::Names;
-use super::warp::{Phase, Wait, WarpTimeline, Work};
+use super::warp::{Phase, Wait, WarpTimeline};
+use crate::cosim::Work;
 use crate::verdict::{Verdict, FAULT};
 
 /// Process numbers behind those of the cores.

@@ -10,14 +10,14 @@ use super::hart::{Functions, HartPart, HartTimeline};
 use super::levels::Levels;
 use super::names::Names;
 use super::perfetto::{Job, Perfetto};
+use super::profile::Profile;
 use super::range::{CycleRange, PacketNumbers};
 use super::text::TextTrace;
-use super::warp::{WarpTimeline, Work};
+use super::warp::WarpTimeline;
+use crate::board::TraceRecord;
 use crate::command::CommandRetired;
-use crate::cosim::{Event, SpawnEvent, WarpSlot};
-use crate::iss::{Instruction, Isa};
-use crate::lockstep::TraceCycle;
-use crate::profile::Profile;
+use crate::cosim::{Event, SpawnEvent, WarpSlot, Work};
+use crate::iss::{Instruction, Isa, TraceCycle};
 
 /// Writes what the warps of a run did: each is written at its commit, one of spawned threads at its
 /// finish, so that memory holds only those in flight; and what the harts of the command processor
@@ -111,6 +111,17 @@ impl<W: Write> Recorder<W> {
         functions.sort();
         self.functions = functions;
         self
+    }
+
+    /// Takes what a trace buffer recorded.
+    ///
+    /// # Errors
+    /// Those of the outputs.
+    pub fn tell(&mut self, record: &TraceRecord) -> io::Result<()> {
+        record.entries.iter().try_for_each(|entry| {
+            let events: Vec<_> = entry.events.iter().map(|event| (entry.cycle, *event)).collect();
+            self.cycle(entry.cycle, &entry.trace, &events, Levels::default())
+        })
     }
 
     /// Takes an instruction of the command processor.
@@ -317,7 +328,7 @@ impl<W: Write> Recorder<W> {
 mod tests {
     use super::*;
     use crate::cosim::PacketRange;
-    use crate::lockstep::Retired;
+    use crate::iss::Retired;
     use serde_json::Value;
 
     const ISA: Isa = Isa {

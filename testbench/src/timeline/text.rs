@@ -8,10 +8,10 @@ use hermes_rtl::config::EXIT_ADDRESS;
 use super::bounded::Bounded;
 use super::hart::{HartPart, HartWait};
 use super::names::Name;
-use super::warp::{Step, WarpTimeline, Work};
+use super::warp::{Step, WarpTimeline};
 use crate::command::CommandRetired;
-use crate::iss::{disassemble, register_name, Class, Instruction, Isa};
-use crate::lockstep::{LateWrite, Retired};
+use crate::cosim::Work;
+use crate::iss::{disassemble, register_name, Class, Instruction, Isa, LateWrite, Retired};
 use crate::verdict::{Verdict, FAULT};
 
 /// Bytes of lines that may wait in memory for their block to be written, if the trace may not have

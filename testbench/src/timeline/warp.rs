@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::cosim::{PacketRange, WarpSlot};
-use crate::iss::{Class, Instruction, BOOT_ADDRESS};
-use crate::lockstep::{LateWrite, Retired};
+use crate::cosim::{PacketRange, WarpSlot, Work};
+use crate::iss::{Class, Instruction, LateWrite, Retired, BOOT_ADDRESS};
 
 /// Cycles between two instructions of a warp that still belong to one stretch of instructions: a
 /// lone warp loses up to 9 at jumps, a few more at hazards.
@@ -141,39 +140,6 @@ struct Last {
 struct Late {
     lanes: u32,
     wait: Wait,
-}
-
-/// What the threads of a warp are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// Packets, one a lane.
-    Packets(PacketRange),
-    /// Threads of a job of the thread spawner.
-    Job {
-        /// The slot of the job.
-        job: u8,
-        /// Number of the first thread in the job.
-        first: u32,
-        /// How many threads.
-        count: u32,
-    },
-}
-
-impl Work {
-    /// Number of the first packet or thread, and how many there are.
-    #[must_use]
-    pub const fn range(&self) -> (u32, u32) {
-        match *self {
-            Self::Packets(PacketRange { first, count }) | Self::Job { first, count, .. } => (first, count),
-        }
-    }
-
-    /// Number of the last packet or thread.
-    #[must_use]
-    pub const fn last(&self) -> u32 {
-        let (first, count) = self.range();
-        first.wrapping_add(count.saturating_sub(1))
-    }
 }
 
 /// A warp, what it did and what it waited for.

@@ -6,7 +6,7 @@ use vcd::{Command, Parser, ScopeItem};
 
 use super::*;
 use crate::cosim::{PacketRange, WarpSlot};
-use crate::lockstep::{LateWrite, Retired, TraceCycle};
+use crate::iss::{LateWrite, Retired, TraceCycle};
 
 /// What every signal shows at every time stamp; a signal that is undefined is `None`.
 fn read(text: &[u8]) -> BTreeMap<u64, BTreeMap<String, Option<u64>>> {

@@ -11,7 +11,7 @@ use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Frame;
-use crate::metrics::Clock;
+use crate::clock::Clock;
 
 /// Bytes that a frame takes on the wire besides its captured ones: preamble and start delimiter 8,
 /// FCS 4, gap 12 (IEEE 802.3).

@@ -229,7 +229,11 @@ impl Defect {
     }
 }
 
-/// Sets the header checksum, over as many bytes as the header length tells and the frame has.
+/// Sets the checksum of the IPv4 header of a frame, over as many bytes as the header length tells
+/// and the frame has.
+///
+/// # Panics
+/// The frame has less than the shortest IPv4 header up to its checksum.
 pub fn correct_checksum(bytes: &mut [u8]) {
     let end = (ETHERNET + usize::from(bytes[ETHERNET] & 0x0f).max(5) * 4).min(bytes.len());
     bytes[ETHERNET + 10..ETHERNET + 12].fill(0);

@@ -6,7 +6,7 @@ use anyhow::{bail, ensure, Context};
 
 use super::became::{Became, Bounds, Checked};
 use super::steps::Live;
-use crate::apps::{check_ports_against, App};
+use crate::apps::App;
 use crate::chain::edges::Edges;
 use crate::chain::hang::OnHang;
 use crate::chain::placed::{Chain, STUB_DROPS, STUB_PASSES};
@@ -14,6 +14,7 @@ use crate::chain::simulated::Stop;
 use crate::chain::visits::{numbers, FunctionTimes};
 use crate::cosim::{Event, FunctionCounts, PacketRange, PortsResult, WarpSlot};
 use crate::golden::Golden;
+use crate::outcome::check_ports_against;
 use crate::slot::SlotPacket;
 use crate::verdict::{Verdict, FAULT};
 use hermes_rtl::config::WATCHDOG_CAUSE;

@@ -7,7 +7,6 @@ use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::Model;
 
-use super::super::image::{MemoryImage, LINE};
 use super::super::ports::Axi4Ports;
 use super::disturbance::{Disturbance, Path, Pauses};
 use super::dram::{Direction, Dram};
@@ -15,6 +14,7 @@ use super::responder::{Order, Responder};
 use super::rules::{Address, Beat, Outstanding, Rules};
 use super::statistics::MOST_ERROR_RESPONSES;
 use super::{ChannelStatistics, ErrorResponse, Latency, MemoryOptions, DECERR, OKAY, SLVERR};
+use crate::iss::{MemoryImage, LINE};
 
 /// What the channels have in common.
 pub(super) struct Shared {

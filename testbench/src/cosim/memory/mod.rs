@@ -31,8 +31,8 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::Model;
 
-use super::image::MemoryImage;
 use super::ports::Axi4Ports;
+use crate::iss::MemoryImage;
 use channel::{Channel, Shared};
 use rules::Outstanding;
 use statistics::MOST_ERROR_RESPONSES;

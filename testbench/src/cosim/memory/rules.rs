@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::super::image::LINE;
+use crate::iss::LINE;
 
 /// AxSIZE of a whole line.
 const LINE_SIZE: u8 = LINE.trailing_zeros() as u8;

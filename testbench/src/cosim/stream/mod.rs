@@ -16,7 +16,7 @@ use verilator_sys::Model;
 use super::ports::{DropTracePorts, PortError, StreamInPorts, StreamOutPorts};
 
 /// Prefixes of the packet ports: of those that take frames, of those that send them.
-pub(crate) const PACKET_PORTS: [&str; 2] = ["s_axis_rx", "m_axis_tx"];
+pub const PACKET_PORTS: [&str; 2] = ["s_axis_rx", "m_axis_tx"];
 /// Prefixes of the ports of the network interface.
 pub(super) const NETWORK: [&str; 2] = ["s_axis_net", "m_axis_net"];
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::hart::{Abilities, MachineHart, Retired, State};
 use super::memory::{Registers, Shared};
-use crate::cosim::{CosimError, MemoryImage};
+use crate::iss::{AddressError, MemoryImage};
 use crate::kernel::Executable;
 use hermes_rtl::host::registers::REGISTERS;
 
@@ -187,7 +187,7 @@ impl MachineSystem {
     ///
     /// # Errors
     /// A segment is outside the memory.
-    pub fn new(program: &Executable, harts: u32, abilities: Abilities) -> Result<Self, CosimError> {
+    pub fn new(program: &Executable, harts: u32, abilities: Abilities) -> Result<Self, AddressError> {
         let mut memory = MemoryImage::new(MEMORY_BYTES);
         for segment in &program.segments {
             memory.write(segment.address, &segment.bytes)?;

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::cosim::{ErrorResponse, MemoryMap, MemoryStatistics};
+use super::memory::{ErrorResponse, MemoryStatistics};
+use super::memory_map::MemoryMap;
 use crate::words::number_of;
 
 /// Accesses to which memory gave another response than OKAY, such as those to addresses at which

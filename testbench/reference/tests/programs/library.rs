@@ -1,8 +1,7 @@
 //! The libraries that kernels in C link, on the reference simulator.
 
-use super::{build_with, BuildOptions, Compiler};
-use crate::iss::{Alone, End, Isa};
-use crate::kernel::{Executable, RegisterClass};
+use hermes_reference::iss::{Alone, End, Isa};
+use hermes_programs::kernel::{build_with, BuildOptions, Compiler, Executable, RegisterClass};
 
 /// What `kernel` of this text in C returns, for each register class.
 fn returns(text: &str, expected: u32) {

@@ -1,14 +1,16 @@
 //! Runs a kernel on one packet at a time on the reference simulator, so that kernels are tested
 //! without the array.
 
-use super::{Kernel, RegisterClass};
-use crate::apps::{App, Placement};
-use crate::cosim::{EgressLists, MemoryImage};
-use crate::golden::Golden;
-use crate::iss::{CoreMemory, Csrs, Hart, Isa, Protection, Window, SCRATCHPAD_BYTES};
-use crate::slot::{capacity, SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
-use crate::verdict::Verdict;
+use hermes_programs::kernel::{Kernel, RegisterClass};
+use hermes_programs::apps::{App, Placement};
+use hermes_packets::egress::EgressLists;
+use hermes_reference::iss::MemoryImage;
+use hermes_packets::golden::Golden;
+use hermes_reference::iss::{CoreMemory, Csrs, Hart, Isa, Protection, Window, SCRATCHPAD_BYTES};
+use hermes_packets::slot::{capacity, SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
+use hermes_packets::verdict::Verdict;
 use hermes_rtl::config::EXIT_ADDRESS;
+use std::error::Error;
 
 const STACK: u32 = 0x8_0000;
 const ARGUMENT: u32 = 0x9_0000;
@@ -110,8 +112,8 @@ impl Thread {
         assert_eq!(below, [0; 512], "the kernel uses more stack than a thread has");
         let verdict = Verdict(self.hart.x[10]);
         let slot = index as u32 & (RING_SLOTS - 1);
-        let egress =
-            self.egress.frames(|address, bytes| self.memory.read(address, bytes), slot, &frame).unwrap();
+        let read = |address, bytes: &mut [u8]| Ok::<_, Box<dyn Error>>(self.memory.read(address, bytes)?);
+        let egress = self.egress.frames(read, slot, &frame).unwrap();
         (Golden { verdict, frame }, egress, steps.expect("the kernel ends"))
     }
 

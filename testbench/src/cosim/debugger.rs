@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::cosim::{CosimError, Device, Host};
-use crate::iss::{Instruction, Op};
+use super::device::Device;
+use super::error::CosimError;
+use super::host::Host;
+use crate::isa::{Instruction, Op};
 
 /// Bits of CP_STATUS.
 const DEBUG_ERROR: u32 = 1 << 30;

@@ -1,6 +1,18 @@
 //! The contents of the shared memory.
 
-use super::error::CosimError;
+/// An address outside the shared memory.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {length} bytes at {address:#010x} are outside the shared memory of {size:#x} bytes")]
+pub struct AddressError {
+    /// What was to be read or written.
+    pub what: &'static str,
+    /// First byte.
+    pub address: u32,
+    /// Number of bytes.
+    pub length: usize,
+    /// Size of the memory in bytes.
+    pub size: u64,
+}
 
 /// Bytes of a memory line and of a beat.
 pub const LINE: usize = hermes_rtl::config::LINE_BYTES;
@@ -38,8 +50,8 @@ impl MemoryImage {
     /// Copies bytes from `address` on.
     ///
     /// # Errors
-    /// [`CosimError::Address`].
-    pub fn read(&self, address: u32, bytes: &mut [u8]) -> Result<(), CosimError> {
+    /// [`AddressError`].
+    pub fn read(&self, address: u32, bytes: &mut [u8]) -> Result<(), AddressError> {
         self.check("read", address, bytes.len())?;
         let mut done = 0;
         while done < bytes.len() {
@@ -58,8 +70,8 @@ impl MemoryImage {
     /// Writes bytes from `address` on.
     ///
     /// # Errors
-    /// [`CosimError::Address`].
-    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), CosimError> {
+    /// [`AddressError`].
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), AddressError> {
         self.check("write", address, bytes.len())?;
         let mut done = 0;
         while done < bytes.len() {
@@ -74,8 +86,8 @@ impl MemoryImage {
     /// The little-endian word at `address`.
     ///
     /// # Errors
-    /// [`CosimError::Address`].
-    pub fn read_u32(&self, address: u32) -> Result<u32, CosimError> {
+    /// [`AddressError`].
+    pub fn read_u32(&self, address: u32) -> Result<u32, AddressError> {
         let mut bytes = [0; 4];
         self.read(address, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
@@ -140,11 +152,11 @@ impl MemoryImage {
         self.pages[page].get_or_insert_with(|| vec![0; PAGE].into_boxed_slice())
     }
 
-    fn check(&self, what: &'static str, address: u32, length: usize) -> Result<(), CosimError> {
+    fn check(&self, what: &'static str, address: u32, length: usize) -> Result<(), AddressError> {
         if self.contains(address, length) {
             Ok(())
         } else {
-            Err(CosimError::Address { what, address, length, size: self.size })
+            Err(AddressError { what, address, length, size: self.size })
         }
     }
 }

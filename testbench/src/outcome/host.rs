@@ -2,7 +2,7 @@
 
 use anyhow::{bail, ensure};
 
-use super::App;
+use crate::apps::App;
 use crate::cosim::PacketRecord;
 use crate::golden::Golden;
 use crate::slot::SlotPacket;

@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use crate::timeline::Wait;
+use super::warp::Wait;
 
 /// What instructions cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

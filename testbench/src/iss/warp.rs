@@ -1,11 +1,10 @@
 //! A warp of reference threads, executed as the array must: all lanes at the preferred path, one
 //! instruction a step.
 
-use super::trace::{lanes, Retired, WarpStart};
-use crate::cosim::MemoryImage;
-use crate::iss::{
-    Cause, Class, CoreMemory, Counters, Fault, Instruction, Machine, Place, Protection, Thread, BOOT_ADDRESS,
-    SCRATCHPAD_BYTES,
+use super::retired::{lanes, Retired, WarpStart};
+use super::{
+    Cause, Class, CoreMemory, Counters, Fault, Instruction, Machine, MemoryImage, Place, Protection, Thread,
+    BOOT_ADDRESS, SCRATCHPAD_BYTES,
 };
 
 /// What a step of the reference did.

@@ -1,4 +1,4 @@
-//! What the trace ports tell.
+//! What retires in a cycle.
 
 /// A warp was issued to a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,6 @@ impl TraceCycle {
 }
 
 /// The lanes in `set`, ascending.
-pub(crate) fn lanes(set: u32) -> impl Iterator<Item = usize> {
+pub fn lanes(set: u32) -> impl Iterator<Item = usize> {
     (0..32).filter(move |lane| set >> lane & 1 != 0)
 }

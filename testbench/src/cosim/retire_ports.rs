@@ -6,8 +6,9 @@
 
 use verilator_sys::{Model, Output, Port};
 
-use super::trace::{LateWrite, Retired, TraceCycle};
-use crate::cosim::{PortError, WarpSlot};
+use super::ports::PortError;
+use super::simulation::WarpSlot;
+use crate::iss::{LateWrite, Retired, TraceCycle};
 
 /// The port that tells whether there are trace ports.
 const PRESENT: &str = "trace_retire_valid";

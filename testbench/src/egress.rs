@@ -15,7 +15,15 @@
 //!
 //! A frame is the slot's Ethernet header, the entry's IPv4 header, then the payload.
 
-use super::error::CosimError;
+/// A kernel left an egress list that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("egress list of ring slot {slot}: {what}")]
+pub struct EgressError {
+    /// The ring slot.
+    pub slot: u32,
+    /// What is wrong with it.
+    pub what: String,
+}
 
 /// Bytes of a list before its first entry.
 pub const LIST_HEADER_BYTES: usize = 48;
@@ -43,21 +51,23 @@ impl EgressLists {
     }
 
     /// The frames that leave for the packet in ring slot `slot`, whose frame is `frame`; none if
-    /// that frame itself leaves. `read` reads bytes of the shared memory, as
-    /// [`MemoryImage::read`](super::MemoryImage::read) does.
+    /// that frame itself leaves. `read` reads bytes of the shared memory from an address on.
     ///
     /// # Errors
-    /// The list or a payload is outside the memory, or an entry cannot be a frame.
-    pub fn frames(
+    /// Those of `read`, such as when the list or a payload is outside the memory; [`EgressError`] if
+    /// an entry cannot be a frame.
+    pub fn frames<E: From<EgressError>>(
         &self,
-        mut read: impl FnMut(u32, &mut [u8]) -> Result<(), CosimError>,
+        mut read: impl FnMut(u32, &mut [u8]) -> Result<(), E>,
         slot: u32,
         frame: &[u8],
-    ) -> Result<Vec<Vec<u8>>, CosimError> {
+    ) -> Result<Vec<Vec<u8>>, E> {
         let list = self.address + (slot << self.bytes_log2);
-        let count = read_u32(&mut read, list)?;
+        let mut count = [0; 4];
+        read(list, &mut count)?;
+        let count = u32::from_le_bytes(count);
         let room = ((1 << self.bytes_log2) - LIST_HEADER_BYTES) / ENTRY_BYTES;
-        let broken = |what: String| CosimError::Egress { slot, what };
+        let broken = |what: String| E::from(EgressError { slot, what });
         if count as usize > room {
             return Err(broken(format!("{count} entries; the list has room for {room}")));
         }
@@ -81,34 +91,30 @@ impl EgressLists {
     }
 }
 
-/// The little-endian word that `read` reads at `address`.
-pub(super) fn read_u32(
-    read: &mut impl FnMut(u32, &mut [u8]) -> Result<(), CosimError>,
-    address: u32,
-) -> Result<u32, CosimError> {
-    let mut bytes = [0; 4];
-    read(address, &mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cosim::MemoryImage;
 
-    /// What leaves for the packet in slot 3.
-    fn frames(lists: &EgressLists, image: &MemoryImage, frame: &[u8]) -> Result<Vec<Vec<u8>>, CosimError> {
-        lists.frames(|address, bytes| image.read(address, bytes), 3, frame)
+    /// What leaves for the packet in slot 3 with this memory.
+    fn frames(lists: &EgressLists, image: &[u8], frame: &[u8]) -> Result<Vec<Vec<u8>>, EgressError> {
+        let read = |address: u32, bytes: &mut [u8]| {
+            bytes.copy_from_slice(&image[address as usize..][..bytes.len()]);
+            Ok(())
+        };
+        lists.frames(read, 3, frame)
     }
 
     #[test]
     fn frames_are_put_together_from_header_and_payload() {
         let lists = EgressLists { address: 0x1000, bytes_log2: EgressLists::bytes_log2_for(2) };
         assert_eq!(lists.bytes_log2, 8);
-        let mut image = MemoryImage::new(0x4000);
+        let mut image = vec![0; 0x4000];
+        let write = |image: &mut [u8], address: usize, bytes: &[u8]| {
+            image[address..][..bytes.len()].copy_from_slice(bytes);
+        };
         let frame: Vec<u8> = (0..60).collect();
         assert_eq!(frames(&lists, &image, &frame).unwrap(), Vec::<Vec<u8>>::new());
-        image.write(0x3000, b"abcdefgh").unwrap();
+        write(&mut image, 0x3000, b"abcdefgh");
         let list = 0x1300;
         let mut words = vec![0_u32; 12];
         words[0] = 2;
@@ -116,15 +122,15 @@ mod tests {
         words.resize(12 + 18, 0);
         words.extend([0x3003, 5, 0]);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        image.write(list, &bytes).unwrap();
+        write(&mut image, list, &bytes);
         let sent = frames(&lists, &image, &frame).unwrap();
         assert_eq!(sent[0], [&frame[..14], &[1, 2, 3, 4], b"abc"].concat());
         assert_eq!(sent[1], [&frame[..14], b"defgh"].concat());
-        image.write(list, &[3]).unwrap();
+        write(&mut image, list, &[3]);
         let error = frames(&lists, &image, &frame).unwrap_err().to_string();
         assert!(error.contains("slot 3: 3 entries; the list has room for 2"), "{error}");
-        image.write(list, &[1]).unwrap();
-        image.write(list + 48 + 8, &[61]).unwrap();
+        write(&mut image, list, &[1]);
+        write(&mut image, list + 48 + 8, &[61]);
         let error = frames(&lists, &image, &frame).unwrap_err().to_string();
         assert!(error.contains("entry 0: header of 61 bytes"), "{error}");
     }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::cost::Cost;
-use crate::iss::BOOT_ADDRESS;
-use crate::lockstep::Retired;
-use crate::timeline::{Step, Wait};
+use super::warp::{Step, Wait};
+use crate::iss::{Retired, BOOT_ADDRESS};
 
 /// What each instruction cost, over all warps of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Every app's kernel, run instruction by instruction, against its golden model.
 
-use super::*;
-use crate::kernel::build_source;
-use crate::kernel::interpreter::Thread;
-use crate::slot::MAX_BYTES_LOG2;
-use crate::tables::{generate_filters, generate_routes, generate_rules, FilterKind, Pattern, PatternSet};
-use crate::traffic::{correct_checksum, Aim, Frame, Generator, Traffic};
+use hermes_programs::apps::{App, AppEntry, Input, Inputs, APPS};
+use hermes_programs::kernel::{build_source, Kernel, RegisterClass, StackNeed};
+use hermes_packets::slot::{SlotPacket, MAX_BYTES_LOG2};
+use hermes_packets::tables::{generate_filters, generate_routes, generate_rules, FilterKind, Pattern, PatternSet};
+use hermes_packets::verdict::Verdict;
+use hermes_packets::traffic::{correct_checksum, Aim, Frame, Generator, Traffic};
+use super::interpreter::Thread;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -70,7 +71,7 @@ struct Fixture {
 
 /// Every kernel: its app, and whether it is the one for cores with AES instructions.
 fn kernels() -> impl Iterator<Item = (&'static AppEntry, bool)> {
-    let aes = APPS.iter().filter(|entry| entry.aes_source.is_some());
+    let aes = APPS.iter().filter(|entry| entry.has_aes_kernel());
     APPS.iter().map(|entry| (entry, false)).chain(aes.map(|entry| (entry, true)))
 }
 
@@ -109,7 +110,7 @@ fn traffic(kind: &str, seed: u64, bad_share: f64) -> Generator {
 /// Good and bad packets, headers of random bytes that are nearly right, frames cut anywhere.
 #[test]
 fn apps_agree_with_their_golden_models() {
-    let seed = crate::test_seed();
+    let seed = hermes_packets::test_seed();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for (entry, aes) in kernels() {
         let mut fixture = Fixture::with_kernel(entry, aes, seed);
@@ -174,7 +175,7 @@ fn every_value_of_the_fields_that_are_looked_at() {
 /// themselves.
 #[test]
 fn fragments_of_packets_with_options() {
-    let seed = crate::test_seed();
+    let seed = hermes_packets::test_seed();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let entry = AppEntry::find("fragment").unwrap();
     for mtu in [68, 69, 300, 1500] {
@@ -206,11 +207,11 @@ fn fragments_of_packets_with_options() {
 /// The kernels in C give the same verdicts and packets.
 #[test]
 fn kernels_in_c() {
-    let seed = crate::test_seed();
+    let seed = hermes_packets::test_seed();
     for (name, text) in [
-        ("dec-ttl", include_str!("../../../kernels-asm/c/dec-ttl.c")),
-        ("route-lookup", include_str!("../../../kernels-asm/c/route-lookup.c")),
-        ("classifier", include_str!("../../../kernels-asm/c/classifier.c")),
+        ("dec-ttl", include_str!("../../../../kernels-asm/c/dec-ttl.c")),
+        ("route-lookup", include_str!("../../../../kernels-asm/c/route-lookup.c")),
+        ("classifier", include_str!("../../../../kernels-asm/c/classifier.c")),
     ] {
         let mut fixture = Fixture::new(AppEntry::find(name).unwrap(), seed);
         let folder = tempfile::tempdir().unwrap();
@@ -331,7 +332,26 @@ fn inputs_that_are_missing_or_superfluous() {
 fn every_app_builds() {
     for (entry, aes) in kernels() {
         let kernel = entry.kernel(aes).unwrap();
-        assert_eq!(kernel.registers, entry.source.registers, "{}", entry.name);
+        assert_eq!(kernel.registers, entry.registers(), "{}", entry.name);
         assert!(kernel.size() < 12_288, "{}: {} bytes", entry.name, kernel.size());
+    }
+}
+
+/// The kernels of the apps need no more than the apps say.
+#[test]
+fn kernels_of_the_apps() {
+    for app in APPS {
+        for aes in [false, true] {
+            let kernel = app.kernel(aes).unwrap();
+            let need = StackNeed::of(&kernel);
+            // One uses `sp` for something else, and has no stack.
+            let without = app.name == "ipsec" && aes;
+            let most = if app.name == "ipsec" { 512 } else { 256 };
+            assert!(
+                without || matches!(need, StackNeed::Bytes(bytes) if bytes <= most),
+                "{} {aes}: {need}",
+                app.name
+            );
+        }
     }
 }

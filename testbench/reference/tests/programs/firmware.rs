@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::*;
-use crate::command::machine::{Abilities, MachineSystem, SystemEnd};
+use hermes_programs::firmware::{build_firmware, build_firmware_with, Firmware, FirmwareEnd, FirmwareOptions};
+use hermes_reference::harts::machine::{Abilities, MachineSystem, SystemEnd};
 
 /// Cycles that a program may take.
 const LIMIT: u64 = 3_000_000;
 
 fn examples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm/firmware/examples")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels-asm/firmware/examples")
 }
 
 fn build(source: &Path) -> Firmware {
@@ -383,7 +383,7 @@ fn what_cannot_be_loaded() {
     let build_with = |flags: &[&str], text: &str| {
         let source = folder.path().join("bad.c");
         std::fs::write(&source, text).unwrap();
-        let mut command = std::process::Command::new(crate::kernel::COMPILER);
+        let mut command = std::process::Command::new("riscv64-unknown-elf-gcc");
         command
             .args(flags)
             .args(["-nostdlib", "-ffreestanding", "-Wl,--no-relax", "-o"])

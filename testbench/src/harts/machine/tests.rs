@@ -6,8 +6,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::cosim::MemoryImage;
-use crate::iss::{Cause, Fault};
+use crate::iss::{Cause, Fault, MemoryImage};
 use crate::kernel::build_words;
 
 const CODE: u32 = 0x1_0000;

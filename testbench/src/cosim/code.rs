@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::image::Firmware;
-use crate::cosim::MemoryMap;
+use super::memory_map::MemoryMap;
+use crate::firmware::Firmware;
 use crate::kernel::{Kernel, Place, SourceMap, Symbol};
 
 /// The programs whose instructions the threads of a run execute, for what explains addresses.

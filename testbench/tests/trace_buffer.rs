@@ -7,17 +7,24 @@ use std::sync::OnceLock;
 
 use verilator_sys::{Model, ModelLibrary};
 
-use super::*;
-use crate::apps::{AppEntry, Inputs};
-use crate::board::{run, SessionOptions};
-use crate::cosim::{ArraySetup, Host, KernelImage, MemoryOptions, Packet, Simulation};
-use crate::iss::BOOT_ADDRESS;
-use crate::lockstep::RetirePorts;
-use crate::model;
-use crate::slot::SlotPacket;
-use crate::test_seed;
-use crate::timeline::{CycleRange, Perfetto};
-use crate::traffic::{Generator, Traffic};
+use hermes_rtl::config::Config;
+use hermes_rtl::trace::register;
+use hermes_testbench::apps::{AppEntry, Inputs};
+use hermes_testbench::board::trace::{
+    arm, read, stop, TraceBytes, TraceEntry, TraceRecord, TraceSettings, TraceTrigger,
+};
+use hermes_testbench::board::{run, SessionOptions};
+use hermes_testbench::cosim::{
+    ArraySetup, CosimError, Event, Host, KernelImage, MemoryOptions, Packet, PacketRange, RetirePorts,
+    Simulation,
+};
+use hermes_testbench::iss::{Isa, TraceCycle, BOOT_ADDRESS};
+use hermes_testbench::kernel::Kernel;
+use hermes_testbench::model;
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::test_seed;
+use hermes_testbench::timeline::{CycleRange, Perfetto, Recorder};
+use hermes_testbench::traffic::{Generator, Traffic};
 
 /// Entries of the buffer.
 const ENTRIES: usize = 1024;
@@ -63,11 +70,13 @@ fn simulation() -> (Simulation, Rc<RefCell<Vec<TraceEntry>>>) {
 }
 
 /// The byte port of the buffer, a byte a cycle.
-impl TraceBytes for Simulation {
+struct Buffer<'a>(&'a mut Simulation);
+
+impl TraceBytes for Buffer<'_> {
     fn read_trace(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), CosimError> {
         for (byte, address) in bytes.iter_mut().zip(offset..) {
-            access(self, address, None)?;
-            let model = self.model_mut();
+            access(self.0, address, None)?;
+            let model = self.0.model_mut();
             let (answer, read) =
                 (model.output("trace_buffer_answer", 1)?, model.output("trace_buffer_read", 8)?);
             assert!(model.get_bool(answer));
@@ -77,7 +86,7 @@ impl TraceBytes for Simulation {
     }
 
     fn write_trace(&mut self, offset: u32, bytes: &[u8]) -> Result<(), CosimError> {
-        bytes.iter().zip(offset..).try_for_each(|(byte, address)| access(self, address, Some(*byte)))
+        bytes.iter().zip(offset..).try_for_each(|(byte, address)| access(self.0, address, Some(*byte)))
     }
 }
 
@@ -118,11 +127,11 @@ fn record(count: usize, settings: &TraceSettings) -> (TraceRecord, Vec<TraceEntr
     host.load_kernel(&KernelImage::from(&kernel)).unwrap();
     host.load_app(app.as_ref(), &mut setup).unwrap();
     let layout = host.configure(&setup).unwrap();
-    arm(host.device_mut(), settings).unwrap();
+    arm(&mut Buffer(host.device_mut()), settings).unwrap();
     let before = seen.borrow().len();
     run(&mut host, &setup, &layout, &packets, &SessionOptions::default(), &mut |_| {}).unwrap();
-    stop(host.device_mut()).unwrap();
-    let record = read(host.device_mut(), &config(), settings).unwrap();
+    stop(&mut Buffer(host.device_mut())).unwrap();
+    let record = read(&mut Buffer(host.device_mut()), &config(), settings).unwrap();
     let seen = seen.borrow()[before..].to_vec();
     (record.with_instructions(&kernel, &isa()), seen, kernel)
 }
@@ -136,7 +145,7 @@ fn timeline(entries: &[TraceEntry]) -> String {
     let record = TraceRecord { entries: entries.to_vec(), ..TraceRecord::default() };
     let perfetto = Perfetto::new(Vec::new(), 4, &serde_json::Map::new()).unwrap();
     let mut recorder = Recorder::new(isa(), CycleRange::ALL, None, Some(perfetto)).without_counters();
-    record.tell(&mut recorder).unwrap();
+    recorder.tell(&record).unwrap();
     let (_, text) = recorder.end(entries.last().map_or(0, |entry| entry.cycle)).unwrap();
     String::from_utf8(text.unwrap()).unwrap()
 }

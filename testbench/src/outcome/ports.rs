@@ -2,7 +2,7 @@
 
 use anyhow::{bail, ensure};
 
-use super::App;
+use crate::apps::App;
 use crate::cosim::{LeftLength, PacketRecord, PortsResult};
 use crate::golden::{Difference, Golden};
 use crate::slot::SlotPacket;

@@ -1,8 +1,7 @@
 //! What a hart sees of memory.
 
 use super::hart::Abilities;
-use crate::cosim::MemoryImage;
-use crate::iss::{Cause, Memory};
+use crate::iss::{Cause, Memory, MemoryImage};
 
 /// From here on there is no shared memory.
 pub const OUTSIDE: u32 = 0xfff0_0000;
