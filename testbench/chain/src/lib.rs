@@ -59,3 +59,13 @@ pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit, Stop};
 pub use start::Started;
 pub use text::{ChainError, Problem};
 pub use visits::{FunctionTimes, VisitLog};
+
+// What this floor takes from those below, under the same names.
+use hermes_checks::outcome;
+use hermes_packets::{golden, input, slot, staging, tables, traffic, verdict};
+use hermes_programs::{apps, kernel};
+use hermes_reference::iss;
+use hermes_simulation::{cosim, reference};
+
+#[cfg(test)]
+use hermes_packets::test_seed;

@@ -236,7 +236,8 @@ impl CommandBench {
         let checker = checker.borrow();
         if let Some(address) = checker.memory().first_difference(&memory, 0) {
             let address = address & !3;
-            let (expected, found) = (checker.memory().read_u32(address)?, memory.read_u32(address)?);
+            let word = |image: &MemoryImage| image.read_u32(address).map_err(CosimError::from);
+            let (expected, found) = (word(checker.memory())?, word(&memory)?);
             return Err(CommandError::Memory { address, expected, found });
         }
         Ok(Ended { cycles, steps, seen: checker.seen(), fault: checker.ended(0), memory })

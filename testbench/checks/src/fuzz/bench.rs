@@ -377,14 +377,15 @@ fn compare_memory(
     const CHUNK: usize = 1 << 16;
     let (mut a, mut b) = (vec![0; CHUNK], vec![0; CHUNK]);
     for address in (0..MEMORY_BYTES as u32).step_by(CHUNK) {
-        expected.read(address, &mut a)?;
-        got.read(address, &mut b)?;
+        expected.read(address, &mut a).map_err(CosimError::from)?;
+        got.read(address, &mut b).map_err(CosimError::from)?;
         if a == b {
             continue;
         }
         if let Some(offset) = (0..CHUNK).find(|i| a[*i] != b[*i]) {
             let address = (address + offset as u32) & !3;
-            let (wanted, found) = (expected.read_u32(address)?, got.read_u32(address)?);
+            let word = |image: &MemoryImage| image.read_u32(address).map_err(CosimError::from);
+            let (wanted, found) = (word(expected)?, word(got)?);
             let place = place(address, machine, program);
             return Err(Failure::Result(format!(
                 "memory at {address:#010x} ({place}): expected {wanted:#010x}, got {found:#010x}"

@@ -20,17 +20,17 @@ pub struct Contention {
 pub const CONTENTIONS: [Contention; 3] = [
     Contention {
         name: "counter",
-        source: include_str!("../../../kernels-asm/litmus/counter.S"),
+        source: include_str!("../../../../kernels-asm/litmus/counter.S"),
         needs_order: false,
     },
     Contention {
         name: "reservation",
-        source: include_str!("../../../kernels-asm/litmus/reservation.S"),
+        source: include_str!("../../../../kernels-asm/litmus/reservation.S"),
         needs_order: false,
     },
     Contention {
         name: "spin-lock",
-        source: include_str!("../../../kernels-asm/litmus/spin-lock.S"),
+        source: include_str!("../../../../kernels-asm/litmus/spin-lock.S"),
         needs_order: true,
     },
 ];
@@ -38,7 +38,7 @@ pub const CONTENTIONS: [Contention; 3] = [
 /// As `reservation`; the threads find the cycle, modulo 2^31, in which each was through.
 pub const RESERVATION_TIMES: Contention = Contention {
     name: "reservation-times",
-    source: include_str!("../../../kernels-asm/litmus/reservation-times.S"),
+    source: include_str!("../../../../kernels-asm/litmus/reservation-times.S"),
     needs_order: false,
 };
 
@@ -117,7 +117,7 @@ impl Contention {
         let result = run_threads(&mut host, trial.threads, trial.mcw, word.to_le_bytes().to_vec())?;
         Ok(Contended {
             found: result.packets.iter().map(|packet| packet.verdict).collect(),
-            last: host.device_mut().image().read_u32(word)?,
+            last: host.device_mut().image().read_u32(word).map_err(CosimError::from)?,
             faults: result.faults,
             cycles: result.simulated_cycles,
         })

@@ -24,7 +24,7 @@ const MEMORY_BYTES: u64 = 16 << 20;
 /// Bytes of the variables of an instance: `INSTANCE_LOG2` in `roles.inc`.
 const INSTANCE_BYTES: usize = 256;
 /// What the kernels share.
-const ROLES: &str = include_str!("../../../kernels-asm/litmus/roles.inc");
+const ROLES: &str = include_str!("../../../../kernels-asm/litmus/roles.inc");
 
 /// A litmus test.
 #[derive(Clone, Copy, Debug)]
@@ -42,19 +42,19 @@ pub struct Litmus {
 pub const TESTS: [Litmus; 3] = [
     Litmus {
         name: "message-passing",
-        source: include_str!("../../../kernels-asm/litmus/message-passing.S"),
+        source: include_str!("../../../../kernels-asm/litmus/message-passing.S"),
         forbidden: |[_, consumer]| consumer == 2,
         needs_fences: true,
     },
     Litmus {
         name: "store-buffering",
-        source: include_str!("../../../kernels-asm/litmus/store-buffering.S"),
+        source: include_str!("../../../../kernels-asm/litmus/store-buffering.S"),
         forbidden: |seen| seen == [0, 0],
         needs_fences: true,
     },
     Litmus {
         name: "coherence",
-        source: include_str!("../../../kernels-asm/litmus/coherence.S"),
+        source: include_str!("../../../../kernels-asm/litmus/coherence.S"),
         forbidden: |[writer, reader]| writer != 8 || reader > 8,
         needs_fences: false,
     },
@@ -63,7 +63,7 @@ pub const TESTS: [Litmus; 3] = [
 /// A test whose flag is written and read by atomic operations; for arrays that have them.
 pub const ATOMIC_FLAG: Litmus = Litmus {
     name: "atomic-flag",
-    source: include_str!("../../../kernels-asm/litmus/atomic-flag.S"),
+    source: include_str!("../../../../kernels-asm/litmus/atomic-flag.S"),
     forbidden: |[_, consumer]| consumer == 2,
     needs_fences: true,
 };

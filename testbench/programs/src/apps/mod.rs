@@ -68,7 +68,7 @@ macro_rules! kernel_source {
     ($path:literal, $registers:ident) => {
         $crate::apps::Source {
             path: $path,
-            text: include_str!(concat!("../../../kernels-asm/", $path)),
+            text: include_str!(concat!("../../../../kernels-asm/", $path)),
             registers: $crate::kernel::RegisterClass::$registers,
         }
     };

@@ -14,22 +14,22 @@ use crate::kernel::{
 use crate::staging::temporary_folder;
 
 /// Start and end of the firmware.
-const CRT0: &str = include_str!("../../../kernels-asm/firmware/crt0.S");
+const CRT0: &str = include_str!("../../../../kernels-asm/firmware/crt0.S");
 /// Calls constructors, where there are any.
-const CONSTRUCTORS: &str = include_str!("../../../kernels-asm/firmware/constructors.S");
+const CONSTRUCTORS: &str = include_str!("../../../../kernels-asm/firmware/constructors.S");
 /// The library's include file.
-pub const HERMES_CP_H: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.h");
+pub const HERMES_CP_H: &str = include_str!("../../../../kernels-asm/firmware/hermes_cp.h");
 /// The library.
-const HERMES_CP_C: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.c");
+const HERMES_CP_C: &str = include_str!("../../../../kernels-asm/firmware/hermes_cp.c");
 /// Include file with compare-and-swap, that of kernels.
-const HERMES_ATOMIC_H: &str = include_str!("../../../kernels-asm/include/hermes_atomic.h");
+const HERMES_ATOMIC_H: &str = include_str!("../../../../kernels-asm/include/hermes_atomic.h");
 /// Include file of firmware that measures work of the cores.
-const HERMES_MEDIA_H: &str = include_str!("../../../kernels-asm/firmware/hermes_media.h");
-const HERMES_PROXY_H: &str = include_str!("../../../kernels-asm/firmware/hermes_proxy.h");
+const HERMES_MEDIA_H: &str = include_str!("../../../../kernels-asm/firmware/hermes_media.h");
+const HERMES_PROXY_H: &str = include_str!("../../../../kernels-asm/firmware/hermes_proxy.h");
 /// Include file of firmware that uses the network interface.
-const HERMES_NET_H: &str = include_str!("../../../kernels-asm/firmware/hermes_net.h");
+const HERMES_NET_H: &str = include_str!("../../../../kernels-asm/firmware/hermes_net.h");
 /// Where firmware lies in memory.
-const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/firmware.ld");
+const LINKER_SCRIPT: &str = include_str!("../../../../kernels-asm/firmware/firmware.ld");
 
 /// The object file of [`CONSTRUCTORS`].
 const CONSTRUCTORS_OBJECT: &str = "constructors.o";

@@ -7,11 +7,11 @@ use crate::kernel::{run_tool, write_file, BuildError, Executable, COMPILER};
 use crate::staging::temporary_folder;
 
 /// What comes before `main`.
-const START: &str = include_str!("../../../kernels-asm/firmware/start.S");
+const START: &str = include_str!("../../../../kernels-asm/firmware/start.S");
 /// Checks of self-checking programs.
-const EXPECT: &str = include_str!("../../../kernels-asm/firmware/expect.inc");
+const EXPECT: &str = include_str!("../../../../kernels-asm/firmware/expect.inc");
 /// Where a program lies in memory.
-const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/program.ld");
+const LINKER_SCRIPT: &str = include_str!("../../../../kernels-asm/firmware/program.ld");
 
 /// What a hart executes.
 const FLAGS: [&str; 2] = ["-march=rv32i_zifencei_zbb", "-mabi=ilp32"];

@@ -447,7 +447,7 @@ mod tests {
     fn broken_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dec-ttl.elf");
-        let text = include_str!("../../../kernels-asm/dec-ttl.S");
+        let text = include_str!("../../../../kernels-asm/dec-ttl.S");
         build_source("dec-ttl.S", text, RegisterClass::Rv32e, &path).unwrap();
         let data = std::fs::read(&path).unwrap();
         let kernel = Kernel::parse(&data).unwrap();

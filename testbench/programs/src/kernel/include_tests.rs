@@ -7,7 +7,7 @@ use crate::isa::{register_name, Instruction, Isa};
 use crate::kernel::{build_source, Kernel, RegisterClass, HERMES_H, PACKET_INC};
 use crate::verdict::{Reason, Verdict, DROP, DROP_RULE};
 
-const DOCUMENTATION: &str = include_str!("../../../docs/kernels.md");
+const DOCUMENTATION: &str = include_str!("../../../../docs/kernels.md");
 
 /// The registers that the instructions of a macro write. Behind it stand the labels that its row of
 /// the table names in `expects`, alone.

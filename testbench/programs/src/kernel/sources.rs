@@ -6,16 +6,16 @@ use super::build::BuildError;
 use crate::input::{self, MOST_PROGRAM_BYTES};
 
 /// Include file of kernels in assembly.
-pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
+pub const PACKET_INC: &str = include_str!("../../../../kernels-asm/include/packet.inc");
 /// Include file of kernels in C.
-pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
+pub const HERMES_H: &str = include_str!("../../../../kernels-asm/include/hermes.h");
 /// Linker script of every kernel.
-const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/kernel.ld");
+const LINKER_SCRIPT: &str = include_str!("../../../../kernels-asm/kernel.ld");
 
 /// Files in `kernels-asm` with their names and texts.
 macro_rules! files {
     ($folder:literal: $($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../kernels-asm/", $folder, "/", $name)))),*]
+        &[$(($name, include_str!(concat!("../../../../kernels-asm/", $folder, "/", $name)))),*]
     };
 }
 

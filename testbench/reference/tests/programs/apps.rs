@@ -1,12 +1,14 @@
 //! Every app's kernel, run instruction by instruction, against its golden model.
 
+use super::interpreter::Thread;
+use hermes_packets::slot::{SlotPacket, MAX_BYTES_LOG2};
+use hermes_packets::tables::{
+    generate_filters, generate_routes, generate_rules, FilterKind, Pattern, PatternSet,
+};
+use hermes_packets::traffic::{correct_checksum, Aim, Frame, Generator, Traffic};
+use hermes_packets::verdict::Verdict;
 use hermes_programs::apps::{App, AppEntry, Input, Inputs, APPS};
 use hermes_programs::kernel::{build_source, Kernel, RegisterClass, StackNeed};
-use hermes_packets::slot::{SlotPacket, MAX_BYTES_LOG2};
-use hermes_packets::tables::{generate_filters, generate_routes, generate_rules, FilterKind, Pattern, PatternSet};
-use hermes_packets::verdict::Verdict;
-use hermes_packets::traffic::{correct_checksum, Aim, Frame, Generator, Traffic};
-use super::interpreter::Thread;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_programs::firmware::{build_firmware, build_firmware_with, Firmware, FirmwareEnd, FirmwareOptions};
+use hermes_programs::firmware::{
+    build_firmware, build_firmware_with, Firmware, FirmwareEnd, FirmwareOptions,
+};
 use hermes_reference::harts::machine::{Abilities, MachineSystem, SystemEnd};
 
 /// Cycles that a program may take.

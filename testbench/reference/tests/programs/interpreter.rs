@@ -1,14 +1,14 @@
 //! Runs a kernel on one packet at a time on the reference simulator, so that kernels are tested
 //! without the array.
 
-use hermes_programs::kernel::{Kernel, RegisterClass};
-use hermes_programs::apps::{App, Placement};
 use hermes_packets::egress::EgressLists;
-use hermes_reference::iss::MemoryImage;
 use hermes_packets::golden::Golden;
-use hermes_reference::iss::{CoreMemory, Csrs, Hart, Isa, Protection, Window, SCRATCHPAD_BYTES};
 use hermes_packets::slot::{capacity, SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
 use hermes_packets::verdict::Verdict;
+use hermes_programs::apps::{App, Placement};
+use hermes_programs::kernel::{Kernel, RegisterClass};
+use hermes_reference::iss::MemoryImage;
+use hermes_reference::iss::{CoreMemory, Csrs, Hart, Isa, Protection, Window, SCRATCHPAD_BYTES};
 use hermes_rtl::config::EXIT_ADDRESS;
 use std::error::Error;
 

@@ -1,7 +1,7 @@
 //! The libraries that kernels in C link, on the reference simulator.
 
-use hermes_reference::iss::{Alone, End, Isa};
 use hermes_programs::kernel::{build_with, BuildOptions, Compiler, Executable, RegisterClass};
+use hermes_reference::iss::{Alone, End, Isa};
 
 /// What `kernel` of this text in C returns, for each register class.
 fn returns(text: &str, expected: u32) {

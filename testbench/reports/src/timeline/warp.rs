@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cosim::{PacketRange, WarpSlot, Work};
+use crate::cosim::{WarpSlot, Work};
 use crate::iss::{Class, Instruction, LateWrite, Retired, BOOT_ADDRESS};
 
 /// Cycles between two instructions of a warp that still belong to one stretch of instructions: a

@@ -518,7 +518,7 @@ impl Run<'_> {
         let count = self.maintenance.take().unwrap_or_default();
         for (index, times) in self.unread.drain(..count) {
             let image = self.host.device_mut().image();
-            let read = |address, bytes: &mut [u8]| image.read(address, bytes);
+            let read = |address, bytes: &mut [u8]| Ok(image.read(address, bytes)?);
             let PacketResult { verdict, bytes, left, egress, .. } =
                 packet_result(read, self.setup, self.layout, index)?;
             self.fault_seen |= Verdict(verdict).is_fault();

@@ -438,11 +438,11 @@ impl Device for Simulation {
     }
 
     fn write_memory(&mut self, address: u32, bytes: &[u8]) -> Result<(), CosimError> {
-        self.image.write(address, bytes)
+        Ok(self.image.write(address, bytes)?)
     }
 
     fn read_memory(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), CosimError> {
-        self.image.read(address, bytes)
+        Ok(self.image.read(address, bytes)?)
     }
 
     fn memory_size(&self) -> u64 {

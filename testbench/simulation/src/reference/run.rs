@@ -224,7 +224,7 @@ impl Reference {
     /// An egress list is outside the memory or cannot be read.
     pub fn result(&mut self, index: u64) -> Result<PacketResult, CosimError> {
         let image = self.host.device_mut().image();
-        packet_result(|address, bytes| image.read(address, bytes), &self.setup, &self.layout, index)
+        packet_result(|address, bytes| Ok(image.read(address, bytes)?), &self.setup, &self.layout, index)
     }
 
     /// The bytes of memory at `address` as a lane sees them, its stack and the scratchpad among it,

@@ -78,12 +78,12 @@ impl MediaKernel {
     #[must_use]
     pub const fn source(self) -> &'static str {
         match self {
-            Self::Linear => include_str!("../../../../kernels-asm/media/linear.c"),
-            Self::Sepia => include_str!("../../../../kernels-asm/media/sepia.c"),
-            Self::Fgt => include_str!("../../../../kernels-asm/media/fgt.c"),
-            Self::Bicubic => include_str!("../../../../kernels-asm/media/bicubic.c"),
-            Self::Kmeans => include_str!("../../../../kernels-asm/media/kmeans.c"),
-            Self::Svm => include_str!("../../../../kernels-asm/media/svm.c"),
+            Self::Linear => include_str!("../../../../../kernels-asm/media/linear.c"),
+            Self::Sepia => include_str!("../../../../../kernels-asm/media/sepia.c"),
+            Self::Fgt => include_str!("../../../../../kernels-asm/media/fgt.c"),
+            Self::Bicubic => include_str!("../../../../../kernels-asm/media/bicubic.c"),
+            Self::Kmeans => include_str!("../../../../../kernels-asm/media/kmeans.c"),
+            Self::Svm => include_str!("../../../../../kernels-asm/media/svm.c"),
         }
     }
 

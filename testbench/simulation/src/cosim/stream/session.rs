@@ -16,7 +16,6 @@ use crate::cosim::axi_lite::{Access, Completion};
 use crate::cosim::device::Device as _;
 use crate::cosim::error::CosimError;
 use crate::cosim::host::{option, ArraySetup, Host};
-use crate::cosim::image::{MemoryImage, LINE};
 use crate::cosim::progress::{Step, Stuck, Watch};
 use crate::cosim::results::RunResult;
 use crate::cosim::session::{
@@ -24,6 +23,7 @@ use crate::cosim::session::{
 };
 use crate::cosim::simulation::{Event, Simulation};
 use crate::cosim::tracker::{PacketTimes, Tracker};
+use crate::iss::{MemoryImage, LINE};
 use crate::slot::capacity;
 use crate::verdict::Verdict;
 

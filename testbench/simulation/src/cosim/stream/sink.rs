@@ -4,8 +4,8 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::Model;
 
-use crate::cosim::image::LINE;
 use crate::cosim::ports::StreamOutPorts;
+use crate::iss::LINE;
 
 /// A frame that left the array.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::Model;
 
-use crate::cosim::image::LINE;
 use crate::cosim::ports::{DropTracePorts, StreamInPorts};
+use crate::iss::LINE;
 
 /// Bit of TUSER that says in the last beat that the frame is damaged.
 const DAMAGED: u32 = 1 << 31;
