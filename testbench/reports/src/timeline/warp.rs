@@ -339,6 +339,7 @@ impl WarpTimeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cosim::PacketRange;
     use crate::iss::Isa;
 
     const ISA: Isa = Isa {
