@@ -97,7 +97,6 @@ macro_rules! interface {
     };
 }
 
-
 impl<A: Activity> Activity for Vec<A> {
     fn changed(&self) -> bool {
         self.iter().any(Activity::changed)
