@@ -17,8 +17,8 @@ use hermes_testbench::cluster::{
     self, address, capture_path, ClusterError, ClusterOptions, LinkOptions, Node, NodeReport, NodeUp,
     OutsideOptions, OutsidePeer, Place, Program, QueueMode, QueueProgram, MOST_NODES, OUTSIDE_PAIR,
 };
-use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
-use hermes_testbench::firmware::{Code, Firmware};
+use hermes_testbench::cosim::{ArraySetup, Code, CosimError, KernelImage, Latency, MemoryOptions, Packet};
+use hermes_testbench::firmware::Firmware;
 use hermes_testbench::input;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::SlotPacket;

@@ -11,7 +11,8 @@ use hermes_testbench::firmware::Firmware;
 use hermes_testbench::input;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::output::OutputFile;
-use hermes_testbench::profile::{Profile, ProfileFacts, ProfileReport, ProfileText, SourceFinder};
+use hermes_testbench::profile::{ProfileFacts, ProfileReport, ProfileText, SourceFinder};
+use hermes_testbench::timeline::Profile;
 
 use crate::files::Files;
 use crate::origin::Origin;

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::EXIT_ADDRESS;
 use hermes_testbench::cosim::{
-    ArraySetup, CosimError, Host, KernelImage, MemoryMap, Packet, PacketRange, PacketResult, WarpSlot,
+    ArraySetup, Code, CosimError, Host, KernelImage, MemoryMap, Packet, PacketRange, PacketResult, WarpSlot,
+    Work,
 };
-use hermes_testbench::firmware::Code;
 use hermes_testbench::golden::Golden;
 use hermes_testbench::input;
 use hermes_testbench::races::{Detector, Explain, Places, RaceReport};
 use hermes_testbench::reference::{Executed, Reference, ReferenceDevice};
 use hermes_testbench::slot::SlotPacket;
-use hermes_testbench::timeline::Work;
 use hermes_testbench::traffic::{self, CaptureWriter, Frame};
 use hermes_testbench::verdict::Verdict;
 

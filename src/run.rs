@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_ports, check_ports_against, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, CosimError, FaultRecord, Host, KernelImage, Latency, MemoryMap, MemoryOptions, Packet,
-    PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
+    self, ArraySetup, BusErrors, Code, CosimError, FaultRecord, Host, KernelImage, Latency, MemoryMap,
+    MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
-use hermes_testbench::firmware::{Code, Firmware};
-use hermes_testbench::metrics::{BusErrors, Clock, Environment, FaultCause, FrameLines, Loss, Report, Waits};
+use hermes_testbench::firmware::Firmware;
+use hermes_testbench::metrics::{Clock, Environment, FaultCause, FrameLines, Loss, Report, Waits};
+use hermes_testbench::outcome::{check_ports, check_ports_against, NOT_SENT};
 use hermes_testbench::races::{Explain, Places, RaceReport};
 use hermes_testbench::slot::{self, wrong_lengths, SlotPacket};
 use hermes_testbench::traffic::{self, Capture, Frame};

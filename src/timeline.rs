@@ -7,16 +7,14 @@ use std::rc::Rc;
 use anyhow::ensure;
 use hermes_rtl::config::Config;
 use hermes_testbench::command::CommandPorts;
-use hermes_testbench::cosim::{CosimError, Simulation};
+use hermes_testbench::cosim::{CosimError, RetirePorts, Simulation};
 use hermes_testbench::firmware::Firmware;
-use hermes_testbench::iss::Isa;
+use hermes_testbench::iss::{Isa, TraceCycle};
 use hermes_testbench::kernel::Kernel;
-use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
 use hermes_testbench::output::OutputFile;
-use hermes_testbench::profile::Profile;
 use hermes_testbench::races::{Detector, Places};
 use hermes_testbench::timeline::{
-    CycleRange, LevelPorts, Levels, Names, PacketNumbers, Perfetto, Recorder, TextTrace,
+    CycleRange, LevelPorts, Levels, Names, PacketNumbers, Perfetto, Profile, Recorder, TextTrace,
 };
 
 use crate::files::Files;

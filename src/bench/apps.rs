@@ -3,10 +3,11 @@
 
 use hermes_experiments::{Parameters, Program};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_host, App, AppEntry, APPS};
+use hermes_testbench::apps::{App, AppEntry, APPS};
 use hermes_testbench::cosim::RunResult;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{Clock, FrameLines, SteadyState};
+use hermes_testbench::outcome::check_host;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::Kind;
 

@@ -3,10 +3,11 @@
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_host, AppEntry};
+use hermes_testbench::apps::AppEntry;
 use hermes_testbench::chain::paper::{PaperChains, PaperFunction, CHAINS, FUNCTIONS};
 use hermes_testbench::chain::{check_counts, check_ways, visits, Chain, Ran, Setting, Sharing};
 use hermes_testbench::cosim::{Arrivals, Latency, RunOptions};
+use hermes_testbench::outcome::check_host;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::Frame;
 use verilator_sys::ModelLibrary;

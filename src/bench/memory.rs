@@ -8,9 +8,10 @@
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::{most_warps, Config, LINE_BYTES};
-use hermes_testbench::apps::{check_host, AppEntry, Inputs};
+use hermes_testbench::apps::{AppEntry, Inputs};
 use hermes_testbench::cosim::Device;
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::outcome::check_host;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::staging::temporary_folder;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};

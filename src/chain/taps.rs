@@ -97,7 +97,7 @@ impl Taps {
 /// packets that did not leave the packet ports that is only that.
 fn compare(simulated: &PacketResult, verdict: u32, bytes: &[u8]) -> anyhow::Result<()> {
     let (expected, got) = (Verdict(simulated.verdict), Verdict(verdict));
-    let is_told = got != hermes_testbench::apps::NOT_SENT;
+    let is_told = got != hermes_testbench::outcome::NOT_SENT;
     anyhow::ensure!(
         if is_told { expected == got } else { !expected.is_forward() },
         "the verdict on the array is {got}; expected {expected} by the reference simulator"

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use anyhow::{bail, Context as _};
 use hermes_rtl::config::Config;
 use hermes_testbench::cluster::{ClusterResult, LinkOptions, NodeReport, PortCounts, ServiceCounts};
-use hermes_testbench::firmware::Code;
+use hermes_testbench::cosim::Code;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{name_verdicts, FaultCause, PacketRecord};
 use hermes_testbench::verdict::Verdict;

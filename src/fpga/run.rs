@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, BoardError, LinkOptions, Port, SessionOptions, SessionResult};
-use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage, Layout, MemoryMap};
-use hermes_testbench::firmware::Code;
-use hermes_testbench::metrics::{BoardRun, BusErrors, Environment, FrameLines, Report};
+use hermes_testbench::cosim::{
+    ArraySetup, BusErrors, Code, CosimError, Device, Host, KernelImage, Layout, MemoryMap,
+};
+use hermes_testbench::metrics::{BoardRun, Environment, FrameLines, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 

@@ -211,7 +211,7 @@ impl<'a> BoardTrace<'a> {
             let mut recorder = Recorder::new(isa, CycleRange::ALL, None, Some(perfetto))
                 .with_names(names(Some(kernel), None))
                 .without_counters();
-            record.tell(&mut recorder)?;
+            recorder.tell(&record)?;
             let (_, file) = recorder.end(end)?;
             files.extend(file);
         }

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use anyhow::bail;
 use hermes_rtl::config::Config;
-use hermes_testbench::command::machine::{machine_program, Abilities, Style};
 use hermes_testbench::command::{CommandBench, Seen};
 use hermes_testbench::cosim::{Host, MemoryOptions, Simulation};
+use hermes_testbench::harts::machine::{machine_program, Abilities, Style};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 

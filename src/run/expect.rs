@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use anyhow::{bail, ensure, Context};
 use hermes_testbench::cosim::PacketResult;
+use hermes_testbench::golden::read_verdicts;
 use hermes_testbench::golden::{run_external, Difference, Golden};
-use hermes_testbench::metrics::{read_verdicts, Report};
+use hermes_testbench::metrics::Report;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, Frame};
 use hermes_testbench::verdict::Verdict;

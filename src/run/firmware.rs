@@ -9,9 +9,10 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{
-    ArraySetup, Device, FaultRecord, Host, Latency, MemoryMap, MemoryOptions, Simulation,
+    ArraySetup, Code, Debugger, Device, FaultRecord, FirmwareLink, Host, Latency, MemoryMap, MemoryOptions,
+    Simulation,
 };
-use hermes_testbench::firmware::{Code, Debugger, Firmware, FirmwareEnd, FirmwareLink};
+use hermes_testbench::firmware::{Firmware, FirmwareEnd};
 use hermes_testbench::input::{self, MOST_STREAM_BYTES};
 use hermes_testbench::kernel::Arch;
 use hermes_testbench::races::{Explain, Places, RaceReport};

@@ -22,8 +22,8 @@ use gdbstub_arch::riscv::reg::id::RiscvRegId;
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 use gdbstub_arch::riscv::Riscv32;
 use hermes_rtl::config::Config;
-use hermes_testbench::cosim::{Device as _, Host, Simulation};
-use hermes_testbench::firmware::{DebugError, Debugger, Firmware, FirmwareEnd};
+use hermes_testbench::cosim::{DebugError, Debugger, Device as _, Host, Simulation};
+use hermes_testbench::firmware::{Firmware, FirmwareEnd};
 
 use super::firmware::print_output;
 use crate::gdb::{self, thread, Actions, StopReason};

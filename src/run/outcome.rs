@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 use anyhow::{bail, ensure};
 use hermes_testbench::apps::App;
-use hermes_testbench::cosim::{CoreCounters, FaultRecord, MemoryMap, PacketResult, PacketTimes};
-use hermes_testbench::firmware::Code;
+use hermes_testbench::cosim::{Code, CoreCounters, FaultRecord, MemoryMap, PacketResult, PacketTimes};
 use hermes_testbench::golden::Golden;
 use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, Report};
 use hermes_testbench::races::RaceReport;

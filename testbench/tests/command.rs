@@ -10,9 +10,11 @@ use std::sync::OnceLock;
 
 use grid::build;
 use hermes_rtl::config::Config;
-use hermes_testbench::command::machine::{machine_program, Abilities, Style};
-use hermes_testbench::command::{build_program, random_program, CommandBench, CommandError, Seen};
+use hermes_testbench::command::{CommandBench, CommandError, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
+use hermes_testbench::firmware::build_program;
+use hermes_testbench::harts::machine::{machine_program, Abilities, Style};
+use hermes_testbench::harts::random_program;
 use hermes_testbench::iss::Cause;
 use hermes_testbench::kernel::Executable;
 use hermes_testbench::test_seed;

@@ -18,9 +18,9 @@ use std::process::Command;
 
 use grid::build;
 use hermes_rtl::config::Config;
-use hermes_testbench::command::machine::Abilities;
 use hermes_testbench::command::{CommandBench, Ended};
 use hermes_testbench::cosim::{Host, Latency, MemoryOptions, Simulation};
+use hermes_testbench::harts::machine::Abilities;
 use hermes_testbench::kernel::{Executable, RegisterClass, Segment};
 use hermes_testbench::test_seed;
 use verilator_sys::ModelLibrary;

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hermes_testbench::command::machine::{
+use hermes_testbench::harts::machine::{
     machine_program, Abilities, MachineHart, MachineProgram, MachineSystem, Style, SystemEnd,
 };
 use hermes_testbench::iss::Cause;

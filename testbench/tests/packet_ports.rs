@@ -6,12 +6,13 @@
 use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_ports, App, AppEntry, Inputs};
+use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
     run, run_through_ports, ArraySetup, Host, KernelImage, Latency, Layout, MemoryOptions, Packet,
     PortsResult, RunOptions, Simulation, StreamOptions,
 };
 use hermes_testbench::model;
+use hermes_testbench::outcome::check_ports;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Frame, Generator, Kind, Traffic};

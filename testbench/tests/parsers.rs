@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use hermes_rtl::config::Config as ArrayConfig;
 use hermes_testbench::apps::AppEntry;
 use hermes_testbench::cosim::Latency;
+use hermes_testbench::golden::read_verdicts;
 use hermes_testbench::kernel::{Executable, Kernel, StackNeed};
-use hermes_testbench::metrics::{read_verdicts, Clock};
+use hermes_testbench::metrics::Clock;
 use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet, RouteTable,
     SecurityAssociation,

@@ -1,6 +1,5 @@
 //! Which units a pass of the native simulation has to look at.
 
-use crate::prim::Register;
 use rust_hdl::prelude::{Atom, Block, Constant, Direction, In, Local, Logic, Out, Signal, Synth};
 
 /// What can tell whether it changed in the last pass of the native simulation, so that `update` of
@@ -96,18 +95,6 @@ macro_rules! interface {
             }
         }
     };
-}
-
-impl<T: Synth> Activity for Register<T> {
-    fn changed(&self) -> bool {
-        // A kernel may read the next value, too.
-        self.q.changed || self.d.changed
-    }
-    fn settle(&mut self) {
-        if self.changed() || self.clock.changed || self.reset.changed {
-            self.update_all();
-        }
-    }
 }
 
 impl<A: Activity> Activity for Vec<A> {

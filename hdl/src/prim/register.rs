@@ -1,7 +1,7 @@
 //! A register with synchronous reset.
 
 use crate::emit::literal_value;
-use crate::emit::unit_info::{Clocked, Primitive};
+use crate::emit::unit_info::{Activity, Clocked, Primitive};
 use rust_hdl::prelude::*;
 
 /// `T::BITS` flip-flops with a synchronous, active-high reset.
@@ -48,6 +48,18 @@ impl<T: Synth> Clocked for Register<T> {
             self.reset.next = reset;
         }
         self.d.next = self.q.val();
+    }
+}
+
+impl<T: Synth> Activity for Register<T> {
+    fn changed(&self) -> bool {
+        // A kernel may read the next value, too.
+        self.q.changed || self.d.changed
+    }
+    fn settle(&mut self) {
+        if self.changed() || self.clock.changed || self.reset.changed {
+            self.update_all();
+        }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::apps::{check_host, check_ports, App};
+use hermes_testbench::apps::App;
 use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, EgressLists, Host, KernelImage, MemoryOptions, Packet, Progress, RunOptions,
     RunResult, Simulation, StreamOptions, LINE,
 };
 use hermes_testbench::metrics::Clock;
+use hermes_testbench::outcome::{check_host, check_ports};
 use hermes_testbench::slot::{self, SlotPacket};
 use verilator_sys::ModelLibrary;
 

@@ -15,10 +15,9 @@ use hermes_rtl::config::Config;
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
     ArraySetup, Descriptor, Device as _, Event, Host, KernelImage, Latency, Layout, MemoryOptions,
-    Simulation, SpawnEvent, WarpSlot,
+    RetirePorts, Simulation, SpawnEvent, WarpSlot,
 };
 use hermes_testbench::golden::Golden;
-use hermes_testbench::lockstep::RetirePorts;
 use hermes_testbench::slot::{SlotPacket, FRAME_OFFSET};
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use hermes_testbench::verdict::Verdict;

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use hermes_testbench::cosim::{Event, Simulation, WarpSlot};
-use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
+use hermes_testbench::cosim::{Event, RetirePorts, Simulation, WarpSlot};
+use hermes_testbench::iss::TraceCycle;
 
 /// First address of the boot sequence.
 pub const BOOT: u32 = 0xffff_ff00;

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use super::grid::build;
 use super::{attend, program};
 use hermes_rtl::config::Config;
-use hermes_testbench::cosim::{Device as _, Host, MemoryOptions, Simulation};
-use hermes_testbench::firmware::{DebugError, Debugger, Firmware, FirmwareEnd};
+use hermes_testbench::cosim::{DebugError, Debugger, Device as _, Host, MemoryOptions, Simulation};
+use hermes_testbench::firmware::{Firmware, FirmwareEnd};
 use verilator_sys::ModelLibrary;
 
 /// With a data cache, which must not hide what is written.

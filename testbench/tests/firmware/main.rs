@@ -14,9 +14,9 @@ use std::sync::OnceLock;
 use grid::build;
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{
-    CosimError, Descriptor, Device as _, Disturbance, Host, MemoryOptions, Simulation,
+    CosimError, Descriptor, Device as _, Disturbance, FirmwareLink, Host, MemoryOptions, Simulation,
 };
-use hermes_testbench::firmware::{build_firmware, Firmware, FirmwareEnd, FirmwareLink};
+use hermes_testbench::firmware::{build_firmware, Firmware, FirmwareEnd};
 use verilator_sys::ModelLibrary;
 
 /// Cycles that firmware may run.

@@ -9,10 +9,11 @@ use std::sync::OnceLock;
 
 use hermes_rtl::config::{Config, EXIT_ADDRESS};
 use hermes_testbench::cosim::{
-    ArraySetup, Device as _, Event, Host, KernelImage, Latency, MemoryOptions, Simulation, SpawnEvent,
+    ArraySetup, Device as _, Event, Host, KernelImage, Latency, MemoryOptions, RetirePorts, Simulation,
+    SpawnEvent,
 };
+use hermes_testbench::iss::TraceCycle;
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
-use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
 use hermes_testbench::model;
 use rand::Rng as _;
 use verilator_sys::ModelLibrary;

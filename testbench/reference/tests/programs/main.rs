@@ -1,0 +1,6 @@
+//! Programs on the reference simulator: the kernels of the apps, the libraries, firmware.
+
+mod apps;
+mod firmware;
+mod interpreter;
+mod library;
