@@ -2,11 +2,14 @@
 
 use super::request_choice::kind;
 use super::{
-    code, AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource,
-    PeerAnswer, PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep,
-    SendPair, SendWindow, WorkTable,
+    AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
+    PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep, SendPair,
+    SendWindow, WorkTable,
 };
 use hermes_hdl::prelude::*;
+
+#[path = "requester_parts.rs"]
+mod parts;
 
 /// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand
 /// Architecture Specification, volume 1, 9.7).
@@ -240,45 +243,10 @@ impl Logic for Requester {
         let transmits = third && (self.what.q.val() == bits::<3>(kind::SEND));
         let responds = third && (self.what.q.val() == bits::<3>(kind::ANSWER));
 
-        // Posts
-        let accepts = !self.posted.q.val() && self.table.ready.val();
-        connect!(self.ready, self.table.ready);
-        self.post_ready.next = accepts;
-        if self.post_valid.val() && accepts {
-            self.posted.d.next = true;
-            self.posted_command.d.next = self.post.val();
-        }
-
+        self.accept();
         // What is next
         let left = self.busy.q.val() & self.errors.val() & !self.moving.val();
-        self.choice.enable.next = !self.step.q.val().any();
-        self.choice.opening.next = self.opening.q.val();
-        self.choice.finishing.next = self.finishing.q.val() | left;
-        self.choice.sendable.next = self.sendable.q.val() & self.ups.val() & !self.opening.q.val();
-        connect!(self.head_ready, self.choice.head_ready);
-        connect!(self.fault_valid, self.choice.fault_valid);
-        self.choice.fault_pair.next = self.fault.val().pair;
-        connect!(self.fault_ready, self.choice.fault_ready);
-        connect!(self.got_valid, self.choice.got_valid);
-        connect!(self.got_pair, self.choice.got_pair);
-        connect!(self.got_ready, self.choice.got_ready);
-        connect!(self.answer_valid, self.choice.answer_valid);
-        self.choice.answer_pair.next = self.answer.val().pair;
-        connect!(self.answer_ready, self.choice.answer_ready);
-        self.choice.expired.next = self.timers.expired.val();
-        self.choice.expired_pair.next = self.timers.expired_pair.val();
-        self.choice.posted.next = self.posted.q.val();
-        self.choice.posted_pair.next = self.posted_command.q.val().pair;
-        connect!(self.wants, self.choice.wants);
-        if self.choice.any.val() {
-            self.step.d.next = bits::<2>(1);
-            self.what.d.next = self.choice.kind.val();
-            self.pair.d.next = self.choice.pair.val();
-            self.reply.d.next = self.answer.val();
-            self.broken.d.next = self.fault.val();
-            self.arrived.d.next = self.got_sequence.val();
-        }
-
+        self.choose(left);
         // The row, and the command that it is about
         self.rows.read_address.next = self.show_pair.val();
         if reads {
@@ -314,16 +282,7 @@ impl Logic for Requester {
         self.send_pair.next = self.pair.q.val();
 
         // A command is posted.
-        self.check.command.next = self.posted_command.q.val();
-        self.check.pair.next = its;
-        // One that just goes up has no row yet: the command was posted before.
-        self.check.pair.next.up = its.up && !self.opening.q.val().get_bit(self.pair.q.val().index());
-        self.check.region.next = self.region.val();
-        self.looks.next = posts || transmits || responds;
-        self.region_index.next = entry.region;
-        if posts {
-            self.region_index.next = self.posted_command.q.val().region;
-        }
+        self.check_post(posts, transmits, responds, entry, its);
         let wrong = self.check.code.val();
         let takes = posts && !wrong.any();
         self.table.write.next = takes;
@@ -353,36 +312,10 @@ impl Logic for Requester {
 
         // A packet is cut: one that is sent, if its payload may still be read, or one whose
         // response came, if that may still be written.
-        self.cut.entry.next = entry;
-        self.cut.number.next = now.upcoming - first;
-        if answers {
-            self.cut.number.next = now.oldest - first;
-        }
-        self.cut.mtu.next = its.mtu;
-        // A quarter of the window
-        let mut read_log2 = bits::<2>(0);
-        for i in 3..6 {
-            if self.window.val().get_bit(i) {
-                read_log2 = bits::<2>(i as u64 - 2);
-            }
-        }
-        self.cut.read_log2.next = read_log2;
-        self.cut.base.next = its.base;
-        self.cut.key.next = its.key;
-        if cuts || expects {
-            self.step.d.next = bits::<2>(3);
-            self.packet.d.next = self.cut.packet.val();
-        }
+        self.cut_packet(answers, cuts, now, entry, first, its, expects);
         let made = self.packet.q.val();
         let is_put = !entry.operation.any();
-        self.allow.region.next = self.region.val();
-        self.allow.domain.next = entry.domain;
-        self.allow.rights.next = bits::<5>(16);
-        if is_put {
-            self.allow.rights.next = bits::<5>(8);
-        }
-        self.allow.address.next = made.address;
-        self.allow.bytes.next = bit_cast::<32, 13>(made.bytes);
+        self.allow_packet(entry, made, is_put);
         let is_gone = entry.memory && !self.allow.allowed.val();
         let sent = transmits && self.head_ready.val() && !is_gone && is_up;
         self.head_valid.next = sent;
@@ -390,30 +323,7 @@ impl Logic for Requester {
         self.choice.advance.next = sent;
         // The packet that fills the window, or half of it, asks for an ACK.
         let asks = made.acknowledge || (is_put && self.flow.fills.val());
-        self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
-        self.head.next.mac = its.mac;
-        self.head.next.ip = its.ip;
-        self.head.next.opcode = made.opcode;
-        self.head.next.acknowledge = asks;
-        self.head.next.remote = its.remote;
-        self.head.next.sequence = now.upcoming;
-        self.head.next.extension = made.extension;
-        self.head.next.extension_words = made.extension_words;
-        self.head.next.bytes = bits::<13>(0);
-        if is_put {
-            self.head.next.bytes = made.bytes;
-        }
-        self.source_valid.next = sent && is_put;
-        self.source.next.memory = entry.memory;
-        self.source.next.data = entry.data;
-        if entry.memory {
-            self.source.next.data = bit_cast::<128, 32>(made.address);
-        }
-        self.source.next.bytes = made.bytes;
-        self.source.next.pair = self.pair.q.val();
-        self.source.next.sequence = now.upcoming;
-        self.source.next.place = self.at.q.val();
-        self.source.next.response = false;
+        self.offer(now, entry, its, made, is_put, sent, asks);
         self.resent.next = sent && (now.upcoming != now.top);
 
         // A response that is due: as long as it must be, of the right kind, and at its place in its
@@ -458,29 +368,7 @@ impl Logic for Requester {
         let is_down = left.get_bit(self.pair.q.val().index());
         let removes = finishes && now.entries.any() && (is_done || is_down);
         let is_cause = now.failed && (now.cause == self.at.q.val());
-        self.table.release.next = removes;
-        self.completed.next = removes || (posts && wrong.any());
-        self.completed_code.next = wrong;
-        self.completed_owner.next = entry.owner;
-        self.completed_context.next = entry.context;
-        self.completed_index.next = entry.index;
-        self.completed_result.next = removes && is_done && !is_put && !entry.memory;
-        self.completed_value.next = entry.data.get_bits::<64>(0);
-        if posts {
-            self.completed_owner.next = self.posted_command.q.val().owner;
-            self.completed_context.next = self.posted_command.q.val().context;
-            self.completed_index.next = self.posted_command.q.val().index;
-        }
-        if removes {
-            self.completed_code.next = bits::<8>(code::DOWN);
-            if is_cause {
-                self.completed_code.next = now.code;
-            }
-            if is_done {
-                self.completed_code.next = bits::<8>(code::DONE);
-            }
-        }
-
+        self.complete(posts, now, entry, wrong, is_put, is_done, removes, is_cause);
         // What becomes of the row
         self.change.row.next = now;
         self.change.pair.next = its;
@@ -514,15 +402,7 @@ impl Logic for Requester {
         self.change.is_done.next = is_done;
         self.change.is_cause.next = is_cause;
         let changed = self.change.changed.val();
-        let mut waiting = self.opening.q.val();
-        if opens_row {
-            waiting = waiting.replace_bit(self.pair.q.val().index(), false);
-        }
-        if self.opens.val() {
-            waiting = waiting.replace_bit(self.opens_pair.val().index(), true);
-        }
-        self.opening.d.next = waiting;
-
+        self.note_opening(opens_row);
         // The window
         let advances = moves || takes_it;
         connect!(self.window, self.flow.window);
@@ -544,15 +424,7 @@ impl Logic for Requester {
         self.flow.rests.next = rests;
         self.flow.under_way.next = now.upcoming - now.oldest;
 
-        // Its first packet: behind those of the command before, or the next one of all.
-        self.table.begin.next = (takes && !now.more) || (self.change.moves_on.val() && has_later);
-        self.table.begin_place.next = later;
-        self.table.first.next = behind;
-        if takes {
-            self.table.begin_place.next = self.table.free.val();
-            self.table.first.next = now.upcoming;
-        }
-
+        self.number_first(now, behind, later, has_later, takes);
         // An answer goes on with the next command, and so does the end of commands; all else ends.
         let continues = passes || removes;
         self.table.read.next = reads || continues;
@@ -583,12 +455,7 @@ impl Logic for Requester {
             may_end = may_end.replace_bit(self.pair.q.val().index(), counts || responds || gets);
         }
         self.finishing.d.next = may_end;
-        let mut lists = self.busy.q.val() | self.opening.q.val();
-        if self.posted.q.val() {
-            lists = lists.replace_bit(self.posted_command.q.val().pair.index(), true);
-        }
-        self.listed.next = lists;
-
+        self.list();
         // The timer runs while a packet is without an answer.
         connect!(self.flow.patience, self.timers.patience);
         self.timers.rest.next = rests;
