@@ -108,7 +108,7 @@ fn netlist(design: &Design, quiet: bool) -> anyhow::Result<String> {
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
     ensure!(
-        !args.netlist || settings.packet_memory().sdrams() == 0,
+        !args.netlist || !settings.packet_memory().is_sdram(),
         "--netlist: the SDRAM has no model behind the pins of a netlist; expected a --memory of 1048576 bytes at most"
     );
     let design = settings.emit()?;
