@@ -1,7 +1,7 @@
 //! Tests of chains whose packets branch: what their files say, and where packets go.
 
 use super::*;
-use crate::{Edges, Stop};
+use crate::chain::{Edges, Stop};
 use std::collections::BTreeSet;
 
 fn four_cores() -> Config {

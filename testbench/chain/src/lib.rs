@@ -60,7 +60,8 @@ pub use start::Started;
 pub use text::{ChainError, Problem};
 pub use visits::{FunctionTimes, VisitLog};
 
-// What this floor takes from those below, under the same names.
+// What this floor takes from those below, under the same names; and its own.
+use crate as chain;
 use hermes_checks::outcome;
 use hermes_packets::{golden, input, slot, staging, tables, traffic, verdict};
 use hermes_programs::{apps, kernel};

@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer};
 use serde_spanned::Spanned;
 
 use crate::apps::Inputs;
-use crate::edges::Edges;
-use crate::manifest::{function_name, Manifest, RawInputs};
-use crate::plan::{self, ChainPlan, Planned};
-use crate::text::{one_of, ChainError, Problem, Text};
+use crate::chain::edges::Edges;
+use crate::chain::manifest::{function_name, Manifest, RawInputs};
+use crate::chain::plan::{self, ChainPlan, Planned};
+use crate::chain::text::{one_of, ChainError, Problem, Text};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,16 +7,16 @@ use anyhow::{bail, ensure, Context};
 use super::became::{Became, Bounds, Checked};
 use super::steps::Live;
 use crate::apps::App;
+use crate::chain::edges::Edges;
+use crate::chain::hang::OnHang;
+use crate::chain::placed::{Chain, STUB_DROPS, STUB_PASSES};
+use crate::chain::simulated::Stop;
+use crate::chain::visits::{numbers, FunctionTimes};
 use crate::cosim::{Event, FunctionCounts, PacketRange, PortsResult, WarpSlot};
-use crate::edges::Edges;
 use crate::golden::Golden;
-use crate::hang::OnHang;
 use crate::outcome::check_ports_against;
-use crate::placed::{Chain, STUB_DROPS, STUB_PASSES};
-use crate::simulated::Stop;
 use crate::slot::SlotPacket;
 use crate::verdict::{Verdict, FAULT};
-use crate::visits::{numbers, FunctionTimes};
 use hermes_rtl::config::WATCHDOG_CAUSE;
 
 /// Cycles from the answer to a write of a register until all of the array has its value, and a few.

@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use super::adapter::Adapt;
 use super::events::{CoresAfter, Events, PlannedEvent, What, When};
 use crate::apps::{App, Placement};
+use crate::chain::edges::Edges;
+use crate::chain::placed::Chain;
+use crate::chain::text::{ChainError, Problem};
 use crate::cosim::{EgressLists, LINE};
-use crate::edges::Edges;
-use crate::placed::Chain;
-use crate::text::{ChainError, Problem};
 use hermes_rtl::config::Config;
 
 /// A step of a change. Functions are those of [`Chain::all`], numbers those that they have on the
@@ -184,8 +184,9 @@ impl Live {
     /// without a golden model comes.
     pub fn of(chain: &Chain, events: &Events, config: &Config) -> Result<Self, ChainError> {
         let mut live = Self::unchanged(chain);
-        let owner =
-            |(number, function): (usize, &crate::Function)| std::iter::repeat_n(Some(number), function.cores);
+        let owner = |(number, function): (usize, &crate::chain::Function)| {
+            std::iter::repeat_n(Some(number), function.cores)
+        };
         let mut owners: Vec<_> = chain.functions.iter().enumerate().flat_map(owner).collect();
         owners.resize(config.cores, None);
         let taken = vec![0; chain.all().count()];

@@ -10,9 +10,9 @@ use rand_chacha::ChaCha8Rng;
 use super::faults::{Fault, FaultReader};
 use super::paths::{History, Paths};
 use super::steps::{numbers, renumbered};
+use crate::chain::edges::Edges;
+use crate::chain::visits::VisitLog;
 use crate::cosim::{Access, Completion, Event, PacketRange, WarpSlot};
-use crate::edges::Edges;
-use crate::visits::VisitLog;
 
 /// A chain as it is, functions with their numbers, and what it becomes on so many numbers.
 fn after(before: &[(usize, u32)], functions: &[usize], count: u32) -> Option<Vec<(usize, u32)>> {

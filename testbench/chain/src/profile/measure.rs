@@ -6,11 +6,11 @@ use sha2::{Digest as _, Sha256};
 use verilator_sys::ModelLibrary;
 
 use super::{Profile, Sample, FORMAT};
+use crate::chain::on_array::{Setting, Sharing};
+use crate::chain::schedule::Share;
+use crate::chain::{limit_for, Chain};
 use crate::cosim::{Arrivals, Latency, Packet, PacketTimes, RunOptions};
-use crate::on_array::{Setting, Sharing};
-use crate::schedule::Share;
 use crate::slot::SlotPacket;
-use crate::{limit_for, Chain};
 
 /// Cycles without a commit after which a run is given up.
 const COMMIT_LIMIT: u64 = 100_000_000;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::iss::{
-    lanes, Class, Instruction, Isa, Machine, MemoryImage, Op, Protection, Window, BOOT_ADDRESS, LINE,
+    lanes, Class, Instruction, Isa, LateWrite, Machine, MemoryImage, Op, Protection, Retired, TraceCycle,
+    Warp, WarpMemory, WarpStart, Window, BOOT_ADDRESS, LINE,
 };
 
 const DATA: u32 = 0x2000;

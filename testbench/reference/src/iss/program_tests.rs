@@ -6,7 +6,6 @@ use std::process::Command;
 
 use rand::{Rng, SeedableRng};
 
-use super::instruction::Isa;
 use super::*;
 use crate::kernel::Executable;
 
