@@ -160,9 +160,9 @@ mod tests {
         };
         let module = |name: &str, ports: Vec<Port>, promises| Module {
             name: name.to_string(),
-            text: String::new(),
             ports: [input("clk", 1), input("rst", 1)].into_iter().chain(ports).collect(),
             promises,
+            ..Module::default()
         };
         let axi =
             vec![output("m_awid", 4), output("m_awvalid", 1), input("m_awready", 1), input("seen_valid", 1)];

@@ -253,8 +253,7 @@ mod tests {
             modules: vec![Module {
                 name: "hermes_top".to_string(),
                 text: "module hermes_top;\nendmodule\n".to_string(),
-                ports: Vec::new(),
-                promises: Vec::new(),
+                ..Module::default()
             }],
             ports: vec![port("clk", Direction::Input), port("done", Direction::Output)],
         }

@@ -4,7 +4,7 @@
 use hermes_artefacts::checks;
 use hermes_hdl::emit::emit;
 use hermes_hdl::prelude::*;
-use hermes_rtl::control::{RoundRobin, SyncFifo};
+use hermes_rtl::blocks::{RoundRobin, SyncFifo};
 use verilator_sys::{Model, ModelOptions};
 
 /// Plays `inputs`, a cycle each, to a unit whose text has `find` in the place of `replace`; the

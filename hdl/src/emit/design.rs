@@ -22,7 +22,7 @@ use super::wakes::{self, Remedy};
 use super::EmitError;
 
 /// One Verilog module.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Module {
     /// Its identifier.
     pub name: String,

@@ -137,14 +137,7 @@ mod tests {
         let port = |name: &str, direction| crate::emit::Port { name: name.into(), direction, width: 2 };
         let ports = vec![port("a", Direction::Input), port("y", Direction::Output)];
         let text = format!("module tried (input wire [1:0] a, output wire [1:0] y);\n{body}\nendmodule\n");
-        let module = Module {
-            name: "tried".into(),
-            text,
-            ports: ports.clone(),
-            promises: Vec::new(),
-            unit: "tried".into(),
-            numbers: Vec::new(),
-        };
+        let module = Module { name: "tried".into(), text, ports: ports.clone(), ..Module::default() };
         Design { top: "tried".into(), modules: vec![module], ports }
     }
 

@@ -2,6 +2,7 @@
 //! at any time.
 
 use super::*;
+use crate::types::code;
 
 /// A NAK of the peer that is no loss, also one with a reserved code: the commands before it are
 /// done, its own fails, the others end.

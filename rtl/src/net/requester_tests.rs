@@ -3,6 +3,7 @@
 use super::*;
 use crate::memory::testing::random;
 use crate::testing::{reset, settle, tick};
+use crate::types::code;
 use rand::seq::SliceRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
