@@ -26,6 +26,11 @@ fn with_functions(cores: usize, lanes: usize, warps: usize) -> ControlOptions {
     ControlOptions { network_functions: 2, ..ControlOptions::of(cores, lanes, warps) }
 }
 
+/// A control path with three network functions.
+fn with_three_functions(cores: usize, lanes: usize, warps: usize) -> ControlOptions {
+    ControlOptions { network_functions: 3, ..ControlOptions::of(cores, lanes, warps) }
+}
+
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
     fn unit(name: &'static str, unit: &impl Block) -> (&'static str, Result<String, EmitError>) {
@@ -60,6 +65,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("dispatch", &control::Dispatch::<1, 2>::new(ControlOptions::of(2, 2, 2))),
         // With a thread spawner a lookup table holds the slot of a job, four bits.
         unit("dispatch_spawned", &control::Dispatch::<4, 5>::new(spawned(2, 2, 2))),
+        // Three functions: a packet visits all of them.
+        unit("dispatch_chain", &control::Dispatch::<2, 3>::new(with_three_functions(2, 2, 2))),
         unit("scoreboard", &core::Scoreboard::default()),
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),
