@@ -17,6 +17,10 @@ pub type Verdicts = BTreeMap<String, u64>;
 pub struct ArrayFunction {
     /// Its name.
     pub name: String,
+    /// SHA-256 of its kernel, linked to where it lies.
+    pub kernel: String,
+    /// SHA-256 of its tables as they were at the start.
+    pub tables: String,
     /// Its cores.
     pub cores: usize,
     /// Its warps on a core at most: at the start, if that changed.
@@ -29,7 +33,8 @@ pub struct ArrayFunction {
     pub dropped: u64,
     /// Threads that ended with a fault.
     pub faulted: u64,
-    /// Packets by verdict, in words: as the golden model has them, if the chain has one.
+    /// Packets by verdict, in words: as the golden model has them, if the chain has one. `not known`
+    /// are those that a function before may have changed before the watchdog ended it.
     pub verdicts: Verdicts,
     /// Warps that were started.
     pub warps: u64,
@@ -173,6 +178,8 @@ pub struct ArrayReport {
     pub fault_records: Vec<FaultRecord>,
     /// Whether every packet was compared with the golden models.
     pub compared: bool,
+    /// Timing of the memory: cycles, or `dram:` with its times.
+    pub memory: String,
     /// `--mode`; none where the cores are those of the chain file.
     pub mode: Option<String>,
     /// The array.

@@ -8,7 +8,8 @@ use hermes_rtl::config::Config;
 use hermes_testbench::chain::profile::{Form, Profile};
 use hermes_testbench::chain::schedule::feedback::{excess, Stayed};
 use hermes_testbench::chain::schedule::{split, Demand, Infeasible, Share, Split};
-use hermes_testbench::chain::{limit_for, Surroundings};
+use hermes_testbench::chain::{limit_for, Chain, Surroundings};
+use hermes_testbench::cosim::Latency;
 use hermes_testbench::input;
 use hermes_testbench::metrics::Clock;
 use hermes_testbench::output::OutputFile;
@@ -273,7 +274,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         measured.push(profile);
     }
     if let Some(path) = &args.feedback {
-        feed_back(path, &mut demands, &config, frame_bytes)?;
+        let of = PlannedFor { chain: &chain, config: &config, latency, frame_bytes };
+        feed_back(path, &mut demands, of)?;
     }
     let per_cycle = args.rate.map(|mpps| mpps / args.clock.megahertz());
     let found = split(config.lanes as u32, config.cores, &demands, per_cycle);
@@ -286,10 +288,20 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     print::line(report)
 }
 
+/// What a plan is for.
+struct PlannedFor<'a> {
+    chain: &'a Chain,
+    config: &'a Config,
+    latency: Latency,
+    frame_bytes: f64,
+}
+
 /// What a run of the chain has shown of a function.
 #[derive(Deserialize)]
 struct RanFunction {
     name: String,
+    kernel: String,
+    tables: String,
     cores: usize,
     mcw: u32,
     packets: u64,
@@ -309,6 +321,7 @@ struct RanChain {
     bytes: u64,
     #[serde(default)]
     mode: Option<String>,
+    memory: String,
     config: Map<String, Value>,
     functions: Vec<RanFunction>,
     #[serde(default)]
@@ -319,13 +332,13 @@ struct RanChain {
     hung: Vec<serde_json::Value>,
 }
 
-/// Takes what the report of a run at `path` shows of the functions into their demands: C. The plan
-/// is for `config` and packets of `frame_bytes` bytes.
+/// Takes what the report of a run at `path` shows of the functions into their demands: C.
 ///
 /// # Errors
-/// It is no report, of another chain, array, mode or size of packets, or of a chain that changed
-/// while it ran.
-fn feed_back(path: &Path, demands: &mut [Demand], config: &Config, frame_bytes: f64) -> anyhow::Result<()> {
+/// It is no report, of another chain, array, memory, mode or size of packets, of functions with
+/// other kernels or tables, or of a chain that changed while it ran.
+fn feed_back(path: &Path, demands: &mut [Demand], of: PlannedFor<'_>) -> anyhow::Result<()> {
+    let PlannedFor { chain, config, latency, frame_bytes } = of;
     let named = || format!("--feedback {}", path.display());
     let bytes = input::read(path, MOST_REPORT_BYTES).with_context(named)?;
     let ran: RanChain = serde_json::from_slice(&bytes).with_context(|| {
@@ -345,6 +358,12 @@ fn feed_back(path: &Path, demands: &mut [Demand], config: &Config, frame_bytes: 
         );
     }
     ensure!(
+        ran.memory == latency.to_string(),
+        "{}: memory: {}; expected {latency}, that of the plan (--memory, --mem-latency)",
+        named(),
+        ran.memory
+    );
+    ensure!(
         ran.mode.as_deref() != Some("temporal"),
         "{}: mode: temporal, in which functions are on the cores in turns; expected gnet, fair or none",
         named()
@@ -359,6 +378,17 @@ fn feed_back(path: &Path, demands: &mut [Demand], config: &Config, frame_bytes: 
         frame_bytes * (1.0 - MOST_OFF),
         frame_bytes * (1.0 + MOST_OFF)
     );
+    for (function, ran) in chain.functions.iter().zip(&ran.functions) {
+        let [kernel, tables] = [function.kernel_digest(), function.table_digest()];
+        for (field, found, expected) in [("kernel", &ran.kernel, kernel), ("tables", &ran.tables, tables)] {
+            ensure!(
+                *found == expected,
+                "{}: {}: {field}: {found}; expected {expected}, SHA-256 of those of the chain",
+                named(),
+                ran.name
+            );
+        }
+    }
     ensure!(
         ran.changes.is_empty() && ran.decisions.is_empty(),
         "{}: cores or functions changed in the run; expected one without --events and --adapt",

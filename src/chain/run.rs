@@ -1,12 +1,13 @@
 //! `hermes chain run`
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure, Context};
 use clap::ValueEnum as _;
 use hermes_rtl::config::{Config, WATCHDOG_CAUSE};
-use hermes_testbench::chain::live::{Adapt, Change, Decision, Events, Hung, Live, Made, PlannedEvent, When};
+use hermes_testbench::chain::live::{
+    Adapt, Became, Change, Decision, Events, Hung, Live, Made, PlannedEvent, When,
+};
 use hermes_testbench::chain::schedule::{fair_split, Share};
 use hermes_testbench::chain::{
     check_counts, check_ways, limit_for, visits, Chain, ChainPlan, Changed, Function, FunctionTimes, Ran,
@@ -35,6 +36,10 @@ use crate::run::outcome::{check_left_lengths, compare, records};
 use crate::run::outputs::{write_left, ResultArgs};
 use crate::run::program::{in_the_ring, on_the_wire};
 use crate::run::{Through, MEMORY_BYTES};
+
+/// What stands for the verdict of packets of which nobody knows it: a function may have changed them
+/// before the watchdog ended it.
+const NOT_KNOWN: &str = "not known";
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -363,9 +368,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     if let (Some(live), Some(events), Some(changed)) = (&live, &events, &changed) {
         all_were_made(live, events, changed, result.cycles)?;
     }
-    let verdicts = match &changed {
-        Some(changed) => changed.functions.iter().map(|became| became.verdicts.clone()).collect(),
-        None => verdicts(&chain, visits.as_deref()),
+    let became = match &changed {
+        Some(changed) => changed.functions.clone(),
+        None => became(&chain, visits.as_deref()),
     };
     let mut report = ArrayReport {
         packets: packets.len() as u64,
@@ -373,12 +378,13 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         cycles: result.cycles,
         forwarded: results.iter().filter(|got| Verdict(got.verdict).is_forward()).count() as u64,
         compared: visits.is_some() || changed.is_some(),
-        functions: functions(&chain, &verdicts, &counts, &result, &times, live.as_ref()),
+        functions: functions(&chain, &became, &counts, &result, &times, live.as_ref()),
         changes: changes(live.as_ref(), changed.as_ref()),
         decisions: decisions(&chain, changed.as_ref(), args.clock),
         hung: hung(&chain, changed.as_ref()),
         delays: Delays::of(&packet_times, args.arrivals.process().is_scheduled()),
         fault_records: result.faults.clone(),
+        memory: args.memory.latency()?.to_string(),
         mode: args.mode.and_then(|mode| Some(mode.to_possible_value()?.get_name().to_string())),
         config: Some(config.clone()),
         ..ArrayReport::default()
@@ -400,13 +406,13 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     tell_faults(args, &chain, &result, live.is_some(), awaited)
 }
 
-/// Packets by verdict at each function, as the golden model has them.
-fn verdicts(chain: &Chain, visits: Option<&[Vec<Visit>]>) -> Vec<BTreeMap<Verdict, u64>> {
-    let mut verdicts = vec![BTreeMap::new(); chain.functions.len()];
+/// What became of the packets at each function, as the golden model has it.
+fn became(chain: &Chain, visits: Option<&[Vec<Visit>]>) -> Vec<Became> {
+    let mut became = vec![Became::default(); chain.functions.len()];
     for visit in visits.into_iter().flatten().flatten() {
-        *verdicts[visit.function].entry(visit.verdict).or_default() += 1;
+        *became[visit.function].verdicts.entry(visit.verdict).or_default() += 1;
     }
-    verdicts
+    became
 }
 
 /// When the changes were made.
@@ -484,7 +490,7 @@ fn all_were_made(live: &Live, events: &Events, changed: &Changed, cycles: u64) -
 /// The rows of the functions, whose cores may be those of others too if the chain is `live`.
 fn functions(
     chain: &Chain,
-    verdicts: &[BTreeMap<Verdict, u64>],
+    became: &[Became],
     counts: &[FunctionCounts],
     result: &RunResult,
     times: &[FunctionTimes],
@@ -502,12 +508,18 @@ fn functions(
         let on_cores: u64 = cores.iter().map(|core| u64::from(core.core.active_cycles)).sum();
         let instructions: u64 = cores.iter().map(|core| u64::from(core.core.instructions)).sum();
         let mut named = Verdicts::default();
-        for (verdict, packets) in &verdicts[number] {
+        let Became { verdicts, unknown } = &became[number];
+        for (verdict, packets) in verdicts {
             *named.entry(function.verdict_name(*verdict)).or_default() += packets;
+        }
+        if *unknown > 0 {
+            named.insert(NOT_KNOWN.to_string(), *unknown);
         }
         let packets = f64::from(counts.lanes);
         ArrayFunction {
             name: function.name.clone(),
+            kernel: function.kernel_digest(),
+            tables: function.table_digest(),
             packets: counts.lanes.into(),
             forwarded: counts.forwarded.into(),
             dropped: counts.dropped.into(),
@@ -524,7 +536,7 @@ fn functions(
             stay: Distribution::of(times[number].stays.iter().copied()),
         }
     };
-    (0..verdicts.len()).map(row).collect()
+    (0..became.len()).map(row).collect()
 }
 
 /// Threads of functions with `on_hang` that the watchdog has ended.

@@ -3,7 +3,7 @@
 use hermes_testbench::traffic;
 
 use crate::common::Folder;
-use crate::{chain, folder};
+use crate::{all_changes_stood, chain, folder, of_function};
 
 /// The array of the other tests, with branches, and cores for what comes beside what goes.
 const ARRAY: &str = "--cores 8 --lanes 4 --warps 4 --channels 2 --aes --network-functions 8 \
@@ -93,19 +93,8 @@ fn a_chain_that_branches_changes_while_packets_flow() {
     let run = format!("chain run ways.toml --pcap in.pcap --through ports --events events.toml {ARRAY}");
     let text = folder.succeed(&format!("{run} --json run.json -o out.pcap"));
     let report = folder.report("run.json");
-    let changes = report["changes"].as_array().unwrap();
-    assert_eq!(changes.len(), 7, "{text}");
-    let mut last = 0;
-    for change in changes {
-        let [began, stood] = ["began", "stood"].map(|field| change[field].as_u64().unwrap_or(0));
-        assert!(last <= began && began < stood, "{text}");
-        last = stood;
-    }
-    let functions = report["functions"].as_array().unwrap();
-    let of = |name: &str, field: &str| {
-        let function = functions.iter().find(|function| function["name"] == name).unwrap();
-        function[field].as_u64().unwrap()
-    };
+    all_changes_stood(&report, 7);
+    let of = |name: &str, field: &str| of_function(&report, name, field);
     assert_eq!(of("router", "packets") + of("first", "packets"), 2_000, "{text}");
     for name in ["router", "firewall", "check", "ttl", "early", "router-2", "late", "first", "last"] {
         assert!(of(name, "packets") > 20, "{name}: {text}");
@@ -116,22 +105,31 @@ fn a_chain_that_branches_changes_while_packets_flow() {
     assert_eq!(text, folder.succeed(&run), "the same cycles twice");
 }
 
-/// A function of a graph that hangs is bent to a stub by one word; its packets go on by the edges
-/// of what the stub says of them.
+/// A function of a graph that hangs is bent to a stub; its packets go on by the edges of what the
+/// stub says of them, and those that the watchdog has ended by that of faults, each to a function
+/// that no other packets come to: by the counters of the array.
 #[test]
 fn a_function_that_hangs_is_bent_where_packets_branch() {
     let folder = ways();
-    let hangs = |action: &str| {
-        let text = WAYS.replace("check.toml", "hangs.toml").replace("\"check\"", "\"hangs\"");
-        text.replace(
-            "next = \"ttl\"\n",
-            &format!(
-                "next = {{ 0 = \"ttl\", drop = \"end\", fault = \"ttl\" }}\non_hang = \"{action}\"\nhang_faults = 20\n"
-            ),
-        )
+    for (name, app) in [("passed", "dec-ttl"), ("dropped", "check-ip-header"), ("faulted", "dec-ttl")] {
+        let text = format!("[function]\nname = \"{name}\"\napp = \"{app}\"\nwatchdog = 4_000\n");
+        folder.write(&format!("{name}.toml"), text);
+    }
+    let graph = |action: &str| {
+        let mut text = format!(
+            "limit = 32\n\
+             [[function]]\nmanifest = \"router.toml\"\nnext = {{ 0 = \"end\", other = \"hangs\" }}\n\
+             [[function]]\nmanifest = \"hangs.toml\"\n\
+             next = {{ 0 = \"passed\", drop = \"dropped\", fault = \"faulted\" }}\n\
+             on_hang = \"{action}\"\nhang_faults = 20\n"
+        );
+        for name in ["passed", "dropped", "faulted"] {
+            text += &format!("[[function]]\nmanifest = \"{name}.toml\"\nnext = \"end\"\n");
+        }
+        text
     };
-    for action in ["pass", "drop"] {
-        folder.write("hangs-ways.toml", hangs(action));
+    for action in ["pass", "drop", "report"] {
+        folder.write("hangs-ways.toml", graph(action));
         let text = folder.succeed(&format!(
             "chain run hangs-ways.toml --pcap in.pcap --max-packets 600 --through ports --taps taps --json run.json {ARRAY}"
         ));
@@ -142,16 +140,21 @@ fn a_function_that_hangs_is_bent_where_packets_branch() {
             (Some("hangs"), Some(action)),
             "{text}"
         );
-        let functions = report["functions"].as_array().unwrap();
-        let of = |name: &str, field: &str| {
-            let function = functions.iter().find(|function| function["name"] == name).unwrap();
-            function[field].as_u64().unwrap()
-        };
-        let [packets, faulted, passed] = ["packets", "faulted", "forwarded"].map(|field| of("hangs", field));
-        assert!((5..packets).contains(&faulted), "{text}");
-        assert_eq!(passed, if action == "pass" { packets - faulted } else { 0 }, "{text}");
-        let frames = traffic::read(&folder.path("taps/ttl.pcap"), None).unwrap().frames;
-        assert_eq!(frames.len() as u64, of("ttl", "packets"), "{text}");
+        let of = |name: &str, field: &str| of_function(&report, name, field);
+        let [packets, faulted] = ["packets", "faulted"].map(|field| of("hangs", field));
+        let bent = packets - faulted;
+        match action {
+            "report" => assert_eq!((bent, faulted > 100), (0, true), "{text}"),
+            _ => assert!(bent > 100 && faulted > 5, "{text}"),
+        }
+        let [passed, dropped] = ["pass", "drop"].map(|bends| if action == bends { bent } else { 0 });
+        let came = ["passed", "dropped", "faulted"].map(|name| of(name, "packets"));
+        assert_eq!(came, [passed, dropped, faulted], "{text}");
+        assert_eq!(of("hangs", "forwarded"), passed, "{text}");
+        for name in ["passed", "dropped", "faulted"] {
+            let frames = traffic::read(&folder.path(&format!("taps/{name}.pcap")), None).unwrap().frames;
+            assert_eq!(frames.len() as u64, of(name, "packets"), "{name}: {text}");
+        }
         std::fs::remove_dir_all(folder.path("taps")).unwrap();
     }
 }

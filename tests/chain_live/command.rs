@@ -3,7 +3,7 @@
 
 use hermes_testbench::traffic;
 
-use crate::{chain, folder, ARRAY, EVENTS};
+use crate::{all_changes_stood, chain, folder, of_function, ARRAY, EVENTS};
 
 /// Every kind of change while packets enter and leave: each packet is as the golden models of the
 /// functions say that it visited, none is lost, and the report says when each change stood.
@@ -14,19 +14,8 @@ fn a_chain_changes_while_packets_flow() {
     let run = format!("chain run edge.toml --pcap in.pcap --through ports --events events.toml {ARRAY}");
     let text = folder.succeed(&format!("{run} --json run.json -o out.pcap"));
     let report = folder.report("run.json");
-    let changes = report["changes"].as_array().unwrap();
-    assert_eq!(changes.len(), 6, "{text}");
-    let mut last = 0;
-    for change in changes {
-        let [began, stood] = ["began", "stood"].map(|field| change[field].as_u64().unwrap());
-        assert!(last <= began && began < stood, "{text}");
-        last = stood;
-    }
-    let functions = report["functions"].as_array().unwrap();
-    let of = |name: &str, field: &str| {
-        let function = functions.iter().find(|function| function["name"] == name).unwrap();
-        function[field].as_u64().unwrap()
-    };
+    all_changes_stood(&report, 6);
+    let of = |name: &str, field: &str| of_function(&report, name, field);
     assert_eq!(of("firewall", "packets") + of("check", "packets"), 800, "{text}");
     assert_eq!(of("firewall", "forwarded"), {
         // From there they went to the next one: by the chain as it was.

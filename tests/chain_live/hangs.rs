@@ -2,7 +2,8 @@
 
 use hermes_testbench::traffic;
 
-use crate::{chain, folder, ARRAY};
+use crate::common::Folder;
+use crate::{chain, folder, of_function, ARRAY};
 
 /// The manifest of a function that never ends.
 fn hangs(watchdog: u32, more: &str) -> String {
@@ -43,9 +44,8 @@ fn a_function_answers_for_its_own_faults_alone() {
         let report = folder.report("run.json");
         let hung: Vec<_> = report["hung"].as_array().into_iter().flatten().collect();
         assert!(hung.iter().all(|hung| hung["function"] == "hangs"), "watchdog {watchdog}: {text}");
-        let functions = report["functions"].as_array().unwrap();
-        let ttl = functions.iter().find(|function| function["name"] == "ttl").unwrap();
-        assert_eq!((ttl["faulted"].as_u64(), ttl["packets"].as_u64() > Some(100)), (Some(0), true), "{text}");
+        let of = |field: &str| of_function(&report, "ttl", field);
+        assert_eq!((of("faulted"), of("packets") > 100), (0, true), "{text}");
     }
 }
 
@@ -91,9 +91,118 @@ fn a_function_can_be_found_to_hang() {
         &format!("{run} --events events.toml").replace("run.json", "none.json"),
         &["two.toml:5: hang_faults: 16: of `hangs` on 1 cores", "expected 1 to 8"],
     );
+    // A function that goes keeps one core until it is through.
+    folder.write("events.toml", "[[event]]\npacket = 1\nreplace = \"hangs\"\nby = \"ttl.toml\"\n");
+    folder.fail(
+        &format!("{run} --events events.toml").replace("run.json", "none.json"),
+        &["two.toml:5: hang_faults: 16: of `hangs` on 1 cores", "expected 1 to 8"],
+    );
     folder.write("hangs.toml", hangs(0, "trusted = true\n").replace("watchdog = 0\n", ""));
     folder.fail(check, &["two.toml:5: on_hang: `hangs` has no watchdog"]);
     assert!(!folder.files().contains(&"none.json".to_string()));
+}
+
+/// A function of which some threads hang, those of packets 5 and 6 of 16: the others are what the
+/// app says. `before` they do this.
+fn some_hang(folder: &Folder, name: &str, app: &str, before: &str, fields: &str) {
+    let begin = "    .globl  kernel\n    .type   kernel, @function\nkernel:\n";
+    let path = format!("{}/kernels-asm/{app}.S", env!("CARGO_MANIFEST_DIR"));
+    let honest = std::fs::read_to_string(path).unwrap();
+    assert!(honest.contains(begin));
+    // Behind the honest code: paths of lower addresses go first, so the others of the warp end.
+    let choose = format!("{begin}    andi    a4, a0, 15\n    addi    a4, a4, -5\n    sltiu   a4, a4, 2\n    bnez    a4, hang\n");
+    let hang = format!("hang:\n    {before}\n2:  j       2b\n");
+    folder.write(&format!("{name}.S"), honest.replace(begin, &choose) + &hang);
+    folder.write(
+        &format!("{name}.toml"),
+        format!(
+            "[function]\nname = \"{name}\"\napp = \"{app}\"\nsource = \"{name}.S\"\nrv32e = true\n{fields}"
+        ),
+    );
+}
+
+/// Packets of 400 whose threads hang in [`some_hang`].
+fn hanging(packet: usize) -> bool {
+    matches!(packet % 16, 5 | 6)
+}
+
+/// The array says which threads the watchdog has ended: packets that the function itself drops, in
+/// the same warps and for as long on the core, are none of them.
+#[test]
+fn the_records_tell_what_the_watchdog_has_ended() {
+    let folder = folder(10, 3);
+    folder.succeed("gen-trace --kind fixed:60 --packets 400 --bad-share 50 --seed 3 -o in.pcap");
+    some_hang(&folder, "some", "check-ip-header", "nop", "packet = \"read\"\nwatchdog = 3_000\n");
+    folder
+        .write("one.toml", "[[function]]\nmanifest = \"some.toml\"\nnext = \"end\"\non_hang = \"report\"\n");
+    let text =
+        folder.succeed(&format!("chain run one.toml --pcap in.pcap --through ports --json run.json {ARRAY}"));
+    let report = folder.report("run.json");
+    let some = &report["functions"][0];
+    let expected = (0..400).filter(|packet| hanging(*packet)).count() as u64;
+    assert_eq!((some["faulted"].as_u64(), expected), (Some(50), 50), "{text}");
+    let verdicts = some["verdicts"].as_object().unwrap();
+    assert_eq!(verdicts["fault: watchdog"].as_u64(), Some(50), "{text}");
+    let all: u64 = verdicts.values().filter_map(serde_json::Value::as_u64).sum();
+    assert_eq!(all, 400, "{text}");
+    let dropped = some["dropped"].as_u64().unwrap();
+    assert!((100..300).contains(&dropped), "{text}");
+}
+
+/// A function that stores to its packet and then hangs, and whose `fault` leads on: what it stored
+/// is not compared, and all else is.
+#[test]
+fn what_a_function_stored_before_it_hung_is_not_compared() {
+    let folder = folder(400, 3);
+    some_hang(&folder, "stores", "dec-ttl", "sw      a0, 60(a1)", "watchdog = 3_000\n");
+    let graph = "\
+[[function]]
+manifest = \"stores.toml\"
+next = { other = \"check\", fault = \"router\" }
+on_hang = \"report\"
+
+[[function]]
+manifest = \"check.toml\"
+next = \"router\"
+
+[[function]]
+manifest = \"router.toml\"
+next = \"end\"
+";
+    folder.write("stores-chain.toml", graph);
+    let array = ARRAY.replace("--network-functions 4", "--network-functions 4 --function-branches");
+    let run = format!(
+        "chain run stores-chain.toml --pcap in.pcap --through ports --taps taps --json run.json -o out.pcap {array}"
+    );
+    let text = folder.succeed(&run);
+    let report = folder.report("run.json");
+    let of = |function: usize, field: &str| report["functions"][function][field].as_u64().unwrap();
+    assert_eq!(
+        (of(0, "packets"), of(0, "faulted"), of(2, "packets")),
+        (400, 50, of(1, "forwarded") + 50),
+        "{text}"
+    );
+    let unknown = report["functions"][2]["verdicts"]["not known"].as_u64().unwrap();
+    assert_eq!(unknown, 50, "{text}");
+    let frames = |name: &str| traffic::read(&folder.path(name), None).unwrap().frames;
+    assert_eq!(frames("taps/router.pcap").len() as u64, of(2, "packets") - unknown, "{text}");
+    // They left with what was stored: the number of the packet.
+    let left = frames("out.pcap");
+    let stored = left.iter().filter(|frame| {
+        let word = u32::from_le_bytes(frame.data[42..46].try_into().unwrap());
+        word < 400 && hanging(word as usize)
+    });
+    assert!(stored.count() > 30, "{text}");
+    assert_eq!(left.len() as u64, report["forwarded"].as_u64().unwrap());
+    // A function that may not store has changed nothing.
+    std::fs::remove_dir_all(folder.path("taps")).unwrap();
+    some_hang(&folder, "stores", "check-ip-header", "nop", "packet = \"read\"\nwatchdog = 3_000\n");
+    let text = folder.succeed(&run);
+    let report = folder.report("run.json");
+    assert_eq!(report["functions"][0]["faulted"], 50, "{text}");
+    assert!(report["functions"][2]["verdicts"].get("not known").is_none(), "{text}");
+    let came = frames("taps/router.pcap").len() as u64;
+    assert_eq!(Some(came), report["functions"][2]["packets"].as_u64(), "{text}");
 }
 
 /// Captures of a chain with a function that hangs: its warps ended by the watchdog, then by a stub.

@@ -8,6 +8,7 @@ mod command;
 mod common;
 mod hangs;
 mod soak;
+mod state;
 
 use common::Folder;
 
@@ -49,6 +50,26 @@ pub fn chain(functions: &[(&str, &str)]) -> String {
         format!("[[function]]\nmanifest = \"{name}.toml\"\nnext = \"{next}\"\n")
     };
     functions.iter().map(function).collect()
+}
+
+/// A number that a report of `chain run` has of the function `name`.
+pub fn of_function(report: &serde_json::Value, name: &str, field: &str) -> u64 {
+    let functions = report["functions"].as_array().unwrap();
+    let function = functions.iter().find(|function| function["name"] == name);
+    function.and_then(|function| function[field].as_u64()).unwrap_or_else(|| panic!("{name}: {field}"))
+}
+
+/// The report of `chain run` has so many changes, each made behind the one before it.
+pub fn all_changes_stood(report: &serde_json::Value, count: usize) {
+    let changes = report["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), count, "{changes:?}");
+    let mut last = 0;
+    for change in changes {
+        let [began, stood] = ["began", "stood"].map(|field| change[field].as_u64());
+        let (Some(began), Some(stood)) = (began, stood) else { panic!("{change}") };
+        assert!(last <= began && began < stood, "{changes:?}");
+        last = stood;
+    }
 }
 
 pub const EVENTS: &str = "\

@@ -3,7 +3,7 @@
 
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::App;
-use hermes_testbench::chain::Chain;
+use hermes_testbench::chain::{Chain, OnHang};
 use hermes_testbench::golden::Golden;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::test_seed;
@@ -12,7 +12,7 @@ use rand::seq::IteratorRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::bench::{array, Bench};
+use crate::bench::{array, Bench, Reset};
 use crate::common::Folder;
 
 /// Functions, and cores, of the array.
@@ -21,14 +21,14 @@ const MOST: usize = 8;
 const LOAD: u32 = 5;
 const STORE: u32 = 7;
 
-/// What the hostile function does with a packet of this number before it is `dec-ttl`: it hangs, or
-/// loads from the first function, stores there, to packets of a warp before, and to its own
-/// argument block.
+/// What the hostile function does with a packet of this number, modulo 128, before it is `dec-ttl`:
+/// it hangs, or loads from the first function, stores there, to packets of a warp before, and to its
+/// own argument block.
 const HOSTILE: &str = "\
     .globl  kernel
     .type   kernel, @function
 kernel:
-    andi    a3, a0, 255
+    andi    a3, a0, 127
     addi    a4, a3, -77
 hang:
     beqz    a4, hang
@@ -55,7 +55,7 @@ struct Hostile(Box<dyn App>);
 
 impl App for Hostile {
     fn golden(&self, index: u64, packet: &SlotPacket) -> Golden {
-        let cause = match index & 255 {
+        let cause = match index & 127 {
             78 => LOAD,
             79..=81 => STORE,
             _ => return self.0.golden(index, packet),
@@ -95,6 +95,8 @@ struct Maker<'a> {
     functions: Vec<Function>,
     /// Functions and graphs that were made.
     made: usize,
+    /// What happens first when the hostile function hangs.
+    action: &'static str,
 }
 
 impl Maker<'_> {
@@ -138,7 +140,8 @@ impl Maker<'_> {
             text += &format!("[[function]]\nmanifest = \"{manifest}.toml\"\nname = \"{}\"\n", function.name);
             text += &format!("next = {{ {} }}\n", edges.join(", "));
             if at == hostile {
-                let action = ["report", "report", "drop", "pass"][self.random.gen_range(0..4)];
+                let actions = ["report", "report", "drop", "pass"];
+                let action = std::mem::replace(&mut self.action, actions[self.random.gen_range(0..4)]);
                 let faults = if action == "report" { 1_000_000 } else { 8 };
                 text += &format!("on_hang = \"{action}\"\nhang_faults = {faults}\n");
             }
@@ -261,10 +264,20 @@ struct Totals {
     stood: usize,
     forwarded: usize,
     faulted: u64,
-    bent: usize,
+    /// Functions that were bent to the stub that drops, and to the one that passes.
+    bent: [usize; 2],
+    /// Resets with packets in flight, and those of them that fell into a change.
     resets: usize,
+    resets_in_changes: usize,
     /// Packets by the number of functions that they visited.
     visits: [usize; MOST + 1],
+}
+
+impl Totals {
+    /// All has happened that this is about.
+    fn is_whole(&self) -> bool {
+        self.bent.iter().all(|bent| *bent > 0) && self.resets_in_changes > 0
+    }
 }
 
 /// Runs of `packets` packets each, until there were `all` of them.
@@ -281,19 +294,22 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
         ..array()
     };
     let mut totals = Totals::default();
-    while totals.packets < all {
+    // Some more where chance has left out what must be there.
+    while totals.packets < all || (totals.packets < 3 * all && !totals.is_whole()) {
         let run = totals.packets / packets;
         let folder = inputs(packets, random.gen_range(0..1_000_000));
+        let action = ["drop", "pass", "report"][run % 3];
         let (functions, made) = (Vec::new(), 0);
-        let mut maker = Maker { folder: &folder, random: &mut random, functions, made };
+        let mut maker = Maker { folder: &folder, random: &mut random, functions, made, action };
         let count = maker.random.gen_range(2..=MOST);
         maker.graph(count, "edge.toml", "limit = 48\n");
         let changes = maker.changes(packets, apart);
-        let reset = random.gen::<bool>().then(|| random.gen_range(500..15_000));
-        totals.resets += usize::from(reset.is_some());
+        // The first ones begin for sure.
+        let change = random.gen_range(0..changes.min(2));
+        let mut reset = (run % 3 != 1).then(|| Reset::new(change, random.gen_range(0..3_000)));
         let text = format!("{}\n{}", folder.text("edge.toml"), folder.text("events.toml"));
         let bench = Bench { config: config.clone(), folder, packets };
-        let ran = bench.run_after(reset, |chain: &mut Chain, _| {
+        let ran = bench.run_after(reset.as_mut(), |chain: &mut Chain, _| {
             for function in chain.functions.iter_mut().chain(&mut chain.added) {
                 if function.name.starts_with("hostile") {
                     let app = function.app.take();
@@ -311,11 +327,19 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
         totals.stood += stood;
         totals.forwarded += ran.result.packets.iter().filter(|packet| packet.verdict >> 31 == 0).count();
         totals.faulted += ran.counts.iter().map(|counts| u64::from(counts.faulted)).sum::<u64>();
-        totals.bent += changed.hung.len();
+        for hung in &changed.hung {
+            totals.bent[0] += usize::from(hung.action == OnHang::Drop);
+            totals.bent[1] += usize::from(hung.action == OnHang::Pass);
+        }
+        if let Some(Reset { in_flight: true, in_change, .. }) = reset {
+            totals.resets += 1;
+            totals.resets_in_changes += usize::from(in_change);
+        }
         ran.ways.iter().for_each(|way| totals.visits[way.len()] += 1);
     }
     println!("seed {seed}: {totals:?}");
     assert!(totals.forwarded > all / 10 && totals.faulted > 0, "{totals:?}");
+    assert!(totals.is_whole() && totals.resets >= totals.resets_in_changes, "{totals:?}");
     // The last ones of a run may be late.
     let lengths = totals.visits.iter().filter(|packets| **packets > 0).count();
     assert!(3 * totals.stood >= totals.changes && lengths > 2, "{totals:?}");

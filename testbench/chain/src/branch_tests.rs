@@ -63,7 +63,7 @@ fn kernels_go_where_the_golden_model_goes() {
         assert_eq!(seen, expected, "packet {index}");
         assert_eq!(golden.verdict, seen.last().unwrap().1);
         let way: Vec<_> = seen.iter().map(|(function, _)| *function).collect();
-        let stop = |function: &usize| Stop { function: *function, instead: None };
+        let stop = |function: &usize| Stop::at(*function);
         let stops: Vec<_> = way.iter().map(stop).collect();
         let again = simulated.follow_way(index, &packet, &stops).unwrap();
         assert_eq!(again.len(), way.len());

@@ -85,11 +85,9 @@ impl Chain {
                 problem("on_hang", format!("`{}` {told} in its manifest", function.name));
                 continue;
             }
-            let changed = live.into_iter().flat_map(|live| &live.changes).flat_map(|change| {
-                let cores = change.chain.iter().zip(&change.cores);
-                cores.filter(|((other, _), _)| *other == number).map(|(_, cores)| *cores)
-            });
-            let cores = changed.chain([function.cores]).filter(|cores| *cores > 0).min().unwrap_or(1);
+            let changed = live.and_then(|live| live.fewest_cores(number));
+            let first = Some(function.cores).filter(|cores| *cores > 0);
+            let cores = changed.into_iter().chain(first).min().unwrap_or(1);
             // The scheduler may leave it one core with one warp.
             let adapts = live.is_some_and(|live| live.adapt.is_some());
             let (cores, mcw) = if adapts { (1, 1) } else { (cores, function.mcw) };

@@ -11,6 +11,7 @@
 //! | `hang` | when a function hangs, and what then happens |
 //! | `region` | where all that a function has lies in the shared memory |
 //! | `placed` | the chain on an array: kernels built and placed, cores given out |
+//! | `identity` | what tells kernel and tables of a function from others |
 //! | `loaded` | a function whose inputs were read, before it has its place |
 //! | `load` | the chain in the memory of a host |
 //! | `model` | the golden model: those of the functions, one after the other |
@@ -27,6 +28,7 @@
 mod edges;
 mod graph;
 mod hang;
+mod identity;
 pub mod live;
 mod load;
 mod loaded;

@@ -102,10 +102,11 @@ impl Setting<'_> {
     ) -> anyhow::Result<Ran> {
         let memory = MemoryOptions { latency: self.latency, ..MemoryOptions::default() };
         let array = Simulation::new(array, self.memory_bytes, memory)?;
-        self.simulate_on(array, packets, arriving, progress)
+        Ok(self.simulate_on(array, packets, arriving, progress)?.0)
     }
 
-    /// As [`Self::simulate`], on an array that was just reset, whatever it did before.
+    /// As [`Self::simulate`], on an array that was just reset, whatever it did before. Gives the
+    /// array, too.
     ///
     /// # Errors
     /// As of [`Self::simulate`].
@@ -115,14 +116,15 @@ impl Setting<'_> {
         packets: &[SlotPacket],
         arriving: &[Packet],
         progress: &mut dyn FnMut(Progress),
-    ) -> anyhow::Result<Ran> {
+    ) -> anyhow::Result<(Ran, Host<Simulation>)> {
         let Self { chain, timeout, options, .. } = self;
         let mut host = Host::new(array)?;
         let setup = ArraySetup { timeout: *timeout, ..chain.setup() };
         let Started { layout, contexts } = chain.start(&mut host, &setup)?;
         if let Some(live) = self.live {
             ensure!(self.ports && self.sharing == Sharing::Spatial, "chains change with packet ports only");
-            return self.simulate_live(live, host, &setup, contexts, packets, arriving, progress);
+            let ran = self.simulate_live(live, &mut host, &setup, contexts, packets, arriving, progress)?;
+            return Ok((ran, host));
         }
         let log = Rc::new(RefCell::new(VisitLog::new(chain.functions.len())));
         let seen = Rc::clone(&log);
@@ -170,9 +172,9 @@ impl Setting<'_> {
         let counts: Vec<_> = counts.collect::<Result<_, _>>()?;
         host.device_mut().remove_observer();
         let times = log.borrow().functions().to_vec();
-        let stop = |(function, start): &(usize, u64)| (Stop { function: *function, instead: None }, *start);
+        let stop = |(function, start): &(usize, u64)| (Stop::at(*function), *start);
         let ways = log.borrow().ways().iter().map(|way| way.iter().map(stop).collect()).collect();
-        Ok(Ran { result, counts, times, ways, changed: None })
+        Ok((Ran { result, counts, times, ways, changed: None }, host))
     }
 
     /// A run through the packet ports whose chain changes.
@@ -180,7 +182,7 @@ impl Setting<'_> {
     fn simulate_live(
         &self,
         live: &Live,
-        mut host: Host<Simulation>,
+        host: &mut Host<Simulation>,
         setup: &ArraySetup,
         contexts: Vec<Context>,
         packets: &[SlotPacket],
@@ -188,13 +190,10 @@ impl Setting<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> anyhow::Result<Ran> {
         let chain = self.chain;
-        let owners = (0..).zip(&chain.functions);
-        let owners = owners.flat_map(|(number, function)| std::iter::repeat_n(Some(number), function.cores));
-        let mut owners: Vec<_> = owners.collect();
-        owners.resize(host.info().cores as usize, None);
+        let owners = chain.owners(host.info().cores as usize);
         let mut manager = LiveHost::new(chain, live, host.info(), contexts, owners);
         let mut ports = cosim::run_managed(
-            &mut host,
+            host,
             setup,
             arriving,
             StreamOptions::default(),
@@ -208,17 +207,17 @@ impl Setting<'_> {
         let numbers = (0..host.info().functions).map(|number| host.function_counts(number));
         let numbers: Vec<_> = numbers.collect::<Result<_, _>>()?;
         let decisions = manager.decisions().to_vec();
+        let counts = manager.counts(&numbers);
         let LiveHost { paths, made, hung, .. } = manager;
         let Checked { records, functions, ways } = paths
-            .check(chain, live, packets, &ports, &numbers)
+            .check(chain, live, packets, &ports, &counts)
             .context("what the array did differs from the golden models of the chain")?;
         for hung in &hung {
             hung.check(&chain.function(hung.function).name, &functions[hung.function])?;
         }
-        let counts = functions.iter().zip(&paths.warps).map(|(became, warps)| became.counts(*warps));
         Ok(Ran {
             result: RunResult { packets: records, ..ports.run },
-            counts: counts.collect(),
+            counts,
             changed: Some(Changed { made, hung, functions, decisions }),
             ways,
             times: paths.times,
@@ -235,6 +234,14 @@ impl Chain {
             (function.first_core, function.cores, function.mcw) = (first_core, *cores, *warps);
             first_core += cores;
         }
+    }
+
+    /// The number that each of `cores` cores has when the chain starts.
+    #[must_use]
+    pub fn owners(&self, cores: usize) -> Vec<Option<u32>> {
+        let functions = (0..).zip(&self.functions);
+        let owners = functions.flat_map(|(number, one)| std::iter::repeat_n(Some(number), one.cores));
+        owners.chain(std::iter::repeat(None)).take(cores).collect()
     }
 
     /// What each function has.

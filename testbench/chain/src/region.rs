@@ -20,7 +20,7 @@ pub struct Part {
 
 impl Part {
     /// The address behind it.
-    fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         u64::from(self.first) + self.bytes
     }
 }
@@ -62,6 +62,8 @@ impl Needs {
 }
 
 /// Names of parts that a region has once at most.
+/// What the names of tables begin with.
+pub(super) const TABLE: &str = "table ";
 const CODE: &str = "code";
 const DATA: &str = "data";
 const STATE: &str = "state";
@@ -104,7 +106,7 @@ impl Region {
             parts.push(Part { name: DATA.into(), first: data, bytes, writable: true });
         }
         let mut at = code_end.max(end(true).unwrap_or(0)).next_multiple_of(line);
-        let tables = needs.tables.iter().map(|(name, bytes)| (format!("table {name}"), *bytes, false));
+        let tables = needs.tables.iter().map(|(name, bytes)| (format!("{TABLE}{name}"), *bytes, false));
         let optional = [(STATE, needs.state, true), (EGRESS, needs.egress, true)];
         let optional = optional.map(|(name, bytes, writable)| (name.to_string(), bytes, writable));
         let argument = (ARGUMENT.to_string(), needs.argument.max(1), false);
@@ -195,7 +197,7 @@ impl Region {
     /// The address of the table called `name`: 0 without it.
     #[must_use]
     pub fn table(&self, name: &str) -> u32 {
-        self.part(&format!("table {name}")).unwrap_or(0)
+        self.part(&format!("{TABLE}{name}")).unwrap_or(0)
     }
 }
 

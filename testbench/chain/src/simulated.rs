@@ -39,6 +39,17 @@ pub struct Stop {
     /// The verdict of what ran in place of the kernel, which leaves the packet as it came: a stub,
     /// or the watchdog, which has ended the thread.
     pub instead: Option<Verdict>,
+    /// The bytes of the packet are known as it comes there: no function before may have changed it
+    /// and was then ended by the watchdog.
+    pub is_known: bool,
+}
+
+impl Stop {
+    /// A function whose kernel runs.
+    #[must_use]
+    pub fn at(function: usize) -> Self {
+        Self { function, instead: None, is_known: true }
+    }
 }
 
 /// A visit of a packet to a function.
@@ -109,15 +120,14 @@ impl<'a> SimulatedChain<'a> {
     /// read.
     pub fn follow(&mut self, index: u64, packet: &SlotPacket) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let chain = self.chain;
-        let stop = |function| Stop { function, instead: None };
         self.follow_by(index, packet, &mut |visits| match visits.last() {
-            None => Some(stop(0)),
-            Some(last) => chain.functions[last.function].edges.of(last.verdict()).map(stop),
+            None => Some(Stop::at(0)),
+            Some(last) => chain.functions[last.function].edges.of(last.verdict()).map(Stop::at),
         })
     }
 
-    /// As [`Self::follow`], through the functions of `way`, as far as it is forwarded; in a chain
-    /// that branches through all of them.
+    /// As [`Self::follow`], through the functions of `way`, as far as it is forwarded, in a chain
+    /// that branches through all of them; but only while the bytes of the packet are known.
     ///
     /// # Errors
     /// As of [`Self::follow`].
@@ -130,7 +140,7 @@ impl<'a> SimulatedChain<'a> {
         let branches = self.chain.all().any(|function| !function.edges.is_plain());
         self.follow_by(index, packet, &mut |visits| {
             let goes_on = branches || visits.last().is_none_or(|last| last.verdict().is_forward());
-            way.get(visits.len()).copied().filter(|_| goes_on)
+            way.get(visits.len()).copied().filter(|stop| goes_on && stop.is_known)
         })
     }
 
@@ -143,7 +153,7 @@ impl<'a> SimulatedChain<'a> {
     ) -> Result<Vec<SimulatedVisit>, SimulatedError> {
         let mut visits: Vec<SimulatedVisit> = Vec::new();
         let mut packet = packet.clone();
-        while let Some(Stop { function: number, instead }) = next(&visits) {
+        while let Some(Stop { function: number, instead, .. }) = next(&visits) {
             let (result, instructions, fault) = match instead {
                 Some(Verdict(verdict)) => {
                     let bytes = packet.frame.clone();

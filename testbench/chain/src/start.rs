@@ -30,7 +30,7 @@ impl Chain {
             first.map(|function| [function.read_window(), function.write_window()]).unwrap_or_default();
         host.set_windows([packets, read], [packets, write])?;
         let (bytes, alignment) = (setup.stack_bytes(host.info()), setup.stack_alignment(host.info()));
-        let (mut cores, mut contexts) = (Vec::new(), Vec::new());
+        let mut contexts = Vec::new();
         for (number, function) in (0..).zip(self.all()) {
             // Stacks of its own, so that no function finds the words of another.
             let stack_base = match number {
@@ -49,19 +49,16 @@ impl Chain {
                 guards: function.guards,
             };
             contexts.push(context);
-            if number as usize >= self.functions.len() {
-                continue;
+            if (number as usize) < self.functions.len() {
+                host.load_function(number, &context)?;
             }
-            host.load_function(number, &context)?;
-            cores.extend(std::iter::repeat_n(Some(number), function.cores));
         }
         for (number, function) in (0..).zip(&self.functions) {
             host.set_edges(number, &function.edges)?;
         }
         host.set_chain(self.limit, 0)?;
         // Functions that take turns all have all of them; the first one begins.
-        cores.truncate(host.info().cores as usize);
-        host.move_cores(&cores)?;
+        host.move_cores(&self.owners(host.info().cores as usize))?;
         host.wait_for_cores()?;
         Ok(Started { layout, contexts })
     }

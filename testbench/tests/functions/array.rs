@@ -235,6 +235,11 @@ impl Array {
     /// Writes `count` packets to the ring and pushes them in pieces.
     pub fn push(&mut self, count: u32) {
         self.fill(count);
+        self.push_filled(count);
+    }
+
+    /// Pushes packets that are in the ring in pieces.
+    pub fn push_filled(&mut self, count: u32) {
         let mut left = count;
         while left > 0 {
             let piece = self.random.gen_range(1..=left.min(9));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_rtl::config::Config;
-use hermes_testbench::chain::live::{Events, Live};
+use hermes_testbench::chain::live::{Events, Live, Step};
 use hermes_testbench::chain::{
     check_counts, check_ways, visits, Chain, ChainPlan, Edges, Ran, Setting, Sharing, Surroundings,
     BRANCH_PORTS,
@@ -303,6 +303,45 @@ fn a_chain_that_branches_changes_while_packets_flow() {
     for way in [&[0, 1, 2][..], &[0, 2], &[0, 3, 2], &[0, 4, 2], &[0, 3, 4, 2], &[0, 4]] {
         assert!(ways.contains(way), "{way:?} {ways:?}");
     }
+}
+
+/// A change of the first function needs no more cores than one of the last: those behind it get
+/// other numbers first, one at a time, under traffic.
+#[test]
+fn a_change_near_the_front_needs_one_core_more() {
+    let folder = manifests();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "chain.toml",
+        "limit = 8\n\
+         [[function]]\nmanifest = \"a.toml\"\nnext = { 0 = \"c\", 1 = \"d\", other = \"b\", drop = \"c\" }\n\
+         [[function]]\nmanifest = \"b.toml\"\nnext = { other = \"c\", drop = \"d\" }\n\
+         [[function]]\nmanifest = \"c.toml\"\nnext = \"d\"\n\
+         [[function]]\nmanifest = \"d.toml\"\nnext = \"last\"\n\
+         [[function]]\nmanifest = \"c.toml\"\nname = \"last\"\nnext = \"end\"\n",
+    );
+    write("events.toml", "[[event]]\npacket = 100\nreplace = \"a\"\nby = \"d.toml\"\nname = \"first\"\n");
+    let config = branching();
+    let mut plan = ChainPlan::read(&folder.path().join("chain.toml")).unwrap();
+    let events = Events::read(&folder.path().join("events.toml"), &mut plan).unwrap();
+    let on = Surroundings { config: &config, memory_bytes: CHAIN_BYTES, frame_bytes: Some(600) };
+    let chain = plan.place(on).unwrap();
+    let live = Live::of(&chain, &events, &config).unwrap();
+    // Four functions move, and each keeps a core; the rest is that of the functions.
+    let frees = live.changes[0].steps.iter().filter(|step| matches!(step, Step::Free(_))).count();
+    assert_eq!((config.cores, chain.functions.len(), frees), (6, 5, 5));
+    let packets = packets(&plan, &chain, 1_000);
+    let ran = through_ports(&chain, Some(&live), &packets);
+    let changed = ran.changed.unwrap();
+    assert!(changed.made[0].stood.is_some(), "{:?}", changed.made);
+    let lanes: Vec<_> = ran.counts.iter().map(|counts| counts.lanes).collect();
+    assert_eq!(lanes[0] + lanes[5], 1_000, "{lanes:?}");
+    assert!(lanes.iter().all(|lanes| *lanes > 50), "{lanes:?}");
+    // With as many cores as functions nothing can be kept.
+    let few = Config { cores: 5, ..branching() };
+    let chain = plan.place(Surroundings { config: &few, ..on }).unwrap();
+    let error = Live::of(&chain, &events, &few).unwrap_err().to_string();
+    assert!(error.contains("keeps a core until all"), "{error}");
 }
 
 /// What cannot change in a chain that branches.

@@ -2,7 +2,7 @@
 //! has, and faults without end.
 
 use crate::array::{Array, Foreign, Marks, FUNCTIONS, SLOT_BYTES_LOG2};
-use crate::hostile::{kernel, Bench, FAULT, HOSTILE};
+use crate::hostile::{kernel, Bench, Kept, FAULT, HOSTILE};
 use hermes_testbench::cosim::{Device as _, Function, Guards};
 use hermes_testbench::iss::Window;
 
@@ -35,9 +35,12 @@ fn fences_of_a_guarded_function() {
         let code = kernel(&source, "fences").segments[0].bytes.clone();
         let mut bench = Bench::new(&code, Guards::tight(true, true));
         bench.array.foreign = vec![Foreign { number: HOSTILE, verdict: Box::new(move |_| expected) }];
-        bench.array.push(400);
+        bench.array.fill(400);
+        let kept = Kept::of(&mut bench.array);
+        bench.array.push_filled(400);
         bench.array.drain();
         bench.array.check();
+        kept.check(&mut bench.array, 400, "fences", |_| false);
         let counts = bench.array.host.function_counts(HOSTILE as u32).unwrap();
         assert!(counts.lanes > 200, "{counts:?}");
     }
@@ -87,7 +90,9 @@ fn lengths_that_no_packet_has() {
         Foreign { number: 3, verdict: Box::new(|packet| if packet % 4 == 0 { FAULT | 5 } else { 2 }) },
     ];
     array.give([0, HOSTILE, 2]);
-    array.push_warps(400);
+    array.fill(400);
+    let kept = Kept::of(array);
+    array.host.push_tasks(400).unwrap();
     // Three cores are shared by four functions.
     for cores in [[0, HOSTILE, 2], [3, 3, 3]] {
         array.give(cores);
@@ -95,7 +100,12 @@ fn lengths_that_no_packet_has() {
     }
     array.drain();
     array.check();
-    array.host.clean_and_invalidate_caches().unwrap();
+    // Of its packets it stores to the lengths.
+    let ring_base = array.layout.ring_base;
+    kept.check(array, 400, "lengths", |address| {
+        let packet = address.wrapping_sub(ring_base);
+        packet >> SLOT_BYTES_LOG2 < 400 && packet % (1 << SLOT_BYTES_LOG2) < 4
+    });
     for packet in 0..400 {
         let mut length = [0; 4];
         let slot = array.layout.ring_base + (packet << SLOT_BYTES_LOG2);
@@ -116,9 +126,12 @@ fn swaps_beside_windows_of_other_warps() {
     let mut bench = Bench::on(array, &code, Guards::tight(true, true));
     let verdict = |packet: u32| if packet % 8 == 5 { FAULT | 7 } else { 6 };
     bench.array.foreign = vec![Foreign { number: HOSTILE, verdict: Box::new(verdict) }];
-    bench.array.push(800);
+    bench.array.fill(800);
+    let kept = Kept::of(&mut bench.array);
+    bench.array.push_filled(800);
     bench.array.drain();
     bench.array.check();
+    kept.check(&mut bench.array, 800, "swaps", |_| false);
     let counts = bench.array.host.function_counts(HOSTILE as u32).unwrap();
     assert!(counts.faulted > 40 && counts.forwarded > 400, "{counts:?}");
 }
@@ -151,9 +164,12 @@ fn a_flood_of_faults() {
     for address in array.arguments[0] {
         array.host.device_mut().write_memory(address, &words).unwrap();
     }
-    array.push(1_200);
+    array.fill(1_200);
+    let kept = Kept::of(array);
+    array.push_filled(1_200);
     array.drain();
     array.check();
+    kept.check(array, 1_200, "a flood", |_| false);
     let counts: Vec<_> = (0..FUNCTIONS as u32).map(|n| array.host.function_counts(n).unwrap()).collect();
     assert!(counts[0].faulted > 50 && counts[HOSTILE].faulted > 900, "{counts:?}");
     assert_eq!(array.host.read("FAULTS").unwrap(), counts[0].faulted + counts[HOSTILE].faulted);

@@ -1,9 +1,11 @@
-//! What became of the packets of a run: by function, and by number for the counters of the array.
+//! What became of the packets of a run, by function, and what the counters of the array must have by
+//! that.
 
 use std::collections::BTreeMap;
 
 use anyhow::ensure;
 
+use super::outcomes::ENDED;
 use crate::chain::simulated::Stop;
 use crate::cosim::{FunctionCounts, PacketRecord};
 use crate::verdict::Verdict;
@@ -13,25 +15,12 @@ use crate::verdict::Verdict;
 pub struct Became {
     /// Packets by verdict.
     pub verdicts: BTreeMap<Verdict, u64>,
+    /// Packets of which nobody knows the verdict: a function before may have changed them before
+    /// the watchdog ended it.
+    pub unknown: u64,
 }
 
-impl Became {
-    /// The counters of the function, which started `visits` warps. Nobody has counted how many
-    /// waited.
-    #[must_use]
-    pub fn counts(&self, visits: u32) -> FunctionCounts {
-        let count = |of: fn(Verdict) -> bool| {
-            let of_kind = self.verdicts.iter().filter(|(verdict, _)| of(**verdict));
-            of_kind.map(|(_, packets)| *packets as u32).sum::<u32>()
-        };
-        let forwarded = count(Verdict::is_forward);
-        let lanes = count(|_| true);
-        let (dropped, faulted) = (lanes - forwarded, count(Verdict::is_fault));
-        FunctionCounts { visits, lanes, forwarded, dropped, faulted, ..FunctionCounts::default() }
-    }
-}
-
-/// What the counters of a number may be by the golden models. While tables change or a function is
+/// What the counters of a function may be by the golden models. While tables change or a function is
 /// bent to a stub, a packet may have been forwarded or dropped: where packets branch both may lead
 /// the same way, and what leaves does not tell which of them it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +28,10 @@ pub(super) struct Bounds {
     lanes: usize,
     /// At least and at most.
     forwarded: [usize; 2],
+    /// Threads that the watchdog has not ended.
     faulted: [usize; 2],
+    /// Threads that it has ended.
+    ended: [usize; 2],
 }
 
 impl Bounds {
@@ -48,25 +40,36 @@ impl Bounds {
         self.lanes += 1;
         for (count, is) in [
             (&mut self.forwarded, Verdict::is_forward as fn(Verdict) -> bool),
-            (&mut self.faulted, Verdict::is_fault),
+            (&mut self.faulted, |verdict| verdict.is_fault() && verdict != ENDED),
+            (&mut self.ended, |verdict| verdict == ENDED),
         ] {
             count[0] += usize::from(verdicts.clone().all(is));
             count[1] += usize::from(verdicts.clone().any(is));
         }
     }
 
-    /// Compares the counters of number `number` with it.
+    /// The array has records of so many threads that the watchdog has ended, and has lost those of
+    /// `lost` threads that faulted.
+    pub fn ended(&mut self, threads: u32, lost: u32) {
+        let [least, most] = self.ended;
+        let most = most.min((threads + lost) as usize);
+        self.ended = [least.max(threads as usize), most.max(threads as usize)];
+    }
+
+    /// Compares the counters of the function `name`, which got so many warps, with it.
     ///
     /// # Errors
     /// One is not what it may be.
-    pub fn check(&self, number: usize, got: &FunctionCounts) -> anyhow::Result<()> {
+    pub fn check(&self, name: &str, warps: u32, got: &FunctionCounts) -> anyhow::Result<()> {
         let [least, most] = self.forwarded;
-        for (name, got, [least, most]) in [
+        let faulted = [0, 1].map(|end| self.faulted[end] + self.ended[end]);
+        for (register, got, [least, most]) in [
+            ("NF_VISITS", got.visits, [warps as usize; 2]),
             ("NF_LANES", got.lanes, [self.lanes; 2]),
             ("NF_FORWARDED and NF_DROPPED", got.forwarded + got.dropped, [self.lanes; 2]),
             ("NF_FORWARDED", got.forwarded, self.forwarded),
             ("NF_DROPPED", got.dropped, [self.lanes - most, self.lanes - least]),
-            ("NF_FAULTED", got.faulted, self.faulted),
+            ("NF_FAULTED", got.faulted, faulted),
             ("NF_QUEUED", got.queued, [0; 2]),
         ] {
             let expected = match least == most {
@@ -75,7 +78,7 @@ impl Bounds {
             };
             ensure!(
                 (least..=most).contains(&(got as usize)),
-                "{name} of number {number} is {got}; expected {expected} by the golden models"
+                "{register} of `{name}` is {got}; expected {expected} by the golden models"
             );
         }
         Ok(())
@@ -106,6 +109,7 @@ mod tests {
             bounds.add(verdicts.iter().copied());
         }
         let counts = |forwarded, dropped, faulted| FunctionCounts {
+            visits: 2,
             lanes: 5,
             forwarded,
             dropped,
@@ -113,19 +117,38 @@ mod tests {
             ..FunctionCounts::default()
         };
         for good in [counts(1, 4, 1), counts(2, 3, 1), counts(2, 3, 2)] {
-            bounds.check(0, &good).unwrap();
+            bounds.check("f", 2, &good).unwrap();
         }
         for (bad, expected) in [
-            (FunctionCounts { lanes: 4, ..counts(1, 4, 1) }, "NF_LANES of number 2 is 4; expected 5 by"),
-            (FunctionCounts { queued: 1, ..counts(1, 4, 1) }, "NF_QUEUED of number 2 is 1; expected 0 by"),
-            (counts(0, 5, 1), "NF_FORWARDED of number 2 is 0; expected 1 to 2 by"),
-            (counts(3, 2, 1), "NF_FORWARDED of number 2 is 3; expected 1 to 2 by"),
-            (counts(1, 3, 1), "NF_FORWARDED and NF_DROPPED of number 2 is 4; expected 5 by"),
-            (counts(1, 4, 3), "NF_FAULTED of number 2 is 3; expected 1 to 2 by"),
-            (counts(1, 4, 0), "NF_FAULTED of number 2 is 0; expected 1 to 2 by"),
+            (FunctionCounts { visits: 1, ..counts(1, 4, 1) }, "NF_VISITS of `f` is 1; expected 2 by"),
+            (FunctionCounts { lanes: 4, ..counts(1, 4, 1) }, "NF_LANES of `f` is 4; expected 5 by"),
+            (FunctionCounts { queued: 1, ..counts(1, 4, 1) }, "NF_QUEUED of `f` is 1; expected 0 by"),
+            (counts(0, 5, 1), "NF_FORWARDED of `f` is 0; expected 1 to 2 by"),
+            (counts(3, 2, 1), "NF_FORWARDED of `f` is 3; expected 1 to 2 by"),
+            (counts(1, 3, 1), "NF_FORWARDED and NF_DROPPED of `f` is 4; expected 5 by"),
+            (counts(1, 4, 3), "NF_FAULTED of `f` is 3; expected 1 to 2 by"),
+            (counts(1, 4, 0), "NF_FAULTED of `f` is 0; expected 1 to 2 by"),
         ] {
-            let error = bounds.check(2, &bad).unwrap_err().to_string();
+            let error = bounds.check("f", 2, &bad).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    /// Of a warp of which the watchdog has ended some threads nobody knows which, but how many.
+    #[test]
+    fn threads_that_the_watchdog_has_ended_are_counted() {
+        for (threads, lost, good) in [(2, 0, 2..=2), (1, 0, 1..=1), (1, 1, 1..=2), (1, 9, 1..=3)] {
+            let mut bounds = Bounds::default();
+            bounds.add([ENDED].into_iter());
+            for _ in 0..2 {
+                bounds.add([ENDED, Verdict(DROP | 9)].into_iter());
+            }
+            bounds.ended(threads, lost);
+            for faulted in 0..4 {
+                let counts = FunctionCounts { lanes: 3, dropped: 3, faulted, ..FunctionCounts::default() };
+                let checked = bounds.check("f", 0, &counts);
+                assert_eq!(checked.is_ok(), good.contains(&faulted), "{threads} {lost} {faulted}");
+            }
         }
     }
 }

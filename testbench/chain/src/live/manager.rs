@@ -7,15 +7,17 @@ use super::adapter::{Adapter, Decision};
 use super::became::Became;
 use super::events::When;
 use super::faults::{Fault, FaultReader};
+use super::outcomes::ENDED;
 use super::paths::Paths;
 use super::steps::{Change, Live, Step};
+use super::tally::Tally;
 use crate::chain::hang::{window, Hang, OnHang};
 use crate::chain::placed::Chain;
 use crate::cosim::{
     argument_words, chain_words, context_words, core_words, edge_words, entry_words, warps_words, Access,
-    ArrayInfo, Attention, Completion, CosimError, FaultRecord, Function as Context, RegisterWord,
+    ArrayInfo, Attention, Completion, CosimError, FaultRecord, Function as Context, FunctionCounts,
+    RegisterWord,
 };
-use crate::verdict::{Verdict, FAULT};
 use hermes_rtl::config::WATCHDOG_CAUSE;
 use hermes_rtl::host::registers::offset;
 
@@ -54,6 +56,7 @@ enum Of {
     Faults,
     Stub(usize),
     Counters,
+    Tally,
 }
 
 /// What the step under way waits for.
@@ -73,6 +76,8 @@ enum Wait {
     Queued(u32),
     /// So many looks at the fault FIFO.
     Looks(u64),
+    /// The counters of numbers whose functions go.
+    Tally,
 }
 
 /// The host of a run that changes.
@@ -95,6 +100,7 @@ pub struct LiveHost<'a> {
     wait: Wait,
     next_look: u64,
     reader: FaultReader,
+    tally: Tally,
     /// Threads of each function that the watchdog has ended, with the cycle.
     ended: Vec<VecDeque<(u64, u32)>>,
     /// Functions of whose threads one ended with another fault than the watchdog's.
@@ -112,7 +118,7 @@ impl Hung {
     /// # Errors
     /// It has ended fewer: the host has done something to a function that does not hang.
     pub fn check(&self, name: &str, became: &Became) -> anyhow::Result<()> {
-        let ended = became.verdicts.get(&Verdict(FAULT | u32::from(WATCHDOG_CAUSE))).copied().unwrap_or(0);
+        let ended = became.verdicts.get(&ENDED).copied().unwrap_or(0);
         anyhow::ensure!(
             ended >= u64::from(self.faults),
             "`{name}` hangs by the fault records, {} threads of it; the watchdog has ended {ended}",
@@ -148,6 +154,7 @@ impl<'a> LiveHost<'a> {
             wait: Wait::Nothing,
             next_look: FAULT_LOOK,
             reader: FaultReader::new(info.functions),
+            tally: Tally::new(count),
             ended: vec![VecDeque::new(); count],
             faulted: vec![false; count],
             changes: live.changes.clone(),
@@ -172,6 +179,7 @@ impl<'a> LiveHost<'a> {
                     self.paths.stubs[function].end(at.cycle);
                 }
                 Some(Of::Counters) => self.counted(*answer, &at),
+                Some(Of::Tally) => self.tallied(*answer),
                 Some(Of::Stub(_)) | None => {}
             }
         }
@@ -254,8 +262,7 @@ impl<'a> LiveHost<'a> {
     /// Begins the next change if it is due, and the next step if the one before is done.
     fn go_on(&mut self, at: &mut Attention<'_>) -> Result<(), CosimError> {
         if matches!(self.wait, Wait::Looks(looks) if self.reader.looks >= looks) {
-            self.free();
-            (self.wait, self.step) = (Wait::Nothing, self.step + 1);
+            self.step += usize::from(!self.begin_tally(at));
         }
         while self.wait == Wait::Nothing && !self.is_busy() {
             if self.step == 0 {
@@ -352,7 +359,9 @@ impl<'a> LiveHost<'a> {
                 let looks = self.reader.looks + 1 + u64::from(self.reader.is_looking);
                 match self.watches() {
                     true => self.wait = Wait::Looks(looks),
-                    false => self.free(),
+                    false => {
+                        self.begin_tally(at);
+                    }
                 }
                 return Ok(());
             }
@@ -392,12 +401,49 @@ impl<'a> LiveHost<'a> {
         }
     }
 
-    /// The numbers of the step under way have no function any more.
-    fn free(&mut self) {
+    /// The numbers that have no function any more behind the step under way.
+    fn freed(&self) -> Vec<u32> {
         let change = self.changes.get(self.change);
-        if let Some(Step::Free(numbers)) = change.and_then(|change| change.steps.get(self.step)) {
-            numbers.iter().for_each(|number| self.paths.functions[*number as usize] = None);
+        match change.and_then(|change| change.steps.get(self.step)) {
+            Some(Step::Free(numbers)) => numbers.clone(),
+            _ => Vec::new(),
         }
+    }
+
+    /// Reads their counters, which nothing changes any more; whether there are any.
+    fn begin_tally(&mut self, at: &mut Attention<'_>) -> bool {
+        let functions = self.paths.functions;
+        let of = self.freed().into_iter().filter_map(|number| Some((number, functions[number as usize]?)));
+        let accesses = self.tally.read(of);
+        let are_read = !accesses.is_empty();
+        self.wait = if are_read { Wait::Tally } else { Wait::Nothing };
+        self.submit_all(Of::Tally, accesses, at);
+        are_read
+    }
+
+    /// One of their counters was read.
+    fn tallied(&mut self, answer: Completion) {
+        self.tally.answer(answer);
+        if self.in_flight.contains(&Of::Tally) {
+            return;
+        }
+        for number in self.freed() {
+            self.paths.functions[number as usize] = None;
+        }
+        (self.wait, self.step) = (Wait::Nothing, self.step + 1);
+    }
+
+    /// What the array has counted of each function, by the counters that the numbers have at the
+    /// end of the run.
+    #[must_use]
+    pub fn counts(&mut self, numbers: &[FunctionCounts]) -> Vec<FunctionCounts> {
+        let mut tally = std::mem::replace(&mut self.tally, Tally::new(0));
+        for (number, (counts, function)) in (0..).zip(numbers.iter().zip(&self.paths.functions)) {
+            if let Some(function) = function {
+                tally.add(number, *function, *counts);
+            }
+        }
+        tally.functions()
     }
 
     /// A register of the fault FIFO was read, or a record popped.

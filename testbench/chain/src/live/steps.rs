@@ -1,10 +1,11 @@
 //! What a host does for a change, step by step: numbers, cores, and the order in which registers
 //! and memory are written.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use super::adapter::Adapt;
 use super::events::{CoresAfter, Events, PlannedEvent, What, When};
+use super::numbering::{renumbered, Room};
 use crate::apps::{App, Placement};
 use crate::chain::edges::Edges;
 use crate::chain::placed::Chain;
@@ -158,6 +159,30 @@ impl Live {
         self.changes.iter().rev().find_map(of)
     }
 
+    /// The fewest cores that a function has while it has some, in any step of a change.
+    #[must_use]
+    pub fn fewest_cores(&self, function: usize) -> Option<usize> {
+        let mut functions: BTreeMap<_, _> =
+            self.first.iter().map(|(function, number)| (*number, *function)).collect();
+        let mut fewest: Option<usize> = None;
+        for step in self.changes.iter().flat_map(|change| &change.steps) {
+            match step {
+                Step::Context { number, function } => {
+                    functions.insert(*number, *function);
+                }
+                Step::Cores(cores) => {
+                    let of_it = |number: &&u32| functions.get(*number) == Some(&function);
+                    let count = cores.iter().flatten().filter(of_it).count();
+                    if count > 0 {
+                        fewest = Some(fewest.map_or(count, |fewest| fewest.min(count)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        fewest
+    }
+
     /// Nothing but what happens when functions hang.
     #[must_use]
     pub fn unchanged(chain: &Chain) -> Self {
@@ -229,7 +254,10 @@ impl Live {
                 Ok(vec![Step::Cores(state.numbers()), Step::WaitCores])
             }
             What::Chain => {
-                let way = renumbered(&state.chain, &event.chain, config.network_functions as u32)
+                let branches = state.branches() || event.edges.iter().any(|edges| !edges.is_plain());
+                let numbers = config.network_functions as u32;
+                let room = Room { numbers, cores: branches.then_some(config.cores) };
+                let way = renumbered(&state.chain, &event.chain, room)
                     .map_err(|told| events.problem(event, told))?;
                 let after =
                     owners(chain, event, config, state).map_err(|told| events.problem(event, told))?;
@@ -261,79 +289,6 @@ fn without_model(chain: &Chain, function: usize) -> Result<(), String> {
             "`{name}` sends other frames than those in the slots; expected one that the packet ports can send"
         )),
     }
-}
-
-/// The numbers of the functions of `after`, as `before` had them if it can be: with an edge to a
-/// higher number each, and without a number that is in use for new ones. As few get a new number as
-/// can be.
-pub(super) fn numbers(
-    before: &[(usize, u32)],
-    after: &[usize],
-    count: u32,
-) -> Result<Vec<(usize, u32)>, String> {
-    let head = before.iter().zip(after).take_while(|(a, b)| a.0 == **b).count();
-    let tail = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a.0 == **b).count();
-    let free: Vec<u32> = (0..count).filter(|number| before.iter().all(|(_, used)| used != number)).collect();
-    let mut best: Option<Vec<(usize, u32)>> = None;
-    let mut fewest = usize::MAX;
-    for head in (0..=head).rev() {
-        for tail in (0..=tail.min(after.len() - head)).rev() {
-            let fresh = after.len() - head - tail;
-            if fresh >= fewest || head + tail > before.len() {
-                continue;
-            }
-            let from = head.checked_sub(1).map_or(0, |last| before[last].1 + 1);
-            let to = if tail == 0 { count } else { before[before.len() - tail].1 };
-            let between: Vec<_> =
-                free.iter().copied().filter(|number| (from..to).contains(number)).take(fresh).collect();
-            if between.len() < fresh {
-                continue;
-            }
-            let middle = after[head..].iter().copied().zip(between);
-            let kept = before[..head].iter().copied().chain(middle);
-            best = Some(kept.chain(before[before.len() - tail..].iter().copied()).collect());
-            fewest = fresh;
-        }
-    }
-    best.ok_or_else(|| {
-        format!(
-            "no numbers of network functions are free for it: {} are in use, each goes on to a higher one, and the \
-             array has {count}; expected more of them (--network-functions), or fewer functions",
-            before.len()
-        )
-    })
-}
-
-/// The numbers of the functions one after the other, at last those of `after`: first functions move
-/// to other numbers, one at a time, if those that are free lie at the wrong places.
-pub(super) fn renumbered(
-    before: &[(usize, u32)],
-    after: &[usize],
-    count: u32,
-) -> Result<Vec<Vec<(usize, u32)>>, String> {
-    let mut queue = VecDeque::from([(before.to_vec(), Vec::new())]);
-    let mut seen = vec![before.to_vec()];
-    while let Some((chain, way)) = queue.pop_front() {
-        if let Ok(last) = numbers(&chain, after, count) {
-            let mut way: Vec<_> = way;
-            way.push(last);
-            return Ok(way);
-        }
-        for at in 0..chain.len() {
-            let from = at.checked_sub(1).map_or(0, |before| chain[before].1 + 1);
-            let to = chain.get(at + 1).map_or(count, |(_, next)| *next);
-            for number in (from..to).filter(|number| *number != chain[at].1) {
-                let mut moved = chain.clone();
-                moved[at].1 = number;
-                if !seen.contains(&moved) {
-                    seen.push(moved.clone());
-                    let way = way.iter().cloned().chain([moved.clone()]).collect();
-                    queue.push_back((moved, way));
-                }
-            }
-        }
-    }
-    numbers(before, after, count).map(|last| vec![last])
 }
 
 /// The functions of the cores after a change: cores keep their function as far as it can be.
