@@ -1,5 +1,5 @@
-//! What depends on what: no other crate names rust-hdl, and this one knows no machine; the floors of
-//! the testbench use those below them, and no folder of a crate uses another that uses it.
+//! What depends on what: no other crate names rust-hdl, and this one knows no machine; the floors
+//! of the testbench use those below them, and no folder of a crate uses another that uses it.
 
 #[path = "layers/circles.rs"]
 mod circles;

@@ -1,4 +1,5 @@
-//! Kernels are short: what is longer decides several things, and is divided (docs/writing-units.md).
+//! Kernels are short: what is longer decides several things, and is divided
+//! (docs/writing-units.md).
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Circles of the folders of a crate, or of files beside `lib.rs`: which of them use each other, tests
-//! left out.
+//! Circles of the folders of a crate, or of files beside `lib.rs`: which of them use each other,
+//! tests left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

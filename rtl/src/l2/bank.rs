@@ -149,7 +149,8 @@ impl L2Bank {
     /// have more than one way. `look_up_cycle`: it has a cycle for the look-up.
     ///
     /// # Panics
-    /// If `lines` or `ways` is not a power of two, or there are not 1 to 4 ways or less than 2 sets.
+    /// If `lines` or `ways` is not a power of two, or there are not 1 to 4 ways or less than 2
+    /// sets.
     pub fn new(
         lines: usize,
         ways: usize,

@@ -207,7 +207,8 @@ impl Requester {
         self.opening.d.next = waiting;
     }
 
-    /// The number of the first packet of a command: behind those of the command before, or the next one of all.
+    /// The number of the first packet of a command: behind those of the command before, or the next
+    /// one of all.
     #[hdl_gen]
     pub(super) fn number_first(
         &mut self,

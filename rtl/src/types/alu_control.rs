@@ -51,8 +51,8 @@ pub enum AluOperation {
     AndNot,
 }
 
-/// The controls of the parts of [`LaneAlu`](crate::core::LaneAlu). A part that is not selected gives 0,
-/// and what the parts give is or-ed together.
+/// The controls of the parts of [`LaneAlu`](crate::core::LaneAlu). A part that is not selected
+/// gives 0, and what the parts give is or-ed together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct AluControl {
     /// The second operand is inverted and the sum takes a carry: in all operations but those that

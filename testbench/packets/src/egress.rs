@@ -54,8 +54,8 @@ impl EgressLists {
     /// that frame itself leaves. `read` reads bytes of the shared memory from an address on.
     ///
     /// # Errors
-    /// Those of `read`, such as when the list or a payload is outside the memory; [`EgressError`] if
-    /// an entry cannot be a frame.
+    /// Those of `read`, such as when the list or a payload is outside the memory; [`EgressError`]
+    /// if an entry cannot be a frame.
     pub fn frames<E: From<EgressError>>(
         &self,
         mut read: impl FnMut(u32, &mut [u8]) -> Result<(), E>,

@@ -1,9 +1,9 @@
 //! A long kernel in several functions: `update` calls them as `self.name(value, ..);`.
 //!
-//! A part is a function `fn name(&mut self, value: Type, ..)` with `#[hdl_gen]`, in an `impl` of the
-//! unit. It stands in the circuit where it is called, once. The values that it is given are `let`s of the
-//! caller, by the names that they have there; what it finds out for others goes through signals of
-//! the unit, such as a `Signal<Local, T>`.
+//! A part is a function `fn name(&mut self, value: Type, ..)` with `#[hdl_gen]`, in an `impl` of
+//! the unit. It stands in the circuit where it is called, once. The values that it is given are
+//! `let`s of the caller, by the names that they have there; what it finds out for others goes
+//! through signals of the unit, such as a `Signal<Local, T>`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
