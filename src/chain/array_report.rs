@@ -33,8 +33,8 @@ pub struct ArrayFunction {
     pub dropped: u64,
     /// Threads that ended with a fault.
     pub faulted: u64,
-    /// Packets by verdict, in words: as the golden model has them, if the chain has one. `not known`
-    /// are those that a function before may have changed before the watchdog ended it.
+    /// Packets by verdict, in words: as the golden model has them, if the chain has one. `not
+    /// known` are those that a function before may have changed before the watchdog ended it.
     pub verdicts: Verdicts,
     /// Warps that were started.
     pub warps: u64,

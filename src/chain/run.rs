@@ -37,8 +37,8 @@ use crate::run::outputs::{write_left, ResultArgs};
 use crate::run::program::{in_the_ring, on_the_wire};
 use crate::run::{Through, MEMORY_BYTES};
 
-/// What stands for the verdict of packets of which nobody knows it: a function may have changed them
-/// before the watchdog ended it.
+/// What stands for the verdict of packets of which nobody knows it: a function may have changed
+/// them before the watchdog ended it.
 const NOT_KNOWN: &str = "not known";
 
 #[derive(clap::Args)]

@@ -227,8 +227,8 @@ fn steps_out_of_order_are_noticed() {
     bench.folder.write("events.toml", EVENTS);
     let ran = bench.run(|_| {}).unwrap();
     assert!(ran.changed.unwrap().made.iter().all(|made| made.stood.is_some()));
-    // Packets go to the new function before its region, or its context, is written, or before it has
-    // a core.
+    // Packets go to the new function before its region, or its context, is written, or before it
+    // has a core.
     for late in 0..3 {
         let error = bench.run(|live| {
             let steps = &live.changes[0].steps;

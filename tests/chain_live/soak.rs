@@ -22,8 +22,8 @@ const LOAD: u32 = 5;
 const STORE: u32 = 7;
 
 /// What the hostile function does with a packet of this number, modulo 128, before it is `dec-ttl`:
-/// it hangs, or loads from the first function, stores there, to packets of a warp before, and to its
-/// own argument block.
+/// it hangs, or loads from the first function, stores there, to packets of a warp before, and to
+/// its own argument block.
 const HOSTILE: &str = "\
     .globl  kernel
     .type   kernel, @function

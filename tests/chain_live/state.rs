@@ -15,8 +15,8 @@ use crate::folder;
 /// Bytes up to which a packet is of each class but the last one, as `limits.bin` has them.
 const LIMITS: [u16; 3] = [127, 511, 1_023];
 
-/// The counter of docs/chains.md counts what a firewall has dropped, class by class, in words of its
-/// state: threads of several warps and cores at the same time.
+/// The counter of docs/chains.md counts what a firewall has dropped, class by class, in words of
+/// its state: threads of several warps and cores at the same time.
 #[test]
 fn counters_stand_in_the_memory_of_the_array() {
     let folder = folder(10, 3);

@@ -1,5 +1,5 @@
-//! Chains in temporary folders: their kernels on the reference simulator beside their golden models;
-//! what is wrong with them, and where their functions lie, in files of their own.
+//! Chains in temporary folders: their kernels on the reference simulator beside their golden
+//! models; what is wrong with them, and where their functions lie, in files of their own.
 
 use std::path::PathBuf;
 

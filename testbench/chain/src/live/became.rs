@@ -1,5 +1,5 @@
-//! What became of the packets of a run, by function, and what the counters of the array must have by
-//! that.
+//! What became of the packets of a run, by function, and what the counters of the array must have
+//! by that.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ pub struct Became {
     pub unknown: u64,
 }
 
-/// What the counters of a function may be by the golden models. While tables change or a function is
-/// bent to a stub, a packet may have been forwarded or dropped: where packets branch both may lead
-/// the same way, and what leaves does not tell which of them it was.
+/// What the counters of a function may be by the golden models. While tables change or a function
+/// is bent to a stub, a packet may have been forwarded or dropped: where packets branch both may
+/// lead the same way, and what leaves does not tell which of them it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
     lanes: usize,

@@ -58,9 +58,9 @@ fn numbers(before: &[(usize, u32)], after: &[usize], count: u32) -> Result<Vec<(
 }
 
 /// The numbers of the functions one after the other, at last those of `after`, in as few steps as
-/// can be: at first functions move to other numbers, one at a time, if those that are free lie at the
-/// wrong places, or if too many functions would get other numbers at once for the cores that are
-/// there. Where they do not suffice for any way, it is the shortest one.
+/// can be: at first functions move to other numbers, one at a time, if those that are free lie at
+/// the wrong places, or if too many functions would get other numbers at once for the cores that
+/// are there. Where they do not suffice for any way, it is the shortest one.
 pub(super) fn renumbered(
     before: &[(usize, u32)],
     after: &[usize],

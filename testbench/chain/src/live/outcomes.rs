@@ -105,8 +105,8 @@ pub(super) struct Outcomes<'a> {
 
 impl Outcomes<'_> {
     /// What may come out for a packet by the functions that it visited: one thing, but while tables
-    /// change, a function is bent to a stub, or the watchdog has ended some threads of its warp. The
-    /// first ones are of packets whose bytes are known.
+    /// change, a function is bent to a stub, or the watchdog has ended some threads of its warp.
+    /// The first ones are of packets whose bytes are known.
     ///
     /// # Errors
     /// Nothing explains its way.
