@@ -184,8 +184,8 @@ fn what_is_wrong_with_changes_of_a_graph_is_told() {
         &run.replace("--cores 8", "--cores 4"),
         &["events.toml:3: replace: packets branch, so `check` keeps a core until all"],
     );
-    let run = run.replace(" --events events.toml", "");
-    folder.fail(&format!("{run} --mode temporal"), &["--mode temporal: `router` has edges by verdict"]);
+    let without = run.replace(" --events events.toml", "");
+    folder.fail(&format!("{without} --mode temporal"), &["--mode temporal: `router` has edges by verdict"]);
     // A plain chain whose new graph branches.
     folder.write("events.toml", "[[event]]\npacket = 9\nentry = \"second-ways.toml\"\n");
     let plain = run.replace("ways.toml", "edge.toml");

@@ -183,7 +183,8 @@ next = \"end\"
         "{text}"
     );
     let unknown = report["functions"][2]["verdicts"]["not known"].as_u64().unwrap();
-    assert_eq!(unknown, 50, "{text}");
+    // What the router drops it tells; of what it forwards nobody knows the verdict.
+    assert!((1..50).contains(&unknown), "{text}");
     let frames = |name: &str| traffic::read(&folder.path(name), None).unwrap().frames;
     assert_eq!(frames("taps/router.pcap").len() as u64, of(2, "packets") - unknown, "{text}");
     // They left with what was stored: the number of the packet.
@@ -192,7 +193,7 @@ next = \"end\"
         let word = u32::from_le_bytes(frame.data[42..46].try_into().unwrap());
         word < 400 && hanging(word as usize)
     });
-    assert!(stored.count() > 30, "{text}");
+    assert_eq!(stored.count() as u64, unknown, "{text}");
     assert_eq!(left.len() as u64, report["forwarded"].as_u64().unwrap());
     // A function that may not store has changed nothing.
     std::fs::remove_dir_all(folder.path("taps")).unwrap();
