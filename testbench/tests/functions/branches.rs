@@ -337,11 +337,11 @@ fn a_change_near_the_front_needs_one_core_more() {
     let lanes: Vec<_> = ran.counts.iter().map(|counts| counts.lanes).collect();
     assert_eq!(lanes[0] + lanes[5], 1_000, "{lanes:?}");
     assert!(lanes.iter().all(|lanes| *lanes > 50), "{lanes:?}");
-    // With as many cores as functions nothing can be kept.
+    // With as many cores as functions none can move, and not all find another number at once.
     let few = Config { cores: 5, ..branching() };
     let chain = plan.place(Surroundings { config: &few, ..on }).unwrap();
     let error = Live::of(&chain, &events, &few).unwrap_err().to_string();
-    assert!(error.contains("keeps a core until all"), "{error}");
+    assert!(error.contains("no numbers of network functions are free for it"), "{error}");
 }
 
 /// What cannot change in a chain that branches.
