@@ -9,6 +9,8 @@
 //!
 //! writes the lines that differ, and the port lists in `golden/ports/`, anew.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -213,18 +215,6 @@ fn snake_case(name: &str) -> String {
     text
 }
 
-/// The Rust files of a folder and below.
-fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, list);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            list.push(path);
-        }
-    }
-}
-
 /// What may be absent is a `Part`: no kernel has a loop over none or one, or over none or all.
 #[test]
 fn no_loop_stands_for_a_part_that_may_be_absent() {
@@ -235,7 +225,7 @@ fn no_loop_stands_for_a_part_that_may_be_absent() {
         }
     }
     let mut files = Vec::new();
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    common::sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
     let bounds: BTreeSet<(String, String)> =
         files.iter().flat_map(|path| bounds_of_loops(&fs::read_to_string(path).unwrap())).collect();
     let may_be_empty =

@@ -1,21 +1,12 @@
 //! Kernels are short: what is longer decides several things, and is divided
 //! (docs/writing-units.md).
 
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const MOST_LINES: usize = 250;
-
-fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, list);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            list.push(path);
-        }
-    }
-}
 
 /// The lines of each function with `#[hdl_gen]` in a text, by its name.
 fn kernels(text: &str) -> Vec<(String, usize)> {
@@ -40,7 +31,7 @@ fn no_kernel_is_long() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     for folder in [root.join("src"), root.join("../fpga/src"), root.join("../hdl/src")] {
-        sources(&folder, &mut files);
+        common::sources(&folder, &mut files);
     }
     let mut all = Vec::new();
     for path in &files {

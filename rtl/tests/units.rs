@@ -1,6 +1,8 @@
 //! How units are written: what `docs/writing-units.md` asks for and no macro can see.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 
 /// The folders of units, and that of the primitives.
 const FOLDERS: [&str; 3] = ["rtl/src", "fpga/src", "hdl/src/prim"];
@@ -19,23 +21,11 @@ const PRIMITIVE: &str = "hdl/src/prim/register.rs";
 /// assigned one by one.
 const LOCALS: usize = 28;
 
-fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            sources(&path, list);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            list.push(path);
-        }
-    }
-}
-
 /// Every file with a unit: its name, and its lines before the tests.
 fn units() -> Vec<(String, Vec<String>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = vec![];
-    FOLDERS.iter().for_each(|folder| sources(&root.join(folder), &mut files));
+    FOLDERS.iter().for_each(|folder| common::sources(&root.join(folder), &mut files));
     let mut units = Vec::new();
     for path in files {
         let name = path.strip_prefix(&root).unwrap().display().to_string();
