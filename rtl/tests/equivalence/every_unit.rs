@@ -71,9 +71,10 @@ fn declared(path: &str, text: &str) -> Vec<String> {
     names
 }
 
-/// The type of a line of the table: the last name with a capital before the arguments.
+/// The type of a line of the table: the last name with a capital before the arguments, those of
+/// the type too.
 fn type_of(unit: &str) -> String {
-    let path = unit.split('(').next().unwrap_or_default();
+    let path = unit.split(['(', '<']).next().unwrap_or_default();
     let names = path.split("::").map(str::trim);
     names.filter(|n| n.starts_with(|c: char| c.is_uppercase())).last().unwrap_or_default().to_string()
 }
@@ -99,6 +100,13 @@ fn every_unit_is_compared_with_its_verilog() {
         assert!(units.contains_key(*name), "{name}, which {why}: there is no such unit");
         assert!(!compared(name), "{name} is compared: it needs no exception");
     }
+}
+
+#[test]
+fn types_are_read_from_the_lines_of_the_table() {
+    assert_eq!(type_of("Watchdog::new(32)"), "Watchdog");
+    assert_eq!(type_of("hermes_rtl::l2::Bank::<8, 3>::new(Choice::Second)"), "Bank");
+    assert_eq!(type_of("SyncFifo::<hermes_rtl::control::FaultRecord, 2, 3>::default()"), "SyncFifo");
 }
 
 #[test]
