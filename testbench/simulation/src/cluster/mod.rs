@@ -21,7 +21,7 @@
 //! host library of the single array:
 //!
 //! ```no_run
-//! # use hermes_testbench::cluster::{self, ClusterOptions};
+//! # use hermes_simulation::cluster::{self, ClusterOptions};
 //! # fn example(library: &verilator_sys::ModelLibrary) -> Result<(), cluster::ClusterError> {
 //! let options = ClusterOptions { nodes: 4, ..ClusterOptions::default() };
 //! let result = cluster::run(library, &options, |node| {
