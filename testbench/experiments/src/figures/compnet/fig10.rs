@@ -33,11 +33,14 @@ pub const TRAINING: Experiment = Experiment {
 pub(super) const SERVED: [&str; 6] =
     ["queues", "paper", "apu:middle", "dgpu:low", "dgpu:middle", "dgpu:high"];
 const QUICK_SERVED: [&str; 3] = ["queues", "paper", "dgpu:low"];
-/// The largest allreduce, on most nodes and by these alone: one takes most of an hour.
+/// From so many bytes on the wire is the limit: on most nodes, and by these alone.
+const LARGE: u32 = 4 << 20;
+const LARGE_SERVED: [&str; 3] = ["queues", "paper", "dgpu:low"];
+/// The largest allreduce, by these alone: one takes most of an hour.
 const LARGEST: u32 = 64 << 20;
 const LARGEST_SERVED: [&str; 2] = ["queues", "dgpu:low"];
 /// Bytes that are reduced.
-pub(super) const SIZES: [u32; 4] = [64 << 10, 1 << 20, 4 << 20, LARGEST];
+pub(super) const SIZES: [u32; 4] = [64 << 10, 1 << 20, LARGE, LARGEST];
 const QUICK_SIZES: [u32; 2] = [64 << 10, 1 << 20];
 pub(super) const NODES: [usize; 3] = [2, 4, 8];
 const QUICK_NODES: [usize; 2] = [2, 8];
@@ -52,8 +55,15 @@ const CHUNK: u32 = 1_024;
 /// Most words of a piece; a chunk of fewer is one piece.
 const PIECE: u32 = 1_024;
 const SEED: u32 = 1;
-/// Rounds of a run: the last one counts, with warm caches.
-const ROUNDS: u32 = 2;
+/// Rounds of a run: the last one counts, with warm caches. The largest has one: in it the cold
+/// ones are some thousand cycles of millions.
+fn rounds(bytes: u32) -> u32 {
+    match bytes {
+        ..LARGEST => 2,
+        LARGEST.. => 1,
+    }
+}
+
 /// Bytes a cycle of the wire, and its bytes beside those of a packet: headers, ICRC, frame check
 /// sequence, preamble and gap.
 const WIRE: f64 = 12.5;
@@ -74,7 +84,8 @@ pub(super) fn labels_of(column: &str, bytes: u32, nodes: usize) -> [(&'static st
 /// The run of an allreduce, whose harts are counted too.
 pub(super) fn cell(column: &str, bytes: u32, nodes: usize) -> anyhow::Result<Cell> {
     let work = |rings: u32| {
-        let ring = Ring { rings, words: bytes / 4 / rings, piece: PIECE, rounds: ROUNDS, seed: SEED };
+        let rounds = rounds(bytes);
+        let ring = Ring { rings, words: bytes / 4 / rings, piece: PIECE, rounds, seed: SEED };
         Nodes {
             benchmark: Benchmark::Ring(ring),
             nodes,
@@ -132,9 +143,13 @@ pub(super) fn runs(scale: Scale) -> Vec<(&'static str, u32, usize)> {
     let mut runs = Vec::new();
     for &nodes in nodes {
         for &bytes in sizes {
-            if bytes < LARGEST || nodes == MOST {
-                let served =
-                    served.iter().filter(|column| bytes < LARGEST || LARGEST_SERVED.contains(column));
+            if bytes < LARGE || nodes == MOST {
+                let serves = |column: &str| match bytes {
+                    ..LARGE => true,
+                    LARGE..LARGEST => LARGE_SERVED.contains(&column),
+                    LARGEST.. => LARGEST_SERVED.contains(&column),
+                };
+                let served = served.iter().filter(|column| serves(column));
                 runs.extend(served.map(|column| (*column, bytes, nodes)));
             }
         }
@@ -291,7 +306,7 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(
-            "ring.c on nodes of {CORES} cores: {RINGS} rings, or fewer so that a chunk has {CHUNK} bytes, pieces of up to {PIECE} words; the second of two rounds, with warm caches, from the first ring that began to the \
+            "ring.c on nodes of {CORES} cores: {RINGS} rings, or fewer so that a chunk has {CHUNK} bytes, pieces of up to {PIECE} words; the second of two rounds, with warm caches (of {LARGEST} bytes one round), from the first ring that began to the \
              last that ended on any node. Each link carries 2 (N - 1) / N of the bytes; the wire has 12.5 bytes a cycle less what is beside the \
              bytes of a packet. Half of what a link carries is added: the adds of as many words alone, by the same rings on a node without network, \
              allow twice their bytes a cycle. Every word of every node is compared. {COMPOSED} Here these are 2 (N - 1) puts of a chunk, and N - 1 \

@@ -24,7 +24,7 @@ const THREADS: [u32; 2] = [1, 4];
 /// Name, gets, each waits for its end.
 pub(super) const KINDS: [(&str, bool, bool); 2] = [("puts", false, false), ("gets that wait", true, true)];
 /// Commands of a run, of all warps.
-const COMMANDS: u32 = 1_280;
+const COMMANDS: u32 = 640;
 const QUICK_COMMANDS: u32 = 320;
 /// Share of the time in which threads that were idle though commands waited say that the window of
 /// our network interface was the limit.

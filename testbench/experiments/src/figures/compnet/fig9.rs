@@ -31,15 +31,55 @@ const QUICK_SIZES: [u32; 4] = [16, 32, 64, 128];
 /// Nodes, and cores of each.
 const CLUSTERS: [(usize, usize); 4] = [(2, 1), (4, 1), (8, 1), (8, 4)];
 const QUICK_CLUSTERS: [(usize, usize); 2] = [(2, 1), (8, 1)];
-/// Iterations of a run, and those in front of the ones that count.
-const ITERATIONS: u32 = 6;
-const FIRST: usize = 2;
+/// With so many words a side and more an iteration computes: others than these serve it as fast.
+const LONG: u32 = 512;
+const LONG_SERVED: [&str; 3] = ["queues", "paper", SINGLE];
+/// With so many the limit is checked alone.
+const LONGEST: u32 = 1_024;
+const LONGEST_SERVED: [&str; 2] = ["queues", SINGLE];
+/// Largest size on fewer nodes, and on more cores.
+const LARGEST_ON_FEWER: u32 = 128;
+const LARGEST_ON_MORE_CORES: u32 = 512;
 const SEED: u32 = 1;
 /// The nodes of the chart and the sentence.
 pub(super) const SHOWN: (usize, usize) = (8, 1);
 
+/// Iterations of a run: long ones are alike.
+fn iterations(size: u32) -> u32 {
+    match size {
+        ..256 => 6,
+        256..LONG => 3,
+        LONG.. => 2,
+    }
+}
+
+/// Of so many iterations those in front that do not count: caches are cold.
+fn first(iterations: usize) -> usize {
+    (iterations / 3).max(1)
+}
+
+/// Who serves the runs of a size.
+fn served(size: u32) -> &'static [&'static str] {
+    match size {
+        ..LONG => &SERVED,
+        LONG..LONGEST => &LONG_SERVED,
+        LONGEST.. => &LONGEST_SERVED,
+    }
+}
+
+/// Whether a cluster runs a size.
+fn runs(size: u32, (nodes, cores): (usize, usize)) -> bool {
+    let largest = match (nodes, cores) {
+        SHOWN => LONGEST,
+        (8, _) => LARGEST_ON_MORE_CORES,
+        _ => LARGEST_ON_FEWER,
+    };
+    size <= largest
+}
+
 pub(super) fn cell(column: &str, size: u32, (nodes, cores): (usize, usize)) -> anyhow::Result<Cell> {
-    let jacobi = Jacobi { warps: 1, rows: size, columns: size, iterations: ITERATIONS, limit: 0, seed: SEED };
+    let iterations = iterations(size);
+    let jacobi = Jacobi { warps: 1, rows: size, columns: size, iterations, limit: 0, seed: SEED };
     let work = |warps| Nodes {
         benchmark: Benchmark::Jacobi(Jacobi { warps, ..jacobi }),
         nodes,
@@ -80,9 +120,11 @@ fn parts(sizes: &[u32], clusters: &[(usize, usize)]) -> anyhow::Result<Vec<Cell>
     cores.dedup();
     for &size in sizes {
         for &cores in &cores {
-            cells.push(cell("queues", size, (1, cores))?);
+            if clusters.iter().any(|&cluster| cluster.1 == cores && runs(size, cluster)) {
+                cells.push(cell("queues", size, (1, cores))?);
+            }
         }
-        for &(nodes, _) in clusters.iter().filter(|(_, cores)| *cores == 1) {
+        for &(nodes, _) in clusters.iter().filter(|&&cluster| cluster.1 == 1 && runs(size, cluster)) {
             let parameters = inter_kernel::messages(4 * size, nodes, 2.min(nodes as u32 - 1))?;
             cells.push(Cell { labels: labels_of(nodes, size, ROWS), parameters });
         }
@@ -117,8 +159,8 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
     };
     let mut cells = Vec::new();
     for &cluster in clusters {
-        for &size in sizes {
-            for column in SERVED {
+        for &size in sizes.iter().filter(|&&size| runs(size, cluster)) {
+            for column in served(size) {
                 cells.push(cell(column, size, cluster)?);
             }
         }
@@ -132,7 +174,7 @@ fn cells(scale: Scale) -> anyhow::Result<Vec<Cell>> {
 
 /// Means of an iteration: all cycles, computing, until the node had, until all had.
 pub(super) fn means(times: &[JacobiTimes]) -> Option<[f64; 4]> {
-    let behind = times.get(FIRST..).filter(|behind| !behind.is_empty())?;
+    let behind = times.get(first(times.len())..).filter(|behind| !behind.is_empty())?;
     let mean = |what: fn(&JacobiTimes) -> u32| {
         behind.iter().map(|times| f64::from(what(times))).sum::<f64>() / behind.len() as f64
     };
@@ -256,11 +298,12 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         head: head.map(str::to_string).to_vec(),
         rows,
         measured: format!(
-            "An iteration of jacobi.c: mean of {} behind the first {FIRST}, by the clock of the warp of node 0 that reduces. Communication is what \
+            "An iteration of jacobi.c: mean of {} behind the first {} (of one behind the first from {LONG} x {LONG} words on, of two from 256 x 256), by the clock of the warp of node 0 that reduces. Communication is what \
              is left of an iteration behind the rows of that warp: the other warps, halos that are late, and the residual of all nodes. Each word \
              and residual is compared with a plain model. {COMPOSED} Here these are an iteration of one node, the edge rows of all nodes, and a \
              word for each of the rounds in which a residual comes to all.",
-            ITERATIONS as usize - FIRST
+            iterations(0) as usize - first(iterations(0) as usize),
+            first(iterations(0) as usize)
         ),
         assumed: BASELINES.to_string(),
         differs: "Fixed point in place of floating point. The paper's GPU has some 140 times the lane-cycles a second of one core here, on the same \
