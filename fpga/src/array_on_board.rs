@@ -13,13 +13,10 @@ use crate::board_memory::BoardMemory;
 const HEARTBEAT: usize = 23;
 
 /// The array and its memory: what RESET of the link resets. It is wiring.
+#[clocked("The memory keeps its contents")]
 #[derive(LogicBlock)]
 #[new(config: &Config, packet_memory: PacketMemory)]
 pub struct ArrayOnBoard<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high. The memory keeps its contents.
-    pub reset: Signal<In, Bit>,
     /// The registers.
     pub s_axil: AxiLite,
     /// A byte of the packet memory.

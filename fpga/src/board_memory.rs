@@ -7,13 +7,10 @@ use hermes_rtl::ports::{MemoryAxi, MemoryByte, SdramBus};
 use crate::board::PacketMemory;
 
 /// The packet memory in block RAM, or the controller of that in SDRAM. It is wiring.
+#[clocked("Block RAM keeps its contents")]
 #[derive(LogicBlock)]
 #[new(packet_memory: PacketMemory)]
 pub struct BoardMemory {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high. Block RAM keeps its contents.
-    pub reset: Signal<In, Bit>,
     /// The array.
     pub s_axi: MemoryAxi,
     /// A byte for the host.

@@ -12,13 +12,10 @@ use crate::board::{PacketMemory, Settings};
 use crate::prim::Ecp5Global;
 
 /// Serial line, link, and the array with its memory: what every board has. It is wiring.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(config: &Config, packet_memory: PacketMemory, identity: BoardIdentity, step: u64)]
 pub struct BoardSystem<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Serial line from the host.
     pub uart_rx: Signal<In, Bit>,
     /// Serial line to the host.

@@ -9,5 +9,5 @@ pub use crate::prim::{
     RamSized, RamSizedAsync, RamSizedBytes, RamSync, Register,
 };
 pub use crate::{connect, interface};
-pub use hermes_hdl_macros::{hdl_gen, LogicBlock, LogicState, LogicStruct, Ports};
+pub use hermes_hdl_macros::{clocked, hdl_gen, LogicBlock, LogicState, LogicStruct, Ports};
 pub use rust_hdl::prelude::*;

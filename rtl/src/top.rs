@@ -29,14 +29,10 @@ pub const TOP: &str = "hermes_top";
 /// `docs/architecture.md`).
 ///
 /// It is wiring, but for the counter of bus errors.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(config: &Config, spawns: bool, commands: bool, windows: bool, functions: bool)]
 pub struct HermesTop<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// The registers.
     pub s_axil: AxiLite,
 

@@ -32,12 +32,9 @@ pub enum Step {
 ///    after that.
 /// 2. Samples before the first one after reset count as 0.
 /// 3. A coefficient must be loaded before it is used, and changes while no sum is under way.
+#[clocked("The coefficients stay")]
 #[derive(LogicBlock, Default)]
 pub struct Fir<const A: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high. The coefficients stay.
-    pub reset: Signal<In, Bit>,
     /// Loads `coefficient` at this edge.
     pub load: Signal<In, Bit>,
     /// Tap `k` of the coefficient.

@@ -8,6 +8,7 @@
 //! constants in a kernel.
 
 mod activity;
+mod clock_ports;
 mod clocked;
 mod constructor;
 mod describe;
@@ -41,6 +42,18 @@ use proc_macro::TokenStream;
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
+}
+
+/// Declares the ports `clock` and `reset` in front of the fields of a unit, as almost every unit
+/// has them: a rising-edge clock, and a synchronous reset that is active high. Stands above
+/// `#[derive(.. LogicBlock)]`.
+///
+/// `#[clocked("the queue is empty")]` says what the reset does, in the comment of its port; what
+/// begins as a sentence is one of its own. A struct with one of these fields is refused.
+#[proc_macro_attribute]
+pub fn clocked(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let unit = syn::parse_macro_input!(item as syn::ItemStruct);
+    clock_ports::expand(attribute.into(), unit).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
 /// Makes a struct of `Signal<In, T>`, `Signal<Out, T>`, `Vec`s of them and other port groups a

@@ -12,12 +12,9 @@ pub struct Change {
 }
 
 /// Lets a level through that has been stable for `2^N` cycles.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct Debounce<const N: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Level to look at, synchronous to the clock.
     pub raw: Signal<In, Bit>,
     /// The level that was stable last.

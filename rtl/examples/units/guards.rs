@@ -15,12 +15,9 @@ fn with_functions() -> CoreOptions {
 ///
 /// `packet` and `count` belong to stage I, `store` and `immediate` to stage R, `operand` and
 /// `is_inside` to stage X. The other window is closed.
+#[clocked]
 #[derive(LogicBlock)]
 pub struct PacketCheck {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The stages advance at this edge.
     pub advance: Signal<In, Bit>,
     /// RING_BASE register.
@@ -93,12 +90,9 @@ impl Logic for PacketCheck {
 }
 
 /// The fetch window with stage D behind it; of stage R what follows from it.
+#[clocked]
 #[derive(LogicBlock)]
 pub struct FetchCheck {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The stages advance at this edge.
     pub advance: Signal<In, Bit>,
     /// The function is guarded.

@@ -12,12 +12,9 @@ use hermes_hdl::prelude::*;
 /// 2. `pop` at an edge removes the entry at `read_address`.
 /// 3. Outputs come from registers. Push while `full` and pop while `empty` are illegal; both in the
 ///    same cycle are legal otherwise and leave the level as it is.
+#[clocked("empties the queue")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct QueuePointers<const A: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties the queue.
-    pub reset: Signal<In, Bit>,
     /// Appends an entry at this edge.
     pub push: Signal<In, Bit>,
     /// Removes the oldest entry at this edge.

@@ -11,12 +11,9 @@ use hermes_hdl::prelude::*;
 ///
 /// The RAM reads the entry after it in advance; that, or a copy of the word that was written when
 /// it was read, comes next.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct QueueRam<const N: usize, const A: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Writes an entry at this edge.
     pub push: Signal<In, Bit>,
     /// Address of the entry to write.

@@ -10,12 +10,9 @@ use hermes_hdl::prelude::*;
 ///    there is none. After reset index 0 comes first.
 /// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps
 ///    its request is chosen after at most one use by each other requester.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RoundRobin {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// One bit for each requester.
     pub request: Signal<In, Bits<32>>,
     /// The present choice is used.

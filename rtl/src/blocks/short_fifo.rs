@@ -10,13 +10,10 @@ use hermes_hdl::prelude::*;
 ///    while `2^A` words are inside.
 /// 2. A word pushed into an empty FIFO in cycle t shows at the output in cycle t + 1.
 /// 3. No output depends on an input of the same cycle.
+#[clocked("empties the FIFO")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 #[held(pop_valid, pop_ready, pop_data)]
 pub struct ShortFifo<T: Synth, const A: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties the FIFO.
-    pub reset: Signal<In, Bit>,
     /// A word is offered.
     pub push_valid: Signal<In, Bit>,
     /// There is room.

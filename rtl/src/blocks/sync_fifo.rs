@@ -12,14 +12,11 @@ pub type TaskFifo<const A: usize, const L: usize> = SyncFifo<Bits<32>, A, L>;
 ///    but for the push: `push_ready` is low while `2^A` words are inside.
 /// 2. A word pushed into an empty FIFO in cycle t shows at the output in cycle t + 2.
 /// 3. No output depends on an input of the same cycle.
+#[clocked("empties the FIFO")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new]
 #[held(pop_valid, pop_ready, pop_data)]
 pub struct SyncFifo<T: Synth, const A: usize, const L: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties the FIFO.
-    pub reset: Signal<In, Bit>,
     /// A word is offered.
     pub push_valid: Signal<In, Bit>,
     /// There is room.

@@ -83,14 +83,10 @@ pub enum LinkState {
 /// 4. Bytes from [`TRACE_ADDRESS`] on are those of the trace buffer, if the array has one.
 /// 5. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array
 ///    has had time to start.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(identity: BoardIdentity, parts: LinkParts)]
 pub struct BoardLink {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // Requests
     /// Frames are taken.
     pub enable: Signal<Out, Bit>,

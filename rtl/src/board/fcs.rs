@@ -8,12 +8,9 @@ use hermes_hdl::prelude::*;
 /// `clear` starts a frame at this edge; `take` takes `byte`. `value` is the register behind the
 /// bytes that were taken: the FCS is its complement, sent least significant byte first, and behind
 /// that the register is [`RESIDUE`](crate::net::RESIDUE).
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Fcs {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A frame starts; goes before `take`.
     pub clear: Signal<In, Bit>,
     /// A byte is taken.

@@ -14,12 +14,9 @@ use hermes_hdl::prelude::*;
 ///    no frame: no `end`.
 /// 3. While `enable` is low, and behind a reset, bytes are ignored; afterwards up to the next flag,
 ///    which begins a frame: that of a frame of which only the end was heard.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameReceiver {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Frames are taken.
     pub enable: Signal<In, Bit>,
     /// A byte of the line.

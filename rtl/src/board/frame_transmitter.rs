@@ -25,12 +25,9 @@ pub enum Sending {
 ///    low for as long as it likes: the line is idle then.
 /// 2. `abort`, high for one cycle between two bytes of a frame while `valid` is low, ends it as one
 ///    that is not whole.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FrameTransmitter {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A byte of a frame is offered.
     pub valid: Signal<In, Bit>,
     /// It is taken.

@@ -31,14 +31,10 @@ pub enum LineAccess {
 ///    go there.
 /// 3. A byte goes first when the memory is idle. It is written at the edge with `byte.valid` and
 ///    `byte.ready`; a byte that was read is given with `byte.answer` in the cycle after that.
+#[clocked("The contents stay")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize)]
 pub struct LineMemory {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high. The contents stay.
-    pub reset: Signal<In, Bit>,
-
     /// AXI4, from the array: a line is a burst of one beat.
     pub s_axi: MemoryAxi,
 

@@ -8,13 +8,10 @@ use hermes_hdl::prelude::*;
 /// A warp counts from the cycle behind its issue up to that of its commit. Warps of spawned threads
 /// are issued and never committed: they do not count. The LEDs change in the cycle after what they
 /// show.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(heartbeat: usize, spawner: bool)]
 pub struct RunTimer {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A warp was issued.
     pub issued: Signal<In, Bit>,
     /// It is one of spawned threads (only with a thread spawner).

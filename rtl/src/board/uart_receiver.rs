@@ -13,13 +13,10 @@ use hermes_hdl::prelude::*;
 ///    the stop bit is low. After that the line has to be high before it can fall again: a line that
 ///    stays low gives one byte with an error.
 /// 4. A start bit that is over by its middle is noise and is ignored.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(step: u64)]
 pub struct UartReceiver {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The line, from the pin; high while idle.
     pub rx: Signal<In, Bit>,
     /// A byte has come.

@@ -7,13 +7,10 @@ use hermes_hdl::prelude::*;
 /// A byte is taken with `valid` and `ready`, and its start bit begins in the next cycle; `ready` is
 /// high again when its stop bit has lasted a whole bit. Times run in steps of `2^-16` of a bit:
 /// edges are at most one clock cycle late, and their mean is exact.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(step: u64)]
 pub struct UartTransmitter {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A byte is offered.
     pub valid: Signal<In, Bit>,
     /// It is taken.

@@ -24,14 +24,11 @@ use hermes_hdl::prelude::*;
 /// 6. With compare-and-swap, `amocas.w` compares with its destination register, which is read in
 ///    the cycle after the start (`compare_read`); it is on offer two cycles later than others, with
 ///    that in data bits 127:96.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(compares: bool)]
 #[held(answer_valid, answer_ready, answer_hart, answer_value, answer_error)]
 pub struct CommandAtomics {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage W: an operation starts.
     pub start_valid: Signal<In, Bit>,
     /// Its hart.

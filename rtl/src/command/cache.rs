@@ -27,13 +27,10 @@ const GROUP: usize = 16;
 /// The memory has words as wide as a store: a store writes the whole word with its bytes changed,
 /// which the load behind it needs in any case, since it reads the memory in the cycle in which the
 /// store writes it.
+#[clocked("the cache is empty")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize, lines: usize, lines_log2: usize, harts_log2: usize)]
 pub struct CommandCache {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: the cache is empty.
-    pub reset: Signal<In, Bit>,
     /// Stage X: an address is looked up.
     pub look_enable: Signal<In, Bit>,
     /// Stage X: the hart.

@@ -22,13 +22,10 @@ use hermes_hdl::prelude::*;
 ///    `invalidate` (C6).
 /// 6. `muncached` is a range of addresses whose loads go to the L2: 0 for none; bits 1:0 = 11:
 ///    2^(k+1) bytes, k the number of trailing ones; else the word. It is 0 while the hart is held.
+#[clocked("the cache is empty")]
 #[derive(LogicBlock)]
 #[new(harts: usize, lines: usize)]
 pub struct CachedLoads {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: the cache is empty.
-    pub reset: Signal<In, Bit>,
     /// Harts that run; the others are held.
     pub run: Signal<In, Bits<8>>,
     /// All parts are emptied.

@@ -16,13 +16,10 @@ use hermes_hdl::prelude::*;
 /// | 0x0000 + 4 h | bit 0: `msip` of hart h |
 /// | 0x4000 + 8 h | `mtimecmp` of hart h, low word; high word at + 4 |
 /// | 0xbff8 | `mtime`, low word; high word at + 4; read-only |
+#[clocked("`msip` and `mtimecmp` are 0")]
 #[derive(LogicBlock)]
 #[new(harts: usize)]
 pub struct Clint {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: `msip` and `mtimecmp` are 0.
-    pub reset: Signal<In, Bit>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts whose `msip` is set at this edge.

@@ -19,12 +19,9 @@ use hermes_hdl::prelude::*;
 ///    `late_ready`; `withdrawn` ends operations without an answer.
 /// 4. The answer of a hart that was held after the operation started is dropped.
 /// 5. An operation must not start while `loading` of its hart is high.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct CommandData {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage W: a long operation starts.
     pub start_valid: Signal<In, Bit>,
     /// Its hart.

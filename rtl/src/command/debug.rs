@@ -21,12 +21,9 @@ use hermes_hdl::prelude::*;
 ///
 /// `stop` and `resume` answer the inputs in the same cycle, the other outputs are registers'
 /// values.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct CommandDebug {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From and to the registers, but for `pc`.
     pub registers: DebugControl,
     /// Architectural PC of the selected hart, bits 31:2.

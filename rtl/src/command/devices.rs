@@ -17,13 +17,10 @@ use hermes_hdl::prelude::*;
 ///    `withdrawn` and `parks` have the bit of its hart, which repeats it.
 /// 4. When its hart is held the access is withdrawn, in the same cycle, and if it was performed its
 ///    answer is dropped: `withdrawn` has the bit of the hart.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(harts: usize, windows: bool)]
 pub struct CommandDevices {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage W: an access starts.
     pub start_valid: Signal<In, Bit>,
     /// Its hart.

@@ -26,13 +26,10 @@ use hermes_hdl::prelude::*;
 ///    has no devices. With `windows` 0xffff_c000 to 0xffff_cfff is a device too, the window of
 ///    the network interface.
 /// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(windows: bool, compares: bool)]
 pub struct CommandExecute {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage D holds an instruction.
     pub decode_valid: Signal<In, Bit>,
     /// The instruction.

@@ -19,13 +19,10 @@ use hermes_hdl::prelude::*;
 ///    another while a hart waits that was turned away. Else two harts whose lines share a set of
 ///    the cache could keep a third one out for ever. The miss of a refused hart starts no fill.
 /// 6. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(lines: usize, ways: usize)]
 pub struct CommandFetch {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage F: a hart fetches; low while `stall` is high.
     pub issue_valid: Signal<In, Bit>,
     /// The hart.

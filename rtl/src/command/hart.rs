@@ -17,13 +17,10 @@ use hermes_hdl::prelude::*;
 ///    trap. While `closed` is high neither an interrupt nor `take_valid` comes between two
 ///    instructions. The word that the host has executed (`execute`) counts as no instruction: no
 ///    trap, no sleep, not in `minstret`.
+#[clocked("the hart is held")]
 #[derive(LogicBlock)]
 #[new(windows: bool)]
 pub struct CommandHart {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: the hart is held.
-    pub reset: Signal<In, Bit>,
     /// Number of the hart; constant.
     pub number: Signal<In, Bits<3>>,
     /// There are atomic instructions; constant.

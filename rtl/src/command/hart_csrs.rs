@@ -20,12 +20,9 @@ const MISA: u64 = 0x4080_1100;
 ///
 /// WARL: `mtvec` is direct (bit 0 clear) or vectored, then with bits 5:2 zero; bit 1 is 0. `mepc`
 /// has bits 1:0 zero. `mcause` keeps bits 31 and 4:0. `mip` cannot be written.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct HartCsrs {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Number of the hart; constant.
     pub number: Signal<In, Bits<3>>,
     /// There are atomic instructions; constant.

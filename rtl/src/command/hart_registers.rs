@@ -12,13 +12,10 @@ use hermes_hdl::prelude::*;
 ///    pipeline, the one right before (`Result`), two before (`Written`) or three before
 ///    (`JustWritten`). `Zero` gives 0.
 /// 3. `write_data` is the result of the instruction in stage W, whether it is written or not.
+#[clocked("Registers keep what they hold")]
 #[derive(LogicBlock)]
 #[new(compares: bool)]
 pub struct HartRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high. Registers keep what they hold.
-    pub reset: Signal<In, Bit>,
     /// Stage D: where `rs1` stands.
     pub rs1_address: Signal<In, Bits<8>>,
     /// Stage D: where `rs2` stands.

@@ -14,12 +14,9 @@ use hermes_hdl::prelude::*;
 ///    lose no slot to a wrong path.
 /// 4. While a hart may fetch and is not open, each other hart fetches once at most, but for what 2
 ///    lets go first.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct HartScheduler {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Harts that may fetch.
     pub ready: Signal<In, Bits<8>>,
     /// Harts with a jump or branch in the pipeline that is not resolved.

@@ -21,12 +21,9 @@ use hermes_hdl::prelude::*;
 ///    the PC of the one that has not been executed.
 /// 5. With `execute` a stopped hart may fetch: a word of the host (`executed` when it is in stage
 ///    W). It stays stopped.
+#[clocked("the hart is held")]
 #[derive(LogicBlock, Default)]
 pub struct HartState {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: the hart is held.
-    pub reset: Signal<In, Bit>,
     /// The hart runs; else it is held.
     pub run: Signal<In, Bit>,
     /// PC after a reset of the hart, bits 31:2.

@@ -15,12 +15,9 @@ use hermes_hdl::prelude::*;
 /// 3. `refused` depends on registers and on `hart` only, `held_back`, which has the bit of every
 ///    hart that is, on registers. Unless an operation started in the cycle before, whom `held_back`
 ///    did not have then is not refused now.
+#[clocked("no hart is owed anything")]
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct HartTurns {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no hart is owed anything.
-    pub reset: Signal<In, Bit>,
     /// Stage W: hart of the instruction.
     pub hart: Signal<In, Bits<3>>,
     /// Stage W holds an instruction.

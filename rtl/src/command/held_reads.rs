@@ -10,12 +10,9 @@ use hermes_hdl::prelude::*;
 ///    is held: a command frees one hart, and if that comes too late the next one.
 /// 2. A hart in `held` stands between two instructions, before its read: an interrupt or a stop
 ///    comes there, and the read is executed again behind it.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct HeldReads {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Harts whose read ended without an answer.
     pub parks: Signal<In, Bits<8>>,
     /// There is a command.

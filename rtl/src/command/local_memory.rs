@@ -11,12 +11,9 @@ use hermes_hdl::prelude::*;
 /// 2. `write_strobe`, `write_address` and `write_data` in stage W write at this edge. A load in
 ///    stage X in the same cycle, which is younger, sees what is written.
 /// 3. The contents are undefined until written and are not reset.
+#[clocked]
 #[derive(LogicBlock)]
 pub struct LocalMemory {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage X: a word is read.
     pub read_enable: Signal<In, Bit>,
     /// Its word address.

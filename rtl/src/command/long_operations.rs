@@ -17,13 +17,10 @@ use hermes_hdl::prelude::*;
 ///    [`CommandData`].
 /// 3. An access to a device that was not performed when its hart is held is withdrawn; a division
 ///    or atomic operation runs to its end, and its answer is dropped.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(harts: usize, windows: bool)]
 pub struct LongOperations {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage W: a load from the L2 starts.
     pub load_valid: Signal<In, Bit>,
     /// Stage W: an access to a device starts.

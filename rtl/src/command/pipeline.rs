@@ -46,13 +46,10 @@ pub struct CommandParts {
 /// 4. The host stops harts and lets them go on as [`CommandDebug`] says. A word that it has a
 ///    stopped hart execute enters in stage I in the place of a fetched one; it is not in the retire
 ///    trace.
+#[clocked("all harts are held")]
 #[derive(LogicBlock)]
 #[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: bool, parts: CommandParts, caches: bool, atomics: bool, windows: bool, compares: bool)]
 pub struct CommandPipeline {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all harts are held.
-    pub reset: Signal<In, Bit>,
     /// From and to the registers of the host.
     pub registers: CommandControl,
     /// From the registers, for CP_STATUS: MAILBOX_IN is full, MAILBOX_OUT is (bit 1).

@@ -16,13 +16,10 @@ use hermes_hdl::prelude::*;
 ///    hart: the hart goes on at the handler in the next cycle. In a cycle in which the hart changes
 ///    its channels or a CSR nothing is delivered; machine interrupts go first.
 /// 3. `hit` of a channel is the event of the writes that it watches.
+#[clocked("all harts are held")]
 #[derive(LogicBlock)]
 #[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: bool, parts: CommandParts)]
 pub struct CommandProcessor {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all harts are held.
-    pub reset: Signal<In, Bit>,
     /// From and to the registers of the host.
     pub registers: CommandControl,
     /// From the registers, for CP_STATUS: MAILBOX_IN is full, MAILBOX_OUT is (bit 1).

@@ -24,13 +24,10 @@ pub const STORES: usize = 8;
 ///    the hart has; with eight harts the hart in bits 4:2, the number in bits 1:0. Tag 31 is that
 ///    of the completion words of the thread spawner: hart 3 of four, and 7 of eight, has one number
 ///    fewer.
+#[clocked("the buffer is empty")]
 #[derive(LogicBlock)]
 #[new(harts: usize, places_log2: usize)]
 pub struct StoreBuffer {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: the buffer is empty.
-    pub reset: Signal<In, Bit>,
     /// Stage W: a store retires.
     pub push_valid: Signal<In, Bit>,
     /// Its hart.

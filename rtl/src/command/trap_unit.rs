@@ -15,12 +15,9 @@ use hermes_hdl::prelude::*;
 ///
 /// `trap`, `target`, `stop` answer the inputs in the same cycle; `waiting` and `locked` are
 /// registers' values.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct TrapUnit {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The hart is held.
     pub hold: Signal<In, Bit>,
     /// Stage W: an instruction of the hart raises an exception.

@@ -41,13 +41,10 @@ use hermes_hdl::prelude::*;
 /// | 2 | a slot of the thread spawner becomes free, its completion is visible | mask of slots |
 /// | 3 | a bit of CP_IRQ_PENDING is set, also if it was set already | mask of bits |
 /// | 11 | a command of a warp waits for a hart (`staged`; with command queues) | any |
+#[clocked("all channels are disarmed")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(channels: usize, queues: bool)]
 pub struct UliChannels {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all channels are disarmed.
-    pub reset: Signal<In, Bit>,
     /// The hart is held.
     pub hold: Signal<In, Bit>,
 

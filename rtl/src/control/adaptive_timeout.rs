@@ -21,13 +21,10 @@ use hermes_hdl::prelude::*;
 /// 4. `eager` is high with `registers.adaptive` while `timeout` is `fixed` or more and fewer warps
 ///    than `registers.eager` / 4 for each core are between `issued` and `finished`. An event counts
 ///    in the next cycle, a change of the register two cycles later.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: u64, lanes: u64)]
 pub struct AdaptiveTimeout {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Register TIMEOUT, in cycles.
     pub fixed: Signal<In, Bits<32>>,
     /// How the time-out is made, and the average.

@@ -13,13 +13,10 @@ use hermes_hdl::prelude::*;
 ///    of bits of `allowed`.
 /// 5. With a thread spawner warps of spawned threads count apart: packet warps may be on the core
 ///    up to `limit`, spawned warps up to `spawn_limit`, each while an allowed slot is idle.
+#[clocked("all slots are idle")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(spawns: bool, counts: bool)]
 pub struct CoreSlots {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all slots are idle.
-    pub reset: Signal<In, Bit>,
     /// Warps that may be on the core at a time, 0 to 32.
     pub limit: Signal<In, Bits<6>>,
     /// The slots that may be taken.

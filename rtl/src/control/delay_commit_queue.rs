@@ -21,13 +21,10 @@ use hermes_hdl::prelude::*;
 /// finished, and the head compares it with its own lap. Thus allocation need not clear flags, and
 /// they fit one RAM with one write and one read port; only in the first lap allocation writes them,
 /// as their contents are undefined.
+#[clocked("empties the queue")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new]
 pub struct DelayCommitQueue<const A: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties the queue.
-    pub reset: Signal<In, Bit>,
     /// From the warp issue.
     pub allocate: CommitEntry,
     /// Packets of the warp.

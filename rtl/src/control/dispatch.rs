@@ -35,14 +35,10 @@ use hermes_hdl::prelude::*;
 ///    `trace_issue` and the counter of issued warps report the first start, `trace_hop` the others:
 ///    4 cycles after the transfer of the finish before at the earliest, 6 where packets branch.
 ///    `finished` of a core answers the slot that it offered in the cycle before.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(options: ControlOptions, cores: usize, lanes: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From the registers: how warps are formed and issued.
     pub control: IssueControl,
 

@@ -35,13 +35,10 @@ pub struct FaultRecord {
 ///    record shows at the earliest four cycles after it was taken.
 /// 4. With network functions `taken` reports each record in the cycle after it was taken, with the
 ///    function that its core had then.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, spawns: bool, functions: bool)]
 pub struct FaultCollector {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From each core; `ready` depends on every `valid`.
     #[count(cores)]
     pub fault: Vec<Flipped<WarpFault>>,

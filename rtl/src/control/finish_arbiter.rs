@@ -9,13 +9,10 @@ use hermes_hdl::prelude::*;
 /// 1. In each cycle one of the cores that offer a warp is served, round-robin.
 /// 2. The event outputs report it in the next cycle, for one cycle. In that cycle the lookup table
 ///    is read and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, spawns: bool)]
 pub struct FinishArbiter {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From each core; `ready` depends on every `valid`.
     #[count(cores)]
     pub finish: Vec<Flipped<WarpFinish>>,

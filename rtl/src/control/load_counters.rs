@@ -19,13 +19,10 @@ use hermes_hdl::prelude::*;
 ///    `commit`. Both follow what they tell of the queue by one cycle, so that the level is that of
 ///    the queue a cycle ago, and the cycles in which it is full are as many.
 /// 4. A high-water mark shows a level two cycles after it.
+#[clocked("all counters are 0")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, spawns: bool, ports: bool)]
 pub struct LoadCounters<const A: usize, const L: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all counters are 0.
-    pub reset: Signal<In, Bit>,
     /// From the warp former: a warp is formed.
     pub formed_by: Flipped<FormedBy>,
     /// From the warp issue: a warp starts.

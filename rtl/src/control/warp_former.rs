@@ -19,13 +19,10 @@ use hermes_hdl::prelude::*;
 /// 5. One warp a cycle at most. packetIdx starts at 0 after reset and wraps at 2^32.
 /// 6. With network functions no warp crosses the ring's end: one that ends there is formed as soon
 ///    as its packets wait, as one of `lanes` packets.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(options: ControlOptions, lanes: u64)]
 pub struct WarpFormer {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the task FIFO; `ready` depends on no input.
     pub task: TaskCount,
     /// Registers CONTROL and TIMEOUT.

@@ -33,13 +33,10 @@ use hermes_hdl::prelude::*;
 ///    warp for it, in turn: no core with such a warp starves, but with least-occupied issue one
 ///    with more busy slots waits for the others. `warp.ready` depends on `warp.valid`.
 ///    `idle_slot` is high while a core could take a formed warp.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(options: ControlOptions, cores: usize, warps: usize)]
 pub struct WarpIssue {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Registers CONTROL, MCW and KERNEL_CLASS.
     pub control: SlotControl,
     /// From the warp former.

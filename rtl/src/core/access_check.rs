@@ -12,13 +12,10 @@ use hermes_hdl::prelude::*;
 /// and so do those that access the shared memory where others access the scratchpad. `early_fault`
 /// belongs to stage X, all other outputs to stage W; the addresses are those of the instruction
 /// that was in stage X at the last edge with `advance` high.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(locals: bool)]
 pub struct AccessCheck<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages X and W advance at this edge.
     pub advance: Signal<In, Bit>,
 

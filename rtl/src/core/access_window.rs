@@ -24,13 +24,10 @@ pub const WINDOWS: usize = 2;
 /// With network functions the window may be that of the packets of a warp (`packets.guarded`): the
 /// copies then take the bounds of the instruction in stage D at the edge with `advance` high, and
 /// stand with the stages. Where the network function may not load, or store, it is empty.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(guards: bool)]
 pub struct AccessWindow {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages R and X advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage R: selects the window for stores, else the one for loads.

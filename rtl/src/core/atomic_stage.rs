@@ -15,13 +15,10 @@ use hermes_hdl::prelude::*;
 ///    [`AccessCheck`](super::AccessCheck); `refused` adds the lanes outside the read windows and
 ///    those in the scratchpad, which has no atomic operations.
 /// 3. With network functions window 0 is that of [`AccessWindow`] with `packets`.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct AtomicStage<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages D to W advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D: the instruction is atomic.

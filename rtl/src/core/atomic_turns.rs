@@ -11,12 +11,9 @@ use hermes_hdl::prelude::*;
 ///    cycles and no warp takes it, all debts are forgotten, and `wake` is high for a cycle: warps
 ///    that wait for the path retry.
 /// 3. `refused` and `wake` depend on registers and on `slot` only.
+#[clocked("no warp is owed anything")]
 #[derive(LogicBlock, Default)]
 pub struct AtomicTurns {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no warp is owed anything.
-    pub reset: Signal<In, Bit>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: an atomic instruction is turned away. The path is busy, or `refused` is high.

@@ -18,12 +18,9 @@ pub const FIRST_ISSUES: u64 = 6;
 /// The next warp of spawned threads can start only when one has ended, for which it needs turns of
 /// its own: the others are passed over by [`FIRST_ISSUES`] instructions for each spawned warp of a
 /// core in a round at most.
+#[clocked("nobody goes first")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct BootFirst {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nobody goes first.
-    pub reset: Signal<In, Bit>,
     /// The warp of spawned threads that starts.
     pub start: SlotStart,
     /// The present choice issues.

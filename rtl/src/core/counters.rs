@@ -6,12 +6,9 @@ use hermes_hdl::prelude::*;
 
 /// The counters of [`CoreCounters`], 32 bits each, modulo 2^32. An event counts two cycles after
 /// it: most are known late in a cycle, so that they are registered before they count.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct EventCounters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A kernel instruction retires.
     pub retired: Retired,
     /// At least one warp is on the core.

@@ -27,13 +27,10 @@ use hermes_hdl::prelude::*;
 /// 3. `data` is 0 after a cycle in which nothing is taken.
 /// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions, words: usize)]
 pub struct DataMemory<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the registers, the packet ports or a `fence`: invalidate the data cache.
     pub drop: Signal<In, Bit>,
 

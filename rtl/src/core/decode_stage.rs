@@ -21,13 +21,10 @@ use hermes_hdl::prelude::*;
 /// until stage W knows the path. If stage W flushes the warp, the instruction leaves as a bubble
 /// and nothing is reported. The instruction of a warp that has run for too long becomes a fault of
 /// all lanes that run, whatever it is and even if it is not in the cache; EXIT alone is executed.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(lanes: usize, options: CoreOptions)]
 pub struct DecodeStage {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages I and D advance at this edge.
     pub advance: Signal<In, Bit>,
     /// From the front end: the instruction in stage D.

@@ -20,14 +20,10 @@ const SHARE: usize = 8;
 ///    accepted (2 cycles for a count of bits), until the edge with `result_ready` high; the results
 ///    are stable meanwhile. `result.last` marks the last pass; `start_ready` is high again in the
 ///    cycle after it.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(share: usize, groups: usize)]
 pub struct DivideUnit<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From stage W: a division starts if `start_ready` is high.
     pub start: DivideStart<LANES>,
     /// No division is in flight.

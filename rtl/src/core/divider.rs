@@ -12,12 +12,9 @@ use hermes_hdl::prelude::*;
 ///
 /// Restoring division of magnitudes; the magnitude of a negative divisor is subtracted by adding
 /// the divisor.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct Divider {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Takes the operands.
     pub load: Signal<In, Bit>,
     /// With `load`: dividend.

@@ -9,13 +9,10 @@ use hermes_hdl::prelude::*;
 ///
 /// A record offered with `valid` is taken at an edge with `ready` high, which depends on a register
 /// only; it stands at `fault` from the next cycle on.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(spawns: bool)]
 pub struct FaultBuffer {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From stage W.
     pub offered: Flipped<WarpFault>,
 

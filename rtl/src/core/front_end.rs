@@ -22,13 +22,10 @@ use hermes_hdl::prelude::*;
 /// Everything but the PC changes only while the warp has nothing in stages S to D; that of a fresh
 /// warp follows from its start alone. The ports of [`WarpScheduler`] that have the same names here
 /// are passed through.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct FrontEnd<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages S, C, I and D advance at this edge.
     pub advance: Signal<In, Bit>,
     /// From warp issue.

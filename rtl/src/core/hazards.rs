@@ -25,12 +25,9 @@ use hermes_hdl::prelude::*;
 /// warp has completed. A completion in the very cycle counts, so that no wake-up is lost. All other
 /// results are forwarded, so that the very next instruction can use them. All outputs are
 /// combinational; completions and starts show in the next cycle.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct Hazards {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: what the instruction needs.

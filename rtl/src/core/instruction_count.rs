@@ -11,12 +11,9 @@ use hermes_hdl::prelude::*;
 /// flushed and replayed. `retire` counts from the next cycle on, as one in front until its counter
 /// is written a cycle later; the first instruction of a warp, which belongs to the boot sequence,
 /// sets the counter to zero then.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct InstructionCount {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From warp issue.
     pub start: SlotStart,
     /// Stage D: warp slot.

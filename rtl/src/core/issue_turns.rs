@@ -22,13 +22,10 @@ const FOURS: usize = 4;
 /// Without the option the function is that of [`RoundRobin`](crate::blocks::RoundRobin). The index
 /// of the choice is found in groups of four, without a one-hot vector and a carry chain in front of
 /// it, which takes fewer levels of logic and more statements of a simulation.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(firsts: bool)]
 pub struct IssueTurns {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Slots to choose from.
     pub request: Signal<In, Bits<32>>,
     /// A property of each slot.

@@ -17,13 +17,10 @@ use hermes_hdl::prelude::*;
 ///
 /// The registers between X and W hold their values while `advance` is low; writes are gated by the
 /// core.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct Lane {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Lane index in the core; constant.
     pub number: Signal<In, Bits<32>>,
     /// Stages D, X and W advance at this edge.

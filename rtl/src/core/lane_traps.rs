@@ -13,12 +13,9 @@ use hermes_hdl::prelude::*;
 /// `traps` answers the other inputs of stage W in the same cycle; `trapped` follows `fires` by one
 /// cycle. The registers count as they are when an instruction comes to stage W: while it stays
 /// there, its fault is either recorded or traps, whatever is written meanwhile.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct LaneTraps<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the registers.
     pub control: LaneTrapControl,
     /// Stage W takes the next instruction at this edge.

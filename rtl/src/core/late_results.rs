@@ -31,12 +31,9 @@ pub const FROM_DIVISION: usize = 2;
 ///    most.
 /// 5. What comes with `result_error.valid` is no value: `write.lanes` is empty then, and
 ///    `failed.lanes` has its lanes.
+#[clocked]
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From stage W: it wants the port in the next cycle, unless what it has then is flushed.
     pub port_wanted_next: Signal<In, Bit>,
     /// From the scratchpad: values of lanes are here in the next cycle.

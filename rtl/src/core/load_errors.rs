@@ -16,12 +16,9 @@ use hermes_hdl::prelude::*;
 ///    of its warp.
 /// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which
 ///    nothing is found and nothing must change.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct LoadErrors<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A load failed.
     pub error: FailedLoad<LANES>,
     /// Stage D: warp slot.

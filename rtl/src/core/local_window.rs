@@ -24,12 +24,9 @@ use hermes_hdl::prelude::*;
 /// 3. The registers between stages X and W take their values at edges with `advance` high.
 ///
 /// SIMTight lays out its stacks in the same way.
+#[clocked]
 #[derive(LogicBlock)]
 pub struct LocalWindow<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages X and W advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Core ID: index of the core in the array; constant.

@@ -27,12 +27,9 @@ pub enum LostCycle {
 /// In every cycle the pipeline either stalls (`conflict`: the instruction in stage W waits for the
 /// register port, stage M, the fault collector or path selection), or stage X takes an instruction,
 /// or it loses the cycle for the reason that came down the pipeline with the bubble.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct LostCycles {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// At least one warp is on the core.
     pub occupied: Signal<In, Bit>,
     /// The pipeline moves on.

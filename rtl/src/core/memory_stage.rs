@@ -13,14 +13,10 @@ use hermes_hdl::prelude::*;
 ///    the same edge.
 /// 3. `request.ready` is a register, low in the first cycle after reset: what `ready_next` was a
 ///    cycle ago. While it is low, an operation that does not leave stays.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(atomics: bool)]
 pub struct MemoryStage<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From stage W: an operation.
     pub request: MemoryRequest<LANES>,
     /// Byte address of each lane.

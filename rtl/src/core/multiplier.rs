@@ -12,12 +12,9 @@ use hermes_hdl::prelude::*;
 ///
 /// The operands get the sign that the instruction gives them as bit 32, so that no correction is
 /// needed.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct Multiplier {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A multiplication leaves stage X at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage X: first operand.

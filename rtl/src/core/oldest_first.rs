@@ -10,12 +10,9 @@ use hermes_hdl::prelude::*;
 /// 2. `choice` answers `request` combinationally with one bit, or none if nothing is requested.
 ///
 /// Every slot keeps the set of those that are older than it.
+#[clocked]
 #[derive(LogicBlock)]
 pub struct OldestFirst {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From warp issue.
     pub start: SlotStart,
     /// Slots to choose from.

@@ -14,12 +14,9 @@ use hermes_hdl::prelude::*;
 ///
 /// Up to 63 operations are outstanding. For each slot the number of its youngest operation is kept,
 /// so that no counter per slot is needed.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct OutstandingOperations {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// An operation starts.
     pub start_valid: Signal<In, Bit>,
     /// Its warp slot.

@@ -17,13 +17,10 @@ use hermes_hdl::prelude::*;
 ///    smallest key of the others from cycle `n` + 3 on: until then `key` holds.
 /// 3. `valid` is high in cycle 2`n` + 3, with the chosen PC and lanes and the pending path with the
 ///    highest priority. A selection can start every `n` + 2 cycles.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(pairs: usize, alone: usize, middle: usize, middle_games: usize, late: usize, late_games: usize, tournament: usize, cycles: usize)]
 pub struct PathSelector<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A selection can start.
     pub ready: Signal<Out, Bit>,
     /// From stage W: choose the next path of a warp.

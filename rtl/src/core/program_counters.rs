@@ -13,12 +13,9 @@ use hermes_hdl::prelude::*;
 /// write the same slot at one edge, jump goes before replay and replay before sequential. A slot
 /// that starts is written by its first instruction, whose PC is known without this unit. PCs are
 /// bits 31:2.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct ProgramCounters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Warp slot read.
     pub slot: Signal<In, Bits<5>>,
     /// Its PC.

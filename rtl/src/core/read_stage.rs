@@ -12,12 +12,9 @@ use hermes_hdl::prelude::*;
 /// its controls, which are those of stage R (`read`, registers of
 /// [`DecodeStage`](super::DecodeStage)), become those of stage X (`execute`), at each edge with
 /// `advance` high. An instruction that stage W flushes at this edge leaves stage R as a bubble.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct ReadStage<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages D and R advance at this edge.
     pub advance: Signal<In, Bit>,
     /// From stage W: the younger instructions of the warp are flushed.

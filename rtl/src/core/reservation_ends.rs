@@ -22,12 +22,9 @@ use hermes_hdl::prelude::*;
 /// A message a warp: `end` is high for one cycle. Without `lr.w` since the last message there is
 /// none. Messages of several warps follow each other, lowest slot first, from two cycles after the
 /// event on; the next `lr.w` of the warp takes longer to the L2.
+#[clocked("no warp has a reservation")]
 #[derive(LogicBlock, Default)]
 pub struct ReservationEnds {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no warp has a reservation.
-    pub reset: Signal<In, Bit>,
     /// Stages D and R advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D: what the instruction accesses.

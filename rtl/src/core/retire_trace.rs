@@ -6,12 +6,9 @@ use hermes_hdl::prelude::*;
 /// The retire trace of a core ([`Trace`]); there only when the array is emitted with it.
 ///
 /// Every output is combinational and describes the current cycle.
+#[clocked]
 #[derive(LogicBlock)]
 pub struct RetireTrace<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages S to W move on at this edge.
     pub advance: Signal<In, Bit>,
     /// The instruction that is looked up in stage C.

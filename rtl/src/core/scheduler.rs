@@ -25,13 +25,10 @@ use hermes_hdl::prelude::*;
 /// `issue_*` answers the state combinationally and is taken at the edge at which `advance` is high.
 /// An ended slot without outstanding stores is offered as `finish_*` and leaves the core when that
 /// is accepted.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions, ages: bool, firsts: bool)]
 pub struct WarpScheduler {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From warp issue.
     pub start: SlotStart,
     /// From warp issue: it is one of spawned threads (only with a thread spawner).

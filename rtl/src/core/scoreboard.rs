@@ -15,12 +15,9 @@ use hermes_hdl::prelude::*;
 ///
 /// A mark is the difference of two bits in two memories, of which one changes when it is set and
 /// the other when it is cleared: so both can happen in the same cycle with one write port each.
+#[clocked]
 #[derive(LogicBlock, Default)]
 pub struct Scoreboard {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A register is marked.
     pub set_valid: Signal<In, Bit>,
     /// Warp slot.

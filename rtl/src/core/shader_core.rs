@@ -45,13 +45,10 @@ const LONG_WAIT: usize = 10;
 ///   fault later ([`LoadErrors`]).
 /// - Beside stage W, long-latency results of loads and divisions ([`DivideUnit`]) are written to
 ///   registers out of order ([`LateResults`]).
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct ShaderCore<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Number of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
     /// Cycles since reset.

@@ -13,12 +13,9 @@ use hermes_hdl::prelude::*;
 /// 3. `write_job` answers `write_slot` in the same cycle, `finish_faulted` answers `finish_slot`:
 ///    whether a fault was recorded for the warp since its start.
 /// 4. What is kept for a slot that never had a warp is undefined, but for `spawned_slots`.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct SpawnedWarps {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From warp issue.
     pub warp: SlotStart,
     /// From warp issue and the thread spawner: whether it is one of spawned threads, and its job.

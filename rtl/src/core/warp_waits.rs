@@ -24,13 +24,10 @@ use hermes_hdl::prelude::*;
 ///    looked at several lines, of which it knows the last alone. `wake` stays until the `wrs`
 ///    leaves stage D (`sleep.pass`), which empties the set.
 /// 3. A warp that is overdue is woken, so that the watchdog can end it.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(banks: usize, brief: usize, long: usize)]
 pub struct WarpWaits {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<32>>,
     /// From warp issue.

@@ -17,13 +17,10 @@ use hermes_hdl::prelude::*;
 ///    `slot`, whose instruction enters stage D at that edge.
 /// 4. A slot that never had a warp since power-up may show as overdue while the limit is not 0.
 /// 5. With a thread spawner `spawn_limit` holds for warps of spawned threads in place of `limit`.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct Watchdog {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// WATCHDOG register: cycles that a warp may run; 0: for ever.
     pub limit: Signal<In, Bits<31>>,
     /// Cycles since reset, modulo 2^32.

@@ -43,13 +43,10 @@ use hermes_hdl::prelude::*;
 /// With a thread spawner lanes that fault may go to a trap entry ([`LaneTraps`](super::LaneTraps)):
 /// they write the address of the instruction in place of a verdict then, and what takes the record
 /// drops it.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct WriteStage<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// To all stages: they advance at this edge.
     pub advance: Signal<Out, Bit>,
     /// The instruction in stage R: its warp slot, depth and lanes.

@@ -17,14 +17,10 @@ use hermes_hdl::prelude::*;
 ///    and a lane that waits for no function never does again.
 /// 4. `start` and a `finish` of an entry take turns, and between a finish and the next start of the
 ///    entry there are two cycles or more. With reset no finish is on its way.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lane_bytes: usize)]
 pub struct BranchStep<const A: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// A warp starts.
     pub start: Signal<In, Bit>,
     /// Its entry.

@@ -26,13 +26,10 @@ use hermes_hdl::prelude::*;
 /// 5. Where packets branch `done` stays low. [`BranchStep`] finds in the two cycles after `finish`
 ///    where the entry goes: it is in a FIFO then, or `ended`. A start and the next finish of an
 ///    entry take turns, and `enter` and `waits.take` are not high in one cycle.
+#[clocked("no warp waits or is in flight")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(functions: usize, lane_bytes: usize, branches: bool)]
 pub struct Chain<const A: usize, const L: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no warp waits or is in flight.
-    pub reset: Signal<In, Bit>,
     /// Registers CHAIN_CONTROL and NF_NEXT.
     pub control: ChainControl,
 

@@ -8,13 +8,10 @@ use hermes_hdl::prelude::*;
 /// While `clear` is high `rows` names one row after the other, from row 0 in the cycle after
 /// `clear` rose; `cleared` is high with the last one. Whoever drives `clear` takes it back in the
 /// next cycle. A `clear` that ends before is forgotten, and the next one begins with row 0.
+#[clocked("nothing is cleared")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(last: u64)]
 pub struct CoreClear {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is cleared.
-    pub reset: Signal<In, Bit>,
     /// No warp is on the core, and its rows are to be cleared.
     pub clear: Signal<In, Bit>,
     /// To the core.

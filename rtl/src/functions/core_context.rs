@@ -8,12 +8,9 @@ use hermes_hdl::prelude::*;
 /// 1. While `first` is high it is that of `registers`, a cycle later.
 /// 2. Else a word that is taken stands in `context` from the next cycle on; the other words stay.
 /// 3. Words are numbered as the registers from NF_ENTRY to NF_MCW; there are no others.
+#[clocked("all words are zero")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct CoreContext {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all words are zero.
-    pub reset: Signal<In, Bit>,
     /// From the registers: the context of NF 0.
     pub registers: Flipped<FunctionContext>,
     /// From the owner of the cores: the core has NF 0.

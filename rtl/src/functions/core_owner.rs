@@ -31,13 +31,10 @@ pub const CONTEXT_WORDS: usize = 10;
 /// there. From there it goes on without being cleared once more. CORE_NF that takes its old number
 /// again before step 3 gives the core back to its owner as it is: rows that step 2 had cleared by
 /// then are zero.
+#[clocked("every core belongs to NF 0, and is open")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, functions: u64, rows: usize)]
 pub struct CoreOwner {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: every core belongs to NF 0, and is open.
-    pub reset: Signal<In, Bit>,
     /// From and to the registers.
     pub assignment: CoreAssignment,
     /// From each core and the control path: the core has no warp and no fault record.

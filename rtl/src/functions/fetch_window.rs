@@ -11,12 +11,9 @@ use hermes_hdl::prelude::*;
 ///    core, is never outside.
 /// 2. A window that reaches beyond the address space ends with it. A change of `base` or `size`
 ///    takes effect a cycle later.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FetchWindow {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the core's context: the network function is guarded.
     pub guarded: Signal<In, Bit>,
     /// From the core's context: first line of read window 1.

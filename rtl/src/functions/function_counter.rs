@@ -7,12 +7,9 @@ use hermes_hdl::prelude::*;
 ///
 /// `add` adds `amount` to the sum of `function` at its edge; `value` is that of `select` in the
 /// same cycle.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FunctionCounter {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Something is counted.
     pub add: Signal<In, Bit>,
     /// The function of which it is counted.

@@ -10,13 +10,10 @@ use hermes_hdl::prelude::*;
 ///
 /// An event counts two cycles after its own: what is shown in a cycle are the events up to two
 /// cycles before.
+#[clocked]
 #[derive(LogicBlock)]
 #[new]
 pub struct FunctionCounters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the control path.
     pub events: FunctionEvents,
     /// From the fault collector.

@@ -15,12 +15,9 @@ use hermes_hdl::prelude::*;
 ///    [`WarpFormer`](crate::control::WarpFormer)). What would lie beyond the address space is no
 ///    part of it. Slots below 64 bytes, less than a line, make it empty.
 /// 3. The registers of the ring and `guards` change only while no warp runs.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct PacketWindow {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Stages I and D advance at this edge.
     pub advance: Signal<In, Bit>,
     /// From the registers: where packets stand.

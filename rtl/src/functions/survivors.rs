@@ -10,12 +10,9 @@ use hermes_hdl::prelude::*;
 ///    are the lanes with which the warp of this slot started last. All of them must have ended
 ///    (`exit`) since then, each once; what the slot's warps before it left counts for nothing.
 /// 2. An `exit` counts from the next cycle on.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Survivors<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From warp issue: a warp starts in this cycle.
     pub start: Signal<In, Bit>,
     /// Its slot.

@@ -10,12 +10,9 @@ use hermes_hdl::prelude::*;
 /// 2. `codes` answers, a cycle later, the `finish_slot` of the cycle: four bits a lane, lane 0
 ///    lowest. Those of lanes that have not ended since the last start of the slot are undefined.
 /// 3. An `exit` counts from the next cycle on.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct VerdictCodes<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From stage W: threads end.
     pub exit: Signal<In, Bit>,
     /// Slot of their warp.

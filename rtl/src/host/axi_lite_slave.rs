@@ -18,14 +18,10 @@ use hermes_hdl::prelude::*;
 /// 5. An access that is not `known` gets SLVERR, any other OKAY. The response stands two cycles
 ///    after the transfer of the (last) request, if nothing is in the way.
 /// 6. While `hold` is high, if it is there, there is no access; the bus goes on.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(holds: bool)]
 pub struct AxiLiteSlave {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From the host.
     pub axil: AxiLite,
     /// To the registers.

@@ -16,12 +16,9 @@ use hermes_hdl::prelude::*;
 ///    is delayed does not hold it either.
 /// 4. A write of the processor writes the whole word. An access that is withdrawn before `done` was
 ///    not performed, but for the tries of a write that the registers delayed, which have no effect.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RegisterPort {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the AXI4-Lite slave.
     pub host: RegisterRequest,
     /// To the AXI4-Lite slave: the answer, in a cycle in which it has an access.

@@ -12,14 +12,10 @@ use hermes_hdl::prelude::*;
 ///    only the packet ports can have filled it meanwhile.
 /// 3. `room` counts the free entries of the FIFO that no count waits for. So many writes are taken,
 ///    if nobody else fills the FIFO.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[held(task_valid, task_ready, task_count)]
 pub struct TaskPush {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// TASK_PUSH is written; tried again, with the same count, after a cycle with `delay`.
     pub write: Signal<In, Bit>,
     /// The count.

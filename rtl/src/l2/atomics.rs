@@ -66,14 +66,10 @@ pub enum AtomicState {
 /// 8. With a network interface, `amoor.w` with operand 0 reads the word at the L2: it is answered
 ///    without a write of the bank, and the line does not become dirty. Reservations end as by any
 ///    other write.
+#[clocked("nothing is held or reserved")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, reserving: usize, number: usize, banks: usize, patience: usize, network: usize, networks: bool, compares: bool, values: bool, reservations: usize)]
 pub struct L2Atomics {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is held or reserved.
-    pub reset: Signal<In, Bit>,
-
     // From the request crossbar
     /// Requests of all requesters.
     pub request: Flipped<BankRequest>,

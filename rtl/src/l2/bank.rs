@@ -33,14 +33,10 @@ use hermes_hdl::prelude::*;
 ///    is waited for. A request that is another one than the one looked up is looked up again. A
 ///    fetched line is chosen in one cycle and taken in the next, one in two cycles at most. It is
 ///    for a high clock: each part is shorter than both in one cycle.
+#[clocked("every line is invalidated")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: bool, look_up_cycle: bool)]
 pub struct L2Bank {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: every line is invalidated.
-    pub reset: Signal<In, Bit>,
-
     /// From the request crossbar, or the atomic unit.
     pub request: Flipped<BankRequest>,
 

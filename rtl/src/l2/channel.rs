@@ -19,14 +19,10 @@ use hermes_hdl::prelude::*;
 ///    B is always accepted. Both reach the bank in the cycle after the bus.
 /// 4. A response other than OKAY, and a read beat without RLAST, is an error. `bus_errors`,
 ///    `line_read` and `line_written` report what happened in the cycle before.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(banks: usize, numbers: usize, number_mask: u64)]
 pub struct MemoryChannel {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From each bank: lines to fetch.
     #[count(banks)]
     pub fetch: Vec<Flipped<BankFetch>>,

@@ -13,13 +13,10 @@ use hermes_hdl::prelude::*;
 ///    is in a queue of four that ends in `fetch`.
 /// 2. The `fill_` outputs describe the fetch `fill_number`, in the same cycle, if it is `known`;
 ///    `end` ends it.
+#[clocked("no fetch is outstanding")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(numbers: usize)]
 pub struct L2Fetches {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no fetch is outstanding.
-    pub reset: Signal<In, Bit>,
     /// A fetch can begin.
     pub free: Signal<Out, Bit>,
     /// A fetch begins.

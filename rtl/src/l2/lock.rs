@@ -22,13 +22,10 @@ use hermes_hdl::prelude::*;
 ///    the round, else any that is neither being fetched nor waiting for a write-back. If the locked
 ///    line is the only candidate, there is no victim: the request waits until the fetch or the
 ///    write-back of another place of the set is complete.
+#[clocked("the bank clears all sets afterwards")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(ways: usize, sets_log2: usize, sizes: NetworkSizes)]
 pub struct L2Lock {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high; the bank clears all sets afterwards.
-    pub reset: Signal<In, Bit>,
     /// Which lines are locked.
     pub rings: LockedRings,
 

@@ -142,13 +142,10 @@ impl MemorySizes {
 /// 7. `maintenance.l2_clean` (one cycle) writes back all lines that were changed,
 ///    `maintenance.l2_invalidate` (one cycle) also invalidates all lines. `l2_busy` is high from
 ///    this cycle on until the last of them is acknowledged by AXI4.
+#[clocked("every line is invalidated")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, atomic: bool, reserving: usize, skip: usize, watched: usize, network: bool, queues: bool)]
 pub struct MemorySystem {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: every line is invalidated.
-    pub reset: Signal<In, Bit>,
     /// The reads of each requester.
     #[count(sizes.requesters)]
     pub read: Vec<Flipped<LineRead>>,

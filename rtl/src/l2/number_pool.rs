@@ -7,13 +7,10 @@ use hermes_hdl::prelude::*;
 ///
 /// 1. While `free` is high `number` can be taken; with `take` it is taken at this edge.
 /// 2. With `release`, `released` comes back at this edge; a number that is not out stays as it is.
+#[clocked("all numbers are here")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(absent: u64)]
 pub struct NumberPool {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all numbers are here.
-    pub reset: Signal<In, Bit>,
     /// `number` can be taken.
     pub free: Signal<Out, Bit>,
     /// The lowest number that is here.

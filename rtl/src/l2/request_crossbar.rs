@@ -14,14 +14,10 @@ use hermes_hdl::prelude::*;
 ///    requesters are served round-robin.
 /// 2. A requester's reads of one bank stay in order, and so do its writes.
 /// 3. `request` shows the oldest request of each bank, from the cycle after its acceptance on.
+#[clocked("the queues are empty")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(requesters: usize, banks: usize)]
 pub struct RequestCrossbar {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: the queues are empty.
-    pub reset: Signal<In, Bit>,
-
     /// From each requester: a line is to be read.
     #[count(requesters)]
     pub read_valid: Vec<Signal<In, Bit>>,

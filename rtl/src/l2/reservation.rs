@@ -15,13 +15,10 @@ use hermes_hdl::prelude::*;
 ///    goes before a `take` of the same edge.
 /// 3. `owner`, `here` and `free` are combinational from the operation and registers; `lapses` is
 ///    high in the cycle of an end without a write of the line and without `sc.w`.
+#[clocked("it is free")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(reserving: usize, number: usize, banks: usize, patience: usize)]
 pub struct Reservation {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: it is free.
-    pub reset: Signal<In, Bit>,
     /// The operation that the bank performs.
     pub operation: HeldOperation,
     /// The operation is `sc.w`, or `lr.w` that takes no reservation, and is performed at this edge.

@@ -15,14 +15,10 @@ use hermes_hdl::prelude::*;
 /// 3. With `words`, the answer of a write carries a word and an error: those of atomic operations.
 /// 4. With a network interface, the answers of its requester carry a second word: the upper half of
 ///    a value of 64 bits.
+#[clocked("no answer stands, the counters are zero")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(requesters: usize, banks: usize, words: bool, network: usize, wide: bool)]
 pub struct ResponseCrossbar {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no answer stands, the counters are zero.
-    pub reset: Signal<In, Bit>,
-
     /// From each bank: answers of reads.
     #[count(banks)]
     pub bank: Vec<Flipped<BankResponse>>,

@@ -8,13 +8,10 @@ use hermes_hdl::prelude::*;
 /// sum. Each begins with its rings, 64 lines each. A line is one of a ring if it equals the base in
 /// the bits of `mask`. `mask` follows `area_log2` by one cycle. If the area is smaller than its
 /// rings, all of it are rings.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(rings_log2: usize, areas_log2: usize)]
 pub struct RingWindow {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Bytes of an area, as a power of two, 6 to 31.
     pub area_log2: Signal<In, Bits<5>>,
     /// Bits of a line address that are the same for all lines of rings.

@@ -16,13 +16,10 @@ use hermes_hdl::prelude::*;
 ///    `store` ports.
 /// 3. `done.valid` ends the write-back `done.number`; `acknowledged` says, in the same cycle, that
 ///    it was outstanding, and the `done_` outputs describe it.
+#[clocked("no write-back is outstanding")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(numbers: usize)]
 pub struct L2Stores {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no write-back is outstanding.
-    pub reset: Signal<In, Bit>,
     /// A write-back can begin.
     pub free: Signal<Out, Bit>,
     /// A write-back begins.

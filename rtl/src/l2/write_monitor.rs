@@ -15,13 +15,10 @@ use hermes_hdl::prelude::*;
 /// 3. It taps the port of the bank and holds nothing up.
 ///
 /// The channels of hart 0 come first, `per_hart` of each hart.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(processor: usize, harts: usize, per_hart: usize, channels: usize)]
 pub struct WriteMonitor {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// At the port of the bank: a write is accepted at this edge.
     pub write: Signal<In, Bit>,
     /// That write.

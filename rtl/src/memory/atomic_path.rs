@@ -26,14 +26,10 @@ use hermes_hdl::prelude::*;
 /// read ports: lanes are sent two cycles later at the earliest, with it in data bits 127:96.
 ///
 /// With the answer, the data cache removes the line, as it does for a store.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct AtomicPath<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // From stage M
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,

@@ -18,13 +18,10 @@ use hermes_hdl::prelude::*;
 /// A place is full if two bits in two memories differ, of which installing changes one and removing
 /// the other: so both can happen in the same cycle with one write port each. A tag carries the
 /// number of invalidations before it, modulo 64.
+#[clocked("empties all places")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lines_log2: usize)]
 pub struct CacheTags {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties all places.
-    pub reset: Signal<In, Bit>,
     /// Line to look up.
     pub line: Signal<In, LineAddress>,
     /// Its place in the cache.

@@ -24,13 +24,9 @@ use hermes_hdl::prelude::*;
 /// So an operation that touches `n` lines takes `n` cycles, and the core stalls only if it has more
 /// than six others to offer meanwhile.
 /// `request.mask` must not be empty.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Coalescer<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From stage M: an operation.
     pub request: CoalescerRequest<LANES>,
     /// `request.ready` will be high in the next cycle.

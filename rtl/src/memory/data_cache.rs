@@ -33,14 +33,10 @@ use hermes_hdl::prelude::*;
 ///
 /// A request that was accepted at the edge of a removal or before, and found its line, may still
 /// get it from the cache.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lines_log2: usize)]
 pub struct DataCache {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// Invalidates all lines.
     pub drop: Signal<In, Bit>,
 

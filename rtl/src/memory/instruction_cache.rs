@@ -43,14 +43,10 @@ pub enum FillState {
 /// writes one word a cycle: `filled` is high 17 cycles after the response. A lookup in a set whose
 /// tags change in the same cycle misses: which of its tags the RAM gives then is open, and so is
 /// the word, if it is written too.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(ways: usize, sets: usize, sets_log2: usize)]
 pub struct InstructionCache {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // From the front end
     /// From stage C: looks up `word` for `slot`.
     pub lookup: Flipped<Lookup>,

@@ -27,14 +27,10 @@ use hermes_hdl::prelude::*;
 ///    whether an answer is accepted must not wait for the comparison of addresses.
 /// 5. The value is in the word at the lowest two bits of `place.address`, with `place.size` and
 ///    `place.signed`; see [`LoadValue`](super::LoadValue).
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(groups: usize)]
 pub struct LoadPath<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From stage M: a load operation starts.
     pub start: LoadStart<LANES>,
     /// A tag is free; depends on registers only.

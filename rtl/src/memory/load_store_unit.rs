@@ -26,14 +26,10 @@ use hermes_hdl::prelude::*;
 ///    accepted; `stored.valid` follows `write.written.valid` of its last line by two cycles.
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be
 ///    written, in any order.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(options: CoreOptions, words: usize)]
 pub struct LoadStoreUnit<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From stage M: an operation. `ready` is low while 32 loads wait for their lines.
     pub request: LaneRequest<LANES>,
     /// `request.ready` will be high in the next cycle, whatever is offered in this one. It may be

@@ -8,12 +8,9 @@ use hermes_hdl::prelude::*;
 /// The fetch goes first, unless a data read is offered already. Tags pass: bit 6 is 1 in that of a
 /// fetch and 0 in that of a data read, and an answer goes where it says. The offer is
 /// combinational, and so are the answers; the readies depend on `memory.ready`.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ReadMerge {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the instruction cache.
     pub fetch: Flipped<LineRead>,
     /// From the data cache.

@@ -13,12 +13,9 @@ use hermes_hdl::prelude::*;
 ///    the next cycle on, until the next such edge.
 ///
 /// A line is `arrived` two cycles after its response. One line a cycle is sustained.
+#[clocked("frees all tags")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ReorderBuffer {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: frees all tags.
-    pub reset: Signal<In, Bit>,
     /// Takes a tag at this edge.
     pub allocate: Signal<In, Bit>,
     /// The tag.

@@ -27,14 +27,10 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 5. Operations take effect and complete in the order of acceptance.
 /// 6. With network functions `clear` makes a word of each bank zero at the edge at which it is
 ///    valid; no operation is here then.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize, clears: bool)]
 pub struct Scratchpad<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From stage M: an operation. Of an address its place in the scratchpad counts.
     pub request: LaneRequest<LANES>,
     /// `request.ready` will be high in the next cycle.

@@ -21,14 +21,10 @@ use hermes_hdl::prelude::*;
 ///    Operations complete in the order of their acceptance, one a cycle: `stored.valid` is high for
 ///    one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(group: usize, groups: usize)]
 pub struct StorePath<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From the coalescer: a line is offered.
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge.

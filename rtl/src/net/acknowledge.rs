@@ -56,12 +56,9 @@ pub struct AnswerMark {
 /// 4. Answers of a queue pair that is neither up nor closing are dropped. `closed` with `send_pair`
 ///    is high for one cycle when a NAK is gone behind which its queue pair takes nothing.
 /// 5. `pending` are the queue pairs of which a payload is not performed.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Acknowledge {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A mark comes.
     pub mark_valid: Signal<In, Bit>,
     /// It is taken at this edge.

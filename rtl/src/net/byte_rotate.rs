@@ -6,12 +6,9 @@ use hermes_hdl::prelude::*;
 ///
 /// `rotated` answers the inputs two cycles later. While `hold` is high both stages keep what they
 /// have.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ByteRotate {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The stages keep what they have.
     pub hold: Signal<In, Bit>,
     /// The bytes, byte 0 in bits 7:0.

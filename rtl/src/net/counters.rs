@@ -8,12 +8,9 @@ use hermes_hdl::prelude::*;
 /// Bit `n` of `events` counts in counter `n` ([`counter`]), the bits of `awake` in
 /// [`counter::HART_CYCLES`], `not_ready` in [`counter::NOT_READY`]; a number between them that is
 /// none reads 0. `value` follows `select` by one cycle.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct NetCounters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The events of this cycle.
     pub events: Signal<In, Bits<22>>,
     /// Harts that are at work in this cycle.

@@ -27,12 +27,9 @@ pub struct StoredFrame {
 /// 4. `free_beats` beats, the oldest ones, are free from the next cycle on, with `free_valid`.
 /// 5. A frame whose beats but the last are not full, whose last beat's bytes are not the first
 ///    ones, or with bit 31 of TUSER set in its last beat is marked as damaged.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameBuffer {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A beat is offered, and taken.
     pub rx_tvalid: Signal<In, Bit>,
     /// Its bytes, the first in bits 7:0.

@@ -14,12 +14,9 @@ use hermes_hdl::prelude::*;
 /// 3. A payload of which a line comes with `line_error` leaves with a wrong ICRC: no receiver takes
 ///    it.
 /// 4. The outputs come from registers and keep their values until they are taken.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameBuilder {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Who sends; constant while frames are sent.
     pub identity: Signal<In, NetIdentity>,
 

@@ -65,12 +65,9 @@ pub struct CheckedFrame {
 /// 4. So a frame of n bytes takes n / 16 cycles, rounded up, and one more: less than 100 Gbit/s
 ///    bring it in, whatever n is.
 /// 5. Both kinds of members of the default partition are taken: the key is 0xffff or 0x7fff.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameCheck {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Who we are; constant while frames come.
     pub identity: Signal<In, NetIdentity>,
     /// A frame is in the buffer.

@@ -8,12 +8,9 @@ use hermes_hdl::prelude::*;
 /// while the one before is on its way.
 ///
 /// Valid/ready on both sides; a head that is pushed into an empty queue shows in the next cycle.
+#[clocked("empties the queue")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FrameQueue {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties the queue.
-    pub reset: Signal<In, Bit>,
     /// A frame is to be sent.
     pub push_valid: Signal<In, Bit>,
     /// There is room.

@@ -19,12 +19,9 @@ mod sender {
 ///    `answer_taken`.
 /// 3. After a frame of one of them the next ones, in this order, go first. One that is about to
 ///    offer (`request_wants`) counts as offered.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FrameTurns {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A command's packet waits.
     pub request_wants: Signal<In, Bit>,
     /// There is room for it.

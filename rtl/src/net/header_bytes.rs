@@ -13,12 +13,9 @@ use hermes_hdl::prelude::*;
 ///
 /// IPv4: no options, identification 0, "don't fragment", time to live 64. UDP checksum 0 (none).
 /// Base transport header: M is 1, the partition 0xffff.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct HeaderBytes {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// What they say.
     pub head: Signal<In, FrameHead>,
     /// Who sends.

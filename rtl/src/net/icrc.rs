@@ -77,12 +77,9 @@ fn masks() -> Vec<Constant<Bits<128>>> {
 ///    that can be left, since headers and payload are 54 bytes and a multiple of 4.
 /// 4. What routers may change counts as 0xff: type of service, time to live, both checksums, and a
 ///    byte of the base transport header, all of them in the first beat.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Icrc {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Sixteen bytes are taken at this edge.
     pub take: Signal<In, Bit>,
     /// The beat that they are in, its first byte in bits 7:0.

@@ -29,13 +29,10 @@ use hermes_hdl::prelude::*;
 /// 6. With a command processor, commands of warps are fetched from their queues, and their control
 ///    lines written ([`CommandQueues`]).
 /// 7. To memory it is one requester. Else it writes and reads in regions alone ([`RegionTable`]).
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(sizes: InterfaceSizes, windows: bool, owners_log2: usize)]
 pub struct NetInterface {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From and to the registers.
     pub control: NetControl,
     /// Frames of peers.

@@ -56,13 +56,10 @@ pub mod window {
 /// 7. `posts.completed` tells of a command that is complete; those of other owners than harts are
 ///    not looked at. What a hart posted is counted until it is complete, whatever becomes of the
 ///    hart; what it took is given back when it is held (`select.hold`).
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize, rings_log2: usize, entries: usize)]
 pub struct NetWindow {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the command processor.
     pub access: RegisterAccess,
     /// From the command processor.

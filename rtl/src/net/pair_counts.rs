@@ -7,12 +7,9 @@ use hermes_hdl::prelude::*;
 /// `add` counts one more of `add_pair` and `remove` one less of `remove_pair`, both in one cycle
 /// too. `any` has a bit for each queue pair of which one is under way; it follows the counters,
 /// which change at the edge.
+#[clocked("nothing is under way")]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PairCounts {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is under way.
-    pub reset: Signal<In, Bit>,
     /// One more is.
     pub add: Signal<In, Bit>,
     /// Its queue pair.

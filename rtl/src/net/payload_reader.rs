@@ -53,12 +53,9 @@ pub struct PayloadFault {
 ///    payload begins before.
 /// 4. `pairs` are those of which a command's payload in memory waits, is read, or has a fault that
 ///    was not taken; `responding` those of which a response's is.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PayloadReader {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A payload is wanted.
     pub source_valid: Signal<In, Bit>,
     /// It is taken at this edge.

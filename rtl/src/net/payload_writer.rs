@@ -28,12 +28,9 @@ pub struct PayloadPlace {
 /// 2. `place_ready` is high again when the last beat was read: the frame's beats are free then.
 /// 3. `performed` is high for one cycle for each payload, in their order, when its writes and all
 ///    before are performed.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PayloadWriter {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A payload is to be written.
     pub place_valid: Signal<In, Bit>,
     /// It is taken at this edge.

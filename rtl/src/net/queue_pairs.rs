@@ -113,12 +113,9 @@ pub struct ReceivePair {
 /// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive` answers
 ///    `receive_pair` while `receives` is.
 /// 4. `received`: the next packet that is expected of `receive_pair` is `next_expected`.
+#[clocked("no queue pair is up")]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct QueuePairs {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no queue pair is up.
-    pub reset: Signal<In, Bit>,
     /// Words of the table, from the host.
     pub table: TableAccess,
     /// From the host: a queue pair is to change its state.

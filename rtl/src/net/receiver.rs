@@ -36,12 +36,9 @@ use hermes_hdl::prelude::*;
 ///    there, not up or whose peer has another address (`unknown`); a request that is not served
 ///    with an older number. `refused` tells these, and those that a NAK 0x61 or 0x62 answers. Each
 ///    is high for one cycle.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct Receiver {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A frame was judged.
     pub checked_valid: Signal<In, Bit>,
     /// It.

@@ -57,12 +57,9 @@ pub struct Region {
 /// 2. `send` answers `send_index` in the same cycle while `sends` is high, and `receive` answers
 ///    `receive_index` at any time.
 /// 3. No region is valid after a reset; its words are undefined until they are written.
+#[clocked("no region is valid")]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RegionTable {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no region is valid.
-    pub reset: Signal<In, Bit>,
     /// Words of the table, from the host.
     pub table: TableAccess,
     /// The sender looks.

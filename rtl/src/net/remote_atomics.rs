@@ -39,12 +39,9 @@ pub struct AtomicReply {
 /// 4. An operation whose `job_valid` is withdrawn for a cycle, as its queue pair went down, is
 ///    performed to its end, and its result is dropped.
 /// 5. `opens`: nothing is kept of a queue pair that goes up.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RemoteAtomics {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A READ or an atomic operation is here.
     pub job_valid: Signal<In, Bit>,
     /// It is taken at this edge.

@@ -28,12 +28,9 @@ pub mod kind {
 ///
 /// While `enable` something is chosen (`any`). Faults, responses and answers are taken in that
 /// cycle (`fault_ready`, `got_ready`, `answer_ready`). A turn is over with `advance`.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RequestChoice {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Something may be chosen.
     pub enable: Signal<In, Bit>,
     /// Queue pairs whose row is to be begun.

@@ -52,13 +52,10 @@ mod parts;
 ///    `send` answers in the same cycle, and so does `region` to `looks` with `region_index`, a row
 ///    of [`RegionTable`](super::RegionTable).
 /// 10. `shown` answers `show_pair` in the same cycle unless `show_waits`.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(owners_log2: usize, entries: usize)]
 pub struct Requester {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Packets that a queue pair may have sent without an answer: 1 to 32.
     pub window: Signal<In, Bits<6>>,
     /// Cycles without an answer until packets are sent again.

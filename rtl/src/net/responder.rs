@@ -59,12 +59,9 @@ pub struct JobRow {
 /// 5. `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs), and `looks`
 ///    with `region_index` at that of [`RegionTable`](super::RegionTable), each in a cycle with
 ///    `row_free` or `region_free`; they answer in the same cycle.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Responder {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// A READ came.
     pub job_valid: Signal<In, Bit>,
     /// It is taken at this edge.

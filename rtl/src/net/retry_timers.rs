@@ -12,12 +12,9 @@ use hermes_hdl::prelude::*;
 ///    0.66 s, a cycle being 1 ns, and up to 2.4 % more; 15 with the code for 10.
 /// 3. `expired` with `expired_pair` at most 16 cycles after a timer has expired, or after those
 ///    that are told before it, until it is started anew or stopped.
+#[clocked("no timer runs")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RetryTimers {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no timer runs.
-    pub reset: Signal<In, Bit>,
     /// Cycles until a timer expires, if there was no time-out before.
     pub timeout: Signal<In, Bits<24>>,
     /// It is at least so long.

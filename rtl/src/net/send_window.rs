@@ -53,12 +53,9 @@ pub struct WindowRow {
 /// One queue pair, `pair`, is looked at in a cycle, and changed at the edge. `oldest`, `upcoming`
 /// and `top` are its packet sequence numbers behind the step, as in
 /// [`RequestRow`](super::RequestRow). Nothing is known of one before it `opens`.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct SendWindow {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The largest window: 1 to 32 packets.
     pub window: Signal<In, Bits<6>>,
     /// Cycles, modulo 2^24.

@@ -14,13 +14,10 @@ use hermes_hdl::prelude::*;
 ///    side that did not post the last one goes first.
 /// 4. `completed` with `completed_owner` tells that a command is complete: `host_completed` answers
 ///    in the same cycle if it was the host's.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(entries: usize)]
 pub struct WorkPosts {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The host posts a command.
     pub host_post: Signal<In, Bit>,
     /// It.

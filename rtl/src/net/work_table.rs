@@ -20,13 +20,10 @@ use hermes_hdl::prim::{RamSized, RamSizedAsync};
 /// 5. `keep` writes `kept` to bits 63:0 of the data of the command `at`; not in a cycle with
 ///    `write`.
 /// 6. `release` frees the place `at`; not in a cycle with `write`.
+#[clocked("no command is there")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(owners_log2: usize, entries: usize, places_log2: usize)]
 pub struct WorkTable {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no command is there.
-    pub reset: Signal<In, Bit>,
     /// All places were freed.
     pub ready: Signal<Out, Bit>,
     /// Where there is room.

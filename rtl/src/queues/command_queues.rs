@@ -32,13 +32,10 @@ pub struct ArrivedLine {
 ///    One takes two cycles, with a look at the next command four.
 /// 4. Each completion writes the control line, all of it, in one write. HEAD is as of then.
 /// 5. `ready`: after a reset all queues are off, and 256 cycles later they may be used.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(banks: usize, rings_log2: usize, areas_log2: usize, entries: usize)]
 pub struct CommandQueues {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From and to the registers.
     pub control: QueueControl,
     /// From and to the banks of the L2.

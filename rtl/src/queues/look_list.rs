@@ -12,12 +12,9 @@ use hermes_hdl::prelude::*;
 ///    the list already stays where it is.
 /// 3. The first one is shown with `pop_valid` and taken with `pop_ready`, from two cycles after it
 ///    came on. One that comes at that edge or later is in the list again.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LookList {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// The list is used.
     pub ready: Signal<Out, Bit>,
     /// A queue comes.

@@ -20,13 +20,10 @@ use hermes_hdl::prelude::*;
 ///    cycles before it rises.
 ///
 /// Copies are undefined until their entry was written.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(banks: usize, rings_log2: usize, areas_log2: usize)]
 pub struct QueueWatch {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// There are rings.
     pub enable: Signal<In, Bit>,
     /// Line address of the first queue area.

@@ -17,13 +17,10 @@ use hermes_hdl::prelude::*;
 /// 3. `lose` gives the command of the hart back to its queue, and so does `hold` of a hart: `has`
 ///    is low from the next cycle on, and `lost_valid` offers it until `lost_ready`.
 /// 4. A command whose queue is switched off (`stage.drop`) is given to no hart any more.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize)]
 pub struct StageBuffers {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the queues; but for `event`, which the owner of this unit drives.
     pub stage: Flipped<CommandStage>,
     /// An event of a hart: passes to `stage`.

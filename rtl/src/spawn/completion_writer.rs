@@ -15,12 +15,9 @@ use hermes_hdl::prelude::*;
 ///    `code` if the descriptor was rejected.
 /// 4. Every write has the tag [`COMPLETION_TAG`](super::COMPLETION_TAG); acknowledgements of other
 ///    tags do not matter.
+#[clocked("nothing is under way")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct CompletionWriter {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is under way.
-    pub reset: Signal<In, Bit>,
     /// Slots of the jobs that have ended.
     pub ended: Signal<In, Bits<16>>,
     /// The job of `end_slot` is taken at this edge.

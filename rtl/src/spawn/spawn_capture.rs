@@ -16,13 +16,10 @@ use hermes_hdl::prelude::*;
 ///    the new page. So no job of the old one starts with the move or after it, and one that has
 ///    started shows in `busy`.
 /// 3. Without a page nothing is picked. Bytes 32 to 63 of a descriptor are never picked.
+#[clocked("there is no page")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(slots: usize)]
 pub struct SpawnCapture {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: there is no page.
-    pub reset: Signal<In, Bit>,
     /// A store that memory accepts.
     pub store: StoreTap,
     /// SIGNAL.RANGE. Refused is a page that is not aligned to its size or lies outside memory, and

@@ -21,13 +21,10 @@ use hermes_hdl::prelude::*;
 /// | 2 | it has no threads |
 /// | 3 | bits that must be zero are not (word 4; bits 24, 27 and 31:28 of SHAPE; bits 31:30 of TOKEN), or CLASS is not KERNEL_CLASS |
 /// | 5 | CORES names a core that is not there |
+#[clocked("no job is under way")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize)]
 pub struct SpawnIssue {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no job is under way.
-    pub reset: Signal<In, Bit>,
     /// KERNEL_CLASS register.
     pub kernel_class: Signal<In, Bit>,
     /// From the order of the jobs: one waits.

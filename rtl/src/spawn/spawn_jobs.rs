@@ -13,12 +13,9 @@ use hermes_hdl::prelude::*;
 ///    rejected (0: it was not), and whether one of its threads ended with a fault.
 ///
 /// A job has at most 1,024 warps at a time on the cores: the counts go round at 2,048.
+#[clocked("all slots are free")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct SpawnJobs {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all slots are free.
-    pub reset: Signal<In, Bit>,
     /// A job is triggered; only in a free slot.
     pub trigger_valid: Signal<In, Bit>,
     /// Its slot.

@@ -8,12 +8,9 @@ use hermes_hdl::prelude::*;
 ///    16 places are always enough.
 /// 2. `valid` and `slot` show the oldest; with none, what is pushed in this cycle. `take` removes
 ///    it at this edge, and is without effect while `valid` is low.
+#[clocked("no job waits")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct SpawnOrder {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no job waits.
-    pub reset: Signal<In, Bit>,
     /// A job is triggered.
     pub push: Signal<In, Bit>,
     /// Its slot.

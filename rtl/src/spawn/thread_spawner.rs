@@ -20,13 +20,10 @@ pub const COMPLETION_TAG: u8 = 31;
 /// 3. Words come from the registers, and with a command processor from its stores to the page,
 ///    which go first: `control.waits` holds the registers' write up.
 /// 4. Disabling keeps jobs from being triggered; those that were go on.
+#[clocked("all slots are free, the descriptors undefined")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, slots: usize, captures: bool)]
 pub struct ThreadSpawner {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: all slots are free, the descriptors undefined.
-    pub reset: Signal<In, Bit>,
     /// KERNEL_CLASS register.
     pub kernel_class: Signal<In, Bit>,
     /// From and to the registers.

@@ -3,13 +3,10 @@
 use hermes_hdl::prelude::*;
 
 /// Counts the lanes of all cores that went to the trap entry; `total` follows by one cycle.
+#[clocked]
 #[derive(LogicBlock)]
 #[new(cores: usize)]
 pub struct TrapCount {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Lanes of each core in this cycle.
     #[count(cores)]
     pub lanes: Vec<Signal<In, Bits<6>>>,

@@ -9,12 +9,9 @@ use hermes_hdl::prelude::*;
 /// Combinational, but for that. Completion words go first: there is one at a time, and several
 /// cycles between two. Acknowledgements with tag [`COMPLETION_TAG`](super::COMPLETION_TAG) are
 /// those of completion words.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct WriteMerge {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the store buffer of the command processor.
     pub stores: Flipped<LineWrite>,
     /// From the thread spawner.

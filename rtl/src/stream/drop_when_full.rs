@@ -14,13 +14,9 @@ use hermes_hdl::prelude::*;
 ///    `on` keeps its value and `room` is not taken away by other than frames that passed.
 /// 4. `rx_ready` is low while `enable` is low, and else only while a beat that passes waits for
 ///    `pass_ready`.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct DropWhenFull {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // From the registers
     /// Frames are taken.
     pub enable: Signal<In, Bit>,

@@ -17,13 +17,9 @@ use hermes_hdl::prelude::*;
 /// 4. While `enable` is low, packets that commit are skipped without a look at them, as soon as
 ///    those before have left. `enable` may change at any time; places and sizes in memory only
 ///    while it is low and the unit is `idle`.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Egress {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // From the registers and the control path
     /// Frames are sent.
     pub enable: Signal<In, Bit>,

@@ -10,13 +10,9 @@ use hermes_hdl::prelude::*;
 ///    together with the last beat of the frame before.
 /// 2. A frame has `ceil(frame_bytes / 64)` beats; all bytes of every beat but the last count.
 /// 3. The outputs come from registers and keep their values until they are taken.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameSender {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From the slot reader: the next line.
     pub line: Flipped<FrameLine>,
 

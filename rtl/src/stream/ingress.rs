@@ -22,14 +22,10 @@ use hermes_hdl::prelude::*;
 ///    pushes. `enable` may fall only while the unit is not `busy` and no frame comes. The ring's
 ///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
 ///    rises no more.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(drops: bool, loads: bool)]
 pub struct Ingress {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // From the registers
     /// Frames are taken.
     pub enable: Signal<In, Bit>,

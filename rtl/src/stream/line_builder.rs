@@ -32,13 +32,9 @@ pub enum BuildPhase {
 /// 5. A frame is malformed if TKEEP marks not all bytes of a beat before the last one, no bytes or
 ///    not the first ones of the last beat, or if bit 31 of TUSER is set in the last beat. Its line
 ///    0 is not offered, and `dropped` is high for one cycle.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct LineBuilder {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // Frames
     /// Beats of frames.
     pub rx: StreamIn,

@@ -16,14 +16,10 @@ use hermes_hdl::prelude::*;
 ///    high, as its packets and the frames would share slots.
 /// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
 ///    frames have left. The registers that place ring and verdicts may change while it is low.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(drops: bool, loads: bool)]
 pub struct PacketPorts {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // From the registers and the control path
     /// Switch and state.
     pub control: PortControl,

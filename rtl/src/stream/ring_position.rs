@@ -9,12 +9,9 @@ use hermes_hdl::prelude::*;
 /// 1. At an edge with `load` high it becomes the slot of packet `index`, at one with `advance` high
 ///    the slot of the packet that follows; not both at once.
 /// 2. The ring's place and sizes may change only when the next edge loads.
+#[clocked("packet 0 of a ring at address 0")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RingPosition {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: packet 0 of a ring at address 0.
-    pub reset: Signal<In, Bit>,
     /// Where packets stand in memory.
     pub ring: RingPlaces,
     /// Goes to packet `index`.

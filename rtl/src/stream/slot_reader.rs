@@ -19,12 +19,9 @@ use hermes_hdl::prelude::*;
 /// 4. `freed` is high for one cycle when the slot of the next packet is no longer needed: its lines
 ///    are handed out, or it is skipped.
 /// 5. While `follow` is high, the next packet is packet `index`; only while the unit is `idle`.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct SlotReader {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Where packets stand in memory.
     pub ring: RingPlaces,
     /// The next packet is packet `index`.

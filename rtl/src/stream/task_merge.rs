@@ -7,12 +7,9 @@ use hermes_hdl::prelude::*;
 ///
 /// A count passes in the cycle in which it is taken. Once a count is offered it stays until it is
 /// taken.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct TaskMerge {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the host; `ready` follows `task.ready`.
     pub host: TaskCount,
     /// From ingress; `ready` follows `task.ready`.

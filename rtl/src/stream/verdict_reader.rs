@@ -16,12 +16,9 @@ use hermes_hdl::prelude::*;
 ///    `enable` low, all committed packets are skipped.
 /// 4. The verdict array begins at a multiple of 64 bytes. Its place and the ring's size may change
 ///    only while the unit is idle and `enable` is low.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct VerdictReader {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// Verdicts are read.
     pub enable: Signal<In, Bit>,
     /// Skips all committed packets.

@@ -11,13 +11,9 @@ use hermes_hdl::prelude::*;
 /// 2. `write.written.valid` may name the tags in any order. `completed` is high for one cycle for
 ///    each write with `line.end`, in their order, once that write and all before it are performed:
 ///    at the earliest in the cycle after `write.written.valid`. One write a cycle is accounted for.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct WriteWindow<const A: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     /// From the line builder: a line is to be written. `ready` follows `write.ready`.
     pub line: Flipped<WindowLine>,
     /// To memory: writes, and their answers.

@@ -72,13 +72,10 @@ pub const fn plane_offset(plane: usize) -> u32 {
 /// | 9 + 5 c | lanes | lanes of the late results |
 ///
 /// What a bit says did not happen leaves the bits that tell more of it undefined.
+#[clocked("nothing is recorded. The entries stay")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, entries_log2: usize)]
 pub struct TraceBuffer<const LANES: usize> {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is recorded. The entries stay.
-    pub reset: Signal<In, Bit>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<64>>,
     /// A warp is issued.

@@ -13,12 +13,9 @@ use hermes_hdl::prelude::*;
 /// 3. `stop` ends the recording; the entry of its cycle is still written. With `arm` in the same
 ///    cycle the recording begins anew.
 /// 4. Counts have 48 bits: at 40 MHz and an entry in every cycle they last for 81 days.
+#[clocked("nothing is recorded")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct TraceRing {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is recorded.
-    pub reset: Signal<In, Bit>,
     /// The recording begins with an empty ring (high for one cycle).
     pub arm: Signal<In, Bit>,
     /// It ends (high for one cycle).

@@ -34,14 +34,10 @@ pub mod group {
 /// 2. `arm` and `stop` are high in the cycle in which COMMAND is written.
 /// 3. `hit` and `entry` are combinational.
 /// 4. The settings have no value after reset but 0: nothing is recorded, and nothing triggers.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize)]
 pub struct TraceTrigger {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
-
     // From the host
     /// A byte of the settings is written.
     pub write: Signal<In, Bit>,

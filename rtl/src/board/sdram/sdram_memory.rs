@@ -51,14 +51,10 @@ pub enum SdramState {
 /// 5. Behind each reset the chip is started, as after power-on; requests wait
 ///    [`SdramTiming::start_cycles`] cycles. From the edge of reset on the chip is not selected and
 ///    the data pins are not driven, so a reset may come at any time. Contents may be lost then.
+#[clocked("The chip is started again")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(timing: SdramTiming, bytes_log2: usize)]
 pub struct SdramMemory {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high. The chip is started again.
-    pub reset: Signal<In, Bit>,
-
     /// AXI4, from the array: a line is a burst of one beat.
     pub s_axi: MemoryAxi,
 

@@ -47,13 +47,10 @@ pub struct BranchAccess {
 
 /// The unit of these registers, which keeps the edges. They lead to higher functions only, whatever
 /// is written.
+#[clocked("packets go on by NF_NEXT alone")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config, functions: usize)]
 pub struct BranchRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: packets go on by NF_NEXT alone.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.

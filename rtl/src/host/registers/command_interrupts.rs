@@ -59,13 +59,10 @@ const IMPLEMENTED: u64 = 0xffff_00bd;
 /// 3. `events` has the bits that were set at the last edge, also those that were set already.
 ///    `doorbell` is high for one cycle, the one after a write of CP_DOORBELL; the upper bits of
 ///    that write are pending a cycle later.
+#[clocked("nothing is pending or enabled")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize)]
 pub struct CommandInterrupts {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is pending or enabled.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus, in the same cycle.

@@ -35,12 +35,9 @@ pub struct ConsoleAccess {
 ///    to the host are counted.
 /// 3. `sent`, `received` are high in the cycle in which a byte is put into the FIFO to, from the
 ///    host.
+#[clocked("empties both FIFOs")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Console {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties both FIFOs.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus, in the same cycle.

@@ -62,12 +62,9 @@ pub struct DebugAccess {
 
 /// The unit of these registers. Writes of CP_DATA and CP_EXECUTE reach the hardware in the cycle of
 /// the access, those of CP_STEP in the next.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct DebugRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus, in the same cycle.

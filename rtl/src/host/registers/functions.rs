@@ -212,13 +212,10 @@ pub struct FunctionAccess {
 
 /// The unit of these registers: a write of a word of a context reaches the table in the cycle of
 /// its access. It keeps NF_NEXT, and NF_FLAGS of NF 0.
+#[clocked("no packets go on")]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config, functions: usize)]
 pub struct FunctionRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no packets go on.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.

@@ -29,12 +29,9 @@ pub struct HostInterruptAccess {
 /// 1. A bit of `set` sets that bit of HOST_IRQ_PENDING at the edge; a write clears bits; an event
 ///    goes before a write. `clear` has the bits that are cleared at this edge.
 /// 2. `irq` is high while a pending bit is enabled. It follows from registers alone.
+#[clocked("nothing is pending or enabled")]
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct HostInterrupts {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nothing is pending or enabled.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus, in the same cycle.

@@ -75,13 +75,10 @@ impl RegisterBlock for HostLink {
 /// The event of a fault record comes four cycles after the record was taken, when it can be read;
 /// other events come in the cycle of their cause, or the one after. A pending bit shows in the
 /// cycle after its event.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(harts: usize)]
 pub struct HostLinkRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.

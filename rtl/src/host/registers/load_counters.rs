@@ -74,12 +74,9 @@ pub struct LoadCounterAccess {
 
 /// The registers of the load counters: reading the low half of SLOT_CYCLES keeps its high half for
 /// the read that follows.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct LoadCounterRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.

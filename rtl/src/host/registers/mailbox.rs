@@ -47,12 +47,9 @@ pub struct MailboxAccess {
 ///    Both sides read.
 /// 2. `free_in`, `free_out` make a mailbox empty at the edge. The words stay.
 /// 3. `in_is_full` and `out_is_full` are registers' values.
+#[clocked("both are empty, their words are zero")]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Mailbox {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: both are empty, their words are zero.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus, in the same cycle.

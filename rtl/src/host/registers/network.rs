@@ -275,13 +275,10 @@ pub struct NetAccess {
 
 /// The unit of these registers. NET_DATA, NET_INDEX, NET_POST and QP_COMMAND reach the hardware in
 /// the cycle of the access; an access to the table waits until the hardware has time for it.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config)]
 pub struct NetRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.

@@ -22,12 +22,9 @@ pub struct PacketWatchAccess {
 /// 1. `reached` is high for one cycle: the one after that in which `committed` is the first value
 ///    that has reached the watermark, and the one after a write of a watermark that is reached.
 /// 2. BACKLOG shows what was pushed and issued up to two cycles ago.
+#[clocked("no packets; the watermark 0 was reached")]
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PacketWatch {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no packets; the watermark 0 was reached.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus, in the same cycle.

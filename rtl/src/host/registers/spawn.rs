@@ -118,13 +118,10 @@ pub struct SpawnAccess {
 
 /// The unit of these registers: a write of SPAWN_DATA reaches the hardware in the cycle of its
 /// access, which waits for stores of the command processor to descriptors.
+#[clocked]
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config)]
 pub struct SpawnRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.

@@ -41,12 +41,9 @@ pub struct TaskAccess {
 ///
 /// A write to TASK_PUSH is answered with OKAY when its count is offered to the task FIFO, or waits
 /// for it; with SLVERR at once, like writes to unknown offsets, if there is no room.
+#[clocked]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct TaskRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.

@@ -27,12 +27,9 @@ pub struct TimeAccess {
 
 /// The cycle counter and its registers: reading the low half keeps the high half for the read that
 /// follows.
+#[clocked("the counter is 0")]
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct TimeRegisters {
-    /// Rising-edge clock.
-    pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: the counter is 0.
-    pub reset: Signal<In, Bit>,
     /// From the bus.
     pub request: RegisterRequest,
     /// To the bus.
