@@ -1,6 +1,8 @@
 //! The record of planted faults (`rtl/planted-faults.toml`) still fits the sources:
 //! `scripts/mutation --planted` could put each of them in.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,20 +10,6 @@ use toml_edit::{Document, TableLike};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// All Rust files in a folder and below.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    entries
-        .flat_map(|entry| {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => sources(&path),
-                false => Vec::from_iter(path.extension().is_some_and(|e| e == "rs").then_some(path)),
-            }
-        })
-        .collect()
 }
 
 /// Where the sources of a test are: those of a library, or of an integration test.
@@ -44,7 +32,9 @@ fn is_there(package: &str, target: &str, test: &str) -> bool {
     let mut path: Vec<&str> = test.split("::").collect();
     let name = path.pop().unwrap();
     let declaration = format!("fn {name}()");
-    sources(&folder_of(package, target)).iter().any(|file| {
+    let mut files = Vec::new();
+    common::sources(&folder_of(package, target), &mut files);
+    files.iter().any(|file| {
         let text = fs::read_to_string(file).unwrap();
         let place = file.to_string_lossy().replace('\\', "/");
         let declared =

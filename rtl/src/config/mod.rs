@@ -83,16 +83,6 @@ impl ControlOptions {
         }
     }
 
-    /// One for each core with a part, none without it.
-    #[must_use]
-    pub const fn of_cores(&self, is_there: bool) -> usize {
-        if is_there {
-            self.cores
-        } else {
-            0
-        }
-    }
-
     /// Warps of spawned threads are issued too.
     #[must_use]
     pub const fn spawns(&self) -> bool {

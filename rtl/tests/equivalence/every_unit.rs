@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "../common/mod.rs"]
+mod common;
+
 /// Why decoders of registers are no lines of the table: each is a child of the unit of its block.
 const IN_BLOCK: &str = "is compared within the unit of its block";
 
@@ -24,23 +27,11 @@ const WITHIN: &[(&str, &str)] = &[
     ("TimeDecoder", IN_BLOCK),
 ];
 
-/// The Rust files of `folder` and its folders.
-fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, list);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            list.push(path);
-        }
-    }
-}
-
 /// Path from `rtl` and text of each file of `rtl/src`.
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    sources(&root.join("src"), &mut files);
+    common::sources(&root.join("src"), &mut files);
     let text = |path: PathBuf| {
         (path.strip_prefix(root).unwrap().display().to_string(), fs::read_to_string(&path).unwrap())
     };

@@ -1,7 +1,8 @@
 //! Tests of chains whose packets branch: what their files say, and where packets go.
 
 use super::*;
-use crate::chain::{Edges, Stop};
+use crate::edges::Edges;
+use crate::simulated::Stop;
 use std::collections::BTreeSet;
 
 fn four_cores() -> Config {

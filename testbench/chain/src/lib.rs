@@ -53,17 +53,17 @@ pub use edges::{Edges, BRANCH_PORTS};
 pub use hang::{window as hang_window, Hang, OnHang};
 pub use manifest::{Code, Manifest, Packet, Table, Word, END};
 pub use model::{ChainModel, Visit};
-pub use on_array::{check_counts, check_ways, limit_for, visits, Changed, Ran, Setting, Sharing};
+pub use on_array::{check_counts, check_ways, visits, Changed, Ran, Setting, Sharing};
 pub use placed::{Chain, Function, Surroundings, MOST_FUNCTIONS};
 pub use plan::{ChainPlan, Planned};
 pub use region::{Needs, Part, Region};
+pub use schedule::limit_for;
 pub use simulated::{SimulatedChain, SimulatedError, SimulatedVisit, Stop};
 pub use start::Started;
 pub use text::{ChainError, Problem};
 pub use visits::{FunctionTimes, VisitLog};
 
-// What this floor takes from those below, under the same names; and its own.
-use crate as chain;
+// What this floor takes from those below, under the same names.
 use hermes_checks::outcome;
 use hermes_packets::{golden, input, slot, staging, tables, traffic, verdict};
 use hermes_programs::{apps, kernel};

@@ -259,14 +259,6 @@ fn change_cycles(info: ArrayInfo) -> u64 {
     clear_rows(warps, lanes) as u64 + 16 * u64::from(info.cores)
 }
 
-/// Warps in flight with which every slot of `shares` is busy, and as many wait: CHAIN_LIMIT. With
-/// more of them packets only wait longer, and warps are partly empty.
-#[must_use]
-pub fn limit_for(shares: &[Share]) -> u32 {
-    let slots: u32 = shares.iter().map(|share| share.cores as u32 * share.warps).sum();
-    (2 * slots).clamp(1, 1024)
-}
-
 /// The visits of each packet, as the golden model has them.
 #[must_use]
 pub fn visits(model: &ChainModel<'_>, packets: &[SlotPacket]) -> Vec<Vec<Visit>> {

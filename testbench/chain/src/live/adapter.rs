@@ -3,10 +3,9 @@
 
 use super::events::When;
 use super::steps::{Change, Step};
-use crate::chain::on_array::limit_for;
-use crate::chain::schedule::adapt::{rescale, Counted, Watch, WINDOW};
-use crate::chain::schedule::{place, split, Demand, Share};
 use crate::cosim::{Access, Completion};
+use crate::schedule::adapt::{rescale, Counted, Watch, WINDOW};
+use crate::schedule::{limit_for, place, split, Demand, Share};
 use hermes_rtl::host::registers::offset;
 
 /// Registers of a function that are read, behind NF_SELECT.

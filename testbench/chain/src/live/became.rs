@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use anyhow::ensure;
 
 use super::outcomes::ENDED;
-use crate::chain::simulated::Stop;
 use crate::cosim::{FunctionCounts, PacketRecord};
+use crate::simulated::Stop;
 use crate::verdict::Verdict;
 
 /// What became of the packets at a function.

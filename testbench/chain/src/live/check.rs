@@ -9,10 +9,10 @@ use super::ended::Ends;
 use super::outcomes::{NoWay, Outcome, Outcomes, ENDED};
 use super::paths::{Paths, Seen};
 use super::steps::Live;
-use crate::chain::placed::Chain;
 use crate::cosim::{FunctionCounts, PortsResult};
 use crate::golden::{Difference, Golden};
 use crate::outcome::check_ports_against;
+use crate::placed::Chain;
 use crate::slot::SlotPacket;
 use crate::verdict::Verdict;
 

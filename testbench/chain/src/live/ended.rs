@@ -124,8 +124,8 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::edges::Edges;
     use crate::cosim::{Event, PacketRange, WarpSlot};
+    use crate::edges::Edges;
 
     /// Two warps of four packets at a function, 20 cycles each.
     fn paths() -> Paths {

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_spanned::Spanned;
 
-use crate::chain::manifest::RawInputs;
+use crate::manifest::RawInputs;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

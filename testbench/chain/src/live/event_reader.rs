@@ -6,10 +6,10 @@ use serde_spanned::Spanned;
 
 use super::event_file::{RawCores, RawEvent};
 use super::events::{CoresAfter, PlannedEvent, What, When};
-use crate::chain::edges::Edges;
-use crate::chain::manifest::{function_name, Manifest};
-use crate::chain::plan::{self, ChainPlan, Planned};
-use crate::chain::text::{one_of, ChainError, Problem, Text};
+use crate::edges::Edges;
+use crate::manifest::{function_name, Manifest};
+use crate::plan::{self, ChainPlan, Planned};
+use crate::text::{one_of, ChainError, Problem, Text};
 
 /// All ways through functions with these edges.
 fn ways(chain: &[usize], edges: &[Edges]) -> Vec<Vec<usize>> {

@@ -7,9 +7,9 @@ use serde_spanned::Spanned;
 use super::event_file::File;
 use super::event_reader::Reader;
 use crate::apps::Inputs;
-use crate::chain::edges::Edges;
-use crate::chain::plan::ChainPlan;
-use crate::chain::text::{ChainError, Problem, Text};
+use crate::edges::Edges;
+use crate::plan::ChainPlan;
+use crate::text::{ChainError, Problem, Text};
 
 /// From when on a change is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,13 +11,13 @@ use super::outcomes::ENDED;
 use super::paths::Paths;
 use super::steps::{Change, Live, Step};
 use super::tally::Tally;
-use crate::chain::hang::{window, Hang, OnHang};
-use crate::chain::placed::Chain;
 use crate::cosim::{
     argument_words, chain_words, context_words, core_words, edge_words, entry_words, warps_words, Access,
     ArrayInfo, Attention, Completion, CosimError, FaultRecord, Function as Context, FunctionCounts,
     RegisterWord,
 };
+use crate::hang::{window, Hang, OnHang};
+use crate::placed::Chain;
 use hermes_rtl::config::WATCHDOG_CAUSE;
 use hermes_rtl::host::registers::offset;
 

@@ -13,6 +13,7 @@
 //! | `tally` | what the array has counted of each function, whatever numbers it had |
 //! | `paths` | which functions each packet visited, and what was in force meanwhile |
 //! | `ended` | which threads the watchdog has ended, by the records of the array |
+//! | `hangs` | whether functions can be found to hang at all |
 //! | `outcomes` | what may become of a packet at these functions, by the golden models |
 //! | `check` | the run against that |
 //! | `became` | what became of the packets, and what counters must have by that |
@@ -25,6 +26,7 @@ mod event_file;
 mod event_reader;
 mod events;
 mod faults;
+mod hangs;
 mod manager;
 mod numbering;
 mod outcomes;

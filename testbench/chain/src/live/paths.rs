@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use anyhow::{bail, ensure};
 
 use super::steps::Live;
-use crate::chain::edges::Edges;
-use crate::chain::hang::OnHang;
-use crate::chain::visits::{numbers, FunctionTimes};
 use crate::cosim::{Event, PacketRange, WarpSlot};
+use crate::edges::Edges;
+use crate::hang::OnHang;
+use crate::visits::{numbers, FunctionTimes};
 
 /// Cycles from the answer to a write of a register until all of the array has its value, and a few.
 pub(super) const SETTLED: u64 = 8;

@@ -7,10 +7,10 @@ use super::adapter::Adapt;
 use super::events::{CoresAfter, Events, PlannedEvent, What, When};
 use super::numbering::{renumbered, Room};
 use crate::apps::{App, Placement};
-use crate::chain::edges::Edges;
-use crate::chain::placed::Chain;
-use crate::chain::text::{ChainError, Problem};
 use crate::cosim::{EgressLists, LINE};
+use crate::edges::Edges;
+use crate::placed::Chain;
+use crate::text::{ChainError, Problem};
 use hermes_rtl::config::Config;
 
 /// A step of a change. Functions are those of [`Chain::all`], numbers those that they have on the
@@ -209,7 +209,7 @@ impl Live {
     /// without a golden model comes.
     pub fn of(chain: &Chain, events: &Events, config: &Config) -> Result<Self, ChainError> {
         let mut live = Self::unchanged(chain);
-        let owner = |(number, function): (usize, &crate::chain::Function)| {
+        let owner = |(number, function): (usize, &crate::placed::Function)| {
             std::iter::repeat_n(Some(number), function.cores)
         };
         let mut owners: Vec<_> = chain.functions.iter().enumerate().flat_map(owner).collect();

@@ -9,9 +9,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::faults::{Fault, FaultReader};
 use super::paths::{History, Paths};
-use crate::chain::edges::Edges;
-use crate::chain::visits::VisitLog;
 use crate::cosim::{Access, Completion, Event, PacketRange, WarpSlot};
+use crate::edges::Edges;
+use crate::visits::VisitLog;
 
 #[test]
 fn what_is_in_force() {

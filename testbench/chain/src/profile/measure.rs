@@ -6,10 +6,10 @@ use sha2::{Digest as _, Sha256};
 use verilator_sys::ModelLibrary;
 
 use super::{Profile, Sample, FORMAT};
-use crate::chain::on_array::{Setting, Sharing};
-use crate::chain::schedule::Share;
-use crate::chain::{limit_for, Chain};
 use crate::cosim::{Arrivals, Latency, Packet, PacketTimes, RunOptions};
+use crate::on_array::{Setting, Sharing};
+use crate::placed::Chain;
+use crate::schedule::{limit_for, Share};
 use crate::slot::SlotPacket;
 
 /// Cycles without a commit after which a run is given up.

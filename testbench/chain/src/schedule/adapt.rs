@@ -89,7 +89,7 @@ pub fn rescale(demands: &mut [Demand], lanes: u32, profiled: &[f64], counted: &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::schedule::{split, Cost, Linear};
+    use crate::schedule::{split, Cost, Linear};
 
     fn demand(name: &str) -> Demand {
         Demand {

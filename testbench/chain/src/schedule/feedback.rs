@@ -43,7 +43,7 @@ pub fn excess(demand: &Demand, stayed: &Stayed) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::schedule::{split, Cost, Linear};
+    use crate::schedule::{split, Cost, Linear};
 
     /// L = 2 B + 640 of warps of 32 threads, on one core with 4 warps: 896 cycles.
     fn demand() -> Demand {

@@ -53,6 +53,14 @@ pub struct Share {
     pub warps: u32,
 }
 
+/// Warps in flight with which every slot of `shares` is busy, and as many wait: CHAIN_LIMIT. With
+/// more of them packets only wait longer, and warps are partly empty.
+#[must_use]
+pub fn limit_for(shares: &[Share]) -> u32 {
+    let slots: u32 = shares.iter().map(|share| share.cores as u32 * share.warps).sum();
+    (2 * slots).clamp(1, 1024)
+}
+
 /// Cores and warps of each function, and what is expected of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
