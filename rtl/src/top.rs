@@ -131,11 +131,11 @@ pub struct HermesTop<const LANES: usize> {
     core: Vec<ShaderCore<LANES>>,
     #[init(Part::when(config.packet_ports, || PacketPorts::new(config.drop_when_full, config.load_counters)))]
     ports: Part<PacketPorts>,
-    #[init(Part::when(spawns, || ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots, config.uli_channels > 0)))]
+    #[init(Part::when(spawns, || ThreadSpawner::new(config.into())))]
     spawner: Part<ThreadSpawner>,
     #[init(Part::when(spawns, || TrapCount::new(config.cores)))]
     trap_count: Part<TrapCount>,
-    #[init(Part::when(commands, || CommandProcessor::of(config)))]
+    #[init(Part::when(commands, || CommandProcessor::new(config.into())))]
     command: Part<CommandProcessor>,
     #[there(config.command_requester())]
     write_merge: Part<WriteMerge>,

@@ -1,8 +1,8 @@
 //! The data cache and atomic operations in the pipeline: what loads see, rules C3 to C6, hold in
 //! any cycle, exceptions.
 
-use super::testing::{atomic, csr, load, telling_handler, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY};
-use super::CommandParts;
+use super::testing::{all_parts, atomic, csr, load, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY};
+use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
 use hermes_hdl::testing::one_in;
 use rand::seq::SliceRandom;
@@ -13,7 +13,7 @@ const UNCACHED: u32 = 0x7c0;
 const MARK: u32 = 0x04d0_0013;
 
 fn bench(latency: (u64, u64)) -> Bench<AnyOrder> {
-    Bench::with_parts(1, 16, AnyOrder::new(latency, 0.7), ALL_PARTS)
+    Bench::with(all_parts(), AnyOrder::new(latency, 0.7))
 }
 
 #[test]
@@ -356,11 +356,11 @@ fn random_programs_are_as_without_a_cache() {
             };
         }
         program.word(EBREAK);
-        let run = |parts: CommandParts, latency| {
-            let mut bench = Bench::with_parts(1, 16, AnyOrder::new(latency, 0.7), parts);
+        let run = |parts: CommandOptions, latency| {
+            let mut bench = Bench::with(parts, AnyOrder::new(latency, 0.7));
             for (i, word) in program.assemble().into_iter().enumerate() {
                 // Without a cache there is no `muncached`.
-                let absent = parts.cache_lines == 0 && word >> 20 == UNCACHED && word & 0x7f == 0x73;
+                let absent = !parts.caches() && word >> 20 == UNCACHED && word & 0x7f == 0x73;
                 bench.memory.contents.set_word(ENTRY + 4 * i as u32, if absent { MARK } else { word });
             }
             for (base, i) in (0..2).flat_map(|base| (0..300).map(move |i| (base, i))) {
@@ -376,8 +376,8 @@ fn random_programs_are_as_without_a_cache() {
             bench
         };
         let latency = if round % 2 == 0 { (1, 3) } else { (1, 40) };
-        let cached = run(ALL_PARTS, latency);
-        let plain = run(CommandParts { cache_lines: 0, ..ALL_PARTS }, latency);
+        let cached = run(all_parts(), latency);
+        let plain = run(CommandOptions { command_cache_lines: 0, ..all_parts() }, latency);
         let values = |bench: &Bench<AnyOrder>| -> Vec<_> {
             let written = |r: &&super::testing::Retired| r.rd != 0 && !r.trap;
             bench.retired.iter().filter(written).map(|r| (r.pc, r.rd, r.value)).collect()

@@ -2,9 +2,10 @@
 //! answers in any order.
 
 use super::testing::{
-    atomic, csr, load, m, telling_handler, AnyOrder, Bench, Retired, ALL_PARTS, DATA, EBREAK, ENTRY, MRET,
+    all_parts, atomic, csr, load, m, telling_handler, AnyOrder, Bench, Retired, DATA, EBREAK, ENTRY, MRET,
     WFI,
 };
+use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ pub(super) const FENCE_I: u32 = 0x0000_100f;
 pub(super) fn bench(harts: u64) -> Bench<AnyOrder> {
     let mut memory = AnyOrder::new((1, 4), 0.7);
     memory.harts = harts;
-    Bench::with_parts(harts as usize, 16, memory, ALL_PARTS)
+    Bench::with(CommandOptions { command_threads: harts as usize, ..all_parts() }, memory)
 }
 
 /// What the host does with the registers for debugging.
@@ -434,7 +435,7 @@ fn a_stopped_hart_holds_up_no_other() {
     let run = |stopped: bool| {
         let mut memory = AnyOrder::new((3, 3), 1.0);
         memory.harts = 2;
-        let mut bench = Bench::with_parts(2, 16, memory, ALL_PARTS);
+        let mut bench = Bench::with(CommandOptions { command_threads: 2, ..all_parts() }, memory);
         load(&mut bench.memory.contents, ENTRY, &program);
         bench.control(0, 0, u64::from(stopped));
         bench.set_harts(if stopped { 1 } else { 0 });
@@ -451,7 +452,7 @@ fn a_stopped_hart_holds_up_no_other() {
     // And while hart 0 is stopped, stepped and executes words, hart 1 does what it does.
     let mut memory = AnyOrder::new((1, 9), 0.7);
     memory.harts = 2;
-    let mut bench = Bench::with_parts(2, 16, memory, ALL_PARTS);
+    let mut bench = Bench::with(CommandOptions { command_threads: 2, ..all_parts() }, memory);
     load(&mut bench.memory.contents, ENTRY, &program);
     bench.set_harts(3);
     let mut steps = 0;

@@ -2,8 +2,9 @@
 //! answers in any order.
 
 use super::testing::{
-    atomic, load, m, telling_handler, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY, WFI, WINDOW,
+    all_parts, atomic, load, m, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY, WFI, WINDOW,
 };
+use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
 use hermes_hdl::testing::one_in;
 use rand::Rng;
@@ -95,7 +96,7 @@ fn the_window_of_the_network_interface() {
     p.store(2, A4, A3, 0x7c).word(EBREAK);
     let mut memory = AnyOrder::new((1, 20), 0.7);
     memory.harts = 2;
-    let mut bench = Bench::with_parts(2, 16, memory, ALL_PARTS);
+    let mut bench = Bench::with(CommandOptions { command_threads: 2, ..all_parts() }, memory);
     load(&mut bench.memory.contents, ENTRY, &p);
     let places = [WINDOW, WINDOW + 0x1000].map(|base| [base + 0x40, base + 0x7c]);
     bench.registers.words.extend(places.as_flattened().iter().map(|place| (*place, 0)));
@@ -131,7 +132,7 @@ fn the_window_takes_words_alone() {
         let mut p = Program::default();
         p.lui(A1, 0xffffc).addi(A0, ZERO, 77);
         body(&mut p);
-        let mut bench = Bench::with_parts(1, 16, AnyOrder::new((1, 5), 0.7), ALL_PARTS);
+        let mut bench = Bench::with(all_parts(), AnyOrder::new((1, 5), 0.7));
         bench.registers.words.insert(WINDOW + 0x40, 5);
         traps(bench, p, cause, value);
     }

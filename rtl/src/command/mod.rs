@@ -81,7 +81,7 @@ pub use held_reads::HeldReads;
 pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
 pub use local_memory::LocalMemory;
 pub use long_operations::LongOperations;
-pub use pipeline::{CommandParts, CommandPipeline};
+pub use pipeline::CommandPipeline;
 pub use processor::CommandProcessor;
 pub use store_buffer::{StoreBuffer, STORES};
 pub use system_decoder::SystemDecoder;

@@ -2,7 +2,7 @@
 //! repeated (U22, U27): interrupts, stops and holds in any cycle of the wait come in front of the
 //! read, which is executed again, and take no command with them.
 
-use super::testing::{csr, load, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY, MRET, WINDOW};
+use super::testing::{all_parts, csr, load, AnyOrder, Bench, DATA, EBREAK, ENTRY, MRET, WINDOW};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
 use hermes_hdl::testing::one_in;
 
@@ -36,7 +36,7 @@ fn next() -> u32 {
 }
 
 fn bench(interrupts: bool, delay: u64) -> Bench<AnyOrder> {
-    let mut bench = Bench::with_parts(1, 16, AnyOrder::new((1, 3), 1.0), ALL_PARTS);
+    let mut bench = Bench::with(all_parts(), AnyOrder::new((1, 3), 1.0));
     let mut handler = Program::default();
     handler.csrr(A1, 0x341).addi(A4, A4, 1).word(MRET);
     load(&mut bench.memory.contents, ENTRY, &program(interrupts));

@@ -4,6 +4,7 @@ use super::{
     CachedLoads, CommandAtomics, CommandDebug, CommandDecode, CommandExecute, CommandFetch, CommandHart,
     CommandTrace, CommandWrite, HartScheduler, HartTurns, HeldReads, LongOperations, StoreBuffer,
 };
+use crate::config::CommandOptions;
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
 use crate::memory::ReadMerge;
@@ -14,19 +15,6 @@ use hermes_hdl::prelude::*;
 
 #[path = "pipeline_parts.rs"]
 mod parts;
-
-/// What a pipeline has on request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CommandParts {
-    /// Lines of the data cache of a hart; 0: all loads go to the L2.
-    pub cache_lines: usize,
-    /// Atomic instructions.
-    pub atomics: bool,
-    /// Compare-and-swap, besides these.
-    pub compare_and_swap: bool,
-    /// The window of a network interface.
-    pub window: bool,
-}
 
 /// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs up to eight harts, in six
 /// stages that never stall.
@@ -48,7 +36,7 @@ pub struct CommandParts {
 ///    trace.
 #[clocked("all harts are held")]
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: bool, parts: CommandParts, caches: bool, atomics: bool, windows: bool, compares: bool)]
+#[new(options: CommandOptions, harts: usize)]
 pub struct CommandPipeline {
     /// From and to the registers of the host.
     pub registers: CommandControl,
@@ -80,82 +68,72 @@ pub struct CommandPipeline {
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window of the network interface, and whose it is (only with a
     /// window).
-    #[there(windows)]
+    #[there(options.network)]
     pub window: Part<Flipped<WindowSelect>>,
     /// Harts that run and wait neither in NEXT nor in `wfi` (only with a window).
-    #[there(windows)]
+    #[there(options.network)]
     pub awake: Part<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
     /// What comes with the answer of an atomic operation (only with atomic instructions).
-    #[there(atomics)]
+    #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: the reservation of a hart ends (only with atomic instructions).
-    #[there(atomics)]
+    #[there(options.atomics)]
     pub reservation_end: Part<ReservationEnd>,
     /// To and from the channels of user-level interrupts (only with channels).
-    #[there(channels > 0)]
+    #[there(options.interrupts())]
     pub uli: Part<UliAccess>,
     /// The retire trace, if it is there.
-    #[there(traces)]
+    #[there(options.trace)]
     pub trace: Part<CommandTrace>,
-    #[init((0..harts).map(|_| CommandHart::new(windows)).collect())]
+    #[init((0..harts).map(|_| CommandHart::new(options.network)).collect())]
     hart: Vec<CommandHart>,
-    #[there(windows)]
+    #[there(options.network)]
     held: Part<HeldReads>,
     debug: CommandDebug,
     scheduler: HartScheduler,
-    #[init(CommandFetch::new(lines, ways))]
+    #[init(CommandFetch::new(options.instruction_cache().0, options.instruction_cache().1))]
     fetch: CommandFetch,
-    #[init(CommandDecode::new(parts.window, compares))]
+    #[init(CommandDecode::new(options.network, options.compares()))]
     decode: CommandDecode,
-    #[init(CommandExecute::new(windows, compares))]
+    #[init(CommandExecute::new(options.network, options.compares()))]
     execute: CommandExecute,
     write: CommandWrite,
     device_turns: HartTurns,
     divide_turns: HartTurns,
-    #[init(LongOperations::new(harts, windows))]
+    #[init(LongOperations::new(harts, options.network))]
     long: LongOperations,
     #[init(StoreBuffer::new(harts))]
     stores: StoreBuffer,
-    #[init(Part::when(atomics, || CommandAtomics::new(compares)))]
+    #[init(Part::when(options.atomics, || CommandAtomics::new(options.compares())))]
     atomic: Part<CommandAtomics>,
-    #[init(Part::when(caches, || CachedLoads::new(harts, parts.cache_lines)))]
+    #[init(Part::when(options.caches(), || CachedLoads::new(harts, options.command_cache_lines)))]
     cached: Part<CachedLoads>,
     merge: ReadMerge,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
     #[init(Constant::new((harts as u64).into()))]
     there: Constant<Bits<4>>,
-    #[init(Constant::new((channels as u64).into()))]
+    #[init(Constant::new((options.uli_channels as u64).into()))]
     channels: Constant<Bits<4>>,
     #[init(harts)]
     _harts: usize,
 }
 
 impl CommandPipeline {
-    /// A pipeline with `harts` harts, whose instruction cache has `lines` lines in sets of `ways`,
-    /// with or without retire trace; with `channels` channels of user-level interrupts a hart, and
-    /// with what `parts` say.
+    /// The pipeline of a command processor with these options.
     ///
     /// # Panics
-    /// If `harts` is not 1, 2, 4 or 8, or `channels` more than 8, and as
+    /// If it has not 1, 2, 4 or 8 harts, or more than 8 channels, and as
     /// [`InstructionCache::new`](crate::memory::InstructionCache::new) and [`CachedLoads::new`].
-    pub fn new(
-        harts: usize,
-        channels: usize,
-        lines: usize,
-        ways: usize,
-        trace: bool,
-        parts: CommandParts,
-    ) -> Self {
+    pub fn new(options: CommandOptions) -> Self {
+        let (harts, channels) = (options.command_threads, options.uli_channels);
         assert!(matches!(harts, 1 | 2 | 4 | 8), "CommandPipeline: {harts} harts, expected 1, 2, 4 or 8");
         assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
-        let (caches, atomics) = (parts.cache_lines > 0, parts.atomics);
-        let compares = parts.atomics && parts.compare_and_swap;
-        Self::wired(harts, channels, lines, ways, trace, parts, caches, atomics, parts.window, compares)
+        Self::wired(options, harts)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The command processor with a memory that answers in any order: what programs do, exceptions,
 //! hold, and going on elsewhere.
 
-use super::testing::{load, telling_handler, AnyOrder, Bench, Retired, ALL_PARTS, DATA, EBREAK, ENTRY};
-use super::CommandParts;
+use super::testing::{all_parts, load, telling_handler, AnyOrder, Bench, Retired, DATA, EBREAK, ENTRY};
+use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
 use hermes_hdl::testing::one_in;
 use rand::Rng;
@@ -174,20 +174,20 @@ fn fence_i_shows_code_that_was_stored() {
 fn another_instruction_does_not_take_the_answer() {
     // While a load waits, its word is replaced: by one that loads from elsewhere, by one that does
     // not load, by itself.
-    let plain = CommandParts::default();
+    let plain = CommandOptions::default();
     for (parts, new, value, loads) in [
         (plain, 0x0045_a503, 0x2222, 2),
         (plain, 0x0070_0513, 7, 1),
         (plain, 0x0005_a503, 0x1111, 1),
         // The line of the first is installed, and so found.
-        (ALL_PARTS, 0x0045_a503, 0x2222, 1),
-        (ALL_PARTS, 0x0405_a503, 0x3333, 2),
-        (ALL_PARTS, 0x0070_0513, 7, 1),
-        (ALL_PARTS, 0x0005_a503, 0x1111, 1),
+        (all_parts(), 0x0045_a503, 0x2222, 1),
+        (all_parts(), 0x0405_a503, 0x3333, 2),
+        (all_parts(), 0x0070_0513, 7, 1),
+        (all_parts(), 0x0005_a503, 0x1111, 1),
     ] {
         let mut program = Program::default();
         program.lui(A1, DATA >> 12).load(2, A0, A1, 0).add(A2, A0, A0).word(EBREAK);
-        let mut bench = Bench::with_parts(1, 16, AnyOrder::new((200, 200), 0.7), parts);
+        let mut bench = Bench::with(parts, AnyOrder::new((200, 200), 0.7));
         load(&mut bench.memory.contents, ENTRY, &program);
         bench.memory.contents.set_word(DATA, 0x1111);
         bench.memory.contents.set_word(DATA + 4, 0x2222);

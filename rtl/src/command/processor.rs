@@ -1,6 +1,7 @@
 //! The command processor.
 
-use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
+use super::{CommandPipeline, CommandTrace, UliChannels};
+use crate::config::CommandOptions;
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
 use crate::ports::{
@@ -18,7 +19,7 @@ use hermes_hdl::prelude::*;
 /// 3. `hit` of a channel is the event of the writes that it watches.
 #[clocked("all harts are held")]
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: bool, parts: CommandParts)]
+#[new(options: CommandOptions, harts: usize)]
 pub struct CommandProcessor {
     /// From and to the registers of the host.
     pub registers: CommandControl,
@@ -40,76 +41,68 @@ pub struct CommandProcessor {
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window of the network interface, and whose it is (only with a
     /// window).
-    #[there(parts.window)]
+    #[there(options.network)]
     pub window: Part<Flipped<WindowSelect>>,
     /// Harts that run and wait neither in NEXT nor in `wfi` (only with a window).
-    #[there(parts.window)]
+    #[there(options.network)]
     pub awake: Part<Signal<Out, Bits<8>>>,
     /// To memory: fetches and loads.
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub write: LineWrite,
     /// What comes with the answer of an atomic operation (only with atomic instructions).
-    #[there(parts.atomics)]
+    #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: the reservation of a hart ends (only with atomic instructions).
-    #[there(parts.atomics)]
+    #[there(options.atomics)]
     pub reservation_end: Part<ReservationEnd>,
     /// To the write monitors: what each channel watches, those of hart 0 first (only with channels,
     /// as the next five).
-    #[there(channels > 0)]
-    #[count(harts * channels)]
+    #[there(options.interrupts())]
+    #[count(harts * options.uli_channels)]
     pub watched: Part<Vec<Flipped<WatchedRange>>>,
     /// From the write monitors: what a channel watches was written.
-    #[there(channels > 0)]
-    #[count(harts * channels)]
+    #[there(options.interrupts())]
+    #[count(harts * options.uli_channels)]
     pub hit: Part<Vec<Signal<In, Bit>>>,
     /// From the thread spawner: slots that are busy.
-    #[there(channels > 0)]
+    #[there(options.interrupts())]
     pub busy_jobs: Part<Signal<In, Bits<16>>>,
     /// From the thread spawner: slots that become free, for one cycle.
-    #[there(channels > 0)]
+    #[there(options.interrupts())]
     pub freed_jobs: Part<Signal<In, Bits<16>>>,
     /// From the registers: bits of CP_IRQ_PENDING that were set, for one cycle.
-    #[there(channels > 0)]
+    #[there(options.interrupts())]
     pub raised: Part<Signal<In, Bits<32>>>,
     /// From the command queues: a command is given to the harts, for one cycle (only with channels
     /// and a window).
-    #[there(channels > 0 && parts.window)]
+    #[there(options.interrupts() && options.network)]
     pub staged: Part<Signal<In, Bit>>,
     /// To the thread spawner: SIGNAL.RANGE.
-    #[there(channels > 0)]
+    #[there(options.interrupts())]
     pub page: Part<Flipped<PageMove>>,
     /// The retire trace, if it is there.
-    #[there(traces)]
+    #[there(options.trace)]
     pub trace: Part<CommandTrace>,
-    #[init(CommandPipeline::new(harts, channels, lines, ways, traces, parts))]
+    #[init(CommandPipeline::new(options))]
     pipeline: CommandPipeline,
-    #[init(Part::when(channels > 0, || (0..harts).map(|_| UliChannels::new(channels, parts.window)).collect()))]
+    #[init(Part::when(options.interrupts(), || (0..harts).map(|_| UliChannels::new(options.uli_channels, options.network)).collect()))]
     channels: Part<Vec<UliChannels>>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
     #[init(harts)]
     _harts: usize,
-    #[init(channels)]
+    #[init(options.uli_channels)]
     _channels: usize,
 }
 
 impl CommandProcessor {
-    /// A command processor with `harts` harts of `channels` channels each, whose instruction cache
-    /// has `lines` lines in sets of `ways`, with or without retire trace, with what `parts` say.
+    /// A command processor with these options.
     ///
     /// # Panics
-    /// As [`CommandPipeline::new`], and if `channels` is not 0, 1, 2, 4 or 8.
-    pub fn new(
-        harts: usize,
-        channels: usize,
-        lines: usize,
-        ways: usize,
-        trace: bool,
-        parts: CommandParts,
-    ) -> Self {
-        Self::wired(harts, channels, lines, ways, trace, parts)
+    /// As [`CommandPipeline::new`], and if it has not 0, 1, 2, 4 or 8 channels.
+    pub fn new(options: CommandOptions) -> Self {
+        Self::wired(options, options.command_threads)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reservations of harts end with a reset.
 
-use super::testing::{atomic, load, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY};
+use super::testing::{all_parts, atomic, load, AnyOrder, Bench, DATA, EBREAK, ENTRY};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, ZERO};
 
 /// A hart that is held between `lr.w` and `sc.w`, in any cycle and for one cycle only, starts anew
@@ -22,7 +22,7 @@ fn a_reservation_ends_with_a_reset() {
     for cycles in 1..70 {
         let mut memory = AnyOrder::new((3, 3), 1.0);
         memory.harts = 1;
-        let mut bench = Bench::with_parts(1, 16, memory, ALL_PARTS);
+        let mut bench = Bench::with(all_parts(), memory);
         load(&mut bench.memory.contents, ENTRY, &program(true));
         bench.set_run(true);
         for _ in 0..cycles {

@@ -1,6 +1,7 @@
 //! Test support: the command processor with memory around it, in rust-hdl's simulator.
 
-use super::{CommandParts, CommandPipeline};
+use super::CommandPipeline;
+use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2};
 use crate::l2::testing::atomic_result;
 use crate::l2::{MemorySizes, MemorySystem};
@@ -436,29 +437,20 @@ pub struct Bench<M: Memory> {
 impl<M: Memory> Bench<M> {
     /// After reset, all harts held; the instruction cache has 16 lines.
     pub fn new(memory: M) -> Self {
-        Self::with_parts(1, 16, memory, CommandParts::default())
+        Self::with(CommandOptions::default(), memory)
     }
 
     /// With so many harts and lines of the instruction cache.
     pub fn with_harts(harts: usize, lines: usize, memory: M) -> Self {
-        Self::with_parts(harts, lines, memory, CommandParts::default())
+        let plain = CommandOptions::default();
+        Self::with(CommandOptions { command_threads: harts, instruction_cache_lines: lines, ..plain }, memory)
     }
 
-    /// As [`Self::with_harts`], with what `parts` say.
-    pub fn with_parts(harts: usize, lines: usize, memory: M, parts: CommandParts) -> Self {
-        Self::with_channels(harts, 0, lines, memory, parts)
-    }
-
-    /// As [`Self::with_parts`], for so many channels of user-level interrupts, which are not there:
-    /// SIGNAL is an instruction.
-    pub fn with_channels(
-        harts: usize,
-        channels: usize,
-        lines: usize,
-        memory: M,
-        parts: CommandParts,
-    ) -> Self {
-        let mut cp = CommandPipeline::new(harts, channels, lines, 1, true, parts);
+    /// With these options. Channels of user-level interrupts are not there: SIGNAL is an
+    /// instruction.
+    pub fn with(options: CommandOptions, memory: M) -> Self {
+        let lines = options.instruction_cache().0;
+        let mut cp = CommandPipeline::new(options);
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.reset.next = true;
@@ -584,9 +576,16 @@ pub fn atomic(operation: u32, acquire: bool, rd: u32, rs1: u32, rs2: u32) -> u32
     operation << 27 | u32::from(acquire) << 26 | rs2 << 20 | rs1 << 15 | 2 << 12 | rd << 7 | 0x2f
 }
 
-/// A small data cache and atomic instructions.
-pub const ALL_PARTS: CommandParts =
-    CommandParts { cache_lines: 16, atomics: true, compare_and_swap: true, window: true };
+/// A small data cache, atomic instructions and the window of a network interface.
+pub fn all_parts() -> CommandOptions {
+    CommandOptions {
+        command_cache_lines: 16,
+        atomics: true,
+        compare_and_swap: true,
+        network: true,
+        ..CommandOptions::default()
+    }
+}
 
 pub const MRET: u32 = 0x3020_0073;
 pub const WFI: u32 = 0x1050_0073;

@@ -1,19 +1,19 @@
 //! How many cycles later the next instruction of a hart retires: the table of
 //! docs/command-processor.md, with the array's memory system.
 
-use super::testing::{atomic, csr, load, m, Bench, System, ALL_PARTS, DATA, EBREAK, ENTRY};
-use super::CommandParts;
+use super::testing::{all_parts, atomic, csr, load, m, Bench, System, DATA, EBREAK, ENTRY};
+use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A4, T0, ZERO};
 
 /// Cycles by which the instruction after the one labelled with the last run of word `marked` is
 /// late, in a program that runs its body three times, so that the instruction cache and the L2 have
 /// everything.
 fn later(marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
-    later_with(CommandParts::default(), marked, body)
+    later_with(CommandOptions::default(), marked, body)
 }
 
-fn later_with(parts: CommandParts, marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
-    let mut bench = Bench::with_channels(1, 2, 16, System::new(20), parts);
+fn later_with(parts: CommandOptions, marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
+    let mut bench = Bench::with(CommandOptions { uli_channels: 2, ..parts }, System::new(20));
     let mut program = Program::default();
     program.lui(A1, DATA >> 12).addi(A2, ZERO, 3).label("again");
     body(&mut program);
@@ -153,11 +153,11 @@ fn loads_with_a_data_cache_and_atomic_operations() {
     let apart = |p: &mut Program| {
         p.load(2, A0, A1, 0).addi(T0, ZERO, 5).add(A0, A0, A0);
     };
-    assert_eq!(later_with(ALL_PARTS, marked, apart), [0]);
+    assert_eq!(later_with(all_parts(), marked, apart), [0]);
     let used = |p: &mut Program| {
         p.load(2, A0, A1, 0).add(A0, A0, A0);
     };
-    assert_eq!(later_with(ALL_PARTS, marked, used), [1]);
+    assert_eq!(later_with(all_parts(), marked, used), [1]);
     let before = word(|p| {
         p.addi(T0, ZERO, 5);
     });
@@ -165,11 +165,11 @@ fn loads_with_a_data_cache_and_atomic_operations() {
     let missed = |p: &mut Program| {
         p.word(0x0230_000f).addi(T0, ZERO, 5).load(2, A0, A1, 0).add(A0, A0, A0);
     };
-    assert_eq!(later_with(ALL_PARTS, before, missed), [11 + 16]);
+    assert_eq!(later_with(all_parts(), before, missed), [11 + 16]);
     let operation = |p: &mut Program| {
         p.addi(T0, ZERO, 5).word(atomic(0, false, A0, A1, T0)).add(A0, A0, A0);
     };
-    assert_eq!(later_with(ALL_PARTS, before, operation), [13]);
+    assert_eq!(later_with(all_parts(), before, operation), [13]);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn signals_devices_and_atomic_operations_wait_for_a_store_too() {
     let operation = |p: &mut Program| {
         p.store(2, A0, A1, 0).word(atomic(0, false, A0, A1, T0)).add(A0, A0, A0);
     };
-    assert_eq!(later_with(ALL_PARTS, before, operation), [9 + 13]);
+    assert_eq!(later_with(all_parts(), before, operation), [9 + 13]);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! test.
 
 use super::testing::{csr, load, Contents, DATA, EBREAK, ENTRY, MRET, WFI};
-use super::{CommandParts, CommandProcessor};
+use super::CommandProcessor;
+use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, SP, T0, ZERO};
 use crate::testing::settle;
 use hermes_hdl::testing::one_in;
@@ -44,7 +45,7 @@ struct Bench {
 
 impl Bench {
     fn new(programs: &[(u32, &Program)]) -> Self {
-        let mut cp = CommandProcessor::new(1, 2, 16, 1, true, CommandParts::default());
+        let mut cp = CommandProcessor::new(CommandOptions { uli_channels: 2, ..CommandOptions::default() });
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.read.ready.next = true;

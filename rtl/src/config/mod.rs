@@ -8,7 +8,7 @@ mod serial;
 
 pub use documents::options_page;
 pub use option::{ArrayOption, Subsystem, Values};
-pub use options::{Config, ControlOptions, CoreOptions, OPTIONS};
+pub use options::{CommandOptions, Config, ControlOptions, CoreOptions, SpawnOptions, OPTIONS};
 
 /// Slots a core can address: the width of a slot index is 5 bits, as in the paper's LUT (Hermes,
 /// section 3.3.2).
@@ -61,6 +61,49 @@ impl CoreOptions {
     #[must_use]
     pub const fn functions(&self) -> bool {
         self.network_functions > 0
+    }
+}
+
+/// What most tests of a command processor have: a hart with a retire trace, 16 lines in its
+/// instruction cache, direct-mapped, and nothing on request.
+impl Default for CommandOptions {
+    fn default() -> Self {
+        let fpga = Config::with("fpga", |option| option.in_preset("fpga"));
+        Self { command_threads: 1, instruction_cache_lines: 16, trace: true, ..Self::from(&fpga) }
+    }
+}
+
+impl CommandOptions {
+    /// The harts have data caches.
+    #[must_use]
+    pub const fn caches(&self) -> bool {
+        self.command_cache_lines > 0
+    }
+
+    /// The harts have compare-and-swap.
+    #[must_use]
+    pub const fn compares(&self) -> bool {
+        self.atomics && self.compare_and_swap
+    }
+
+    /// The harts have channels of user-level interrupts.
+    #[must_use]
+    pub const fn interrupts(&self) -> bool {
+        self.uli_channels > 0
+    }
+
+    /// Lines and ways of the instruction cache that the harts share.
+    #[must_use]
+    pub const fn instruction_cache(&self) -> (usize, usize) {
+        let (mut lines, mut ways) =
+            (self.command_instruction_cache_lines, self.command_instruction_cache_ways);
+        if lines == 0 {
+            lines = self.instruction_cache_lines;
+        }
+        if ways == 0 {
+            ways = self.instruction_cache_ways;
+        }
+        (lines, ways)
     }
 }
 
@@ -174,20 +217,6 @@ impl Config {
             return Err(ConfigError::UnknownPreset(name.to_string()));
         }
         Ok(Self::with(name, |option| option.in_preset(name)))
-    }
-
-    /// Lines and ways of the instruction cache of the command processor.
-    #[must_use]
-    pub const fn command_instruction_cache(&self) -> (usize, usize) {
-        let (mut lines, mut ways) =
-            (self.command_instruction_cache_lines, self.command_instruction_cache_ways);
-        if lines == 0 {
-            lines = self.instruction_cache_lines;
-        }
-        if ways == 0 {
-            ways = self.instruction_cache_ways;
-        }
-        (lines, ways)
     }
 
     /// What reaches its cores.

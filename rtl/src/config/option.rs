@@ -294,8 +294,9 @@ impl OptionValue for bool {
 }
 
 /// Declares the options: the fields of [`Config`], [`OPTIONS`](super::OPTIONS), and of those that
-/// are marked `(core)`, `(control)` or `(core control)` the fields of
-/// [`CoreOptions`](super::CoreOptions) and [`ControlOptions`](super::ControlOptions).
+/// are marked `(core control command spawn)`, or with some of these in this order, the fields of
+/// [`CoreOptions`](super::CoreOptions), [`ControlOptions`](super::ControlOptions),
+/// [`CommandOptions`](super::CommandOptions) and [`SpawnOptions`](super::SpawnOptions).
 macro_rules! options {
     ($($(#[doc = $line:literal])+ $(($($mark:ident)+))? $name:ident: $type:ty = $option:expr;)+) => {
         /// Parameters of one array.
@@ -338,6 +339,17 @@ macro_rules! options {
                 /// The options of the array that reach the control path: fields of [`Config`].
             } ControlOptions {} {} $($(#[doc = $line])+ ($($($mark)+)?) $name: $type;)+
         }
+        options! {
+            @group command {
+                /// The options of the array that reach the command processor: fields of
+                /// [`Config`].
+            } CommandOptions {} {} $($(#[doc = $line])+ ($($($mark)+)?) $name: $type;)+
+        }
+        options! {
+            @group spawn {
+                /// The options of the array that reach the thread spawner: fields of [`Config`].
+            } SpawnOptions {} {} $($(#[doc = $line])+ ($($($mark)+)?) $name: $type;)+
+        }
     };
     // All options are sorted: those of the group are its fields.
     (@group $group:ident {$($about:tt)*} $struct:ident {$($fields:tt)*} {$($names:ident)*}) => {
@@ -361,9 +373,26 @@ macro_rules! options {
         }
     };
     (@group control $about:tt $struct:ident {$($fields:tt)*} {$($names:ident)*}
-        $(#[doc = $line:literal])+ ($(core)? control) $name:ident: $type:ty; $($rest:tt)*) => {
+        $(#[doc = $line:literal])+ ($(core)? control $($also:ident)*) $name:ident: $type:ty;
+        $($rest:tt)*) => {
         options! {
             @group control $about $struct
+            {$($fields)* $(#[doc = $line])+ pub $name: $type,} {$($names)* $name} $($rest)*
+        }
+    };
+    (@group command $about:tt $struct:ident {$($fields:tt)*} {$($names:ident)*}
+        $(#[doc = $line:literal])+ ($(core)? $(control)? command $($also:ident)*) $name:ident: $type:ty;
+        $($rest:tt)*) => {
+        options! {
+            @group command $about $struct
+            {$($fields)* $(#[doc = $line])+ pub $name: $type,} {$($names)* $name} $($rest)*
+        }
+    };
+    (@group spawn $about:tt $struct:ident {$($fields:tt)*} {$($names:ident)*}
+        $(#[doc = $line:literal])+ ($(core)? $(control)? $(command)? spawn) $name:ident: $type:ty;
+        $($rest:tt)*) => {
+        options! {
+            @group spawn $about $struct
             {$($fields)* $(#[doc = $line])+ pub $name: $type,} {$($names)* $name} $($rest)*
         }
     };

@@ -4,7 +4,8 @@
 //! and its negation, the checks and their messages, docs/options.md, the sweeps of `hermes fpga
 //! report`, and the configurations whose Verilog is on record. What is marked `(core)` reaches the
 //! units of a core in [`CoreOptions`], what is marked `(control)` those of the control path in
-//! [`ControlOptions`].
+//! [`ControlOptions`], `(command)` those of the command processor in [`CommandOptions`], and
+//! `(spawn)` the thread spawner in [`SpawnOptions`].
 
 use super::option::{options, ArrayOption, OptionValue, Subsystem, Values};
 use super::{MAX_CORES, MAX_WARPS};
@@ -14,10 +15,10 @@ use Values::{Choices, NoneOrPowers, Powers, Range};
 
 options! {
     /// Shader cores.
-    (control) cores: usize = ArrayOption::size(Array, Range(1, MAX_CORES))
+    (control spawn) cores: usize = ArrayOption::size(Array, Range(1, MAX_CORES))
         .presets(&[("paper", 8), ("default", 2), ("fpga", 1), ("pangaea", 2), ("node", 1)]);
     /// Lanes of a core, which is also the number of threads of a warp.
-    (control) lanes: usize = ArrayOption::size(Array, Choices(&[1, 2, 4, 8, 16, 32]))
+    (control spawn) lanes: usize = ArrayOption::size(Array, Choices(&[1, 2, 4, 8, 16, 32]))
         .presets(&[("paper", 32), ("default", 8), ("fpga", 8), ("pangaea", 8), ("node", 8)]);
     /// Warp slots of a core.
     (core control) warps: usize = ArrayOption::size(Array, Range(1, MAX_WARPS))
@@ -25,12 +26,12 @@ options! {
     /// The cores have the AES instructions of RISC-V (Zkne and Zknd).
     (core) aes: bool = ArrayOption::switch(Core).golden_first(1);
     /// The cores have the atomic instructions of RISC-V (A), and the L2 performs them.
-    (core) atomics: bool = ArrayOption::switch(Core)
+    (core command) atomics: bool = ArrayOption::switch(Core)
         .presets(&[("pangaea", 1), ("node", 1)])
         .golden_first(1)
         .golden_second(1);
     /// Cores and harts have the compare-and-swap of RISC-V (`amocas.w` of Zacas).
-    (core) compare_and_swap: bool = ArrayOption::switch(Core).needs("atomics").golden_first(1);
+    (core command) compare_and_swap: bool = ArrayOption::switch(Core).needs("atomics").golden_first(1);
     /// Of the warps that can issue, a core takes the one that started first, instead of going
     /// round.
     (core) oldest_first: bool = ArrayOption::switch(Core).golden_first(1);
@@ -68,48 +69,48 @@ options! {
     /// Register PORTS has bit 1, with which the packet ports drop frames that find no slot.
     drop_when_full: bool = ArrayOption::switch(PacketPorts).of("packet_ports").golden_first(1);
     /// Hardware threads (harts) of the command processor; 0: the array has none.
-    command_threads: usize = ArrayOption::number(CommandProcessor, Choices(&[0, 1, 2, 4, 8]), 0)
+    (command) command_threads: usize = ArrayOption::number(CommandProcessor, Choices(&[0, 1, 2, 4, 8]), 0)
         .presets(&[("pangaea", 4), ("node", 4)])
         .golden_first(1)
         .golden_second(2);
     /// Lines of 64 bytes in the data cache of each hart; 0: the command processor has no data
     /// cache.
-    command_cache_lines: usize = ArrayOption::number(CommandProcessor, NoneOrPowers(16, 512), 0)
+    (command) command_cache_lines: usize = ArrayOption::number(CommandProcessor, NoneOrPowers(16, 512), 0)
         .presets(&[("pangaea", 64), ("node", 64)])
         .of("command_threads")
         .golden_first(64);
     /// Lines of 64 bytes in the instruction cache that the harts of the command processor share;
     /// 0: as many as in a core's.
-    command_instruction_cache_lines: usize =
+    (command) command_instruction_cache_lines: usize =
         ArrayOption::number(CommandProcessor, NoneOrPowers(16, 1024), 0)
             .presets(&[("pangaea", 128)])
             .of("command_threads")
             .golden_second(32);
     /// Ways of the instruction cache of the command processor; 0: as many as in a core's.
-    command_instruction_cache_ways: usize =
+    (command) command_instruction_cache_ways: usize =
         ArrayOption::number(CommandProcessor, Choices(&[0, 1, 2, 4]), 0)
             .presets(&[("pangaea", 2)])
             .of("command_threads")
             .golden_second(2);
     /// Lines of 64 bytes in the instruction cache of a core.
-    (core) instruction_cache_lines: usize = ArrayOption::size(Core, Powers(16, 1024))
+    (core command) instruction_cache_lines: usize = ArrayOption::size(Core, Powers(16, 1024))
         .presets(&[("paper", 256), ("default", 64), ("fpga", 64), ("pangaea", 32), ("node", 64)]);
     /// Ways of the instruction cache of a core.
-    (core) instruction_cache_ways: usize =
+    (core command) instruction_cache_ways: usize =
         ArrayOption::number(Core, Choices(&[1, 2, 4]), 1).presets(&[("pangaea", 4)]);
     /// Channels of user-level interrupts of each hart, at most 16 of all harts; 0: the command
     /// processor has no such interrupts.
-    uli_channels: usize = ArrayOption::number(CommandProcessor, Choices(&[0, 1, 2, 4, 8]), 0)
+    (command spawn) uli_channels: usize = ArrayOption::number(CommandProcessor, Choices(&[0, 1, 2, 4, 8]), 0)
         .presets(&[("pangaea", 2)])
         .of("command_threads")
         .golden_first(2);
     /// Slots of the thread spawner, each for one job; 0: the array has no thread spawner.
-    (core control) spawn_slots: usize = ArrayOption::number(Spawner, Choices(&[0, 8, 16]), 0)
+    (core control spawn) spawn_slots: usize = ArrayOption::number(Spawner, Choices(&[0, 8, 16]), 0)
         .presets(&[("pangaea", 16)])
         .golden_first(16)
         .golden_second(0);
     /// The array has a network interface (RoCEv2): puts of other nodes and to them.
-    (core) network: bool = ArrayOption::switch(Network)
+    (core command) network: bool = ArrayOption::switch(Network)
         .presets(&[("node", 1)])
         .needs("atomics")
         .golden_first(1)
@@ -149,5 +150,5 @@ options! {
     /// Packets branch by their verdicts from one network function to others.
     (core control) function_branches: bool = ArrayOption::switch(Functions).of("network_functions");
     /// The top has the ports of the retire trace, for verification.
-    (core control) trace: bool = ArrayOption::switch(Observation).flag("").golden_first(1);
+    (core control command) trace: bool = ArrayOption::switch(Observation).flag("").golden_first(1);
 }

@@ -1,6 +1,7 @@
 //! The thread spawner.
 
 use super::{CompletionWriter, SpawnCapture, SpawnIssue, SpawnJobs, SpawnOrder, SpawnPage};
+use crate::config::SpawnOptions;
 use crate::host::registers::spawn::SpawnerControl;
 use crate::ports::{JobStart, LineWrite, PageMove, SpawnedFinish, SpawnedWarp, StoreTap};
 use crate::types::JobSlot;
@@ -22,7 +23,7 @@ pub const COMPLETION_TAG: u8 = 31;
 /// 4. Disabling keeps jobs from being triggered; those that were go on.
 #[clocked("all slots are free, the descriptors undefined")]
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, slots: usize, captures: bool)]
+#[new(options: SpawnOptions)]
 pub struct ThreadSpawner {
     /// KERNEL_CLASS register.
     pub kernel_class: Signal<In, Bit>,
@@ -43,13 +44,13 @@ pub struct ThreadSpawner {
     /// To the L2: the completion words.
     pub write: LineWrite,
     /// From the command processor: its stores (only with a command processor, as the next).
-    #[there(captures)]
+    #[there(options.uli_channels > 0)]
     pub store: Part<StoreTap>,
     /// From the command processor: SIGNAL.RANGE.
-    #[there(captures)]
+    #[there(options.uli_channels > 0)]
     pub page_move: Part<PageMove>,
     /// The command processor is held: there is no page from the next cycle on.
-    #[there(captures)]
+    #[there(options.uli_channels > 0)]
     pub hold: Part<Signal<In, Bit>>,
     /// Slots that are busy.
     pub busy: Signal<Out, Bits<16>>,
@@ -61,11 +62,11 @@ pub struct ThreadSpawner {
     pub trace_complete_valid: Signal<Out, Bit>,
     /// Its slot.
     pub trace_complete_slot: Signal<Out, Bits<4>>,
-    #[init(Part::when(captures, || SpawnCapture::new(slots)))]
+    #[init(Part::when(options.uli_channels > 0, || SpawnCapture::new(options.spawn_slots)))]
     capture: Part<SpawnCapture>,
     page: SpawnPage,
     order: SpawnOrder,
-    #[init(SpawnIssue::new(cores, lanes))]
+    #[init(SpawnIssue::new(options.cores, options.lanes))]
     issue: SpawnIssue,
     jobs: SpawnJobs,
     completion: CompletionWriter,
@@ -73,19 +74,20 @@ pub struct ThreadSpawner {
     completed: Register<Bits<32>>,
     overruns: Register<Bits<16>>,
     rejected: Register<Bits<16>>,
-    #[init(Constant::new((slots as u64).into()))]
+    #[init(Constant::new((options.spawn_slots as u64).into()))]
     slots: Constant<Bits<5>>,
 }
 
 impl ThreadSpawner {
-    /// A spawner with `slots` slots for `cores` cores with `lanes` lanes, with a command processor
-    /// whose stores to the descriptor page count (`captures`) or without.
+    /// The spawner of an array with these options; with channels of user-level interrupts the
+    /// stores of the command processor to the descriptor page count.
     ///
     /// # Panics
-    /// If `slots` is not 8 or 16, or one of the others not 1 to 32.
-    pub fn new(cores: usize, lanes: usize, slots: usize, captures: bool) -> Self {
+    /// If it has not 8 or 16 slots, or not 1 to 32 cores or lanes.
+    pub fn new(options: SpawnOptions) -> Self {
+        let slots = options.spawn_slots;
         assert!(matches!(slots, 8 | 16), "ThreadSpawner: {slots} slots, expected 8 or 16");
-        Self::wired(cores, lanes, slots, captures)
+        Self::wired(options)
     }
 }
 
@@ -273,7 +275,12 @@ mod tests {
     #[test]
     fn every_job_is_done_once_and_in_its_turn() {
         let mut random = random();
-        let mut unit = ThreadSpawner::new(CORES as usize, LANES as usize, 16, false);
+        let mut unit = ThreadSpawner::new(SpawnOptions {
+            cores: CORES as usize,
+            lanes: LANES as usize,
+            spawn_slots: 16,
+            uli_channels: 0,
+        });
         reset!(unit);
         unit.control.enable.next = true;
         let mut page = [[0u32; 8]; 16];
@@ -416,7 +423,8 @@ mod tests {
 
     #[test]
     fn a_disabled_spawner_starts_nothing() {
-        let mut unit = ThreadSpawner::new(1, 4, 8, false);
+        let mut unit =
+            ThreadSpawner::new(SpawnOptions { cores: 1, lanes: 4, spawn_slots: 8, uli_channels: 0 });
         reset!(unit);
         for (enable, slot, starts) in [(false, 3u64, false), (true, 3, true), (true, 8, false)] {
             unit.control.enable.next = enable;

@@ -49,7 +49,7 @@ macro_rules! units {
             #[allow(unused_imports)]
             use crate::options::{by_word, functions, network, small_cache, spawned};
             #[allow(unused_imports)]
-            use hermes_rtl::config::{Config, ControlOptions, CoreOptions};
+            use hermes_rtl::config::{CommandOptions, Config, ControlOptions, CoreOptions, SpawnOptions};
             use hermes_rtl::$folder::*;
 
             $(#[test]
@@ -135,14 +135,14 @@ units! {
         local_memory: LocalMemory::default(), 20_000, inputs::local_memory;
         long_operations: LongOperations::new(2, true), 20_000, inputs::long_operations;
         pipeline:
-            CommandPipeline::new(1, 0, 16, 2, true, inputs::PLAIN), 4_000, inputs::pipeline(1, inputs::PLAIN);
+            CommandPipeline::new(inputs::plain_harts(1)), 4_000, inputs::pipeline(inputs::plain_harts(1));
         pipeline_of_four_harts:
-            CommandPipeline::new(4, 0, 16, 2, true, inputs::PLAIN), 4_000, inputs::pipeline(4, inputs::PLAIN);
+            CommandPipeline::new(inputs::plain_harts(4)), 4_000, inputs::pipeline(inputs::plain_harts(4));
         pipeline_of_four_harts_with_all_parts:
-            CommandPipeline::new(4, 0, 16, 2, true, inputs::ALL), 4_000, inputs::pipeline(4, inputs::ALL);
+            CommandPipeline::new(inputs::harts_with_all_parts(4)), 4_000, inputs::pipeline(inputs::harts_with_all_parts(4));
         pipeline_with_all_parts:
-            CommandPipeline::new(1, 0, 16, 2, true, inputs::ALL), 4_000, inputs::pipeline(1, inputs::ALL);
-        processor: CommandProcessor::new(2, 4, 16, 2, true, inputs::ALL), 4_000;
+            CommandPipeline::new(inputs::harts_with_all_parts(1)), 4_000, inputs::pipeline(inputs::harts_with_all_parts(1));
+        processor: CommandProcessor::new(CommandOptions { uli_channels: 4, ..inputs::harts_with_all_parts(2) }), 4_000;
         store_buffer_of_eight_harts: StoreBuffer::new(8), 8_000, inputs::store_buffer(8);
         store_buffer_of_four_harts: StoreBuffer::new(4), 8_000, inputs::store_buffer(4);
         store_buffer_of_two_harts: StoreBuffer::new(2), 8_000, inputs::store_buffer(2);
@@ -479,7 +479,7 @@ units! {
         spawn_jobs: SpawnJobs::default();
         spawn_order: SpawnOrder::default();
         spawn_page: SpawnPage::default();
-        thread_spawner: ThreadSpawner::new(2, 4, 8, true), 20_000, inputs::thread_spawner;
+        thread_spawner: ThreadSpawner::new(SpawnOptions { cores: 2, lanes: 4, spawn_slots: 8, uli_channels: 1 }), 20_000, inputs::thread_spawner;
         trap_count: TrapCount::new(3);
         write_merge: WriteMerge::default(), 10_000, inputs::write_merge;
     }

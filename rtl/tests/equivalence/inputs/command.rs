@@ -4,6 +4,7 @@
 use super::Random;
 use hermes_hdl::prelude::Bits;
 use hermes_rtl::command::*;
+use hermes_rtl::config::CommandOptions;
 use hermes_rtl::types::{AluControl, OperandSource};
 use num_bigint::BigUint;
 
@@ -15,13 +16,21 @@ const SOURCES: [OperandSource; 5] = [
     OperandSource::Zero,
 ];
 
-/// A pipeline without options.
-pub const PLAIN: CommandParts =
-    CommandParts { cache_lines: 0, atomics: false, compare_and_swap: false, window: false };
+/// So many harts, without options.
+pub fn plain_harts(harts: usize) -> CommandOptions {
+    CommandOptions { command_threads: harts, instruction_cache_ways: 2, ..CommandOptions::default() }
+}
 
-/// A pipeline with all that it can have.
-pub const ALL: CommandParts =
-    CommandParts { cache_lines: 16, atomics: true, compare_and_swap: true, window: true };
+/// So many harts, with all that a pipeline can have.
+pub fn harts_with_all_parts(harts: usize) -> CommandOptions {
+    CommandOptions {
+        command_cache_lines: 16,
+        atomics: true,
+        compare_and_swap: true,
+        network: true,
+        ..plain_harts(harts)
+    }
+}
 
 /// Hart 0 most of the time.
 fn some_hart(random: u64) -> Bits<3> {
@@ -408,8 +417,8 @@ pub fn store_buffer(harts: u64) -> impl FnMut(&mut StoreBuffer, Random, u64) {
 
 /// A memory that answers what was asked, in any order, with lines of words that are likely to be
 /// instructions.
-pub fn pipeline(harts: usize, parts: CommandParts) -> impl FnMut(&mut CommandPipeline, Random, u64) {
-    let all = (1u64 << harts) - 1;
+pub fn pipeline(options: CommandOptions) -> impl FnMut(&mut CommandPipeline, Random, u64) {
+    let all = (1u64 << options.command_threads) - 1;
     let words = move |random: Random| {
         // Arithmetic, products, divisions, loads and stores near x0, branches, a jump, fences,
         // CSRs; rarely anything, also what stops the hart.
@@ -428,8 +437,8 @@ pub fn pipeline(harts: usize, parts: CommandParts) -> impl FnMut(&mut CommandPip
                     let csrs = [0x300, 0x304, 0x305, 0x340, 0x341, 0x342, 0x344, 0xb00, 0xb02, 0xc01u64];
                     csrs[random() as usize % csrs.len()] << 20 | (random() & 0x0003_7380) | 0x1073
                 }
-                11 if parts.cache_lines > 0 => 0x7c00_1073 | (random() & 0x0003_8000),
-                12 | 13 if parts.atomics => {
+                11 if options.caches() => 0x7c00_1073 | (random() & 0x0003_8000),
+                12 | 13 if options.atomics => {
                     let operations = [0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28u64];
                     let operation = operations[random() as usize % operations.len()];
                     operation << 27 | (random() & 0x0603_0380) | 0x202f
@@ -498,7 +507,7 @@ pub fn pipeline(harts: usize, parts: CommandParts) -> impl FnMut(&mut CommandPip
             unit.line_write.written.tag.next = writes.swap_remove(random() as usize % writes.len()).into();
         }
         if cycle == 3_999 {
-            let least = if parts.atomics { 25 } else { 50 };
+            let least = if options.atomics { 25 } else { 50 };
             assert!(retired > least && stored > 2, "{retired} instructions, {stored} stores");
         }
     }
