@@ -4,8 +4,32 @@ use hermes_rtl::config::Config;
 
 use super::steps::Live;
 use crate::hang::window;
-use crate::placed::Chain;
+use crate::placed::{Chain, Function};
 use crate::text::{ChainError, Problem};
+
+/// Threads that the watchdog must end before a function hangs, unless the operator says how many.
+const USUAL_FAULTS: u64 = 64;
+
+impl Function {
+    /// Threads with which the function hangs, if the watchdog ends so many within the window: on
+    /// warps of `lanes`, of which `limit` are in flight at most (0: any number), where a core may
+    /// have as few as `warps`.
+    #[must_use]
+    pub fn hang_faults(&self, lanes: u32, limit: u32, warps: u32) -> u64 {
+        let said = self.on_hang.as_ref().and_then(|hang| hang.faults);
+        said.map_or_else(|| USUAL_FAULTS.min(self.most_hang_faults(1, warps, lanes, limit)), u64::from)
+    }
+
+    /// Threads that the watchdog surely ends within the window if all warps of the function hang,
+    /// on so many cores with so many of them: those of one turn fewer than the window has
+    /// watchdogs, since the next warp starts a little later.
+    fn most_hang_faults(&self, cores: usize, warps: u32, lanes: u32, limit: u32) -> u64 {
+        let slots = cores as u64 * u64::from(warps);
+        let slots = if limit == 0 { slots } else { slots.min(limit.into()) };
+        let turns = window(self.watchdog) / u64::from(self.watchdog.max(1)) - 1;
+        slots * u64::from(lanes) * turns
+    }
+}
 
 impl Chain {
     /// Makes sure that each function with `on_hang` can be found to hang on an array of `config`,
