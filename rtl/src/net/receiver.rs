@@ -396,3 +396,7 @@ impl Logic for Receiver {
         self.newer.next = (marked && tells) || (rejected && is_early);
     }
 }
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;
