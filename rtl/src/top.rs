@@ -318,3 +318,7 @@ pub fn emit_top_prefixed(config: &Config, prefix: &str) -> Result<Design, EmitEr
         _ => emit_prefixed(&HermesTop::<32>::new(config), TOP, prefix),
     }
 }
+
+#[cfg(test)]
+#[path = "top_glue_tests.rs"]
+mod glue_tests;

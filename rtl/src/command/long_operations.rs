@@ -201,3 +201,33 @@ impl Logic for LongOperations {
             self.data.late_ready.val() & !self.devices.answer_valid.val() & !self.atomic_answer.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{bit, is_raised_by, needs};
+
+    type U = LongOperations;
+
+    /// Each operation of several cycles starts one, and each that ends answers.
+    #[test]
+    fn each_operation_starts_and_answers() {
+        let mut unit = LongOperations::new(8, true);
+        let starts =
+            [bit!(U, load_valid), bit!(U, device_valid), bit!(U, atomic_valid), bit!(U, divide_valid)];
+        is_raised_by(&mut unit, "start_valid", 1, |unit| unit.data.start_valid.next.into(), &starts);
+        let late = || [bit!(U, devices.answer_valid), bit!(U, atomic_answer), bit!(U, divider.result.valid)];
+        is_raised_by(&mut unit, "late_valid", 1, |unit| unit.data.late_valid.next.into(), &late());
+        // One at a time: who goes first keeps the others.
+        let [device, atomic, _] = late();
+        let ready = || [bit!(U, data.late_ready)];
+        needs(&mut unit, "ready of devices", |unit| unit.devices.answer_ready.next, &ready(), &[]);
+        let first = [device];
+        needs(&mut unit, "ready of atomics", |unit| unit.atomic_ready.next, &ready(), &first);
+        let [device] = first;
+        let both = [device, atomic];
+        needs(&mut unit, "ready of divisions", |unit| unit.divider.result_ready.next, &ready(), &both);
+        let busy = [bit!(U, devices.busy), bit!(U, atomic_busy)];
+        needs(&mut unit, "device_free", |unit| unit.device_free.next, &[], &busy);
+    }
+}

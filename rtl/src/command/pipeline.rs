@@ -381,3 +381,7 @@ impl Logic for CommandPipeline {
         self.tell(result, outcome, after_take, after_trap, following_pc);
     }
 }
+
+#[cfg(test)]
+#[path = "pipeline_glue_tests.rs"]
+mod glue_tests;

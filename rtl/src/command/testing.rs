@@ -169,6 +169,22 @@ impl AnyOrder {
         }
     }
 
+    /// Memory is idle when quiet shows: nothing of a hart that is quiet waits for an answer, and no
+    /// fetch when all are.
+    fn check_quiet(&self, cp: &CommandPipeline, cycle: u64) {
+        let quiet = cp.registers.quiet.val().to_u64();
+        let of_hart = |hart: u64| quiet >> hart & 1 == 0;
+        let loads = self.reads.iter().filter(|r| r.1 & 0x40 == 0).map(|r| r.1);
+        let atomics = self.writes.iter().filter(|w| w.1 & 0x20 != 0).map(|w| w.1 & 7);
+        let stores = self.writes.iter().filter(|w| w.1 & 0x20 == 0).map(|w| self.hart_of(w.1));
+        for hart in loads.chain(atomics).chain(stores) {
+            assert!(of_hart(hart), "cycle {cycle}: hart {hart} is quiet while memory works for it");
+        }
+        let harts = (1 << self.harts) - 1;
+        let fetches = self.reads.iter().any(|r| r.1 & 0x40 != 0);
+        assert!(!fetches || quiet & harts != harts, "cycle {cycle}: all are quiet while a line is fetched");
+    }
+
     /// Nothing waits for an answer.
     pub fn idle(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
@@ -196,6 +212,7 @@ impl Memory for AnyOrder {
         cp.read.ready.next = self.rng.gen_bool(self.ready);
         cp.line_write.ready.next = self.rng.gen_bool(self.ready);
         settle(cp);
+        self.check_quiet(cp, cycle);
         let due = cycle + self.rng.gen_range(self.latency.0..=self.latency.1);
         if cp.read.valid.val() && cp.read.ready.next {
             let tag = cp.read.tag.val().to_u64();

@@ -571,3 +571,7 @@ impl Logic for NetInterface {
 #[cfg(test)]
 #[path = "net_interface_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "net_interface_glue_tests.rs"]
+mod glue_tests;

@@ -2,6 +2,7 @@
 //! at any time.
 
 use super::*;
+use crate::testing::{is_raised_by, poke, word, Input};
 use crate::types::code;
 
 /// A NAK of the peer that is no loss, also one with a reserved code: the commands before it are
@@ -452,5 +453,33 @@ fn a_peer_that_is_not_ready() {
         }
         let _ = bench.completed[1].pop().filter(|code| *code == code::RETRIES).expect("it is given up");
         assert_eq!(bench.errors, 2);
+    }
+}
+
+/// RESET waits for a queue pair that has commands, is about to begin, or of which a command was
+/// taken: each of them alone. In ERROR its commands end when nothing of it moves.
+#[test]
+fn a_queue_pair_is_listed_while_it_has_anything() {
+    let mut unit = Requester::new(2, 8);
+    let posted = Input::<Requester> {
+        name: "posted",
+        set: |unit, value| {
+            let mut command = unit.posted_command.q.val();
+            command.pair = u64::from(value.max(1).trailing_zeros()).into();
+            poke(&mut unit.posted.q, value != 0);
+            poke(&mut unit.posted_command.q, command);
+        },
+    };
+    let lists = [word!(Requester, busy.q), word!(Requester, opening.q), posted];
+    is_raised_by(&mut unit, "listed", PAIRS, |unit| unit.listed.next.to_u64(), &lists);
+    poke(&mut unit.busy.q, 0xffff.into());
+    let ends = [word!(Requester, finishing.q), word!(Requester, errors)];
+    is_raised_by(&mut unit, "finishing", PAIRS, |unit| unit.choice.finishing.next.to_u64(), &ends);
+    poke(&mut unit.errors, 0xffff.into());
+    for (name, kept) in [("moving", 0x10u64), ("busy", 0x8000)] {
+        poke(&mut unit.moving, if name == "moving" { kept } else { 0 }.into());
+        poke(&mut unit.busy.q, if name == "busy" { 0xffff & !kept } else { 0xffff }.into());
+        unit.update();
+        assert_eq!(unit.choice.finishing.next.to_u64(), 0xffff & !kept, "{name}");
     }
 }
