@@ -70,13 +70,39 @@ fn bind_handshake(binds: &mut String, top: &str, module: &Module, handshake: &Ha
     }
 }
 
+/// The checker of what a module promises of levels in each cycle.
+fn bind_levels(binds: &mut String, top: &str, module: &Module, promise: &Promise) {
+    match promise {
+        Promise::Held { .. } => {}
+        Promise::OneHot { port: name } => {
+            let Some(port) = port(module, name) else { return };
+            let _ = write!(
+                binds,
+                "bind {} {top}_one_hot #(\n    .WIDTH({})\n) check_{name} (\n    .clk(clk),\n    .rst(rst),\n    \
+                 .grant({name})\n);\n\n",
+                module.name, port.width,
+            );
+        }
+        Promise::Never { first, second } => {
+            let _ = write!(
+                binds,
+                "bind {} {top}_never check_{first}_{second} (\n    .clk(clk),\n    .rst(rst),\n    \
+                 .first({first}),\n    .second({second})\n);\n\n",
+                module.name,
+            );
+        }
+    }
+}
+
 /// The assertions for `design`, to be read after its Verilog by a tool that knows `bind`:
 ///
 /// - at each channel of the top (AXI4, AXI4-Lite, AXI4-Stream), and where a module inside gives
 ///   what its declaration says is held: valid holds until ready, and what goes with it does not
 ///   change;
 /// - the outputs that their declaration says are one-hot, such as the grants of an arbiter, have at
-///   most one bit set.
+///   most one bit set;
+/// - two ports of which the declaration says so are never both high, such as `push` of a queue
+///   while it is full.
 ///
 /// They look at each rising edge of the clock at which the reset is low, and report by `$error`.
 /// Nothing is driven.
@@ -93,14 +119,7 @@ pub fn checks(design: &Design) -> String {
             bind_handshake(&mut binds, top, module, &handshake);
         }
         for promise in &module.promises {
-            let Promise::OneHot { port: name } = promise else { continue };
-            let Some(port) = port(module, name) else { continue };
-            let _ = write!(
-                binds,
-                "bind {} {top}_one_hot #(\n    .WIDTH({})\n) check_{name} (\n    .clk(clk),\n    .rst(rst),\n    \
-                 .grant({name})\n);\n\n",
-                module.name, port.width,
-            );
+            bind_levels(&mut binds, top, module, promise);
         }
     }
     format!(
@@ -135,6 +154,17 @@ pub fn checks(design: &Design) -> String {
              always @(posedge clk) begin\n        \
                  if (!rst) begin\n            \
                      grants_one: assert ($onehot0(grant)) else $error(\"%m: two are granted\");\n        \
+                 end\n    \
+             end\nendmodule\n\n\
+         // Two are never both high.\n\
+         module {top}_never (\n    \
+             input wire clk,\n    \
+             input wire rst,\n    \
+             input wire first,\n    \
+             input wire second\n);\n    \
+             always @(posedge clk) begin\n        \
+                 if (!rst) begin\n            \
+                     not_both: assert (!(first && second)) else $error(\"%m: both are high\");\n        \
                  end\n    \
              end\nendmodule\n\n\
          {binds}\
@@ -181,6 +211,11 @@ mod tests {
                 vec![output("grant", 32)],
                 vec![Promise::OneHot { port: "grant".to_string() }],
             ),
+            module(
+                "a_queue",
+                vec![input("push", 1), output("full", 1)],
+                vec![Promise::Never { first: "push".to_string(), second: "full".to_string() }],
+            ),
             module("a_hermes_top", axi, Vec::new()),
         ];
         let design = Design { top: "a_hermes_top".to_string(), modules, ports: Vec::new() };
@@ -192,6 +227,7 @@ mod tests {
                 "bind a_giver a_hermes_top_handshake #(",
                 "bind a_giver a_hermes_top_handshake #(",
                 "bind a_arbiter a_hermes_top_one_hot #(",
+                "bind a_queue a_hermes_top_never check_push_full (",
                 "bind a_hermes_top a_hermes_top_handshake #(",
             ]
         );

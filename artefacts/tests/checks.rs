@@ -4,7 +4,7 @@
 use hermes_artefacts::checks;
 use hermes_hdl::emit::emit;
 use hermes_hdl::prelude::*;
-use hermes_rtl::blocks::{RoundRobin, SyncFifo};
+use hermes_rtl::blocks::{QueuePointers, RoundRobin, SyncFifo};
 use verilator_sys::{Model, ModelOptions};
 
 /// Plays `inputs`, a cycle each, to a unit whose text has `find` in the place of `replace`; the
@@ -67,6 +67,29 @@ fn two_grants_at_once_are_noticed() {
     assert_eq!(play(&RoundRobin::default(), "round_robin", None, &inputs), None);
     let fault = ("assign grant = choice;", "assign grant = request;");
     play(&RoundRobin::default(), "round_robin", Some(fault), &inputs).expect("the assertion fires");
+}
+
+/// The owner of a queue is at fault: inputs of the unit break what it says.
+#[test]
+fn a_push_while_full_and_a_pop_while_empty_are_noticed() {
+    let queue = || QueuePointers::<1>::default();
+    let inputs: [&[(&str, u64)]; 7] = [
+        &[("rst", 1), ("push", 0), ("pop", 0)],
+        &[("rst", 0), ("push", 1)],
+        &[("pop", 1)],
+        &[("pop", 0)],
+        &[("push", 0)],
+        &[("pop", 1)],
+        &[],
+    ];
+    assert_eq!(play(&queue(), "queue_pointers", None, &inputs), None);
+    for cycle in [4, 7] {
+        // One push, or pop, more
+        let mut more = inputs.to_vec();
+        more.insert(cycle, &[]);
+        let error = play(&queue(), "queue_pointers", None, &more).expect("the assertion fires");
+        assert!(error.contains("stop"), "{error}");
+    }
 }
 
 /// A number that is offered.

@@ -101,6 +101,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("receiver", &net::Receiver::default()),
         unit("remote_atomics", &net::RemoteAtomics::default()),
         unit("responder", &net::Responder::default()),
+        unit("retry_timers", &net::RetryTimers::default()),
         // Of one owner.
         unit("requester", &net::Requester::new(0, 8)),
         unit("held_reads", &command::HeldReads::default()),

@@ -7,8 +7,8 @@ use syn::{DeriveInput, Field};
 use crate::clocked;
 use crate::types::is_named;
 
-/// Implements `unit_info::Unit` and `Activity` for a unit.
-pub fn expand(unit: &DeriveInput, hardware: &[&Field]) -> TokenStream {
+/// Implements `unit_info::Unit` and `Activity` for a unit; `watch` looks at its ports in each pass.
+pub fn expand(unit: &DeriveInput, hardware: &[&Field], watch: &TokenStream) -> TokenStream {
     let idents: Vec<_> = hardware.iter().filter_map(|f| f.ident.as_ref()).collect();
     let mark = hardware.iter().find(|f| is_named(&f.ty, "Signal")).and_then(|f| f.ident.as_ref());
     let first = mark.map_or(quote!(true), |mark| quote!(unit_info::is_first(&mut self.#mark)));
@@ -21,6 +21,7 @@ pub fn expand(unit: &DeriveInput, hardware: &[&Field]) -> TokenStream {
                 #first #(|| unit_info::Activity::changed(&self.#idents))*
             }
             fn act(&mut self) {
+                #watch
                 #clocks
                 logic::Logic::update(self);
                 #(block::Block::update_all(&mut self.#idents);)*

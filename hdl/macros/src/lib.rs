@@ -36,9 +36,11 @@ use proc_macro::TokenStream;
 ///   struct with such a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
 /// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`,
-///   and the payload with it. `#[one_hot]` at an output: at most one bit is set. `emit` notes it
-///   ([`Promise`](../hermes_hdl/emit/enum.Promise.html)), and assertions are made of it.
-#[proc_macro_derive(LogicBlock, attributes(new, init, count, there, held, one_hot))]
+///   and the payload with it. `#[one_hot]` at an output: at most one bit is set.
+///   `#[never(first, second)]` at the struct: two ports of one bit are never both high at an edge
+///   without reset. `emit` notes it ([`Promise`](../hermes_hdl/emit/enum.Promise.html)), and
+///   assertions are made of it; native tests of the unit's crate panic where `never` is broken.
+#[proc_macro_derive(LogicBlock, attributes(new, init, count, there, held, one_hot, never))]
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()

@@ -23,7 +23,8 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let stimulus = stimulus::expand(input, &hardware);
     let constructor = constructor::expand(input)?;
     let clocked = clocked::expand(input, &hardware);
-    let activity = activity::expand(input, &hardware);
+    let watch = promises::watch(input, &hardware)?;
+    let activity = activity::expand(input, &hardware, &watch);
     let idents: Vec<_> = hardware.iter().filter_map(|f| f.ident.as_ref()).collect();
     let names: Vec<_> = idents.iter().map(ToString::to_string).collect();
     let name = &input.ident;

@@ -1,4 +1,4 @@
-//! `#[held]` and `#[one_hot]`: what a unit or a group of ports promises of its ports.
+//! `#[held]`, `#[one_hot]` and `#[never]`: what a unit or a group of ports promises of its ports.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -70,7 +70,39 @@ pub fn of_group(input: &DeriveInput, ports: &[Port]) -> Result<TokenStream> {
     Ok(notes(&all))
 }
 
-/// What a unit with `#[held(..)]`, and outputs with `#[one_hot]`, promises.
+/// The two ports of each `#[never(first, second)]` of a unit.
+fn never<'a>(input: &'a DeriveInput, fields: &[&Ident]) -> Result<Vec<[Ident; 2]>> {
+    let pair = |attribute: &'a Attribute| {
+        let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
+        if let Some(name) = names.iter().find(|name| !fields.contains(name)) {
+            return Err(Error::new_spanned(name, "there is no port of this name"));
+        }
+        let names: Vec<Ident> = names.into_iter().collect();
+        names.try_into().map_err(|_| Error::new_spanned(attribute, "write `#[never(first, second)]`"))
+    };
+    input.attrs.iter().filter(|a| a.path().is_ident("never")).map(pair).collect()
+}
+
+/// What a native test of the unit's own crate sees of `#[never(..)]` in a pass: at a rising edge
+/// without reset the two ports are not both high.
+pub fn watch(input: &DeriveInput, hardware: &[&Field]) -> Result<TokenStream> {
+    let fields: Vec<_> = hardware.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let pairs = never(input, &fields)?;
+    let name = input.ident.to_string();
+    let checks = pairs.iter().map(|[first, second]| {
+        let text = format!("{name}: {first} and {second} are both high");
+        quote! {
+            #[cfg(test)]
+            {
+                let is_edge = self.clock.pos_edge() && !self.reset.val();
+                assert!(!(is_edge && self.#first.val() && self.#second.val()), #text);
+            }
+        }
+    });
+    Ok(quote!(#(#checks)*))
+}
+
+/// What a unit with `#[held(..)]` and `#[never(..)]`, and outputs with `#[one_hot]`, promises.
 pub fn of_unit(input: &DeriveInput, hardware: &[&Field]) -> Result<TokenStream> {
     let fields: Vec<_> = hardware.iter().filter_map(|field| field.ident.as_ref()).collect();
     let held = input.attrs.iter().filter(|a| a.path().is_ident("held"));
@@ -88,5 +120,8 @@ pub fn of_unit(input: &DeriveInput, hardware: &[&Field]) -> Result<TokenStream> 
             _ => return Err(Error::new_spanned(field, "an output, `Signal<Out, Bits<N>>`, is one-hot")),
         }
     }
-    Ok(quote!(#handshakes #(description.one_hot(#one_hot);)*))
+    let never = never(input, &fields)?;
+    let never = never.iter().map(|pair| pair.each_ref().map(ToString::to_string));
+    let never = never.map(|[first, second]| quote!(description.never(&[#first, #second]);));
+    Ok(quote!(#handshakes #(description.one_hot(#one_hot);)* #(#never)*))
 }

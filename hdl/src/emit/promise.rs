@@ -21,6 +21,14 @@ pub enum Promise {
         /// The port.
         port: String,
     },
+    /// Two ports are never both high at an edge: an input that its owner must not set while the
+    /// unit says so.
+    Never {
+        /// A port of one bit.
+        first: String,
+        /// Another one.
+        second: String,
+    },
 }
 
 /// What `description` promises, where `port` gives the name of the port of a field.
@@ -31,7 +39,11 @@ pub fn promises(description: &Description, port: impl Fn(&str) -> Option<String>
         Some(Promise::Held { valid: port(valid)?, ready: port(ready)?, payload })
     });
     let one_hot = description.one_hot.iter().filter_map(|path| Some(Promise::OneHot { port: port(path)? }));
-    held.chain(one_hot).collect()
+    let never = description.never.iter().filter_map(|names| {
+        let [first, second] = names.as_slice() else { return None };
+        Some(Promise::Never { first: port(first)?, second: port(second)? })
+    });
+    held.chain(one_hot).chain(never).collect()
 }
 
 #[cfg(test)]
@@ -71,6 +83,7 @@ mod tests {
     /// Offers its count, to one after the other.
     #[derive(LogicBlock)]
     #[held(lone_valid, lone_ready, lone_word)]
+    #[never(lone_valid, lone_ready)]
     pub struct Giver {
         pub clock: Signal<In, Clock>,
         pub reset: Signal<In, Bit>,
@@ -124,6 +137,7 @@ mod tests {
             held("channels_first_valid", "channels_first_ready", &["channels_first_tag"]),
             held("channels_second_valid", "channels_second_ready", &["channels_second_word"]),
             Promise::OneHot { port: "turn".to_string() },
+            Promise::Never { first: "lone_valid".to_string(), second: "lone_ready".to_string() },
         ];
         assert_eq!(design.modules.last().unwrap().promises, expected);
     }

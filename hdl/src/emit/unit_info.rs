@@ -43,6 +43,8 @@ pub struct Description {
     pub held: Vec<Vec<String>>,
     /// Outputs that are one-hot or zero, by path.
     pub one_hot: Vec<String>,
+    /// Pairs of ports that are never both high at an edge.
+    pub never: Vec<Vec<String>>,
     /// Names of the parts that may be absent and are there.
     pub parts: Vec<String>,
 }
@@ -84,6 +86,11 @@ impl Description {
         self.one_hot.push(name.to_string());
     }
 
+    /// Notes that two ports are never both high at an edge.
+    pub fn never(&mut self, names: &[&str]) {
+        self.never.push(names.iter().map(|name| (*name).to_string()).collect());
+    }
+
     /// Notes a part that is there.
     pub fn part(&mut self, name: &str, is_there: bool) {
         self.parts.extend(is_there.then(|| name.to_string()));
@@ -114,6 +121,8 @@ impl Description {
         outputs.push(String::new());
         outputs.extend(self.one_hot);
         outputs.push(String::new());
+        outputs.extend(self.never.iter().map(|names| names.join(" ")));
+        outputs.push(String::new());
         outputs.extend(self.parts);
         vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
     }
@@ -128,7 +137,8 @@ impl Description {
         };
         let mut parts = info.outputs.split(String::is_empty);
         let (parameters, constants, locals) = (parts.next()?, parts.next()?, parts.next()?);
-        let (held, one_hot, there) = (parts.next()?, parts.next()?, parts.next()?);
+        let (held, one_hot) = (parts.next()?, parts.next()?);
+        let (never, there) = (parts.next()?, parts.next()?);
         let words = |text: &String| text.split(' ').map(str::to_string).collect();
         Some(Self {
             type_name: info.clock.clone(),
@@ -140,6 +150,7 @@ impl Description {
             groups: Vec::new(),
             held: held.iter().map(words).collect(),
             one_hot: one_hot.to_vec(),
+            never: never.iter().map(words).collect(),
             parts: there.to_vec(),
         })
     }

@@ -14,6 +14,8 @@ use hermes_hdl::prelude::*;
 ///    same cycle are legal otherwise and leave the level as it is.
 #[clocked("empties the queue")]
 #[derive(Clone, Debug, Default, LogicBlock)]
+#[never(push, full)]
+#[never(pop, empty)]
 pub struct QueuePointers<const A: usize> {
     /// Appends an entry at this edge.
     pub push: Signal<In, Bit>,
@@ -90,5 +92,36 @@ mod tests {
             uut.pop.next = pop;
             tick!(uut);
         }
+    }
+
+    /// A queue of two words with as many as there are.
+    fn queue_with(words: usize) -> QueuePointers<1> {
+        let mut uut = QueuePointers::default();
+        uut.push.next = true;
+        for _ in 0..words {
+            tick!(uut);
+        }
+        uut.push.next = false;
+        settle(&mut uut);
+        assert_eq!((uut.empty.val(), uut.full.val()), (words == 0, words == 2));
+        uut
+    }
+
+    #[test]
+    #[should_panic(expected = "push and full are both high")]
+    fn a_push_while_full_is_noticed() {
+        let mut uut = queue_with(2);
+        uut.push.next = true;
+        uut.pop.next = true;
+        tick!(uut);
+    }
+
+    #[test]
+    #[should_panic(expected = "pop and empty are both high")]
+    fn a_pop_while_empty_is_noticed() {
+        let mut uut = queue_with(0);
+        uut.push.next = true;
+        uut.pop.next = true;
+        tick!(uut);
     }
 }

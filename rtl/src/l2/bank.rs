@@ -496,3 +496,7 @@ impl Logic for L2Bank {
         self.go_on_walking(walk, idle, walk_on);
     }
 }
+
+#[cfg(test)]
+#[path = "bank_tests.rs"]
+mod tests;
