@@ -224,3 +224,35 @@ fn no_crate_needs_a_newer_rust() {
         );
     }
 }
+
+/// Crates that serve other designs.
+const FOR_OTHERS: [&str; 4] = ["hermes-hdl", "hermes-hdl-macros", "hermes-interrupt", "verilator-sys"];
+
+/// Each of them can be packaged, by what is here alone, with what a reader of the package expects.
+#[test]
+fn what_other_designs_use_can_be_packaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["package", "--allow-dirty", "--no-verify", "--offline", "--locked", "--target-dir"])
+        .arg(folder.path())
+        .args(FOR_OTHERS.iter().flat_map(|name| ["-p", name]))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for name in FOR_OTHERS {
+        let archive = folder.path().join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
+        let listed = Command::new("tar").arg("tzf").arg(&archive).output().unwrap();
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        for file in ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"] {
+            assert!(listed.lines().any(|line| line.ends_with(&format!("/{file}"))), "{name}: no {file}");
+        }
+    }
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap();
+    for package in packages.iter().filter(|package| FOR_OTHERS.iter().any(|name| package["name"] == *name)) {
+        for field in ["description", "license", "readme", "rust_version"] {
+            assert!(package[field].is_string(), "{}: {field} is missing", package["name"]);
+        }
+    }
+}
