@@ -38,7 +38,8 @@ impl Helps {
             let help = folder.succeed(format!("{command} --help").trim());
             let list = help.split_once("\nCommands:\n").map_or("", |(_, list)| list);
             let lines = list.lines().take_while(|line| line.starts_with("  "));
-            let names = lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+            let names =
+                lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
             open.extend(names.map(|name| format!("{command} {name}").trim().to_string()));
             helps.insert(command, help);
         }
@@ -90,7 +91,9 @@ fn words(line: &str) -> Vec<String> {
 /// The option that a word is: `--mcw` of `--mcw=8`.
 fn option(word: &str) -> Option<&str> {
     let name = word.trim_start_matches('-');
-    let is = word.len() > name.len() && word.len() - name.len() < 3 && name.starts_with(|c: char| c.is_alphabetic());
+    let is = word.len() > name.len()
+        && word.len() - name.len() < 3
+        && name.starts_with(|c: char| c.is_alphabetic());
     is.then(|| word.split('=').next().unwrap_or(word))
 }
 
@@ -122,7 +125,8 @@ fn faults(helps: &Helps, words: &[String]) -> Vec<String> {
             faults.push(format!("hermes {command}: no option {name}"));
         }
         let value = word.split_once('=').map(|(_, value)| value).or(rest.get(number + 1).map(String::as_str));
-        let (Some(array_option), Some(value)) = (array_option(name), value.and_then(|value| value.parse().ok()))
+        let (Some(array_option), Some(value)) =
+            (array_option(name), value.and_then(|value| value.parse().ok()))
         else {
             continue;
         };
@@ -175,7 +179,8 @@ fn script_faults(words: &[String]) -> Vec<String> {
             faults.push(format!("{}: no such package", words.join(" ")));
         } else if let Some(test) = value("--test").filter(|test| !test.chars().all(char::is_uppercase)) {
             let files = [format!("tests/{test}.rs"), format!("tests/{test}/main.rs")];
-            let mut paths = packages.iter().flat_map(|(_, folder)| files.iter().map(|file| folder.join(file)));
+            let mut paths =
+                packages.iter().flat_map(|(_, folder)| files.iter().map(|file| folder.join(file)));
             if !paths.any(|path| path.exists()) {
                 faults.push(format!("{}: no such test", words.join(" ")));
             }
@@ -240,7 +245,10 @@ fn page_faults(helps: &Helps, page: &Page) -> Vec<String> {
                 let known = helps.defaults(&option);
                 if !known.is_empty() && !known.contains(&default) {
                     let place = page.place(range.start);
-                    found.push(format!("{place}: {option} ({default}): the default is {}", known.join(" or ")));
+                    found.push(format!(
+                        "{place}: {option} ({default}): the default is {}",
+                        known.join(" or ")
+                    ));
                 }
             }
             _ => {}
@@ -268,7 +276,8 @@ fn commands_and_options_exist() {
 #[test]
 fn which_commands_are_wrong() {
     let help = "Usage: hermes run\n\nOptions:\n      --mcw <N>\n          Warps\n          \n          [default: 256]\n\n  -o, --out <FILE>\n  --lanes <NUMBER>\n";
-    let helps = Helps([("", "\nCommands:\n  run  Runs\n"), ("run", help)].map(|(a, b)| (a.into(), b.into())).into());
+    let helps =
+        Helps([("", "\nCommands:\n  run  Runs\n"), ("run", help)].map(|(a, b)| (a.into(), b.into())).into());
     let check = |text: &str| page_faults(&helps, &sample(text));
     for good in [
         "    hermes run --mcw 8 \\\n        -o out.pcap | jq --raw   # --anything\n",

@@ -108,7 +108,8 @@ fn which_links_are_wrong() {
         "docs/papers.md" => Some(["p".to_string()].into()),
         _ => None,
     });
-    let ends = ["#x: no such heading", "no.md: no such file", "papers.md#q: no such heading", "no page of the book"];
+    let ends =
+        ["#x: no such heading", "no.md: no such file", "papers.md#q: no such heading", "no page of the book"];
     assert_eq!(faults.len(), ends.len(), "{faults:?}");
     for (fault, end) in faults.iter().zip(ends) {
         assert!(fault.contains(end), "{fault}: {end}");

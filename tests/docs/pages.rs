@@ -60,7 +60,9 @@ fn the_summary_has_every_page_once() {
         }
     }
     let wrong = times.iter().filter(|(_, count)| **count != 1);
-    faults.extend(wrong.map(|(page, count)| format!("docs/SUMMARY.md has {page} {count} times; expected once")));
+    faults.extend(
+        wrong.map(|(page, count)| format!("docs/SUMMARY.md has {page} {count} times; expected once")),
+    );
     assert_none(&faults);
 }
 
@@ -94,9 +96,7 @@ fn the_readme_has_a_door_for_each_part() {
 fn long_lines(page: &Page) -> Vec<String> {
     let free: Vec<_> = page
         .events()
-        .filter(|(event, _)| {
-            matches!(event, Event::Start(Tag::CodeBlock(_) | Tag::Table(_)))
-        })
+        .filter(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_) | Tag::Table(_))))
         .map(|(_, range)| range)
         .collect();
     let (mut start, mut faults) = (0, Vec::new());

@@ -17,7 +17,10 @@ how figures are measured. This page is made from `docs/data/results.toml`\n\
 /// The text of a field.
 fn text<'a>(table: &'a Table, field: &str) -> &'a str {
     let title = table.get("title").and_then(|title| title.as_str()).unwrap_or("a table without title");
-    table.get(field).and_then(|value| value.as_str()).unwrap_or_else(|| panic!("{title}: {field}: expected a text"))
+    table
+        .get(field)
+        .and_then(|value| value.as_str())
+        .unwrap_or_else(|| panic!("{title}: {field}: expected a text"))
 }
 
 /// The texts of a field that is a list.
@@ -33,8 +36,9 @@ fn rows(table: &Table) -> Vec<Vec<String>> {
     let rows = table.get("rows").and_then(|value| value.as_array());
     let rows = rows.unwrap_or_else(|| panic!("{title}: rows: expected a list"));
     let cells = rows.iter().map(|row| row.as_array().expect("a list of cells"));
-    let rows: Vec<Vec<_>> =
-        cells.map(|row| row.iter().map(|cell| cell.as_str().expect("a text").to_string()).collect()).collect();
+    let rows: Vec<Vec<_>> = cells
+        .map(|row| row.iter().map(|cell| cell.as_str().expect("a text").to_string()).collect())
+        .collect();
     for row in &rows {
         assert_eq!(row.len(), columns, "{title}: cells of {row:?}");
     }
@@ -43,7 +47,8 @@ fn rows(table: &Table) -> Vec<Vec<String>> {
 
 /// The page that the data make.
 fn page(data: &str) -> String {
-    let document: DocumentMut = data.parse().unwrap_or_else(|error| panic!("docs/data/results.toml: {error}"));
+    let document: DocumentMut =
+        data.parse().unwrap_or_else(|error| panic!("docs/data/results.toml: {error}"));
     let (mut page, mut section) = (HEAD.to_string(), String::new());
     for table in document["table"].as_array_of_tables().expect("tables") {
         if text(table, "section") != section {
