@@ -1,6 +1,7 @@
 //! What the wiring of the pipeline decides, an input alone after the other: the kernel by itself,
 //! with outputs of its parts that the test sets.
 
+use super::super::testing::all_parts;
 use super::*;
 use crate::testing::{bit, each, is_raised_by, needs, poke, word, Input};
 
@@ -10,8 +11,13 @@ const ALL: u64 = 0xff;
 
 /// With all that there can be.
 fn unit() -> Box<U> {
-    let parts = CommandParts { cache_lines: 16, atomics: true, compare_and_swap: true, window: true };
-    Box::new(CommandPipeline::new(HARTS, 2, 64, 4, true, parts))
+    Box::new(CommandPipeline::new(CommandOptions {
+        command_threads: HARTS,
+        uli_channels: 2,
+        instruction_cache_lines: 64,
+        instruction_cache_ways: 4,
+        ..all_parts()
+    }))
 }
 
 /// A bit for each hart.
