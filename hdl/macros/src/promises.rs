@@ -1,6 +1,6 @@
 //! `#[held]`, `#[one_hot]` and `#[never]`: what a unit or a group of ports promises of its ports.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Error, Field, Result, Token};
@@ -71,14 +71,31 @@ pub fn of_group(input: &DeriveInput, ports: &[Port]) -> Result<TokenStream> {
 }
 
 /// The two ports of each `#[never(first, second)]` of a unit.
-fn never<'a>(input: &'a DeriveInput, fields: &[&Ident]) -> Result<Vec<[Ident; 2]>> {
-    let pair = |attribute: &'a Attribute| {
+fn never(input: &DeriveInput, hardware: &[&Field]) -> Result<Vec<[Ident; 2]>> {
+    let is_bit = |field: &Field| match arguments(&field.ty, "Signal").as_deref() {
+        Some([_, value]) => is_named(value, "Bit"),
+        _ => false,
+    };
+    let named = |name: &Ident| hardware.iter().find(|field| field.ident.as_ref() == Some(name));
+    let pair = |attribute: &Attribute| {
         let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
-        if let Some(name) = names.iter().find(|name| !fields.contains(name)) {
-            return Err(Error::new_spanned(name, "there is no port of this name"));
+        for name in &names {
+            match named(name) {
+                None => return Err(Error::new_spanned(name, "there is no port of this name")),
+                Some(field) if is_bit(field) => {}
+                Some(_) => {
+                    return Err(Error::new_spanned(name, "a port of one bit, `Signal<_, Bit>`, stands here"))
+                }
+            }
+        }
+        if ["clock", "reset"].iter().any(|port| named(&Ident::new(port, Span::call_site())).is_none()) {
+            return Err(Error::new_spanned(attribute, "`#[never]` is looked at by `clock` and `reset`"));
         }
         let names: Vec<Ident> = names.into_iter().collect();
-        names.try_into().map_err(|_| Error::new_spanned(attribute, "write `#[never(first, second)]`"))
+        match <[Ident; 2]>::try_from(names) {
+            Ok(pair) if pair[0] != pair[1] => Ok(pair),
+            _ => Err(Error::new_spanned(attribute, "write `#[never(first, second)]`, two ports")),
+        }
     };
     input.attrs.iter().filter(|a| a.path().is_ident("never")).map(pair).collect()
 }
@@ -86,8 +103,7 @@ fn never<'a>(input: &'a DeriveInput, fields: &[&Ident]) -> Result<Vec<[Ident; 2]
 /// What a native test of the unit's own crate sees of `#[never(..)]` in a pass: at a rising edge
 /// without reset the two ports are not both high.
 pub fn watch(input: &DeriveInput, hardware: &[&Field]) -> Result<TokenStream> {
-    let fields: Vec<_> = hardware.iter().filter_map(|field| field.ident.as_ref()).collect();
-    let pairs = never(input, &fields)?;
+    let pairs = never(input, hardware)?;
     let name = input.ident.to_string();
     let checks = pairs.iter().map(|[first, second]| {
         let text = format!("{name}: {first} and {second} are both high");
@@ -120,8 +136,43 @@ pub fn of_unit(input: &DeriveInput, hardware: &[&Field]) -> Result<TokenStream> 
             _ => return Err(Error::new_spanned(field, "an output, `Signal<Out, Bits<N>>`, is one-hot")),
         }
     }
-    let never = never(input, &fields)?;
+    let never = never(input, hardware)?;
     let never = never.iter().map(|pair| pair.each_ref().map(ToString::to_string));
     let never = never.map(|[first, second]| quote!(description.never(&[#first, #second]);));
     Ok(quote!(#handshakes #(description.one_hot(#one_hot);)* #(#never)*))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of a unit with this attribute.
+    fn said(attribute: &str, ports: &str) -> String {
+        let unit = format!("{attribute} struct A {{ {ports} }}");
+        let unit: DeriveInput = syn::parse_str(&unit).unwrap();
+        let syn::Data::Struct(data) = &unit.data else { unreachable!() };
+        let fields: Vec<&Field> = data.fields.iter().collect();
+        watch(&unit, &fields).map_or_else(|error| error.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn what_never_is_together_are_two_ports_of_one_bit() {
+        let ports = "clock: Signal<In, Clock>, reset: Signal<In, Bit>, push: Signal<In, Bit>, \
+                     full: Signal<Out, Bit>, level: Signal<Out, Bits<4>>, count: Register<Bit>";
+        assert_eq!(said("#[never(push, full)]", ports), "");
+        let one_bit = "a port of one bit, `Signal<_, Bit>`, stands here";
+        let two = "write `#[never(first, second)]`, two ports";
+        for (attribute, expected) in [
+            ("#[never(push, fall)]", "there is no port of this name"),
+            ("#[never(push, level)]", one_bit),
+            ("#[never(count, full)]", one_bit),
+            ("#[never(push, push)]", two),
+            ("#[never(push)]", two),
+        ] {
+            assert_eq!(said(attribute, ports), expected, "{attribute}");
+        }
+        let without = ports.replace("reset: Signal<In, Bit>,", "");
+        let expected = "`#[never]` is looked at by `clock` and `reset`";
+        assert_eq!(said("#[never(push, full)]", &without), expected);
+    }
 }
