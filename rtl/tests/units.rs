@@ -77,3 +77,28 @@ fn locals_are_lets() {
         "{left} local signals: a `let` in the loop is an element of a vector, and a `let mut` takes a value anew"
     );
 }
+
+/// `scripts/unit` finds every proof from the file of its unit.
+#[test]
+fn every_proof_is_found_from_its_unit() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let output = std::process::Command::new("python3")
+        .arg(root.join("scripts/unit"))
+        .arg("--list")
+        .output()
+        .unwrap_or_else(|e| panic!("cannot run python3: {e}; it must be installed for this test"));
+    let said = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+    assert!(output.status.success(), "{}", said(&output.stderr));
+    let list = said(&output.stdout);
+    let found: Vec<&str> = list
+        .lines()
+        .filter_map(|line| line.split_once("; proofs "))
+        .flat_map(|(_, names)| names.split_whitespace())
+        .collect();
+    let record = std::fs::read_to_string(root.join("formal/proofs.toml")).unwrap();
+    let record: toml_edit::Document<String> = record.parse().unwrap();
+    assert!(record.len() > 50, "{} proofs", record.len());
+    let missing: Vec<&str> =
+        record.iter().map(|(name, _)| name).filter(|name| !found.contains(name)).collect();
+    assert!(missing.is_empty(), "proofs that no unit leads to: {missing:?}");
+}
