@@ -1,7 +1,7 @@
 //! Figure 10(b) of the ComP-Net paper: what those who serve an allreduce spend.
 
 use super::energy::{needed, ratio, Busy, ASSUMED, RATIOS};
-use super::fig10::{cell, labels_of, runs, MOST, NODES, SERVED, SIZES};
+use super::fig10::{cell, labels_of, runs, LARGEST, MOST, NODES, SERVED, SIZES};
 use super::name_of;
 use crate::figures::{figure, Results};
 use crate::plan::{Cell, Experiment, Scale};
@@ -100,9 +100,10 @@ fn section(results: &Results) -> anyhow::Result<Section> {
         plots,
         head,
         rows,
-        measured: "The runs of figure 10(a): what four harts of node 0 do, or one thread of its host, from the moment at which the queues are served \
-                   until the kernel has ended, both rounds. A hart that waits in NEXT does not count."
-            .to_string(),
+        measured: format!(
+            "The runs of figure 10(a): what four harts of node 0 do, or one thread of its host, from the moment at which the queues are served \
+             until the kernel has ended, all rounds of a run (two, of {LARGEST} bytes one). A hart that waits in NEXT does not count."
+        ),
         assumed: ASSUMED.to_string(),
         differs: "The paper has ComP-Net at half of the energy of dGPU and APU alike, with threads that poll on both sides."
             .to_string(),
