@@ -107,6 +107,15 @@ impl CommandOptions {
     }
 }
 
+impl SpawnOptions {
+    /// Stores of the command processor to the descriptor page start threads: its channels of
+    /// user-level interrupts move that page.
+    #[must_use]
+    pub const fn captures(&self) -> bool {
+        self.uli_channels > 0
+    }
+}
+
 impl ControlOptions {
     /// A control path of `cores` cores with `lanes` lanes and `warps` warp slots each, of packets
     /// alone, with nothing on request.

@@ -44,13 +44,13 @@ pub struct ThreadSpawner {
     /// To the L2: the completion words.
     pub write: LineWrite,
     /// From the command processor: its stores (only with a command processor, as the next).
-    #[there(options.uli_channels > 0)]
+    #[there(options.captures())]
     pub store: Part<StoreTap>,
     /// From the command processor: SIGNAL.RANGE.
-    #[there(options.uli_channels > 0)]
+    #[there(options.captures())]
     pub page_move: Part<PageMove>,
     /// The command processor is held: there is no page from the next cycle on.
-    #[there(options.uli_channels > 0)]
+    #[there(options.captures())]
     pub hold: Part<Signal<In, Bit>>,
     /// Slots that are busy.
     pub busy: Signal<Out, Bits<16>>,
@@ -62,7 +62,7 @@ pub struct ThreadSpawner {
     pub trace_complete_valid: Signal<Out, Bit>,
     /// Its slot.
     pub trace_complete_slot: Signal<Out, Bits<4>>,
-    #[init(Part::when(options.uli_channels > 0, || SpawnCapture::new(options.spawn_slots)))]
+    #[init(Part::when(options.captures(), || SpawnCapture::new(options.spawn_slots)))]
     capture: Part<SpawnCapture>,
     page: SpawnPage,
     order: SpawnOrder,
