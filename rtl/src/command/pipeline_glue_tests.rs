@@ -98,29 +98,28 @@ fn a_hart_is_awake_without_any_of_what_it_may_wait_in() {
     let asleep = [HOLD, each!(U, hart.stopped), each!(U, hart.waiting), word!(U, held.held)];
     is_raised_by(&mut *unit, "asleep", HARTS, |unit| ALL & !unit.awake.next.to_u64(), &asleep);
     let late = [bit!(U, fetch.decode_holds), bit!(U, execute.late_use)];
-    let ready: [fn(&U) -> bool; 1] = [|unit| unit.scheduler.ready.next.to_u64() == 1];
-    for sink in ready {
-        let needed = [each!(U, hart.ready)];
-        needs(&mut *unit, "ready", sink, &needed, &[word!(U, held.held)]);
-        // An instruction in D that waits holds all.
-        late.iter().for_each(|input| (input.set)(&mut unit, 1));
-        (needed[0].set)(&mut unit, ALL);
+    let sink = |unit: &U| unit.scheduler.ready.next.to_u64() == 1;
+    let needed = [each!(U, hart.ready)];
+    needs(&mut *unit, "ready", sink, &needed, &[word!(U, held.held)]);
+    // An instruction in D that waits holds all.
+    late.iter().for_each(|input| (input.set)(&mut unit, 1));
+    (needed[0].set)(&mut unit, ALL);
+    unit.update();
+    assert_eq!(unit.scheduler.ready.next.to_u64(), 0);
+    for input in &late {
+        (input.set)(&mut unit, 0);
         unit.update();
-        assert_eq!(unit.scheduler.ready.next.to_u64(), 0);
-        for input in &late {
-            (input.set)(&mut unit, 0);
-            unit.update();
-            assert_eq!(unit.scheduler.ready.next.to_u64(), ALL, "{} = 0", input.name);
-            (input.set)(&mut unit, 1);
-        }
-        late.iter().for_each(|input| (input.set)(&mut unit, 0));
-        (needed[0].set)(&mut unit, 0);
+        assert_eq!(unit.scheduler.ready.next.to_u64(), ALL, "{} = 0", input.name);
+        (input.set)(&mut unit, 1);
     }
+    late.iter().for_each(|input| (input.set)(&mut unit, 0));
+    (needed[0].set)(&mut unit, 0);
     let open = [word!(U, execute.open), word!(U, write.may_drop)];
     is_raised_by(&mut *unit, "open", HARTS, |unit| unit.scheduler.open.next.to_u64(), &open);
 }
 
-/// An operation of W starts in its part; the caches are emptied by each who may.
+/// An operation of W starts in its part; the instruction cache is emptied by the host and by
+/// instructions, the data cache by the host.
 #[test]
 fn what_starts_and_what_empties() {
     let mut unit = unit();

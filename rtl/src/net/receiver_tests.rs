@@ -69,6 +69,8 @@ struct Case {
     fails: bool,
     /// Where a response goes, if anywhere.
     lands: Option<u64>,
+    /// Its queue pair goes down when the receiver has begun to look at it.
+    falls: bool,
 }
 
 struct Bench {
@@ -215,6 +217,7 @@ impl Bench {
             pending: [0, 0, rng.gen_range(1..30), u64::MAX][rng.gen_range(0..4)],
             fails: rng.gen_bool(0.1),
             lands: rng.gen_bool(0.7).then(|| rng.gen_range(0..1 << 32)),
+            falls: rng.gen_bool(0.03),
         }
     }
 
@@ -229,7 +232,8 @@ impl Bench {
         let number = frame.queue_pair.to_u64();
         let index = number as usize & 15;
         let pair = &mut self.pairs[index];
-        if number > 15 || !pair.up || frame.ip.to_u64() != pair.ip {
+        if number > 15 || !pair.up || case.falls || frame.ip.to_u64() != pair.ip {
+            pair.up &= !case.falls;
             fate.unknown = true;
             return (fate, false);
         }
@@ -398,7 +402,9 @@ impl Bench {
             let own = 1 << index;
             let with =
                 |others: u64, level: bool| bits::<16>((others & !own | if level { own } else { 0 }) & 0xffff);
-            uut.ups.next = with(others, before[index].up);
+            // One that is down may go up, too, when its row was read.
+            let up = if before[index].up { !(case.falls && looked) } else { self.rng.gen() };
+            uut.ups.next = with(others, up);
             uut.pending.next = with(others >> 16, age <= pending);
             uut.job_room.next = with(others >> 32, case.room);
             uut.mark_ready.next = self.rng.gen_bool(0.7);
@@ -441,6 +447,7 @@ impl Bench {
             assert_eq!(uut.held.val().to_u64(), if looked { own } else { 0 }, "cycle {cycle}");
             let given = uut.place_valid.val() && uut.place_ready.next && self.reading.is_none();
             if uut.mark_valid.val() && uut.mark_ready.next {
+                assert!(fate.mark.is_none() && fate.place.is_none(), "cycle {cycle}: it is marked twice");
                 assert!(!waits || age > pending, "cycle {cycle}: it waits for its payloads");
                 if given {
                     fate.place = Some((uut.place.val(), uut.mark.val()));
@@ -457,6 +464,7 @@ impl Bench {
                 }
                 given_on = true;
                 if uut.job_ready.next {
+                    assert!(fate.job.is_none(), "cycle {cycle}: it is served twice");
                     fate.job = Some(job);
                 }
             }
@@ -469,14 +477,21 @@ impl Bench {
                 assert_eq!(uut.landing.val().to_u64(), landing, "cycle {cycle}");
             }
             if uut.received.val() {
+                assert!(fate.next.is_none(), "cycle {cycle}: it is received twice");
                 fate.next = Some(uut.next_expected.val().to_u64());
             }
-            fate.closes |= uut.closes.val();
-            fate.cause |= uut.cause.val().to_u64();
-            fate.unknown |= uut.unknown.val();
-            fate.refused |= uut.refused.val();
-            fate.repeated |= uut.repeated.val();
-            fate.newer |= uut.newer.val();
+            let once = |seen: &mut bool, now: bool, what: &str| {
+                assert!(!(*seen && now), "cycle {cycle}: {what} twice");
+                *seen |= now;
+            };
+            once(&mut fate.closes, uut.closes.val(), "closes");
+            once(&mut fate.unknown, uut.unknown.val(), "unknown");
+            once(&mut fate.refused, uut.refused.val(), "refused");
+            once(&mut fate.repeated, uut.repeated.val(), "repeated");
+            once(&mut fate.newer, uut.newer.val(), "newer");
+            let cause = uut.cause.val().to_u64();
+            assert!(cause == 0 || fate.cause == 0, "cycle {cycle}: cause twice");
+            fate.cause |= cause;
             let takes = uut.checked_take.val();
             if takes {
                 self.held.push_back(case.frame.beats.to_u64());
