@@ -1,4 +1,4 @@
-//! Commands in blocks of code and in `code`: subcommands and options are those of the help,
+//! Commands in blocks of code and in `code`: subcommands and options are those of the manual,
 //! numbers of options are allowed, and numbers that pages call the default are it.
 
 use std::collections::BTreeMap;
@@ -26,48 +26,43 @@ const OF_OTHERS: [(&str, &str); 10] = [
     ("--write", "nextpnr"),
 ];
 
-/// The help of every command, by its name: "", "run", "kernel build".
-struct Helps(BTreeMap<String, String>);
+/// The manual page of every command, by its name: "", "run", "kernel build". They have the text of
+/// the help, and one process writes them all.
+struct Manual(BTreeMap<String, String>);
 
-impl Helps {
+impl Manual {
     fn read() -> Self {
         let folder = Folder::new();
-        let mut helps = BTreeMap::new();
-        let mut open = vec![String::new()];
-        while let Some(command) = open.pop() {
-            let help = folder.succeed(format!("{command} --help").trim());
-            let list = help.split_once("\nCommands:\n").map_or("", |(_, list)| list);
-            let lines = list.lines().take_while(|line| line.starts_with("  "));
-            let names =
-                lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
-            open.extend(names.map(|name| format!("{command} {name}").trim().to_string()));
-            helps.insert(command, help);
-        }
-        assert!(helps.len() > 40, "{:?}", helps.keys());
-        Self(helps)
+        folder.succeed("man -o pages");
+        let files = fs::read_dir(folder.path("pages")).unwrap();
+        let pages = files.map(|file| Self::page(&fs::read_to_string(file.unwrap().path()).unwrap()));
+        let pages: BTreeMap<_, _> = pages.collect();
+        assert!(pages.len() > 40 && pages.contains_key("kernel build"), "{:?}", pages.keys());
+        Self(pages)
+    }
+
+    /// Name and text of a page: the synopsis begins with the command.
+    fn page(roff: &str) -> (String, String) {
+        let text = roff.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "").replace("\\-", "-");
+        let synopsis = roff.split_once(".SH SYNOPSIS\n\\fBhermes").map(|(_, rest)| rest);
+        let name = synopsis.and_then(|rest| rest.split_once("\\fR")).expect("a synopsis").0;
+        (name.replace("\\-", "-").trim().to_string(), text)
     }
 
     fn has(&self, command: &str, option: &str) -> bool {
-        self.0.get(command).is_some_and(|help| has_word(help, option))
+        self.0.get(command).is_some_and(|page| has_word(page, option))
     }
 
     fn any_has(&self, option: &str) -> bool {
-        self.0.values().any(|help| has_word(help, option))
+        self.0.values().any(|page| has_word(page, option))
     }
 
-    /// What the help of some command says is the default of an option, if it does.
+    /// What the page of some command says is the default of an option, if it does.
     fn defaults(&self, option: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        for help in self.0.values() {
-            let mut lines = help.lines().skip_while(|line| !has_word(line.trim_start(), option));
-            if !lines.next().is_some_and(|line| line.trim_start().starts_with('-')) {
-                continue;
-            }
-            let own = lines.take_while(|line| !line.trim_start().starts_with('-'));
-            let default = own.filter_map(|line| line.trim().strip_prefix("[default: ")).next();
-            found.extend(default.map(|default| default.trim_end_matches(']').to_string()));
-        }
-        found
+        let lines = self.0.values().flat_map(|page| page.lines());
+        let own = lines.filter(|line| line.starts_with('-') && has_word(line, option));
+        let values = own.filter_map(|line| line.split_once("[default: ")?.1.split(']').next());
+        values.map(String::from).collect()
     }
 }
 
@@ -98,13 +93,13 @@ fn option(word: &str) -> Option<&str> {
 }
 
 /// What is wrong with `hermes` and these words behind it.
-fn faults(helps: &Helps, words: &[String]) -> Vec<String> {
+fn faults(manual: &Manual, words: &[String]) -> Vec<String> {
     let mut command = String::new();
     let mut rest = words;
     while let [word, more @ ..] = rest {
         let longer = format!("{command} {word}").trim().to_string();
         // `hermes help run` is the help of `run`.
-        if word != "help" && !helps.0.contains_key(&longer) {
+        if word != "help" && !manual.0.contains_key(&longer) {
             break;
         }
         if word != "help" {
@@ -112,7 +107,7 @@ fn faults(helps: &Helps, words: &[String]) -> Vec<String> {
         }
         rest = more;
     }
-    let group = helps.0[&command].contains("\nCommands:\n");
+    let group = manual.0[&command].contains(".SH SUBCOMMANDS");
     let mut faults = Vec::new();
     if let Some(word) = rest.first().filter(|_| group) {
         if option(word).is_none() && !word.contains(|c: char| c.is_uppercase() || c == '.' || c == '|') {
@@ -121,7 +116,7 @@ fn faults(helps: &Helps, words: &[String]) -> Vec<String> {
     }
     for (number, word) in rest.iter().enumerate() {
         let Some(name) = option(word) else { continue };
-        if !helps.has(&command, name) {
+        if !manual.has(&command, name) {
             faults.push(format!("hermes {command}: no option {name}"));
         }
         let value = word.split_once('=').map(|(_, value)| value).or(rest.get(number + 1).map(String::as_str));
@@ -203,7 +198,7 @@ fn packages() -> Vec<(String, PathBuf)> {
 }
 
 /// What is wrong with the commands of a page.
-fn page_faults(helps: &Helps, page: &Page) -> Vec<String> {
+fn page_faults(manual: &Manual, page: &Page) -> Vec<String> {
     let mut found = Vec::new();
     for (language, block, start) in page.code_blocks() {
         if !["", "sh", "bash", "text"].contains(&language.as_str()) {
@@ -214,7 +209,7 @@ fn page_faults(helps: &Helps, page: &Page) -> Vec<String> {
             let command = words.iter().position(|word| word == "hermes");
             let faults = match command {
                 // In Python `hermes = ..` is a variable.
-                Some(0) if words.get(1).is_none_or(|word| word != "=") => faults(helps, &words[1..]),
+                Some(0) if words.get(1).is_none_or(|word| word != "=") => faults(manual, &words[1..]),
                 _ => script_faults(&words),
             };
             found.extend(faults.into_iter().map(|fault| format!("{}: {fault}", page.place(start))));
@@ -226,12 +221,12 @@ fn page_faults(helps: &Helps, page: &Page) -> Vec<String> {
             Event::Code(code) => {
                 let words = words(&code);
                 let faults = match words.first().map(String::as_str) {
-                    Some("hermes") => faults(helps, &words[1..]),
+                    Some("hermes") => faults(manual, &words[1..]),
                     Some(first) if first.starts_with("--") => words
                         .iter()
                         .filter_map(|word| option(word))
                         .filter(|name| !OF_OTHERS.iter().any(|(other, _)| other == name))
-                        .filter(|name| !helps.any_has(name))
+                        .filter(|name| !manual.any_has(name))
                         .map(|name| format!("{name}: no command has this option"))
                         .collect(),
                     _ => script_faults(&words),
@@ -242,7 +237,7 @@ fn page_faults(helps: &Helps, page: &Page) -> Vec<String> {
             Event::Text(text) => {
                 let default = last.take().and_then(|option| Some((option, default(&text)?)));
                 let Some((option, default)) = default else { continue };
-                let known = helps.defaults(&option);
+                let known = manual.defaults(&option);
                 if !known.is_empty() && !known.contains(&default) {
                     let place = page.place(range.start);
                     found.push(format!(
@@ -266,19 +261,20 @@ fn default(text: &str) -> Option<String> {
 
 #[test]
 fn commands_and_options_exist() {
-    let helps = Helps::read();
+    let manual = Manual::read();
     let pages = all_pages();
     // The changelog tells of versions before this one.
     let pages = pages.iter().filter(|page| page.name != "CHANGELOG.md");
-    assert_none(&pages.flat_map(|page| page_faults(&helps, page)).collect::<Vec<_>>());
+    assert_none(&pages.flat_map(|page| page_faults(&manual, page)).collect::<Vec<_>>());
 }
 
 #[test]
 fn which_commands_are_wrong() {
-    let help = "Usage: hermes run\n\nOptions:\n      --mcw <N>\n          Warps\n          \n          [default: 256]\n\n  -o, --out <FILE>\n  --lanes <NUMBER>\n";
-    let helps =
-        Helps([("", "\nCommands:\n  run  Runs\n"), ("run", help)].map(|(a, b)| (a.into(), b.into())).into());
-    let check = |text: &str| page_faults(&helps, &sample(text));
+    let run = ".SH SYNOPSIS\n\\fBhermes run\\fR\n.TP\n\\fB\\-\\-mcw\\fR \\fI<N>\\fR [default: 256]\nWarps\n\
+               .TP\n\\fB\\-o\\fR, \\fB\\-\\-out\\fR\n.TP\n\\fB\\-\\-lanes\\fR\n";
+    let all = ".SH SYNOPSIS\n\\fBhermes\\fR\n.SH SUBCOMMANDS\n.TP\nhermes\\-run(1)\n";
+    let manual = Manual([all, run].map(Manual::page).into());
+    let check = |text: &str| page_faults(&manual, &sample(text));
     for good in [
         "    hermes run --mcw 8 \\\n        -o out.pcap | jq --raw   # --anything\n",
         "`--mcw N` (256), `hermes help run`, `hermes COMMAND`, `--lanes 32`\n",
