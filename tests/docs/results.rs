@@ -9,10 +9,10 @@ use toml_edit::{DocumentMut, Table};
 use super::root;
 
 const HEAD: &str = "# Results\n\n\
-What runs on one day gave. Cycles are the same on every machine; times, clocks and areas are of the\n\
-machine and programs that a table names. [Benches](benches.md) and [experiments](experiments.md) say\n\
-how figures are measured. This page is made from `docs/data/results.toml`\n\
-(`HERMES_UPDATE=1 cargo test -p hermes --test docs`).\n";
+Results of runs, each of the date below its table. Cycles are the same on every machine; times,\n\
+clocks and areas are of the machine and programs that the table names. [Benches](benches.md) and\n\
+[experiments](experiments.md) say how figures are measured. This page is made from\n\
+`docs/data/results.toml` (`HERMES_UPDATE=1 cargo test -p hermes --test docs`).\n";
 
 /// The text of a field.
 fn text<'a>(table: &'a Table, field: &str) -> &'a str {
