@@ -1,20 +1,20 @@
 // When a get is done: not before its last payload was told to be in memory, and then at the next
-// look; one whose result is kept is not done behind an answer that was lost. Puts that are done take
-// along what was told, so that it is never 2^23 packets behind.
+// look; one whose result is kept is not done behind an answer that was lost. Puts that are done
+// take along what was told, so that it is never 2^23 packets behind.
 //
 // One queue pair is followed, whichever; the sender is as in requester.sv, whose properties are
-// taken for granted here. Assumed, as what stands in the work table is anything here: a command that
-// is acknowledged begins behind the one before and has at most 2^22 packets; responses are told in
-// their order, none twice, and none 2^23 packets ahead of the oldest command; of commands that end
-// with an error fewer than 2^22 packets were acknowledged.
+// taken for granted here. Assumed, as what stands in the work table is anything here: a command
+// that is acknowledged begins behind the one before and has at most 2^22 packets; responses are
+// told in their order, none twice, and none 2^23 packets ahead of the oldest command; of commands
+// that end with an error fewer than 2^22 packets were acknowledged.
 `TRACKED(ram_async_208_4, 208, 4)
 `TRACKED(ram_async_132_4, 132, 4)
 
 module net_got_formal (
     `include "requester.vh"
 
-    // The end of commands: behind the last acknowledged one that left, how far what was told to be in
-    // memory is ahead of that, and whether an answer was passed that did not come.
+    // The end of commands: behind the last acknowledged one that left, how far what was told to be
+    // in memory is ahead of that, and whether an answer was passed that did not come.
     (* hierconn *) wire \dut.removes ;
     (* hierconn *) wire \dut.passes ;
     (* hierconn *) wire \dut.opens_row ;

@@ -1,6 +1,6 @@
-// When a retry timer expires: not before its time is over, that of a time-out or that of an RNR NAK;
-// at most 16 silent cycles after it is, and after those that are told before it, each of which is
-// told once; and until it is started anew or stopped.
+// When a retry timer expires: not before its time is over, that of a time-out or that of an RNR
+// NAK; at most 16 silent cycles after it is, and after those that are told before it, each of which
+// is told once; and until it is started anew or stopped.
 //
 // One queue pair is followed, whichever; timers start and stop, and resets come, at any time. Times
 // are counted down here, and compared there: the counter of 32 bits begins anew meanwhile. Assumed:
@@ -34,8 +34,8 @@ module retry_timers_formal (
 
     `include "start.vh"
 
-    // Cycles of an RNR NAK: InfiniBand Architecture Specification, volume 1, table 45. Even codes in
-    // units of 10,240; an odd one is half as long again as the even one below it, 1 as 10 were.
+    // Cycles of an RNR NAK: InfiniBand Architecture Specification, volume 1, table 45. Even codes
+    // in units of 10,240; an odd one is half as long again as the even one below it, 1 as 10 were.
     wire [31:0] even = rest_code == 0 ? 32'd65536
         : rest_code == 2 ? 32'd2 : rest_code == 4 ? 32'd4 : rest_code == 6 ? 32'd8 : rest_code == 8 ? 32'd16
         : rest_code == 10 ? 32'd32 : rest_code == 12 ? 32'd64 : rest_code == 14 ? 32'd128 : rest_code == 16 ? 32'd256

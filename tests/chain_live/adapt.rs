@@ -204,6 +204,7 @@ fn what_giving_out_anew_needs() {
 
 /// What a run has shown of the functions makes the next plan's prediction better.
 #[test]
+#[ignore = "a minute: two profiles, four runs"]
 fn a_run_is_fed_back_to_the_plan() {
     let folder = folder();
     let mut plan = format!("chain plan two.toml --pcap before.pcap {ARRAY} {SHORT}");

@@ -33,8 +33,8 @@ const HOLD: Input<U> =
 const STORES: Input<U> =
     Input { name: "!stores.none", set: |unit, value| poke(&mut unit.stores.none, (ALL & !value).into()) };
 
-/// A hart is quiet when nothing of it is outstanding: an operation, the fill of its line, a fetch, a
-/// store.
+/// A hart is quiet when nothing of it is outstanding: an operation, the fill of its line, a fetch,
+/// a store.
 #[test]
 fn a_hart_is_quiet_without_any_of_what_it_may_wait_for() {
     let mut unit = unit();
