@@ -6,6 +6,8 @@ use super::*;
 use crate::testing::{bit, each, is_raised_by, needs, poke, word, Input};
 
 type U = CommandPipeline;
+/// A signal that the kernel sets: its name and value.
+type Sink = (&'static str, fn(&U) -> u64);
 const HARTS: usize = 8;
 const ALL: u64 = 0xff;
 
@@ -41,7 +43,7 @@ fn a_hart_is_quiet_without_any_of_what_it_may_wait_for() {
     let busy = || [word!(U, long.under_way), word!(U, cached.filling)];
     let [first, second] = busy();
     let outstanding = [first, second, word!(U, fetch.outstanding), STORES];
-    let sinks: [(&str, fn(&U) -> u64); 2] = [
+    let sinks: [Sink; 2] = [
         ("CP_QUIET", |unit| ALL & !unit.registers.quiet.next.to_u64()),
         ("quiet of a hart", |unit| of_harts(unit, |hart| !hart.quiet.next)),
     ];
@@ -57,7 +59,7 @@ fn a_hart_is_quiet_without_any_of_what_it_may_wait_for() {
 fn a_hart_that_goes_is_told_to_all() {
     let mut unit = unit();
     let gone = [HOLD, each!(U, hart.goes), each!(U, hart.stopped)];
-    let sinks: [(&str, fn(&U) -> u64); 4] = [
+    let sinks: [Sink; 4] = [
         ("gone, fetch", |unit| unit.fetch.gone.next.to_u64()),
         ("gone, devices", |unit| unit.device_turns.gone.next.to_u64()),
         ("gone, divisions", |unit| unit.divide_turns.gone.next.to_u64()),
@@ -67,7 +69,7 @@ fn a_hart_that_goes_is_told_to_all() {
         is_raised_by(&mut *unit, name, HARTS, sink, &gone);
     }
     let drops = || [HOLD, each!(U, hart.goes), word!(U, write.drop)];
-    let sinks: [(&str, fn(&U) -> u64); 4] = [
+    let sinks: [Sink; 4] = [
         ("drop in X", |unit| unit.execute.drop_executed.next.to_u64()),
         ("drop in R", |unit| unit.execute.drop_read.next.to_u64()),
         ("drop in D", |unit| unit.fetch.drop_decoded.next.to_u64()),
