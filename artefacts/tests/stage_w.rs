@@ -1,6 +1,6 @@
 //! Stage W with a trap entry that takes nothing is the stage without one. Yosys proves it register
 //! by register and output by output: stages that agreed for some cycles, whatever their inputs
-//! were, agree in the next one, and both begin with the same registers after a reset.
+//! were, agree in the next one. That they agree after a reset is not part of the proof.
 
 use std::path::Path;
 use std::process::{Command, Output};
