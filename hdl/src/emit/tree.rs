@@ -1,8 +1,10 @@
 //! Makes the syntax tree of a kernel, step by step.
 //!
-//! `#[hdl_gen]` writes one call for each node, operands first. That compiles fast: the code of a
-//! kernel holds nothing that it would have to move or drop. The functions are never copied to where
-//! they are called, because a kernel runs once.
+//! `#[hdl_gen]` writes one step for each node, operands first: a call where the step needs a value
+//! that the compiler knows, and one text for all steps between two such calls
+//! ([`Tree::steps`]). That compiles fast: the code of a kernel is short, and holds nothing that it
+//! would have to move or drop. The functions are never copied to where they are called, because a
+//! kernel runs once.
 
 use rust_hdl::prelude::ast::{
     Verilog, VerilogBlock, VerilogBlockOrConditional, VerilogCase, VerilogConditional, VerilogExpression,
@@ -51,6 +53,49 @@ impl Tree {
 
     fn state(&mut self, statement: VerilogStatement) {
         self.blocks.last_mut().expect("a block is open").push(statement);
+    }
+
+    /// Steps as a text: each the name of a function of this struct and its arguments with a space
+    /// between them, and U+001E between two steps.
+    ///
+    /// # Panics
+    /// If a step has another name, or an argument that it does not take.
+    #[inline(never)]
+    pub fn steps(&mut self, text: &str) {
+        for step in text.split('\u{1e}') {
+            let (name, argument) = step.split_once(' ').unwrap_or((step, ""));
+            let width = || argument.parse::<usize>().expect("`#[hdl_gen]` writes widths in decimal");
+            match name {
+                "signal" => self.signal(argument),
+                "literal" => self.literal(literal(argument)),
+                "paren" => self.paren(),
+                "cast" => self.cast(width()),
+                "signed" => self.signed(),
+                "unsigned" => self.unsigned(),
+                "unary" => self.unary(unary_operator(argument)),
+                "binary" => self.binary(binary_operator(argument)),
+                "index" => self.index(),
+                "slice" => self.slice(width()),
+                "replace" => self.replace(),
+                "assign" => self.assign(argument),
+                "comment" => self.comment(argument),
+                "open" => self.open(),
+                "when" => self.when(),
+                "when_else" => self.when_else(),
+                "when_else_if" => self.when_else_if(),
+                "open_match" => self.open_match(),
+                "arm" => self.arm(&argument.split(' ').collect::<Vec<_>>()),
+                "turns" => {
+                    let mut words = argument.split(' ');
+                    let index = words.next().expect("a loop has a variable");
+                    let mut bound = || literal(words.next().expect("a loop has two ends"));
+                    let (from, to) = (bound(), bound());
+                    self.repeat(index, from, to);
+                }
+                "close_match" => self.close_match(),
+                other => unreachable!("`#[hdl_gen]` writes no step `{other}`"),
+            }
+        }
     }
 
     /// A signal, a `let`, a constant.
@@ -217,5 +262,56 @@ impl Tree {
     fn repeat(&mut self, index: &str, from: VerilogLiteral, to: VerilogLiteral) {
         let block = self.close();
         self.state(VerilogStatement::Loop(VerilogLoop { index: index.to_string(), from, to, block }));
+    }
+}
+
+/// A literal of Rust: a `bool`, or a number in decimal with or without the suffix of its type.
+fn literal(text: &str) -> VerilogLiteral {
+    fn number<T: std::str::FromStr + Into<VerilogLiteral>>(digits: &str) -> VerilogLiteral {
+        digits.parse::<T>().ok().expect("`#[hdl_gen]` writes numbers that the compiler accepted").into()
+    }
+    let (digits, suffix) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len()));
+    match suffix {
+        "true" | "false" => (suffix == "true").into(),
+        "u8" => number::<u8>(digits),
+        "u16" => number::<u16>(digits),
+        "u32" => number::<u32>(digits),
+        "u64" => number::<u64>(digits),
+        "u128" => number::<u128>(digits),
+        "usize" => number::<usize>(digits),
+        _ => number::<i32>(digits),
+    }
+}
+
+fn unary_operator(name: &str) -> VerilogOpUnary {
+    match name {
+        "Not" => VerilogOpUnary::Not,
+        "Neg" => VerilogOpUnary::Neg,
+        "All" => VerilogOpUnary::All,
+        "Any" => VerilogOpUnary::Any,
+        "Xor" => VerilogOpUnary::Xor,
+        other => unreachable!("`#[hdl_gen]` writes no operator `{other}`"),
+    }
+}
+
+fn binary_operator(name: &str) -> VerilogOp {
+    match name {
+        "Add" => VerilogOp::Add,
+        "Sub" => VerilogOp::Sub,
+        "Mul" => VerilogOp::Mul,
+        "LogicalAnd" => VerilogOp::LogicalAnd,
+        "LogicalOr" => VerilogOp::LogicalOr,
+        "BitXor" => VerilogOp::BitXor,
+        "BitAnd" => VerilogOp::BitAnd,
+        "BitOr" => VerilogOp::BitOr,
+        "Shl" => VerilogOp::Shl,
+        "Shr" => VerilogOp::Shr,
+        "Eq" => VerilogOp::Eq,
+        "Lt" => VerilogOp::Lt,
+        "Le" => VerilogOp::Le,
+        "Ne" => VerilogOp::Ne,
+        "Ge" => VerilogOp::Ge,
+        "Gt" => VerilogOp::Gt,
+        other => unreachable!("`#[hdl_gen]` writes no operator `{other}`"),
     }
 }

@@ -11,8 +11,10 @@
 //! | `constants` | constants that a kernel names |
 //! | `decided` | conditions that are known when the design is emitted |
 //! | `part` | functions into which a long kernel is divided |
+//! | `compact` | many steps as one text |
 
 mod comments;
+mod compact;
 mod constants;
 mod decided;
 mod expression;
@@ -32,11 +34,11 @@ fn steps(function: &ItemFn, parameters: &[part::Parameter]) -> Result<TokenStrea
     let mut scope = scope::Scope::with(parameters);
     let steps = statement::block(&function.block, &mut scope)?;
     if !scope.needs_types.get() {
-        return Ok(steps);
+        return Ok(compact::compact(steps));
     }
     let mut typed = scope::Scope::with(parameters);
     typed.typed = true;
-    let steps = statement::block(&function.block, &mut typed)?;
+    let steps = compact::compact(statement::block(&function.block, &mut typed)?);
     let values = parameters.iter().map(
         |part::Parameter { name, ty }| quote!(let #name = <#ty as ::core::default::Default>::default();),
     );
