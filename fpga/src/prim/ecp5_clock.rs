@@ -44,7 +44,7 @@ impl Ecp5Pll {
 ///    is `clock_in` itself.
 /// 2. `reset_out` is high until the PLL is locked, and while `button` is, which may come at any
 ///    time; it falls synchronously to `clock_out`, 16 cycles after that or later.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(pll: Ecp5Pll)]
 pub struct Ecp5Clock {
     /// The oscillator of the board.

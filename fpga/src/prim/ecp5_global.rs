@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 ///
 /// Combinational: `signal_out` is `signal_in`, in simulation and wherever `SYNTHESIS` is not
 /// defined without the buffer. The way to the middle of the device and back takes some nanoseconds.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct Ecp5Global {
     /// The signal.
     pub signal_in: Signal<In, Bit>,

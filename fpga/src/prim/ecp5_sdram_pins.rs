@@ -13,7 +13,7 @@ use hermes_rtl::ports::SdramBus;
 /// 3. In simulation, and wherever `SYNTHESIS` is not defined, a chip is behind the pins: it keeps
 ///    what is written and answers READs of one word with its CAS latency. It checks no times and no
 ///    mode: [`SdramChip`](hermes_rtl::board::SdramChip) does that for the controller.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(columns: usize, cas_latency: usize)]
 pub struct Ecp5SdramPins {
     /// Clock of the controller.

@@ -38,7 +38,7 @@ pub fn expand(input: &DeriveInput, ports: &[Port]) -> Result<TokenStream> {
     );
     Ok(quote! {
         #[doc = #text]
-        #[derive(Clone, Debug, Default, LogicBlock)]
+        #[derive(Clone, Default, LogicBlock)]
         #visibility struct #unit #generics #where_clause {
             /// Rising-edge clock.
             pub clock: Signal<In, Clock>,

@@ -29,24 +29,27 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let names: Vec<_> = idents.iter().map(ToString::to_string).collect();
     let name = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    let shown = name.to_string();
+    let names = names.join(" ");
     Ok(quote! {
         impl #impl_generics block::Block for #name #ty_generics #where_clause {
             // Marks of rust-hdl's own checks, which nothing here reads.
             fn connect_all(&mut self) {}
             fn update_all(&mut self) {
-                if unit_info::Unit::wakes(self) {
-                    unit_info::Unit::act(self);
-                } else {
-                    #(unit_info::Activity::poll(&mut self.#idents);)*
-                }
+                unit_info::pass_unit::<Self, unit_info::Poll>(self);
             }
             fn has_changed(&self) -> bool {
-                false #(|| self.#idents.has_changed())*
+                unit_info::Fields::any::<unit_info::AnyChange>(self)
             }
             fn accept(&self, name: &str, probe: &mut dyn probe::Probe) {
                 probe.visit_start_scope(name, self);
-                #(self.#idents.accept(#names, probe);)*
+                unit_info::accept(&[#(&self.#idents),*], #names, probe);
                 probe.visit_end_scope(name, self);
+            }
+        }
+        impl #impl_generics std::fmt::Debug for #name #ty_generics #where_clause {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                unit_info::show(#shown, self, f)
             }
         }
         #description

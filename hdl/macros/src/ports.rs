@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, ToTokens};
 use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Generics, Result, Type};
 
+use crate::activity;
 use crate::constructor;
 use crate::describe::doc;
 use crate::group_registers;
@@ -89,11 +90,7 @@ fn connection(generics: &Generics, one: &TokenStream, other: &TokenStream, field
             }
             #[allow(unused_variables)]
             fn connections(&self, other: &#other, links: &mut unit_info::Links) {
-                #(
-                    let ends = links.enter(#names);
-                    unit_info::Connect::connections(&self.#fields, &other.#fields, links);
-                    links.leave(ends);
-                )*
+                #(links.pair(#names, &self.#fields, &other.#fields);)*
             }
         }
     }
@@ -134,6 +131,8 @@ fn implement(
     let text = doc(&input.attrs);
     let fields: Vec<_> = ports.iter().map(|p| p.ident).collect();
     let names: Vec<_> = fields.iter().map(ToString::to_string).collect();
+    let all_names = names.join(" ");
+    let list = activity::fields(name, &input.generics, &fields);
     let docs = ports.iter().map(|p| doc(&p.field.attrs));
     let values = ports.iter().map(|p| &p.value);
     let random: Vec<_> =
@@ -154,7 +153,7 @@ fn implement(
         }
         impl #impl_generics std::fmt::Debug for #name #ty_generics #where_clause {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!(#name)) #(.field(#names, &self.#fields))* .finish()
+                unit_info::show(stringify!(#name), self, f)
             }
         }
         impl #impl_generics logic::Logic for #name #ty_generics #where_clause {
@@ -170,26 +169,27 @@ fn implement(
         impl #impl_generics block::Block for #name #ty_generics #where_clause {
             fn connect_all(&mut self) {}
             fn update_all(&mut self) {
-                #(self.#fields.update_all();)*
+                unit_info::Fields::pass::<unit_info::Update>(self);
             }
             fn has_changed(&self) -> bool {
-                false #(|| self.#fields.has_changed())*
+                unit_info::Fields::any::<unit_info::AnyChange>(self)
             }
             fn accept(&self, name: &str, probe: &mut dyn probe::Probe) {
                 probe.visit_start_namespace(name, self);
-                #(self.#fields.accept(#names, probe);)*
+                unit_info::accept(&[#(&self.#fields),*], #all_names, probe);
                 probe.visit_end_namespace(name, self);
             }
         }
         impl #impl_generics unit_info::Clocked for #name #ty_generics #where_clause {
             fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
         }
+        #list
         impl #impl_generics unit_info::Activity for #name #ty_generics #where_clause {
             fn changed(&self) -> bool {
-                false #(|| unit_info::Activity::changed(&self.#fields))*
+                unit_info::Fields::any::<unit_info::Changed>(self)
             }
             fn changed_outside(&self) -> bool {
-                false #(|| unit_info::Activity::changed_outside(&self.#fields))*
+                unit_info::Fields::any::<unit_info::ChangedOutside>(self)
             }
             fn poll(&mut self) {
                 self.update_all();

@@ -27,12 +27,104 @@ pub trait Activity: Block {
     }
 }
 
+/// What a pass does at each field of a unit or group.
+pub trait Pass {
+    /// Does it.
+    fn over<A: Activity>(field: &mut A);
+}
+
+/// The pass in which `update` of the owner has just run.
+#[derive(Clone, Copy, Debug)]
+pub struct Update;
+
+/// The pass of [`Activity::poll`].
+#[derive(Clone, Copy, Debug)]
+pub struct Poll;
+
+/// The pass of [`Activity::settle`].
+#[derive(Clone, Copy, Debug)]
+pub struct Settle;
+
+impl Pass for Update {
+    fn over<A: Activity>(field: &mut A) {
+        field.update_all();
+    }
+}
+
+impl Pass for Poll {
+    fn over<A: Activity>(field: &mut A) {
+        field.poll();
+    }
+}
+
+impl Pass for Settle {
+    fn over<A: Activity>(field: &mut A) {
+        field.settle();
+    }
+}
+
+/// What is asked of each field of a unit or group.
+pub trait Question {
+    /// The answer of one field.
+    fn of<A: Activity>(field: &A) -> bool;
+}
+
+/// [`Activity::changed`].
+#[derive(Clone, Copy, Debug)]
+pub struct Changed;
+
+/// [`Activity::changed_outside`].
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedOutside;
+
+/// Whether anything changed, also deep inside: `Block::has_changed`.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyChange;
+
+impl Question for Changed {
+    fn of<A: Activity>(field: &A) -> bool {
+        field.changed()
+    }
+}
+
+impl Question for ChangedOutside {
+    fn of<A: Activity>(field: &A) -> bool {
+        field.changed_outside()
+    }
+}
+
+impl Question for AnyChange {
+    fn of<A: Activity>(field: &A) -> bool {
+        field.has_changed()
+    }
+}
+
+/// The fields of a unit or group, one after the other; the derive macros implement it.
+pub trait Fields {
+    /// Does the same at each of them.
+    fn pass<P: Pass>(&mut self);
+    /// Whether one of them answers yes; those after it are not asked.
+    fn any<Q: Question>(&self) -> bool;
+}
+
 /// A unit, as a pass sees it; `#[derive(LogicBlock)]` implements it.
-pub trait Unit: Activity {
-    /// Whether `update` has to run in this pass. It has to once in a new unit.
-    fn wakes(&mut self) -> bool;
-    /// A pass in which it runs.
-    fn act(&mut self);
+pub trait Unit: Activity + Fields {
+    /// Whether the unit never ran, and notes that it does.
+    fn is_first(&mut self) -> bool;
+    /// What comes before `update`: clock and reset go to children and registers.
+    fn prepare(&mut self);
+}
+
+/// A pass over a unit: `update` runs if anything that it reads changed, and once in a new unit;
+/// else the pass `P` goes to the fields.
+pub fn pass_unit<U: Unit, P: Pass>(unit: &mut U) {
+    if unit.is_first() || unit.any::<Changed>() {
+        unit.prepare();
+        unit.update();
+        unit.pass::<Update>();
+    } else {
+        unit.pass::<P>();
+    }
 }
 
 /// Whether a unit never ran, and notes that it does: at its first signal, in rust-hdl's mark

@@ -48,7 +48,7 @@ mod tests {
     use crate::prelude::*;
 
     /// Pins.
-    #[derive(Clone, Debug, Default, LogicBlock)]
+    #[derive(Clone, Default, LogicBlock)]
     struct Pads {
         pub drive: Signal<In, Bits<4>>,
         pub seen: Signal<Out, Bits<4>>,
@@ -73,7 +73,7 @@ mod tests {
     }
 
     /// Hands its child's pins on.
-    #[derive(Clone, Debug, LogicBlock)]
+    #[derive(Clone, LogicBlock)]
     #[new(narrow: usize)]
     struct Board {
         pub drive: Signal<In, Bits<4>>,

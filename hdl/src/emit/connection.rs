@@ -39,9 +39,9 @@ pub struct Links {
 }
 
 impl Links {
-    /// Turns to what is called `name` in both groups; the result is for [`leave`](Self::leave).
+    /// Turns to what is called `name` in both groups; the result is for `leave`.
     #[inline(never)]
-    pub fn enter(&mut self, name: &str) -> (usize, usize) {
+    fn enter(&mut self, name: &str) -> (usize, usize) {
         let ends = (self.this.len(), self.that.len());
         for path in [&mut self.this, &mut self.that] {
             path.push('$');
@@ -52,9 +52,16 @@ impl Links {
 
     /// Goes back to the groups.
     #[inline(never)]
-    pub fn leave(&mut self, ends: (usize, usize)) {
+    fn leave(&mut self, ends: (usize, usize)) {
         self.this.truncate(ends.0);
         self.that.truncate(ends.1);
+    }
+
+    /// The connections between the two ports or groups that are called `name` in both groups.
+    pub fn pair<A: Connect<B>, B>(&mut self, name: &str, one: &A, other: &B) {
+        let ends = self.enter(name);
+        one.connections(other, self);
+        self.leave(ends);
     }
 
     /// The two ends, for messages.
@@ -130,9 +137,7 @@ impl<A: Connect<B>, B> Connect<Vec<B>> for Vec<A> {
         let Links { this, that, .. } = &links;
         assert_eq!(self.len(), other.len(), "connect!: {this} and {that} have different numbers of elements");
         for (i, (a, b)) in self.iter().zip(other).enumerate() {
-            let ends = links.enter(&i.to_string());
-            a.connections(b, links);
-            links.leave(ends);
+            links.pair(&i.to_string(), a, b);
         }
     }
 }

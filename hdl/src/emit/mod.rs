@@ -37,6 +37,7 @@ mod text;
 mod tree;
 mod unit;
 pub mod unit_info;
+mod visit;
 mod wakes;
 
 #[cfg(test)]

@@ -313,7 +313,7 @@ fn a_memory_alone_has_its_size() {
 }
 
 /// A module whose text has a number where it should have the parameter.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 struct Constant<const N: usize> {
     pub value: Signal<Out, Bits<N>>,
 }

@@ -11,12 +11,16 @@ use rust_hdl::prelude::{
 
 use super::scope::{literal_value, modulo};
 
-pub use super::activity::{is_first, Activity, Unit};
+pub use super::activity::{
+    is_first, pass_unit, Activity, AnyChange, Changed, ChangedOutside, Fields, Pass, Poll, Question, Settle,
+    Unit, Update,
+};
 pub use super::connection::{connections, Clocked, Connect, Links};
 pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
 pub use super::part::Part;
 pub use super::port_groups::{Flipped, PortGroup};
 pub use super::tree::Tree;
+pub use super::visit::{accept, show};
 
 /// Marks the entries of `Logic::timing` that are not timing.
 const DESCRIPTION: &str = "hermes description";

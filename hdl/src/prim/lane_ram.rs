@@ -14,7 +14,7 @@ use rust_hdl::prelude::*;
 /// In hardware it is a [`RamAsync`](super::RamAsync) for each lane. A simulation moves rows of many
 /// lanes much faster than single words, if the words have 32 bits; bits that are not read cost
 /// nothing in hardware.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(lanes: usize)]
 pub struct LaneRam<const N: usize, const A: usize> {
     /// Rising-edge clock of the write port.

@@ -12,7 +12,7 @@ use rust_hdl::prelude::*;
 /// In hardware it is a [`Register`](super::Register) without reset for each lane. A simulation
 /// moves the words of many lanes at once much faster than single ones, if they have 32 bits; bits
 /// that are not read cost nothing in hardware.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(lanes: usize)]
 pub struct LaneRegisters<const N: usize> {
     /// Rising-edge clock.

@@ -9,7 +9,7 @@ use rust_hdl::prelude::*;
 /// At a rising edge with `write_enable` high the bytes whose strobe is set are written; the others
 /// keep their value. They are undefined until written and not reset. As a
 /// [`Register`](super::Register) the line would need a multiplexer for each bit.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct LineRegister {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

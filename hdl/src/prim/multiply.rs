@@ -11,7 +11,7 @@ use rust_hdl::prelude::*;
 /// other edges, are undefined before the first one and not reset. The low half is an unsigned
 /// number of 16 bits, the high one a signed number of 17 bits. rust-hdl itself multiplies 16 by 16
 /// bits only.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct PartialProducts {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

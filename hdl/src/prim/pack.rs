@@ -8,7 +8,7 @@ use rust_hdl::prelude::*;
 ///
 /// `y` answers `x` in the same cycle. rust-hdl has no concatenation; shifting and or-ing wide
 /// vectors costs simulation time, and this is wires only.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(count: usize)]
 pub struct Pack<T: Synth + Into<Bits<W>>, const W: usize, const N: usize> {
     /// The elements; all of them together have `N` bits.

@@ -10,7 +10,7 @@ use rust_hdl::prelude::*;
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` is, in the same cycle, the word at `read_address`.
 /// 3. The contents are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct RamAsync<T: Synth, const A: usize> {
     /// Rising-edge clock of the write port.
     pub clock: Signal<In, Clock>,

@@ -20,7 +20,7 @@ use rust_hdl::prelude::*;
 /// A simulator writes the word with its new bytes at once: four writes of a byte each would be
 /// evaluated in every cycle. Synthesis tools get a write for each byte, from which they infer a
 /// block RAM with byte enables.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(words: usize)]
 pub struct RamBytes<const A: usize = 12> {
     /// Rising-edge clock.

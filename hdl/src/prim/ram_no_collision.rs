@@ -17,7 +17,7 @@ use rust_hdl::prelude::*;
 /// A block RAM leaves such a read undefined. [`RamSync`](super::RamSync), which promises the word
 /// before, costs a comparator, a multiplexer and registers for the word and the addresses on top:
 /// with 512 words of 32 bits 40 LUTs and 75 flip-flops.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct RamNoCollision<const N: usize, const A: usize> {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,

@@ -15,7 +15,7 @@ use rust_hdl::prelude::*;
 ///    simulation it is the inverse of the word before, so that a use of it shows.
 /// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until
 ///    written and are not reset.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(depth_log2: usize)]
 pub struct RamSized<const N: usize> {
     /// Rising-edge clock of both ports.

@@ -12,7 +12,7 @@ use rust_hdl::prelude::*;
 /// 2. `read_data` is, in the same cycle, the word at `read_address`.
 /// 3. Address bits above the depth do not count. The contents are undefined until written and are
 ///    not reset.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(depth_log2: usize)]
 pub struct RamSizedAsync<const N: usize> {
     /// Rising-edge clock of the write port.

@@ -20,7 +20,7 @@ use rust_hdl::prelude::*;
 /// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be
 /// evaluated in every cycle. Synthesis tools get a write for each byte, from which they infer a
 /// block RAM with byte enables.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(depth_log2: usize)]
 pub struct RamSizedBytes {
     /// Rising-edge clock of both ports.

@@ -10,7 +10,7 @@ use rust_hdl::prelude::*;
 /// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word that stood at
 ///    `read_address` before that edge (read first); it keeps its value while `read_enable` is low.
 /// 3. The contents and `read_data` are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct RamSync<T: Synth, const A: usize> {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,

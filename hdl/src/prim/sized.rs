@@ -32,7 +32,7 @@ mod tests {
     use rand::Rng;
 
     /// One memory of each kind on the same ports.
-    #[derive(Clone, Debug, LogicBlock)]
+    #[derive(Clone, LogicBlock)]
     struct Memories {
         pub clock: Signal<In, Clock>,
         pub reset: Signal<In, Bit>,

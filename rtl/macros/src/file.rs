@@ -226,7 +226,7 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
     let (name, visibility, attributes) = (&input.ident, &input.vis, &input.attrs);
     Ok(quote! {
         #(#attributes)*
-        #[derive(Clone, Debug, LogicBlock)]
+        #[derive(Clone, LogicBlock)]
         #[new(config: &crate::config::Config)]
         #visibility struct #name {
             /// Rising-edge clock.

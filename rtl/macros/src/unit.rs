@@ -260,7 +260,7 @@ pub fn expand(
     );
     quote! {
         #[doc = #text]
-        #[derive(Clone, Debug, LogicBlock)]
+        #[derive(Clone, LogicBlock)]
         #new
         #visibility struct #name {
             #clock

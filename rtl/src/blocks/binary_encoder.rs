@@ -6,7 +6,7 @@ use hermes_hdl::prelude::*;
 ///
 /// `index` answers `one_hot` in the same cycle. It is 0 if no bit is set, and of no meaning if
 /// several are.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct BinaryEncoder {
     /// The set: at most one bit.
     pub one_hot: Signal<In, Bits<32>>,

@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// Combinational. Packets stand in slots whose distance is a power of two; a plain index would put
 /// all their headers into a few places. The fold reaches every place with any `bits` consecutive
 /// address bits above the lowest `skip`.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(bits: usize, skip: usize, folded: usize)]
 pub struct IndexHash {
     /// The line address: byte address bits 31:6.

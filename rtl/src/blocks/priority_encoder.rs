@@ -6,7 +6,7 @@ use hermes_hdl::prelude::*;
 /// Finds the lowest of 32 requests.
 ///
 /// The outputs answer `request` in the same cycle; without a request they are zero.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct PriorityEncoder {
     /// The requests; bit 0 comes first.
     pub request: Signal<In, Bits<32>>,

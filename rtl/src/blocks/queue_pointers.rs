@@ -13,7 +13,7 @@ use hermes_hdl::prelude::*;
 /// 3. Outputs come from registers. Push while `full` and pop while `empty` are illegal; both in the
 ///    same cycle are legal otherwise and leave the level as it is.
 #[clocked("empties the queue")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 #[never(push, full)]
 #[never(pop, empty)]
 pub struct QueuePointers<const A: usize> {

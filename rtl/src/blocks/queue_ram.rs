@@ -12,7 +12,7 @@ use hermes_hdl::prelude::*;
 /// The RAM reads the entry after it in advance; that, or a copy of the word that was written when
 /// it was read, comes next.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct QueueRam<const N: usize, const A: usize> {
     /// Writes an entry at this edge.
     pub push: Signal<In, Bit>,

@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 /// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps
 ///    its request is chosen after at most one use by each other requester.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RoundRobin {
     /// One bit for each requester.
     pub request: Signal<In, Bits<32>>,

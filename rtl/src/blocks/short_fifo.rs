@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 /// 2. A word pushed into an empty FIFO in cycle t shows at the output in cycle t + 1.
 /// 3. No output depends on an input of the same cycle.
 #[clocked("empties the FIFO")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 #[held(pop_valid, pop_ready, pop_data)]
 pub struct ShortFifo<T: Synth, const A: usize> {
     /// A word is offered.

@@ -13,7 +13,7 @@ pub type TaskFifo<const A: usize, const L: usize> = SyncFifo<Bits<32>, A, L>;
 /// 2. A word pushed into an empty FIFO in cycle t shows at the output in cycle t + 2.
 /// 3. No output depends on an input of the same cycle.
 #[clocked("empties the FIFO")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new]
 #[held(pop_valid, pop_ready, pop_data)]
 pub struct SyncFifo<T: Synth, const A: usize, const L: usize> {

@@ -5,7 +5,7 @@ use hermes_hdl::prelude::*;
 /// A word of a 64-byte line.
 ///
 /// Combinational: `word` answers the inputs in the same cycle and is 0 while `enable` is low.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct WordSelect {
     /// A word is wanted.
     pub enable: Signal<In, Bit>,

@@ -84,7 +84,7 @@ pub enum LinkState {
 /// 5. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array
 ///    has had time to start.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(identity: BoardIdentity, parts: LinkParts)]
 pub struct BoardLink {
     // Requests

@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// bytes that were taken: the FCS is its complement, sent least significant byte first, and behind
 /// that the register is [`RESIDUE`](crate::net::RESIDUE).
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct Fcs {
     /// A frame starts; goes before `take`.
     pub clear: Signal<In, Bit>,

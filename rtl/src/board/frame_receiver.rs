@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 3. While `enable` is low, and behind a reset, bytes are ignored; afterwards up to the next flag,
 ///    which begins a frame: that of a frame of which only the end was heard.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct FrameReceiver {
     /// Frames are taken.
     pub enable: Signal<In, Bit>,

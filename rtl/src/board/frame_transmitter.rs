@@ -26,7 +26,7 @@ pub enum Sending {
 /// 2. `abort`, high for one cycle between two bytes of a frame while `valid` is low, ends it as one
 ///    that is not whole.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct FrameTransmitter {
     /// A byte of a frame is offered.
     pub valid: Signal<In, Bit>,

@@ -32,7 +32,7 @@ pub enum LineAccess {
 /// 3. A byte goes first when the memory is idle. It is written at the edge with `byte.valid` and
 ///    `byte.ready`; a byte that was read is given with `byte.answer` in the cycle after that.
 #[clocked("The contents stay")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(words: usize)]
 pub struct LineMemory {
     /// AXI4, from the array: a line is a burst of one beat.

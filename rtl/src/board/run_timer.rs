@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// are issued and never committed: they do not count. The LEDs change in the cycle after what they
 /// show.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(heartbeat: usize, spawner: bool)]
 pub struct RunTimer {
     /// A warp was issued.

@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 ///    stays low gives one byte with an error.
 /// 4. A start bit that is over by its middle is noise and is ignored.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(step: u64)]
 pub struct UartReceiver {
     /// The line, from the pin; high while idle.

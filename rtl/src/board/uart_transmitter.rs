@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// high again when its stop bit has lasted a whole bit. Times run in steps of `2^-16` of a bit:
 /// edges are at most one clock cycle late, and their mean is exact.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(step: u64)]
 pub struct UartTransmitter {
     /// A byte is offered.

@@ -28,7 +28,7 @@ const GROUP: usize = 16;
 /// which the load behind it needs in any case, since it reads the memory in the cycle in which the
 /// store writes it.
 #[clocked("the cache is empty")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(harts: usize, lines: usize, lines_log2: usize, harts_log2: usize)]
 pub struct CommandCache {
     /// Stage X: an address is looked up.

@@ -22,7 +22,7 @@ use hermes_hdl::prelude::*;
 /// `stop` and `resume` answer the inputs in the same cycle, the other outputs are registers'
 /// values.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock, Default)]
+#[derive(Clone, LogicBlock, Default)]
 pub struct CommandDebug {
     /// From and to the registers, but for `pc`.
     pub registers: DebugControl,

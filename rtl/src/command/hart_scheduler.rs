@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 4. While a hart may fetch and is not open, each other hart fetches once at most, but for what 2
 ///    lets go first.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct HartScheduler {
     /// Harts that may fetch.
     pub ready: Signal<In, Bits<8>>,

@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 ///    hart that is, on registers. Unless an operation started in the cycle before, whom `held_back`
 ///    did not have then is not refused now.
 #[clocked("no hart is owed anything")]
-#[derive(Clone, Debug, LogicBlock, Default)]
+#[derive(Clone, LogicBlock, Default)]
 pub struct HartTurns {
     /// Stage W: hart of the instruction.
     pub hart: Signal<In, Bits<3>>,

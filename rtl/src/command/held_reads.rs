@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 /// 2. A hart in `held` stands between two instructions, before its read: an interrupt or a stop
 ///    comes there, and the read is executed again behind it.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct HeldReads {
     /// Harts whose read ended without an answer.
     pub parks: Signal<In, Bits<8>>,

@@ -42,7 +42,7 @@ use hermes_hdl::prelude::*;
 /// | 3 | a bit of CP_IRQ_PENDING is set, also if it was set already | mask of bits |
 /// | 11 | a command of a warp waits for a hart (`staged`; with command queues) | any |
 #[clocked("all channels are disarmed")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(channels: usize, queues: bool)]
 pub struct UliChannels {
     /// The hart is held.

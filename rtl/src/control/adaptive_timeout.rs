@@ -22,7 +22,7 @@ use hermes_hdl::prelude::*;
 ///    than `registers.eager` / 4 for each core are between `issued` and `finished`. An event counts
 ///    in the next cycle, a change of the register two cycles later.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: u64, lanes: u64)]
 pub struct AdaptiveTimeout {
     /// Register TIMEOUT, in cycles.

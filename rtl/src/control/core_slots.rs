@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 /// 5. With a thread spawner warps of spawned threads count apart: packet warps may be on the core
 ///    up to `limit`, spawned warps up to `spawn_limit`, each while an allowed slot is idle.
 #[clocked("all slots are idle")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(spawns: bool, counts: bool)]
 pub struct CoreSlots {
     /// Warps that may be on the core at a time, 0 to 32.

@@ -22,7 +22,7 @@ use hermes_hdl::prelude::*;
 /// they fit one RAM with one write and one read port; only in the first lap allocation writes them,
 /// as their contents are undefined.
 #[clocked("empties the queue")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new]
 pub struct DelayCommitQueue<const A: usize> {
     /// From the warp issue.

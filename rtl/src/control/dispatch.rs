@@ -36,7 +36,7 @@ use hermes_hdl::prelude::*;
 ///    4 cycles after the transfer of the finish before at the earliest, 6 where packets branch.
 ///    `finished` of a core answers the slot that it offered in the cycle before.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(options: ControlOptions, cores: usize, lanes: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// From the registers: how warps are formed and issued.

@@ -36,7 +36,7 @@ pub struct FaultRecord {
 /// 4. With network functions `taken` reports each record in the cycle after it was taken, with the
 ///    function that its core had then.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize, spawns: bool, functions: bool)]
 pub struct FaultCollector {
     /// From each core; `ready` depends on every `valid`.

@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 /// 2. The event outputs report it in the next cycle, for one cycle. In that cycle the lookup table
 ///    is read and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize, spawns: bool)]
 pub struct FinishArbiter {
     /// From each core; `ready` depends on every `valid`.

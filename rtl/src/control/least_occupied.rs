@@ -5,7 +5,7 @@ use hermes_hdl::prelude::*;
 /// Of the cores that ask for a warp, those with the fewest busy slots: all of them, if several have
 /// as few. Combinational: bit by bit, the highest first, cores with a 1 drop out where another one
 /// has a 0.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize)]
 pub struct LeastOccupied {
     /// One bit for each core: it asks.

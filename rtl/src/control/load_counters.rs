@@ -20,7 +20,7 @@ use hermes_hdl::prelude::*;
 ///    the queue a cycle ago, and the cycles in which it is full are as many.
 /// 4. A high-water mark shows a level two cycles after it.
 #[clocked("all counters are 0")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize, spawns: bool, ports: bool)]
 pub struct LoadCounters<const A: usize, const L: usize> {
     /// From the warp former: a warp is formed.

@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 ///
 /// The paper's entry has 16 bits: the slot, by which this table is addressed, and the index. With a
 /// thread spawner an entry has one bit more: set, the index is the slot of a spawner's job.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(spawns: bool)]
 pub struct LookupTable<const A: usize> {
     /// Rising-edge clock.

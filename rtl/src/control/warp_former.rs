@@ -20,7 +20,7 @@ use hermes_hdl::prelude::*;
 /// 6. With network functions no warp crosses the ring's end: one that ends there is formed as soon
 ///    as its packets wait, as one of `lanes` packets.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(options: ControlOptions, lanes: u64)]
 pub struct WarpFormer {
     /// From the task FIFO; `ready` depends on no input.

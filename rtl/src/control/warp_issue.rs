@@ -34,7 +34,7 @@ use hermes_hdl::prelude::*;
 ///    with more busy slots waits for the others. `warp.ready` depends on `warp.valid`.
 ///    `idle_slot` is high while a core could take a formed warp.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(options: ControlOptions, cores: usize, warps: usize)]
 pub struct WarpIssue {
     /// Registers CONTROL, MCW and KERNEL_CLASS.

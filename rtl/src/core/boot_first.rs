@@ -19,7 +19,7 @@ pub const FIRST_ISSUES: u64 = 6;
 /// its own: the others are passed over by [`FIRST_ISSUES`] instructions for each spawned warp of a
 /// core in a round at most.
 #[clocked("nobody goes first")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct BootFirst {
     /// The warp of spawned threads that starts.
     pub start: SlotStart,

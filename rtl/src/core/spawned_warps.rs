@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 ///    whether a fault was recorded for the warp since its start.
 /// 4. What is kept for a slot that never had a warp is undefined, but for `spawned_slots`.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct SpawnedWarps {
     /// From warp issue.
     pub warp: SlotStart,

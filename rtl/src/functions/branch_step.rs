@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 /// 4. `start` and a `finish` of an entry take turns, and between a finish and the next start of the
 ///    entry there are two cycles or more. With reset no finish is on its way.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(lane_bytes: usize)]
 pub struct BranchStep<const A: usize> {
     /// A warp starts.

@@ -27,7 +27,7 @@ use hermes_hdl::prelude::*;
 ///    where the entry goes: it is in a FIFO then, or `ended`. A start and the next finish of an
 ///    entry take turns, and `enter` and `waits.take` are not high in one cycle.
 #[clocked("no warp waits or is in flight")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(functions: usize, lane_bytes: usize, branches: bool)]
 pub struct Chain<const A: usize, const L: usize> {
     /// Registers CHAIN_CONTROL and NF_NEXT.

@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 ///    shows the word as it will be.
 /// 2. `access.value` and `copy_data` are, in the same cycle, what stands in the table.
 /// 3. Words have no value until they are written.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct ContextTable {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

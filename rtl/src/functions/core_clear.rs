@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// `clear` rose; `cleared` is high with the last one. Whoever drives `clear` takes it back in the
 /// next cycle. A `clear` that ends before is forgotten, and the next one begins with row 0.
 #[clocked("nothing is cleared")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(last: u64)]
 pub struct CoreClear {
     /// No warp is on the core, and its rows are to be cleared.

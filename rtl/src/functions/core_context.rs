@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// 2. Else a word that is taken stands in `context` from the next cycle on; the other words stay.
 /// 3. Words are numbered as the registers from NF_ENTRY to NF_MCW; there are no others.
 #[clocked("all words are zero")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct CoreContext {
     /// From the registers: the context of NF 0.
     pub registers: Flipped<FunctionContext>,

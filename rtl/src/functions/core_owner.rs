@@ -32,7 +32,7 @@ pub const CONTEXT_WORDS: usize = 10;
 /// again before step 3 gives the core back to its owner as it is: rows that step 2 had cleared by
 /// then are zero.
 #[clocked("every core belongs to NF 0, and is open")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize, functions: u64, rows: usize)]
 pub struct CoreOwner {
     /// From and to the registers.

@@ -12,7 +12,7 @@ use hermes_hdl::prelude::*;
 /// 2. A window that reaches beyond the address space ends with it. A change of `base` or `size`
 ///    takes effect a cycle later.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct FetchWindow {
     /// From the core's context: the network function is guarded.
     pub guarded: Signal<In, Bit>,

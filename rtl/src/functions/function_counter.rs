@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// `add` adds `amount` to the sum of `function` at its edge; `value` is that of `select` in the
 /// same cycle.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct FunctionCounter {
     /// Something is counted.
     pub add: Signal<In, Bit>,

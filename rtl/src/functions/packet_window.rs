@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 ///    part of it. Slots below 64 bytes, less than a line, make it empty.
 /// 3. The registers of the ring and `guards` change only while no warp runs.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct PacketWindow {
     /// Stages I and D advance at this edge.
     pub advance: Signal<In, Bit>,

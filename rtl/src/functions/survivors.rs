@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 ///    (`exit`) since then, each once; what the slot's warps before it left counts for nothing.
 /// 2. An `exit` counts from the next cycle on.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct Survivors<const LANES: usize> {
     /// From warp issue: a warp starts in this cycle.
     pub start: Signal<In, Bit>,

@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 ///    lowest. Those of lanes that have not ended since the last start of the slot are undefined.
 /// 3. An `exit` counts from the next cycle on.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct VerdictCodes<const LANES: usize> {
     /// From stage W: threads end.
     pub exit: Signal<In, Bit>,

@@ -19,7 +19,7 @@ use hermes_hdl::prelude::*;
 ///    after the transfer of the (last) request, if nothing is in the way.
 /// 6. While `hold` is high, if it is there, there is no access; the bus goes on.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(holds: bool)]
 pub struct AxiLiteSlave {
     /// From the host.

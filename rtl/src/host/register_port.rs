@@ -17,7 +17,7 @@ use hermes_hdl::prelude::*;
 /// 4. A write of the processor writes the whole word. An access that is withdrawn before `done` was
 ///    not performed, but for the tries of a write that the registers delayed, which have no effect.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct RegisterPort {
     /// From the AXI4-Lite slave.
     pub host: RegisterRequest,

@@ -13,7 +13,7 @@ use hermes_hdl::prelude::*;
 /// 3. `room` counts the free entries of the FIFO that no count waits for. So many writes are taken,
 ///    if nobody else fills the FIFO.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[held(task_valid, task_ready, task_count)]
 pub struct TaskPush {
     /// TASK_PUSH is written; tried again, with the same count, after a cycle with `delay`.

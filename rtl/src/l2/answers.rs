@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// What `push_response` or `push_written` brings is in its queue from the next cycle on; they may
 /// be high only if `response_full` or `written_full` is not.
 #[clocked("the queues are empty")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct L2Answers {
     /// From the bank: a line was read.
     pub push_response: Signal<In, Bit>,

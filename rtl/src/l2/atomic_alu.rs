@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// A): 0 adds, 1 and 3 (`sc.w`) give the operand, 4 is exclusive or, 8 or, 0xc and, 0x10 and 0x14
 /// the smaller and the larger signed number, 0x18 and 0x1c the unsigned ones. Any other value gives
 /// the operand. Combinational.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct AtomicAlu {
     /// The operation.
     pub operation: Signal<In, Bits<5>>,

@@ -67,7 +67,7 @@ pub enum AtomicState {
 ///    without a write of the bank, and the line does not become dirty. Reservations end as by any
 ///    other write.
 #[clocked("nothing is held or reserved")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize, reserving: usize, number: usize, banks: usize, patience: usize, network: usize, networks: bool, compares: bool, values: bool, reservations: usize)]
 pub struct L2Atomics {
     // From the request crossbar

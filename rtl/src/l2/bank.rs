@@ -34,7 +34,7 @@ use hermes_hdl::prelude::*;
 ///    fetched line is chosen in one cycle and taken in the next, one in two cycles at most. It is
 ///    for a high clock: each part is shorter than both in one cycle.
 #[clocked("every line is invalidated")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: bool, look_up_cycle: bool)]
 pub struct L2Bank {
     /// From the request crossbar, or the atomic unit.

@@ -20,7 +20,7 @@ use hermes_hdl::prelude::*;
 /// 4. A response other than OKAY, and a read beat without RLAST, is an error. `bus_errors`,
 ///    `line_read` and `line_written` report what happened in the cycle before.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(banks: usize, numbers: usize, number_mask: u64)]
 pub struct MemoryChannel {
     /// From each bank: lines to fetch.

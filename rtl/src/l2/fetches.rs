@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 /// 2. The `fill_` outputs describe the fetch `fill_number`, in the same cycle, if it is `known`;
 ///    `end` ends it.
 #[clocked("no fetch is outstanding")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(numbers: usize)]
 pub struct L2Fetches {
     /// A fetch can begin.

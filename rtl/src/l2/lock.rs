@@ -23,7 +23,7 @@ use hermes_hdl::prelude::*;
 ///    line is the only candidate, there is no victim: the request waits until the fetch or the
 ///    write-back of another place of the set is complete.
 #[clocked("the bank clears all sets afterwards")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(ways: usize, sets_log2: usize, sizes: NetworkSizes)]
 pub struct L2Lock {
     /// Which lines are locked.

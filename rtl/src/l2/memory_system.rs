@@ -143,7 +143,7 @@ impl MemorySizes {
 ///    `maintenance.l2_invalidate` (one cycle) also invalidates all lines. `l2_busy` is high from
 ///    this cycle on until the last of them is acknowledged by AXI4.
 #[clocked("every line is invalidated")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, atomic: bool, reserving: usize, skip: usize, watched: usize, network: bool, queues: bool)]
 pub struct MemorySystem {
     /// The reads of each requester.

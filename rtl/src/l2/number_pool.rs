@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// 1. While `free` is high `number` can be taken; with `take` it is taken at this edge.
 /// 2. With `release`, `released` comes back at this edge; a number that is not out stays as it is.
 #[clocked("all numbers are here")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(absent: u64)]
 pub struct NumberPool {
     /// `number` can be taken.

@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 2. A requester's reads of one bank stay in order, and so do its writes.
 /// 3. `request` shows the oldest request of each bank, from the cycle after its acceptance on.
 #[clocked("the queues are empty")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(requesters: usize, banks: usize)]
 pub struct RequestCrossbar {
     /// From each requester: a line is to be read.

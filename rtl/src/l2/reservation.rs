@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 /// 3. `owner`, `here` and `free` are combinational from the operation and registers; `lapses` is
 ///    high in the cycle of an end without a write of the line and without `sc.w`.
 #[clocked("it is free")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(reserving: usize, number: usize, banks: usize, patience: usize)]
 pub struct Reservation {
     /// The operation that the bank performs.

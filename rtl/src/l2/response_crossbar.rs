@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 /// 4. With a network interface, the answers of its requester carry a second word: the upper half of
 ///    a value of 64 bits.
 #[clocked("no answer stands, the counters are zero")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(requesters: usize, banks: usize, words: bool, network: usize, wide: bool)]
 pub struct ResponseCrossbar {
     /// From each bank: answers of reads.

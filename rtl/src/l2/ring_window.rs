@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// the bits of `mask`. `mask` follows `area_log2` by one cycle. If the area is smaller than its
 /// rings, all of it are rings.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(rings_log2: usize, areas_log2: usize)]
 pub struct RingWindow {
     /// Bytes of an area, as a power of two, 6 to 31.

@@ -17,7 +17,7 @@ use hermes_hdl::prelude::*;
 /// 3. `done.valid` ends the write-back `done.number`; `acknowledged` says, in the same cycle, that
 ///    it was outstanding, and the `done_` outputs describe it.
 #[clocked("no write-back is outstanding")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(numbers: usize)]
 pub struct L2Stores {
     /// A write-back can begin.

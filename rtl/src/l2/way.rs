@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 ///    complete. They carry the toggle that stood on `fetch_toggle` or `leave_toggle` when it began:
 ///    a transfer of a place is outstanding while the toggle of its beginning differs from that of
 ///    its end, so that each memory has a single writer.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(sets_log2: usize, look_up_cycle: bool)]
 pub struct L2Way {
     /// Rising-edge clock.

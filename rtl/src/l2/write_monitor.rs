@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 ///
 /// The channels of hart 0 come first, `per_hart` of each hart.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(processor: usize, harts: usize, per_hart: usize, channels: usize)]
 pub struct WriteMonitor {
     /// At the port of the bank: a write is accepted at this edge.

@@ -27,7 +27,7 @@ use hermes_hdl::prelude::*;
 ///
 /// With the answer, the data cache removes the line, as it does for a store.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct AtomicPath<const LANES: usize> {
     // From stage M

@@ -19,7 +19,7 @@ use hermes_hdl::prelude::*;
 /// the other: so both can happen in the same cycle with one write port each. A tag carries the
 /// number of invalidations before it, modulo 64.
 #[clocked("empties all places")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(lines_log2: usize)]
 pub struct CacheTags {
     /// Line to look up.

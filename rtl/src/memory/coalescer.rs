@@ -25,7 +25,7 @@ use hermes_hdl::prelude::*;
 /// than six others to offer meanwhile.
 /// `request.mask` must not be empty.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct Coalescer<const LANES: usize> {
     /// From stage M: an operation.
     pub request: CoalescerRequest<LANES>,

@@ -34,7 +34,7 @@ use hermes_hdl::prelude::*;
 /// A request that was accepted at the edge of a removal or before, and found its line, may still
 /// get it from the cache.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(lines_log2: usize)]
 pub struct DataCache {
     /// Invalidates all lines.

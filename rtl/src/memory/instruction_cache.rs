@@ -44,7 +44,7 @@ pub enum FillState {
 /// tags change in the same cycle misses: which of its tags the RAM gives then is open, and so is
 /// the word, if it is written too.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(ways: usize, sets: usize, sets_log2: usize)]
 pub struct InstructionCache {
     // From the front end

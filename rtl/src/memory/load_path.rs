@@ -28,7 +28,7 @@ use hermes_hdl::prelude::*;
 /// 5. The value is in the word at the lowest two bits of `place.address`, with `place.size` and
 ///    `place.signed`; see [`LoadValue`](super::LoadValue).
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(groups: usize)]
 pub struct LoadPath<const LANES: usize> {
     /// From stage M: a load operation starts.

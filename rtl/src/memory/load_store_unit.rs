@@ -27,7 +27,7 @@ use hermes_hdl::prelude::*;
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be
 ///    written, in any order.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(options: CoreOptions, words: usize)]
 pub struct LoadStoreUnit<const LANES: usize> {
     /// From stage M: an operation. `ready` is low while 32 loads wait for their lines.

@@ -6,7 +6,7 @@ use hermes_hdl::prelude::*;
 /// extension.
 ///
 /// Combinational; `data` is 0 while `enable` is low.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct LoadValue {
     /// A value is wanted.
     pub enable: Signal<In, Bit>,

@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// fetch and 0 in that of a data read, and an answer goes where it says. The offer is
 /// combinational, and so are the answers; the readies depend on `memory.ready`.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct ReadMerge {
     /// From the instruction cache.
     pub fetch: Flipped<LineRead>,

@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 ///
 /// A line is `arrived` two cycles after its response. One line a cycle is sustained.
 #[clocked("frees all tags")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct ReorderBuffer {
     /// Takes a tag at this edge.
     pub allocate: Signal<In, Bit>,

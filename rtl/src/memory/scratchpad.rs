@@ -28,7 +28,7 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 6. With network functions `clear` makes a word of each bank zero at the edge at which it is
 ///    valid; no operation is here then.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(words: usize, clears: bool)]
 pub struct Scratchpad<const LANES: usize> {
     /// From stage M: an operation. Of an address its place in the scratchpad counts.

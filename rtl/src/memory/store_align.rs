@@ -5,7 +5,7 @@ use hermes_hdl::prelude::*;
 /// What one lane stores in its word of the line: byte strobes and data.
 ///
 /// Combinational. While `enable` is low `strobe` is 0.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct StoreAlign {
     /// This lane stores to the line.
     pub enable: Signal<In, Bit>,

@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// another in ascending order: a lane gives up the bytes that a higher lane writes in the same
 /// word, so that what remains is or-ed together. Combinational; while `enable` is low every strobe
 /// is 0. Of one lane alone `data` is its word in each place of the line, which takes no LUTs.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(lanes: usize)]
 pub struct StoreMerge {
     /// A line is wanted.

@@ -22,7 +22,7 @@ use hermes_hdl::prelude::*;
 ///    one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(group: usize, groups: usize)]
 pub struct StorePath<const LANES: usize> {
     /// From the coalescer: a line is offered.

@@ -57,7 +57,7 @@ pub struct AnswerMark {
 ///    is high for one cycle when a NAK is gone behind which its queue pair takes nothing.
 /// 5. `pending` are the queue pairs of which a payload is not performed.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct Acknowledge {
     /// A mark comes.
     pub mark_valid: Signal<In, Bit>,

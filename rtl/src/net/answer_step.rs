@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 3. `settles`: the oldest packet is `oldest` now; `moved` says that it has moved. If a command
 ///    with answers of its own stands in the way there is a `gap`: its answer was lost.
 /// 4. `expects`: it is the response of just that packet.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct AnswerStep {
     /// The row of its queue pair, as the commands that were passed left it.
     pub row: Signal<In, RequestRow>,

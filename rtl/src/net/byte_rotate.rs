@@ -7,7 +7,7 @@ use hermes_hdl::prelude::*;
 /// `rotated` answers the inputs two cycles later. While `hold` is high both stages keep what they
 /// have.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct ByteRotate {
     /// The stages keep what they have.
     pub hold: Signal<In, Bit>,

@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 /// | 1 PUT | of a region that may be read, or at most 16 in it |
 /// | 2 GET | of a region that may be written, or at most 8, which are its result |
 /// | 4 FETCH_ADD, 5 COMPARE_SWAP | 8 at a multiple of 8: words 4 and 5 are added or put there, words 6 and 7 compared; the result is what was there |
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct CommandCheck {
     /// The command.
     pub command: Signal<In, PostedCommand>,

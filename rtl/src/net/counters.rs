@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// [`counter::HART_CYCLES`], `not_ready` in [`counter::NOT_READY`]; a number between them that is
 /// none reads 0. `value` follows `select` by one cycle.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct NetCounters {
     /// The events of this cycle.
     pub events: Signal<In, Bits<22>>,

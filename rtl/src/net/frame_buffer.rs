@@ -28,7 +28,7 @@ pub struct StoredFrame {
 /// 5. A frame whose beats but the last are not full, whose last beat's bytes are not the first
 ///    ones, or with bit 31 of TUSER set in its last beat is marked as damaged.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct FrameBuffer {
     /// A beat is offered, and taken.
     pub rx_tvalid: Signal<In, Bit>,

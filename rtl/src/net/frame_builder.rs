@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 ///    it.
 /// 4. The outputs come from registers and keep their values until they are taken.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct FrameBuilder {
     /// Who sends; constant while frames are sent.
     pub identity: Signal<In, NetIdentity>,

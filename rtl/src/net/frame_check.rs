@@ -66,7 +66,7 @@ pub struct CheckedFrame {
 ///    bring it in, whatever n is.
 /// 5. Both kinds of members of the default partition are taken: the key is 0xffff or 0x7fff.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct FrameCheck {
     /// Who we are; constant while frames come.
     pub identity: Signal<In, NetIdentity>,

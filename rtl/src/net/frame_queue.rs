@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 ///
 /// Valid/ready on both sides; a head that is pushed into an empty queue shows in the next cycle.
 #[clocked("empties the queue")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct FrameQueue {
     /// A frame is to be sent.
     pub push_valid: Signal<In, Bit>,

@@ -20,7 +20,7 @@ mod sender {
 /// 3. After a frame of one of them the next ones, in this order, go first. One that is about to
 ///    offer (`request_wants`) counts as offered.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct FrameTurns {
     /// A command's packet waits.
     pub request_wants: Signal<In, Bit>,

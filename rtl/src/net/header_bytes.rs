@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 /// IPv4: no options, identification 0, "don't fragment", time to live 64. UDP checksum 0 (none).
 /// Base transport header: M is 1, the partition 0xffff.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct HeaderBytes {
     /// What they say.
     pub head: Signal<In, FrameHead>,

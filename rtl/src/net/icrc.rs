@@ -78,7 +78,7 @@ fn masks() -> Vec<Constant<Bits<128>>> {
 /// 4. What routers may change counts as 0xff: type of service, time to live, both checksums, and a
 ///    byte of the base transport header, all of them in the first beat.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct Icrc {
     /// Sixteen bytes are taken at this edge.
     pub take: Signal<In, Bit>,

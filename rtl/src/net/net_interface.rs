@@ -30,7 +30,7 @@ use hermes_hdl::prelude::*;
 ///    lines written ([`CommandQueues`]).
 /// 7. To memory it is one requester. Else it writes and reads in regions alone ([`RegionTable`]).
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(sizes: InterfaceSizes, windows: bool, owners_log2: usize)]
 pub struct NetInterface {
     /// From and to the registers.

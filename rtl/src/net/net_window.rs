@@ -57,7 +57,7 @@ pub mod window {
 ///    not looked at. What a hart posted is counted until it is complete, whatever becomes of the
 ///    hart; what it took is given back when it is held (`select.hold`).
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(harts: usize, rings_log2: usize, entries: usize)]
 pub struct NetWindow {
     /// From the command processor.

@@ -13,7 +13,7 @@ use hermes_hdl::prelude::*;
 ///    a number for each response. The one of packet `number` asks for that response and those
 ///    behind it: so a READ that is repeated is a part of an earlier one.
 /// 3. An atomic operation is one packet.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct PacketCut {
     /// The command.
     pub entry: Signal<In, WorkEntry>,

@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// too. `any` has a bit for each queue pair of which one is under way; it follows the counters,
 /// which change at the edge.
 #[clocked("nothing is under way")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct PairCounts {
     /// One more is.
     pub add: Signal<In, Bit>,

@@ -54,7 +54,7 @@ pub struct PayloadFault {
 /// 4. `pairs` are those of which a command's payload in memory waits, is read, or has a fault that
 ///    was not taken; `responding` those of which a response's is.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct PayloadReader {
     /// A payload is wanted.
     pub source_valid: Signal<In, Bit>,

@@ -29,7 +29,7 @@ pub struct PayloadPlace {
 /// 3. `performed` is high for one cycle for each payload, in their order, when its writes and all
 ///    before are performed.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct PayloadWriter {
     /// A payload is to be written.
     pub place_valid: Signal<In, Bit>,

@@ -114,7 +114,7 @@ pub struct ReceivePair {
 ///    `receive_pair` while `receives` is.
 /// 4. `received`: the next packet that is expected of `receive_pair` is `next_expected`.
 #[clocked("no queue pair is up")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct QueuePairs {
     /// Words of the table, from the host.
     pub table: TableAccess,

@@ -37,7 +37,7 @@ use hermes_hdl::prelude::*;
 ///    with an older number. `refused` tells these, and those that a NAK 0x61 or 0x62 answers. Each
 ///    is high for one cycle.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock, Default)]
+#[derive(Clone, LogicBlock, Default)]
 pub struct Receiver {
     /// A frame was judged.
     pub checked_valid: Signal<In, Bit>,

@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 ///
 /// No range wraps around: offsets are compared with one bit more than addresses have, and no byte
 /// may be used behind the last address, also if the region says that it has some there.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RegionCheck {
     /// The region.
     pub region: Signal<In, Region>,

@@ -58,7 +58,7 @@ pub struct Region {
 ///    `receive_index` at any time.
 /// 3. No region is valid after a reset; its words are undefined until they are written.
 #[clocked("no region is valid")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct RegionTable {
     /// Words of the table, from the host.
     pub table: TableAccess,

@@ -40,7 +40,7 @@ pub struct AtomicReply {
 ///    performed to its end, and its result is dropped.
 /// 5. `opens`: nothing is kept of a queue pair that goes up.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RemoteAtomics {
     /// A READ or an atomic operation is here.
     pub job_valid: Signal<In, Bit>,

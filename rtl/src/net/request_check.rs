@@ -27,7 +27,7 @@ pub struct MessageRow {
 ///    written, read or atomically changed by peers. A message without bytes needs none.
 /// 3. Else the payload of a WRITE goes to `address`; `after` is what is to come then, if it is not
 ///    the `last` packet. A READ is of `bytes` bytes from `address` on, in `packets` responses.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RequestCheck {
     /// The packet.
     pub frame: Signal<In, CheckedFrame>,

@@ -29,7 +29,7 @@ pub mod kind {
 /// While `enable` something is chosen (`any`). Faults, responses and answers are taken in that
 /// cycle (`fault_ready`, `got_ready`, `answer_ready`). A turn is over with `advance`.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RequestChoice {
     /// Something may be chosen.
     pub enable: Signal<In, Bit>,

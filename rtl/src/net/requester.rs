@@ -53,7 +53,7 @@ mod parts;
 ///    of [`RegionTable`](super::RegionTable).
 /// 10. `shown` answers `show_pair` in the same cycle unless `show_waits`.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(owners_log2: usize, entries: usize)]
 pub struct Requester {
     /// Packets that a queue pair may have sent without an answer: 1 to 32.

@@ -60,7 +60,7 @@ pub struct JobRow {
 ///    with `region_index` at that of [`RegionTable`](super::RegionTable), each in a cycle with
 ///    `row_free` or `region_free`; they answer in the same cycle.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct Responder {
     /// A READ came.
     pub job_valid: Signal<In, Bit>,

@@ -13,7 +13,7 @@ use hermes_hdl::prelude::*;
 /// 3. `expired` with `expired_pair` at most 16 cycles after a timer has expired, or after those
 ///    that are told before it, until it is started anew or stopped.
 #[clocked("no timer runs")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RetryTimers {
     /// Cycles until a timer expires, if there was no time-out before.
     pub timeout: Signal<In, Bits<24>>,

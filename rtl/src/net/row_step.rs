@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 ///    with `loses` it is that of the command `lost_at`.
 /// 4. `loses_some`: an answer tells of a loss.
 /// 5. `moves_on`: the next packet to send or to be answered is the first one of the next command.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RowStep {
     /// The row before.
     pub row: Signal<In, RequestRow>,

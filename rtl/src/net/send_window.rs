@@ -54,7 +54,7 @@ pub struct WindowRow {
 /// and `top` are its packet sequence numbers behind the step, as in
 /// [`RequestRow`](super::RequestRow). Nothing is known of one before it `opens`.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct SendWindow {
     /// The largest window: 1 to 32 packets.
     pub window: Signal<In, Bits<6>>,

@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 4. `completed` with `completed_owner` tells that a command is complete: `host_completed` answers
 ///    in the same cycle if it was the host's.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(entries: usize)]
 pub struct WorkPosts {
     /// The host posts a command.

@@ -21,7 +21,7 @@ use hermes_hdl::prim::{RamSized, RamSizedAsync};
 ///    `write`.
 /// 6. `release` frees the place `at`; not in a cycle with `write`.
 #[clocked("no command is there")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(owners_log2: usize, entries: usize, places_log2: usize)]
 pub struct WorkTable {
     /// All places were freed.

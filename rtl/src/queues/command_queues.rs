@@ -33,7 +33,7 @@ pub struct ArrivedLine {
 /// 4. Each completion writes the control line, all of it, in one write. HEAD is as of then.
 /// 5. `ready`: after a reset all queues are off, and 256 cycles later they may be used.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(banks: usize, rings_log2: usize, areas_log2: usize, entries: usize)]
 pub struct CommandQueues {
     /// From and to the registers.

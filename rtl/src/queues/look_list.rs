@@ -13,7 +13,7 @@ use hermes_hdl::prelude::*;
 /// 3. The first one is shown with `pop_valid` and taken with `pop_ready`, from two cycles after it
 ///    came on. One that comes at that edge or later is in the list again.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct LookList {
     /// The list is used.
     pub ready: Signal<Out, Bit>,

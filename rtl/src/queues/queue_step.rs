@@ -20,7 +20,7 @@ const RESERVED: u64 = 0x8a;
 ///    those of the entry.
 /// 3. `looks`: it may have another command, and room for it: fewer than `entries` are under way.
 ///    `line`: its control line is to be written.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(entries: usize)]
 pub struct QueueStep {
     /// The queue.

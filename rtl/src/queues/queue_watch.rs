@@ -21,7 +21,7 @@ use hermes_hdl::prelude::*;
 ///
 /// Copies are undefined until their entry was written.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(banks: usize, rings_log2: usize, areas_log2: usize)]
 pub struct QueueWatch {
     /// There are rings.

@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 ///    is low from the next cycle on, and `lost_valid` offers it until `lost_ready`.
 /// 4. A command whose queue is switched off (`stage.drop`) is given to no hart any more.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(harts: usize)]
 pub struct StageBuffers {
     /// From the queues; but for `event`, which the owner of this unit drives.

@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 /// 4. Every write has the tag [`COMPLETION_TAG`](super::COMPLETION_TAG); acknowledgements of other
 ///    tags do not matter.
 #[clocked("nothing is under way")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct CompletionWriter {
     /// Slots of the jobs that have ended.
     pub ended: Signal<In, Bits<16>>,

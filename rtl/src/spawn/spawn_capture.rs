@@ -17,7 +17,7 @@ use hermes_hdl::prelude::*;
 ///    started shows in `busy`.
 /// 3. Without a page nothing is picked. Bytes 32 to 63 of a descriptor are never picked.
 #[clocked("there is no page")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(slots: usize)]
 pub struct SpawnCapture {
     /// A store that memory accepts.

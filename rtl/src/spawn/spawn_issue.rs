@@ -22,7 +22,7 @@ use hermes_hdl::prelude::*;
 /// | 3 | bits that must be zero are not (word 4; bits 24, 27 and 31:28 of SHAPE; bits 31:30 of TOKEN), or CLASS is not KERNEL_CLASS |
 /// | 5 | CORES names a core that is not there |
 #[clocked("no job is under way")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize, lanes: usize)]
 pub struct SpawnIssue {
     /// KERNEL_CLASS register.

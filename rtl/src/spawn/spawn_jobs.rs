@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 ///
 /// A job has at most 1,024 warps at a time on the cores: the counts go round at 2,048.
 #[clocked("all slots are free")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct SpawnJobs {
     /// A job is triggered; only in a free slot.
     pub trigger_valid: Signal<In, Bit>,

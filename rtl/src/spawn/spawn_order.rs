@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// 2. `valid` and `slot` show the oldest; with none, what is pushed in this cycle. `take` removes
 ///    it at this edge, and is without effect while `valid` is low.
 #[clocked("no job waits")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct SpawnOrder {
     /// A job is triggered.
     pub push: Signal<In, Bit>,

@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// 2. The words of `read_slot` answer in the same cycle, and so do COMPLETION and TOKEN of
 ///    `end_slot`.
 /// 3. Words that were never written are undefined; nothing is reset.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct SpawnPage {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

@@ -22,7 +22,7 @@ pub const COMPLETION_TAG: u8 = 31;
 ///    which go first: `control.waits` holds the registers' write up.
 /// 4. Disabling keeps jobs from being triggered; those that were go on.
 #[clocked("all slots are free, the descriptors undefined")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(options: SpawnOptions)]
 pub struct ThreadSpawner {
     /// KERNEL_CLASS register.

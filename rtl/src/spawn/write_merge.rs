@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 /// cycles between two. Acknowledgements with tag [`COMPLETION_TAG`](super::COMPLETION_TAG) are
 /// those of completion words.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct WriteMerge {
     /// From the store buffer of the command processor.
     pub stores: Flipped<LineWrite>,

@@ -15,7 +15,7 @@ use hermes_hdl::prelude::*;
 /// 4. `rx_ready` is low while `enable` is low, and else only while a beat that passes waits for
 ///    `pass_ready`.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct DropWhenFull {
     // From the registers
     /// Frames are taken.

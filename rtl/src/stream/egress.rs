@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 ///    those before have left. `enable` may change at any time; places and sizes in memory only
 ///    while it is low and the unit is `idle`.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct Egress {
     // From the registers and the control path
     /// Frames are sent.

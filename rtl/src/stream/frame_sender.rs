@@ -11,7 +11,7 @@ use hermes_hdl::prelude::*;
 /// 2. A frame has `ceil(frame_bytes / 64)` beats; all bytes of every beat but the last count.
 /// 3. The outputs come from registers and keep their values until they are taken.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct FrameSender {
     /// From the slot reader: the next line.
     pub line: Flipped<FrameLine>,

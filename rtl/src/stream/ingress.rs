@@ -23,7 +23,7 @@ use hermes_hdl::prelude::*;
 ///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
 ///    rises no more.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(drops: bool, loads: bool)]
 pub struct Ingress {
     // From the registers

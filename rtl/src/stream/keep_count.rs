@@ -5,7 +5,7 @@ use hermes_hdl::prelude::*;
 /// Counts the bytes that `keep` marks, and checks whether they are the first ones of the beat.
 ///
 /// Combinational.
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct KeepCount {
     /// TKEEP of the beat, byte 0 in bit 0.
     pub keep: Signal<In, Bits<64>>,

@@ -6,7 +6,7 @@ use hermes_hdl::prelude::*;
 /// into its slot.
 ///
 /// Combinational.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct KeepMask {
     /// TDATA of the beat, byte 0 in bits 7:0.
     pub data: Signal<In, Bits<512>>,

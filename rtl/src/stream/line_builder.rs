@@ -33,7 +33,7 @@ pub enum BuildPhase {
 ///    not the first ones of the last beat, or if bit 31 of TUSER is set in the last beat. Its line
 ///    0 is not offered, and `dropped` is high for one cycle.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct LineBuilder {
     // Frames
     /// Beats of frames.

@@ -17,7 +17,7 @@ use hermes_hdl::prelude::*;
 /// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the
 ///    frames have left. The registers that place ring and verdicts may change while it is low.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(drops: bool, loads: bool)]
 pub struct PacketPorts {
     // From the registers and the control path

@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 ///    the slot of the packet that follows; not both at once.
 /// 2. The ring's place and sizes may change only when the next edge loads.
 #[clocked("packet 0 of a ring at address 0")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct RingPosition {
     /// Where packets stand in memory.
     pub ring: RingPlaces,

@@ -20,7 +20,7 @@ use hermes_hdl::prelude::*;
 ///    are handed out, or it is skipped.
 /// 5. While `follow` is high, the next packet is packet `index`; only while the unit is `idle`.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct SlotReader {
     /// Where packets stand in memory.
     pub ring: RingPlaces,

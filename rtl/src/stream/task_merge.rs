@@ -8,7 +8,7 @@ use hermes_hdl::prelude::*;
 /// A count passes in the cycle in which it is taken. Once a count is offered it stays until it is
 /// taken.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct TaskMerge {
     /// From the host; `ready` follows `task.ready`.
     pub host: TaskCount,

@@ -17,7 +17,7 @@ use hermes_hdl::prelude::*;
 /// 4. The verdict array begins at a multiple of 64 bytes. Its place and the ring's size may change
 ///    only while the unit is idle and `enable` is low.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct VerdictReader {
     /// Verdicts are read.
     pub enable: Signal<In, Bit>,

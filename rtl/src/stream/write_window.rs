@@ -12,7 +12,7 @@ use hermes_hdl::prelude::*;
 ///    each write with `line.end`, in their order, once that write and all before it are performed:
 ///    at the earliest in the cycle after `write.written.valid`. One write a cycle is accounted for.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct WriteWindow<const A: usize> {
     /// From the line builder: a line is to be written. `ready` follows `write.ready`.
     pub line: Flipped<WindowLine>,

@@ -73,7 +73,7 @@ pub const fn plane_offset(plane: usize) -> u32 {
 ///
 /// What a bit says did not happen leaves the bits that tell more of it undefined.
 #[clocked("nothing is recorded. The entries stay")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize, entries_log2: usize)]
 pub struct TraceBuffer<const LANES: usize> {
     /// Cycles since reset.

@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 ///    cycle the recording begins anew.
 /// 4. Counts have 48 bits: at 40 MHz and an entry in every cycle they last for 81 days.
 #[clocked("nothing is recorded")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct TraceRing {
     /// The recording begins with an empty ring (high for one cycle).
     pub arm: Signal<In, Bit>,

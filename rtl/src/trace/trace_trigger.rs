@@ -35,7 +35,7 @@ pub mod group {
 /// 3. `hit` and `entry` are combinational.
 /// 4. The settings have no value after reset but 0: nothing is recorded, and nothing triggers.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(cores: usize)]
 pub struct TraceTrigger {
     // From the host

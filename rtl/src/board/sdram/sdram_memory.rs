@@ -52,7 +52,7 @@ pub enum SdramState {
 ///    [`SdramTiming::start_cycles`] cycles. From the edge of reset on the chip is not selected and
 ///    the data pins are not driven, so a reset may come at any time. Contents may be lost then.
 #[clocked("The chip is started again")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(timing: SdramTiming, bytes_log2: usize)]
 pub struct SdramMemory {
     /// AXI4, from the array: a line is a burst of one beat.

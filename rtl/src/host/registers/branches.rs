@@ -48,7 +48,7 @@ pub struct BranchAccess {
 /// The unit of these registers, which keeps the edges. They lead to higher functions only, whatever
 /// is written.
 #[clocked("packets go on by NF_NEXT alone")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(config: &Config, functions: usize)]
 pub struct BranchRegisters {
     /// From the bus.

@@ -60,7 +60,7 @@ const IMPLEMENTED: u64 = 0xffff_00bd;
 ///    `doorbell` is high for one cycle, the one after a write of CP_DOORBELL; the upper bits of
 ///    that write are pending a cycle later.
 #[clocked("nothing is pending or enabled")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(harts: usize)]
 pub struct CommandInterrupts {
     /// From the bus.

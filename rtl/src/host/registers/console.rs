@@ -36,7 +36,7 @@ pub struct ConsoleAccess {
 /// 3. `sent`, `received` are high in the cycle in which a byte is put into the FIFO to, from the
 ///    host.
 #[clocked("empties both FIFOs")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct Console {
     /// From the bus.
     pub request: RegisterRequest,

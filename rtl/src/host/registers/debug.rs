@@ -63,7 +63,7 @@ pub struct DebugAccess {
 /// The unit of these registers. Writes of CP_DATA and CP_EXECUTE reach the hardware in the cycle of
 /// the access, those of CP_STEP in the next.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct DebugRegisters {
     /// From the bus.
     pub request: RegisterRequest,

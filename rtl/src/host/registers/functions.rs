@@ -213,7 +213,7 @@ pub struct FunctionAccess {
 /// The unit of these registers: a write of a word of a context reaches the table in the cycle of
 /// its access. It keeps NF_NEXT, and NF_FLAGS of NF 0.
 #[clocked("no packets go on")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(config: &Config, functions: usize)]
 pub struct FunctionRegisters {
     /// From the bus.

@@ -30,7 +30,7 @@ pub struct HostInterruptAccess {
 ///    goes before a write. `clear` has the bits that are cleared at this edge.
 /// 2. `irq` is high while a pending bit is enabled. It follows from registers alone.
 #[clocked("nothing is pending or enabled")]
-#[derive(Clone, Debug, LogicBlock, Default)]
+#[derive(Clone, LogicBlock, Default)]
 pub struct HostInterrupts {
     /// From the bus.
     pub request: RegisterRequest,

@@ -76,7 +76,7 @@ impl RegisterBlock for HostLink {
 /// other events come in the cycle of their cause, or the one after. A pending bit shows in the
 /// cycle after its event.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(harts: usize)]
 pub struct HostLinkRegisters {
     /// From the bus.

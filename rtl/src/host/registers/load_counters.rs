@@ -75,7 +75,7 @@ pub struct LoadCounterAccess {
 /// The registers of the load counters: reading the low half of SLOT_CYCLES keeps its high half for
 /// the read that follows.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct LoadCounterRegisters {
     /// From the bus.
     pub request: RegisterRequest,

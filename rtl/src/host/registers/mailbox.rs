@@ -48,7 +48,7 @@ pub struct MailboxAccess {
 /// 2. `free_in`, `free_out` make a mailbox empty at the edge. The words stay.
 /// 3. `in_is_full` and `out_is_full` are registers' values.
 #[clocked("both are empty, their words are zero")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct Mailbox {
     /// From the bus.
     pub request: RegisterRequest,

@@ -276,7 +276,7 @@ pub struct NetAccess {
 /// The unit of these registers. NET_DATA, NET_INDEX, NET_POST and QP_COMMAND reach the hardware in
 /// the cycle of the access; an access to the table waits until the hardware has time for it.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(config: &Config)]
 pub struct NetRegisters {
     /// From the bus.

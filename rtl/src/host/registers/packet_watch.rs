@@ -23,7 +23,7 @@ pub struct PacketWatchAccess {
 ///    that has reached the watermark, and the one after a write of a watermark that is reached.
 /// 2. BACKLOG shows what was pushed and issued up to two cycles ago.
 #[clocked("no packets; the watermark 0 was reached")]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 pub struct PacketWatch {
     /// From the bus.
     pub request: RegisterRequest,

@@ -119,7 +119,7 @@ pub struct SpawnAccess {
 /// The unit of these registers: a write of SPAWN_DATA reaches the hardware in the cycle of its
 /// access, which waits for stores of the command processor to descriptors.
 #[clocked]
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, LogicBlock)]
 #[new(config: &Config)]
 pub struct SpawnRegisters {
     /// From the bus.

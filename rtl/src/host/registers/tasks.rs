@@ -42,7 +42,7 @@ pub struct TaskAccess {
 /// A write to TASK_PUSH is answered with OKAY when its count is offered to the task FIFO, or waits
 /// for it; with SLVERR at once, like writes to unknown offsets, if there is no room.
 #[clocked]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct TaskRegisters {
     /// From the bus.
     pub request: RegisterRequest,

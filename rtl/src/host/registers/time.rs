@@ -28,7 +28,7 @@ pub struct TimeAccess {
 /// The cycle counter and its registers: reading the low half keeps the high half for the read that
 /// follows.
 #[clocked("the counter is 0")]
-#[derive(Clone, Debug, Default, LogicBlock)]
+#[derive(Clone, Default, LogicBlock)]
 pub struct TimeRegisters {
     /// From the bus.
     pub request: RegisterRequest,
