@@ -1,5 +1,5 @@
 //! `hermes run --app`: every app on the array, on generated tables, rules and traffic; every packet
-//! is compared with the app's golden model. One model, that of `tests/run.rs`, serves all.
+//! is compared with the app's golden model. One model, that of `tests/run/main.rs`, serves all.
 
 mod common;
 

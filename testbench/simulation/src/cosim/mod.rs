@@ -8,7 +8,7 @@
 //! | `memory` | the AXI4 memory: channels, latency or DRAM timing, back-pressure, protocol checks, statistics |
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
-//! | `adaptive`, `allocator`, `host`, `regions`, `room` | the host library, for every [`Device`] |
+//! | `adaptive`, `allocator`, `host`, `regions`, `room`, `setup` | the host library, for every [`Device`] |
 //! | `memory_map` | what lies where, for explanations and for the windows of kernels |
 //! | `code` | the programs of a run, for what explains addresses |
 //! | `bus_errors` | accesses that memory has refused |
@@ -46,6 +46,7 @@ mod results;
 mod retire_ports;
 mod room;
 mod session;
+mod setup;
 mod simulation;
 mod spawn;
 mod stream;
@@ -75,7 +76,7 @@ pub use functions::{
     FunctionCounts, Guards, RegisterWord,
 };
 pub(crate) use host::option;
-pub use host::{ArrayInfo, ArraySetup, Host, KernelImage, Layout};
+pub use host::Host;
 pub use link::host_interrupt;
 pub use memory::{
     Axi4Memory, ChannelStatistics, Disturbance, DramTiming, ErrorResponse, Latency, MemoryOptions,
@@ -95,6 +96,7 @@ pub use retire_ports::RetirePorts;
 pub use room::{most_ring_slots_log2, usual_ring_slots_log2, Area, STACKS};
 pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
 pub use session::{frame_capacity, run, Arrivals, Packet, Progress, RunOptions};
+pub use setup::{ArrayInfo, ArraySetup, KernelImage, Layout};
 pub(crate) use simulation::register_name;
 pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot, Wire};
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};

@@ -4,8 +4,9 @@ use hermes_rtl::config::{Config, MAX_WARPS};
 
 use super::device::Device;
 use super::error::CosimError;
-use super::host::{ArrayInfo, ArraySetup, Host};
+use super::host::Host;
 use super::session::frame_capacity;
+use super::setup::{ArrayInfo, ArraySetup};
 use crate::apps::{App, Placement};
 use crate::egress::EgressLists;
 use crate::iss::LINE;

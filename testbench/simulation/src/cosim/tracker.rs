@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::error::CosimError;
-use super::host::ArrayInfo;
+use super::setup::ArrayInfo;
 use super::simulation::{Event, PacketRange, WarpSlot};
 
 /// When a packet passed which stage, in cycles from the start of the run, and where it was

@@ -15,12 +15,13 @@ use super::{Entered, SentFrame};
 use crate::cosim::axi_lite::{Access, Completion};
 use crate::cosim::device::Device as _;
 use crate::cosim::error::CosimError;
-use crate::cosim::host::{option, ArraySetup, Host};
+use crate::cosim::host::{option, Host};
 use crate::cosim::progress::{Step, Stuck, Watch};
 use crate::cosim::results::RunResult;
 use crate::cosim::session::{
     read_out, Arrivals, Packet, Progress, RunOptions, PROGRESS_CYCLES, REST_CYCLES, WAKE_CYCLES,
 };
+use crate::cosim::setup::ArraySetup;
 use crate::cosim::simulation::{Event, Simulation};
 use crate::cosim::tracker::{PacketTimes, Tracker};
 use crate::iss::{MemoryImage, LINE};
