@@ -176,7 +176,8 @@ impl Cache {
             let name = entry.file_name().into_string().ok()?;
             let name =
                 [".sha256", ".lock", ".about"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-            (name.starts_with("model-") || name.starts_with("runtime-")).then(|| name.to_string())
+            let is_entry = ["model-", "runtime-", "header-"].iter().any(|kind| name.starts_with(kind));
+            is_entry.then(|| name.to_string())
         });
         Ok(names.collect::<BTreeSet<_>>().into_iter().collect())
     }

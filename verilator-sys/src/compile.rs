@@ -12,6 +12,7 @@ use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
 use crate::header::{self, HeaderPort};
 use crate::options::{BuildStep, ModelOptions, Port, SharedModule};
+use crate::precompiled;
 use crate::rewriter::Rewriter;
 use crate::run::{first_line, missing, output, run};
 use crate::version::{self, Verilator};
@@ -146,6 +147,19 @@ impl Tools {
         key(parts)
     }
 
+    /// Whether the compiler is Clang.
+    pub(crate) fn is_clang(&self) -> bool {
+        self.compiler.contains("clang")
+    }
+
+    /// Name of the compiled header of models: `text` is what else it depends on.
+    pub(crate) fn header_key(&self, options: &ModelOptions, text: &str) -> String {
+        let mut parts = vec![self.verilator.name.as_str(), &self.compiler, CXX_FLAGS, fast_flags(options)];
+        parts.extend([self.machine_flags, &self.machine, text]);
+        parts.extend(options.cxx_flags.iter().map(String::as_str));
+        key(parts)
+    }
+
     fn runtime_key(&self, options: &ModelOptions, classes: &str) -> String {
         let mut parts = vec![self.verilator.name.as_str(), &self.compiler, CXX_FLAGS, RUNTIME_FLAGS];
         // The list of run-time files and the macros they are compiled with depend on Verilator's
@@ -245,7 +259,8 @@ impl Build<'_> {
         let wrapper = objects.join(format!("{WRAPPER}.cpp"));
         let text = wrapper::generate(ports, options.trace, because);
         fs::write(&wrapper, text).map_err(Error::io(&wrapper))?;
-        let files = compile_model(objects, options, tools, self.step)?;
+        let header = precompiled::header(objects, options, tools, cache, self.step)?;
+        let files = compile_model(objects, options, tools, header.as_deref(), self.step)?;
         let runtime = runtime_library(objects, options, tools, cache, self.step)?;
         (self.step)(BuildStep::Linking);
         link(objects, &files, &runtime, options)
@@ -279,11 +294,34 @@ fn compile_model(
     objects: &Path,
     options: &ModelOptions,
     tools: &Tools,
+    header: Option<&Path>,
     step: &mut dyn FnMut(BuildStep),
 ) -> Result<Vec<String>, Error> {
     let units = translation_units(objects, options.jobs.max(1))?;
-    let total = units.fast.len() + units.slow.len();
-    let mut command = make(objects, options, tools);
+    let files: Vec<String> = units.fast.iter().chain(&units.slow).map(|unit| format!("{unit}.o")).collect();
+    if let Some(header) = header {
+        let extra = format!("-include-pch '{}'", header.display());
+        match make_objects(objects, options, tools, &units, &files, &extra, step) {
+            Ok(()) => return Ok(files),
+            Err(error) => log::debug!("compiled once more, with its headers: {error}"),
+        }
+    }
+    make_objects(objects, options, tools, &units, &files, "", step)?;
+    Ok(files)
+}
+
+/// Compiles the files with these `extra` flags.
+fn make_objects(
+    objects: &Path,
+    options: &ModelOptions,
+    tools: &Tools,
+    units: &TranslationUnits,
+    files: &[String],
+    extra: &str,
+    step: &mut dyn FnMut(BuildStep),
+) -> Result<(), Error> {
+    let total = files.len();
+    let mut command = make(objects, options, tools, extra);
     command.arg("VM_PARALLEL_BUILDS=1");
     command.arg(format!("VM_FAST={}", units.fast.join(" ")));
     command.arg(format!("VM_SLOW={}", units.slow.join(" ")));
@@ -294,10 +332,8 @@ fn compile_model(
             step(BuildStep::Compiling { done, total: total.max(done) });
         }
     };
-    let files: Vec<String> = units.fast.iter().chain(&units.slow).map(|unit| format!("{unit}.o")).collect();
-    command.args(["-f", &format!("{CLASS}.mk")]).args(&files);
-    run_make(command, options, &mut progress)?;
-    Ok(files)
+    command.args(["-f", &format!("{CLASS}.mk")]).args(files);
+    run_make(command, options, &mut progress)
 }
 
 /// Names of C++ files, without their ending: those whose code runs every cycle, and the others.
@@ -384,7 +420,7 @@ fn runtime_library(
         return Ok(cache.path(&name));
     }
     let files: Vec<String> = runtime_sources(&classes).map(|source| format!("{source}.o")).collect();
-    let mut command = make(objects, options, tools);
+    let mut command = make(objects, options, tools, "");
     command.args(["-f", &format!("{CLASS}.mk")]).args(&files);
     run_make(command, options, &mut |_| {})?;
     let output = output(Command::new("ar").current_dir(objects).args(["-rcs", RUNTIME]).args(&files), "ar")?;
@@ -398,7 +434,8 @@ fn runtime_sources(classes: &str) -> impl Iterator<Item = &str> {
     classes.split("\nVM_").filter(|part| part.starts_with("GLOBAL_")).flat_map(entries)
 }
 
-fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
+/// Make with the compiler and its flags; `extra` are more of them.
+pub(crate) fn make(objects: &Path, options: &ModelOptions, tools: &Tools, extra: &str) -> Command {
     let mut command = Command::new("make");
     command.current_dir(objects).env_remove("MAKEFLAGS").env_remove("MFLAGS");
     command.arg(format!("-j{}", options.jobs.max(1)));
@@ -412,7 +449,7 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
     command.args(["AR=ar", "PERL=perl", "PYTHON3=python3", "CFG_CXXFLAGS_STD=-std=gnu++17"]);
     // A precompiled header is found by the name that is included, by Clang as well as by GCC.
     command.args(["CFG_CXXFLAGS_PCH_I=-include", "CFG_GCH_IF_CLANG="]);
-    command.arg(format!("OPT={CXX_FLAGS} {}", options.cxx_flags.join(" ")));
+    command.arg(format!("OPT={CXX_FLAGS} {} {extra}", options.cxx_flags.join(" ")));
     command
         .arg(format!("OPT_FAST={} {}", fast_flags(options), tools.machine_flags))
         .arg(format!("OPT_SLOW={SLOW_FLAGS}"));
@@ -421,7 +458,11 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
 }
 
 /// Runs make, showing each of its lines to `line`.
-fn run_make(mut command: Command, options: &ModelOptions, line: &mut dyn FnMut(&str)) -> Result<(), Error> {
+pub(crate) fn run_make(
+    mut command: Command,
+    options: &ModelOptions,
+    line: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = hermes_interrupt::spawn(&mut command).map_err(missing("make"))?;
     let mut errors = child.stderr.take().expect("standard error is a pipe");
@@ -489,104 +530,5 @@ fn machine(compiler: &str) -> Result<(&'static str, String), Error> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::run::tests::program;
-    use crate::version::Version;
-
-    /// A rewriter that is only a name.
-    #[derive(Debug)]
-    struct Named(&'static str);
-
-    impl Rewriter for Named {
-        fn version(&self) -> &str {
-            self.0
-        }
-        fn verilator_flags(&self) -> &[&str] {
-            &[]
-        }
-        fn knows(&self, _: Version) -> bool {
-            true
-        }
-        fn rewrite(&self, _: &Path, _: &[SharedModule], _: &[HeaderPort]) -> Result<Option<String>, Error> {
-            Ok(None)
-        }
-        fn without(&self) -> String {
-            String::new()
-        }
-    }
-
-    /// A compiler that answers with its arguments, unless they contain one that it does not know.
-    fn compiler(folder: &Path, unknown: &str) -> String {
-        program(folder, "compiler", &format!("case \"$*\" in *{unknown}*) exit 1;; esac\necho \"$*\""))
-    }
-
-    #[test]
-    fn a_program_that_changes_is_asked_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let name = |version: &str| {
-            let script = format!("echo 'Verilator {version} 2023'");
-            let verilator = program(folder.path(), "verilator", &script);
-            let options =
-                ModelOptions { verilator, compiler: "true".to_string(), ..ModelOptions::new("top") };
-            Tools::find(&options).unwrap().verilator.name.clone()
-        };
-        let names = ["5.006", "5.006", "5.030"].map(name);
-        assert_eq!(names[0], names[1]);
-        assert_ne!(names[1], names[2]);
-    }
-
-    #[test]
-    fn flags_for_the_machine_are_those_that_the_compiler_accepts() {
-        let folder = tempfile::tempdir().unwrap();
-        let expected = [("nothing", 0), ("-march", 1)];
-        for (unknown, place) in expected {
-            let (flags, macros) = machine(&compiler(folder.path(), unknown)).unwrap();
-            assert_eq!((flags, macros.trim()), (MACHINE_FLAGS[place], &*format!("{flags} -x c++ -E -dM -")));
-        }
-        assert_eq!(machine(&compiler(folder.path(), "-m")).unwrap(), ("", String::new()));
-    }
-
-    fn tools(verilator: &str, machine_flags: &'static str, machine: &str) -> Tools {
-        let verilator = Verilator { name: verilator.to_string(), version: Version::new(5, 6) };
-        Tools { verilator, compiler: "clang".to_string(), machine_flags, machine: machine.into() }
-    }
-
-    #[test]
-    fn a_model_belongs_to_its_verilator_and_to_how_it_was_built() {
-        let options = ModelOptions::new("top");
-        let part = SharedModule { name: "part".into(), inputs: Vec::new() };
-        let shared = ModelOptions { shared: vec![part], ..options.clone() };
-        let rewritten = |by| ModelOptions { rewriter: Some(by), ..shared.clone() };
-        let [one, other] = [&Named("one"), &Named("other")].map(|by| rewritten(by));
-        let unoptimized = ModelOptions { optimize: false, ..options.clone() };
-        let [older, newer] = ["Verilator 5.006", "Verilator 5.030"].map(|name| tools(name, "", ""));
-        assert_ne!(older.model_key("", &options), newer.model_key("", &options));
-        let keys = [&options, &shared, &one, &other, &unoptimized];
-        let keys = keys.map(|options| older.model_key("", options));
-        assert_eq!(BTreeSet::from(keys).len(), 5);
-        assert_ne!(older.runtime_key(&options, ""), newer.runtime_key(&options, ""));
-    }
-
-    #[test]
-    fn a_model_belongs_to_the_machine_it_was_built_on() {
-        let options = ModelOptions::new("top");
-        let key = |machine_flags, machine: &str| {
-            tools("Verilator 5", machine_flags, machine).model_key("", &options)
-        };
-        assert_eq!(key("-march=native", "avx2"), key("-march=native", "avx2"));
-        assert_ne!(key("-march=native", "avx2"), key("-march=native", "avx512f"));
-        assert_ne!(key("-march=native", ""), key("", ""));
-    }
-
-    #[test]
-    fn run_time_files_are_read_from_the_makefile() {
-        let text = "# list\nVM_SUPPORT_SLOW += \\\n\tVmodel__Syms \\\n\n# fast\nVM_GLOBAL_FAST += \\\n\tverilated \\\n\
-                    \tverilated_threads \\\n\n# slow\nVM_GLOBAL_SLOW += \\\n\n# end\n";
-        for text in [text.to_string(), text.replace('\t', "  ")] {
-            assert_eq!(runtime_sources(&text).collect::<Vec<_>>(), ["verilated", "verilated_threads"]);
-        }
-    }
-}
+#[path = "compile_tests.rs"]
+mod tests;

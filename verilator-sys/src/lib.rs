@@ -45,6 +45,7 @@ mod header;
 mod library;
 mod model;
 mod options;
+mod precompiled;
 mod rewriter;
 mod run;
 mod store;

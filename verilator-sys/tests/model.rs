@@ -161,6 +161,43 @@ fn the_second_build_comes_from_the_cache_and_a_damaged_one_is_built_again() {
     assert_eq!(files(cache.path(), ".so").len(), 2);
 }
 
+/// Models that are not optimized share a header that was compiled once. One that is damaged is made
+/// again; without one that the compiler takes, models are built as before.
+#[test]
+fn models_that_are_not_optimized_share_a_header() {
+    let cache = tempfile::tempdir().unwrap();
+    let options = ModelOptions { optimize: false, ..options("counter", cache.path()) };
+    if !options.compiler.contains("clang") {
+        return;
+    }
+    let build = |step: u32| {
+        let library = Model::build(&COUNTER.replace("12'd1;", &format!("12'd{step};")), &options).unwrap();
+        assert!(!library.report().cached);
+        let mut model = library.instantiate().unwrap();
+        let (clk, rst) = (model.input("clk", 1).unwrap(), model.input("rst", 1).unwrap());
+        let enable = model.input("enable", 1).unwrap();
+        for (reset, enabled) in [(1, 0), (0, 1), (0, 1)] {
+            model.set_u64(rst, reset);
+            model.set_u64(enable, enabled);
+            model.tick(clk).unwrap();
+        }
+        assert_eq!(model.get_u64(model.output("q", 12).unwrap()), u64::from(2 * step));
+        let [header] = files(cache.path(), ".pch").try_into().expect("one header");
+        (header.metadata().unwrap().modified().unwrap(), header)
+    };
+    let (first, header) = build(1);
+    assert_eq!(build(2), (first, header.clone()));
+    fs::write(&header, "damaged").unwrap();
+    let (again, _) = build(3);
+    assert!(again > first && fs::metadata(&header).unwrap().len() > 1_000_000);
+    // One with its checksum, which the compiler refuses.
+    fs::write(&header, "no header").unwrap();
+    let sum = std::process::Command::new("sha256sum").arg(&header).output().unwrap().stdout;
+    fs::write(header.with_extension("pch.sha256"), &sum[..64]).unwrap();
+    build(4);
+    assert_eq!(fs::read_to_string(&header).unwrap(), "no header");
+}
+
 #[test]
 fn concurrent_builds_of_one_design_make_one_entry() {
     let cache = tempfile::tempdir().unwrap();

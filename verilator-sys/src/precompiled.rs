@@ -1,0 +1,54 @@
+//! The header that all models include, compiled once: the compiler takes longer for it than for the
+//! code of a small model.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cache::{Cache, Entry};
+use crate::compile::{make, run_make, Tools};
+use crate::error::Error;
+use crate::options::{BuildStep, ModelOptions};
+use crate::version;
+use crate::wrapper::CLASS;
+
+/// Name of the file that is compiled.
+const HEADER: &str = "hermes_header";
+/// What models include, Verilator's classes and the wrapper alike.
+const INCLUDES: &str =
+    "#include \"verilated.h\"\n#include <cstdint>\n#include <cstdio>\n#include <exception>\n\
+                        #include <memory>\n#include <stdexcept>\n#include <string>\n";
+
+/// The compiled header for a model in the folder `objects`, from the cache or made; none where it
+/// does not pay or cannot be made. A model that is optimized has it for one file of many.
+pub(crate) fn header(
+    objects: &Path,
+    options: &ModelOptions,
+    tools: &Tools,
+    cache: &Cache,
+    step: &mut dyn FnMut(BuildStep),
+) -> Result<Option<PathBuf>, Error> {
+    if options.optimize || options.trace || !tools.is_clang() {
+        return Ok(None);
+    }
+    let Ok(root) = version::root(&options.verilator) else { return Ok(None) };
+    let path = root.join("include/verilated.h");
+    // The compiler refuses what it made of a header that was written again.
+    let Ok(written) = path.metadata().and_then(|data| data.modified()) else { return Ok(None) };
+    let name = format!("header-{}.pch", tools.header_key(options, &format!("{written:?} {INCLUDES}")));
+    let _lock = cache.lock(&name, || step(BuildStep::Waiting))?;
+    if cache.lookup(&name)? == Entry::Good {
+        return Ok(Some(cache.path(&name)));
+    }
+    let source = objects.join(format!("{HEADER}.cpp"));
+    fs::write(&source, INCLUDES).map_err(Error::io(&source))?;
+    let mut command = make(objects, options, tools, "-x c++-header");
+    command.arg(format!("VM_FAST={HEADER}")).arg("VM_SLOW=").arg("VM_PARALLEL_BUILDS=1");
+    command.args(["-f", &format!("{CLASS}.mk")]).arg(format!("{HEADER}.o"));
+    match run_make(command, options, &mut |_| {}) {
+        Ok(()) => cache.publish(&name, &objects.join(format!("{HEADER}.o"))).map(Some),
+        Err(error) => {
+            log::debug!("the header of models cannot be compiled ahead: {error}");
+            Ok(None)
+        }
+    }
+}
