@@ -21,6 +21,8 @@ mod flow;
 mod kernel;
 mod locals;
 mod module;
+#[cfg(feature = "mutants")]
+mod mutants;
 mod names;
 mod node;
 mod part;

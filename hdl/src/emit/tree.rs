@@ -270,7 +270,8 @@ fn literal(text: &str) -> VerilogLiteral {
     fn number<T: std::str::FromStr + Into<VerilogLiteral>>(digits: &str) -> VerilogLiteral {
         digits.parse::<T>().ok().expect("`#[hdl_gen]` writes numbers that the compiler accepted").into()
     }
-    let (digits, suffix) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len()));
+    let (digits, suffix) =
+        text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len()));
     match suffix {
         "true" | "false" => (suffix == "true").into(),
         "u8" => number::<u8>(digits),

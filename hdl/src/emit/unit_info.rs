@@ -17,6 +17,8 @@ pub use super::activity::{
 };
 pub use super::connection::{connections, Clocked, Connect, Links};
 pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
+#[cfg(feature = "mutants")]
+pub use super::mutants::is_mutant;
 pub use super::part::Part;
 pub use super::port_groups::{Flipped, PortGroup};
 pub use super::tree::Tree;

@@ -1,6 +1,6 @@
 //! Conditions that are known when the design is emitted: of them one branch is translated.
 
-use syn::{BinOp, Expr, Member, UnOp};
+use syn::{BinOp, Expr, ExprCall, ExprIf, Member, Stmt, UnOp};
 
 /// Whether the condition asks for nothing but parts that are there and numbers of the
 /// configuration: `self.part.is_there()`, `self._banks > 1`, and what `!`, `&&`, `||` and
@@ -18,7 +18,25 @@ pub fn is_decided(condition: &Expr) -> bool {
             }
             _ => false,
         },
+        // A fault that a run of the tests can choose.
+        Expr::Call(node) => is_mutant(node),
         field => is_parameter(field),
+    }
+}
+
+/// Whether it is `unit_info::is_mutant(..)`.
+fn is_mutant(node: &ExprCall) -> bool {
+    let Expr::Path(function) = &*node.func else { return false };
+    function.path.segments.last().is_some_and(|name| name.ident == "is_mutant")
+}
+
+/// The values of `if is_mutant(..) { fault } else { sound }`.
+pub fn mutant(node: &ExprIf) -> Option<(&Expr, &Expr)> {
+    let (Expr::Call(call), Some((_, otherwise))) = (&*node.cond, &node.else_branch) else { return None };
+    let Expr::Block(otherwise) = &**otherwise else { return None };
+    match (node.then_branch.stmts.as_slice(), otherwise.block.stmts.as_slice()) {
+        ([Stmt::Expr(fault, None)], [Stmt::Expr(sound, None)]) if is_mutant(call) => Some((fault, sound)),
+        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@ use syn::{
     ExprUnary, GenericArgument, Member, PathArguments, Result, UnOp,
 };
 
+use super::decided::mutant;
 use super::name;
 use super::scope::Scope;
 
@@ -35,6 +36,13 @@ pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
         Expr::Call(node) => call(node, scope),
         Expr::MethodCall(node) => method(node, scope),
         Expr::Lit(literal) => Ok(quote!(__tree.literal(#literal);)),
+        Expr::If(node) => match mutant(node) {
+            Some((fault, sound)) => {
+                let (condition, fault, sound) = (&node.cond, value(fault, scope)?, value(sound, scope)?);
+                Ok(quote!(if #condition { #fault } else { #sound }))
+            }
+            None => Err(Error::new_spanned(expression, "a choice stands where a value is assigned")),
+        },
         _ => Err(Error::new_spanned(expression, "this expression does not translate to Verilog")),
     }
 }

@@ -12,6 +12,7 @@
 //! | `decided` | conditions that are known when the design is emitted |
 //! | `part` | functions into which a long kernel is divided |
 //! | `compact` | many steps as one text |
+//! | `mutants` | faults that a run of the tests can choose, with the feature `mutants` |
 
 mod comments;
 mod compact;
@@ -19,6 +20,8 @@ mod constants;
 mod decided;
 mod expression;
 mod locals;
+#[cfg(feature = "mutants")]
+mod mutants;
 mod name;
 mod part;
 mod scope;
@@ -46,6 +49,8 @@ fn steps(function: &ItemFn, parameters: &[part::Parameter]) -> Result<TokenStrea
 }
 
 pub fn expand(function: &ItemFn) -> Result<TokenStream> {
+    #[cfg(feature = "mutants")]
+    let function = &mutants::mark(function);
     if function.sig.ident != "update" {
         return part::expand(function);
     }
@@ -62,13 +67,13 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
         #[allow(unreachable_patterns, unused_assignments, clippy::collapsible_if)]
         #function
 
-        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
+        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic, unused_parens)]
         fn hdl(&#this) -> ast::Verilog {
             unit_info::Tree::kernel(|__tree| { #kernel })
         }
 
         #[doc(hidden)]
-        #[allow(unused_variables, unused_assignments, unused_mut, clippy::all, clippy::pedantic)]
+        #[allow(unused_variables, unused_assignments, unused_mut, clippy::all, clippy::pedantic, unused_parens)]
         fn timing(&#this) -> Vec<TimingInfo> {
             unit_info::Description::timing(|__unit| {
                 #this.unit_description(__unit);

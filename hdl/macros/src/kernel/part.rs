@@ -79,14 +79,14 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
         #function
 
         #[doc(hidden)]
-        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
+        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic, unused_parens)]
         #vis fn #tree_of(&#this, __tree: &mut unit_info::Tree, __given: &[&str]) {
             unit_info::Tree::same_names(#name, __given, &[#(#known),*]);
             #tree
         }
 
         #[doc(hidden)]
-        #[allow(unused_variables, unused_assignments, unused_mut, clippy::all, clippy::pedantic)]
+        #[allow(unused_variables, unused_assignments, unused_mut, clippy::all, clippy::pedantic, unused_parens)]
         #vis fn #locals_of(&#this, __unit: &mut unit_info::Description, #(#values),*) {
             #(__unit.constant(#names, #paths);)*
             #lets
