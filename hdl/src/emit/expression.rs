@@ -109,7 +109,8 @@ impl Kernel<'_> {
             VerilogExpression::Paren(inner) => self.value(inner)?,
             VerilogExpression::Cast(inner, width) => match self.value(inner)? {
                 Value::Integer(v) => {
-                    Value::Bits(self.coerce(Value::Integer(v), *width, false, "cast")?, false)
+                    let number = self.named_beside(inner, Value::Integer(v), *width);
+                    Value::Bits(self.coerce(number, *width, false, "cast")?, false)
                 }
                 other => Value::Bits(node::resize(&self.bits(other, "cast")?, *width), false),
             },
@@ -123,8 +124,9 @@ impl Kernel<'_> {
                 Value::Bits(self.bits(value, "unsigned_cast")?, false)
             }
             VerilogExpression::Binary(a, op, b) => {
-                let (a, b) = (self.value(a)?, self.value(b)?);
-                self.binary(a, op, b)?
+                let (left, right) = (self.value(a)?, self.value(b)?);
+                let (left, right) = self.named_operands((a, left), op, (b, right));
+                self.binary(left, op, right)?
             }
             VerilogExpression::Unary(VerilogOpUnary::Not, a)
                 if matches!(**a, VerilogExpression::Literal(_)) =>

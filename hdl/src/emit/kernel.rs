@@ -7,6 +7,7 @@ use rust_hdl::prelude::ast::{
 };
 use rust_hdl::prelude::Verilog;
 
+use super::named::Names;
 use super::node::{self, Node};
 use super::path::{self, Environment};
 use super::scope::Scope;
@@ -19,6 +20,8 @@ type Result<T> = std::result::Result<T, EmitError>;
 pub struct Kernel<'a> {
     pub unit: &'a mut Unit,
     pub environment: Environment,
+    /// The constants in capitals that the kernel names.
+    pub names: Names,
     /// What is being translated, for messages.
     pub context: String,
     position: usize,
@@ -32,9 +35,11 @@ pub struct Kernel<'a> {
 /// Fills in the statements of `unit` from the kernel of `scope`.
 pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
     let mut environment = Environment::new();
+    let mut names = Names::default();
     if let Some(description) = &scope.description {
         environment.extend(description.parameters.iter().cloned());
         environment.extend(description.constants.iter().cloned());
+        names = Names::of(description);
     }
     let context = unit.path.clone();
     if let Some(name) = scope.description.as_ref().and_then(|description| description.locals.twice()) {
@@ -42,7 +47,8 @@ pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
             format!("two functions of its kernel have a `let` called `{name}`: a kernel gives a name once");
         return Err(EmitError::unsupported(&context, &message));
     }
-    let mut kernel = Kernel { unit, environment, context, position: 0, comments: Vec::new(), branches: 0 };
+    let mut kernel =
+        Kernel { unit, environment, names, context, position: 0, comments: Vec::new(), branches: 0 };
     let mut statements = kernel.hold_registers();
     statements.extend(match &scope.code {
         Verilog::Combinatorial(block) => kernel.block(block)?,
@@ -242,7 +248,8 @@ impl Kernel<'_> {
                     Some((offset, w)) => (lsb + offset, w, false),
                     None => (lsb, width, signed),
                 };
-                let value = self.value(value)?;
+                let of = self.value(value)?;
+                let value = self.named_beside(value, of, width);
                 // Struct fields may be signed; their bits are what counts.
                 let value = self.coerce(value, width, signed, "assignment")?;
                 self.comment_at(position);
@@ -343,6 +350,9 @@ impl Kernel<'_> {
             _ => path::number(&text).or_else(|| self.environment.get(&text).cloned()),
         };
         if let Some(value) = value {
+            if let Some(named) = self.named(&text, width) {
+                return Ok(named);
+            }
             return self.coerce(super::expression::Value::Integer(value), width, false, "match pattern");
         }
         match self.lookup(&text)? {

@@ -23,6 +23,7 @@ mod locals;
 mod module;
 #[cfg(feature = "mutants")]
 mod mutants;
+mod named;
 mod names;
 mod node;
 mod part;
@@ -54,6 +55,8 @@ mod hdl_gen_tests;
 mod kernel_part_tests;
 #[cfg(test)]
 mod meaning_tests;
+#[cfg(test)]
+mod named_tests;
 #[cfg(test)]
 mod part_tests;
 #[cfg(test)]

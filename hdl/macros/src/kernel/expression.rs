@@ -200,7 +200,7 @@ fn method(node: &ExprMethodCall, scope: &Scope) -> Result<TokenStream> {
     let reduction = |operator: TokenStream| quote!(#target __tree.unary(ast::VerilogOpUnary::#operator););
     match node.method.to_string().as_str() {
         // Between the types of rust-hdl; the bits are the same.
-        "val" | "into" | "index" | "to_bits" => {
+        "val" | "into" | "index" | "to_u64" | "to_bits" => {
             let [] = arguments(node, scope)?;
             Ok(target)
         }
