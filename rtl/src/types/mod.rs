@@ -6,6 +6,7 @@ mod network;
 mod operands;
 mod posted_command;
 mod queue_row;
+pub mod riscv;
 
 pub use alu_control::{AluControl, AluOperation};
 pub use network::{check_entries, code, counter, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
