@@ -2,6 +2,7 @@
 
 use super::{AddressRegion, WINDOWS};
 use crate::ports::{CheckedValues, LocalAccess, WindowDistance};
+use crate::types::riscv::{cause, size};
 use hermes_hdl::prelude::*;
 
 /// Checks the addresses and targets of the lanes: addresses in stage X, as they are computed, and
@@ -115,10 +116,10 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         // X: address bits that must be zero, and the region of the address
         let mut zeros = bits::<2>(0);
         if self.execute_access.val() {
-            if self.execute_size.val() == bits::<2>(1) {
+            if self.execute_size.val() == bits::<2>(size::HALF) {
                 zeros = bits::<2>(1);
             }
-            if self.execute_size.val() == bits::<2>(2) {
+            if self.execute_size.val() == bits::<2>(size::WORD) {
                 zeros = bits::<2>(3);
             }
         }
@@ -205,17 +206,17 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         }
 
         // RISC-V privileged specification, exception codes of mcause
-        self.cause.next = bits::<5>(0);
+        self.cause.next = bits::<5>(cause::INSTRUCTION_ADDRESS_MISALIGNED);
         if self.load.val() {
-            self.cause.next = bits::<5>(5);
+            self.cause.next = bits::<5>(cause::LOAD_ACCESS_FAULT);
             if crooked.any() {
-                self.cause.next = bits::<5>(4);
+                self.cause.next = bits::<5>(cause::LOAD_ADDRESS_MISALIGNED);
             }
         }
         if self.store.val() {
-            self.cause.next = bits::<5>(7);
+            self.cause.next = bits::<5>(cause::STORE_ACCESS_FAULT);
             if crooked.any() {
-                self.cause.next = bits::<5>(6);
+                self.cause.next = bits::<5>(cause::STORE_ADDRESS_MISALIGNED);
             }
         }
         if self.fault.val() {

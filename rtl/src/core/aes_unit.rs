@@ -32,12 +32,7 @@ pub struct AesUnit {
 impl Logic for AesUnit {
     #[hdl_gen]
     fn update(&mut self) {
-        let byte = match self.byte_select.val().index() {
-            0 => self.rs2.val().get_bits::<8>(0),
-            1 => self.rs2.val().get_bits::<8>(8),
-            2 => self.rs2.val().get_bits::<8>(16),
-            _ => self.rs2.val().get_bits::<8>(24),
-        };
+        let byte = self.rs2.val().get_bits::<8>((bit_cast::<5, 2>(self.byte_select.val()) << 3).index());
         self.substitution.enable.next = self.enable.val();
         self.substitution.inverse_box.next = self.decrypt.val();
         self.substitution.x.next = byte;

@@ -4,6 +4,7 @@ use super::{AccessWindow, AddressRegion, WINDOWS};
 use crate::config::CoreOptions;
 use crate::host::ReadWindows;
 use crate::ports::{AtomicInFlight, AtomicRequest, PacketBounds};
+use crate::types::riscv::funct5;
 use hermes_hdl::prelude::*;
 
 /// Tracks atomic instructions from stage D to stage W, and finds which of their lanes may not
@@ -82,14 +83,14 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
         }
         self.in_flight.read.next = self.code_r.q.val().get_bit(6);
         self.read_stores.next =
-            self.code_r.q.val().get_bit(6) & (self.code_r.q.val().get_bits::<5>(1) != bits::<5>(2));
+            self.code_r.q.val().get_bit(6) & (self.code_r.q.val().get_bits::<5>(1) != bits::<5>(funct5::LR));
         self.in_flight.execute.next = self.code_x.q.val().get_bit(6);
         self.request.valid.next = self.code_w.q.val().get_bit(6);
         self.in_flight.write.next = self.code_w.q.val().get_bit(6);
         self.request.operation.next = self.code_w.q.val().get_bits::<5>(1);
         self.request.acquire.next = self.code_w.q.val().get_bit(0);
         self.stores.next =
-            self.code_w.q.val().get_bit(6) & (self.code_w.q.val().get_bits::<5>(1) != bits::<5>(2));
+            self.code_w.q.val().get_bit(6) & (self.code_w.q.val().get_bits::<5>(1) != bits::<5>(funct5::LR));
 
         self.window[0].read_base.next = self.windows.read_0_base.val();
         self.window[0].read_size.next = self.windows.read_0_size.val();

@@ -56,7 +56,7 @@ impl Logic for AtomicTurns {
         }
         self.wanting.d.next = (self.wanting.q.val() | turned_away) & !starts;
 
-        self.wake.next = self.patience.q.val() == bits::<8>(255);
+        self.wake.next = self.patience.q.val().all();
         self.patience.d.next = bits::<8>(0);
         if owed.any() & !self.busy.val() & !self.start_valid.val() {
             self.patience.d.next = self.patience.q.val() + bits::<8>(1);

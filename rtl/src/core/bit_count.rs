@@ -2,6 +2,12 @@
 
 use hermes_hdl::prelude::*;
 
+/// Bits 2 of all nibbles of a half word: that they are empty.
+const EMPTY_HALF: u64 = 0x4444;
+
+/// The same for a byte.
+const EMPTY_BYTE: u64 = 0x44;
+
 /// `clz`, `ctz` and `cpop` of the RISC-V extension Zbb.
 ///
 /// Combinational; `count` is 0 while `enable` is low. Trailing zeros are the leading zeros of the
@@ -71,12 +77,12 @@ impl Logic for BitCount {
                     | ((!(bit_3 | bit_2) & 0x1111_1111) << 1)
                     | ((!(bit_3 | bit_2 | bit_1 | bit_0) & 0x1111_1111) << 2);
                 half = zeros.get_bits::<16>(16);
-                if (half & 0x4444) == 0x4444 {
+                if (half & bits::<16>(EMPTY_HALF)) == bits::<16>(EMPTY_HALF) {
                     half = zeros.get_bits::<16>(0);
                     skipped = bits::<6>(16);
                 }
                 byte = half.get_bits::<8>(8);
-                if (byte & 0x44) == 0x44 {
+                if (byte & bits::<8>(EMPTY_BYTE)) == bits::<8>(EMPTY_BYTE) {
                     byte = half.get_bits::<8>(0);
                     skipped = skipped | 8;
                 }

@@ -6,6 +6,20 @@ use hermes_hdl::prelude::*;
 /// belong to the core.
 pub const BOOT_ADDRESS: u32 = 0xffff_ff00;
 
+/// The words of the boot sequence, by the register that each one sets.
+pub mod boot_word {
+    /// packetIdx.
+    pub const A0: u64 = 0;
+    /// The slot address.
+    pub const A1: u64 = 1;
+    /// The argument block.
+    pub const A2: u64 = 2;
+    /// The top of the stack.
+    pub const SP: u64 = 3;
+    /// EXIT: the last word.
+    pub const RA: u64 = 4;
+}
+
 /// Instructions of the topmost 256 bytes of the address space.
 ///
 /// Word 0 on sets the registers of the calling convention (docs/architecture.md) by reading the
@@ -31,28 +45,28 @@ impl Logic for BootRom {
     #[hdl_gen]
     fn update(&mut self) {
         self.instruction.next = bits::<32>(0);
-        if self.word.val() == bits::<6>(0) {
+        if self.word.val() == bits::<6>(boot_word::A0) {
             // csrr a0, packetIdx
             self.instruction.next = bits::<32>(0xcc00_2573_u64);
         }
-        if self.word.val() == bits::<6>(1) {
+        if self.word.val() == bits::<6>(boot_word::A1) {
             // csrr a1, slot address
             self.instruction.next = bits::<32>(0xcc40_25f3_u64);
         }
-        if self.word.val() == bits::<6>(2) {
+        if self.word.val() == bits::<6>(boot_word::A2) {
             // csrr a2, argument block
             self.instruction.next = bits::<32>(0xcc50_2673_u64);
         }
-        if self.word.val() == bits::<6>(3) {
+        if self.word.val() == bits::<6>(boot_word::SP) {
             // csrr sp, top of the stack
             self.instruction.next = bits::<32>(0xcc60_2173_u64);
         }
-        if self.word.val() == bits::<6>(4) {
+        if self.word.val() == bits::<6>(boot_word::RA) {
             // addi ra, x0, -4: the EXIT address
             self.instruction.next = bits::<32>(0xffc0_0093_u64);
         }
-        self.last.next = self.word.val() == bits::<6>(4);
-        self.exit.next = self.word.val() == bits::<6>(63);
+        self.last.next = self.word.val() == bits::<6>(boot_word::RA);
+        self.exit.next = self.word.val().all();
     }
 }
 

@@ -1,13 +1,14 @@
 //! Stage D: from the instruction to the controls of stages R and X.
 
 use super::{AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
-use crate::config::CoreOptions;
+use crate::config::{CoreOptions, WATCHDOG_CAUSE};
 use crate::host::KernelSetup;
 use crate::ports::{
     Arithmetic, ArithmeticRegisters, ControlRegisters, Controls, DecodeOutcome, FetchAddress,
     FetchedInstruction, FetchedWord, Forwards, HazardQuery, JobStart, OperandRegisters, Operands,
     SleepRequest, SlotEvent,
 };
+use crate::types::riscv::{cause, funct5, instruction};
 use hermes_hdl::prelude::*;
 
 /// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage
@@ -197,7 +198,7 @@ impl Logic for DecodeStage {
         self.decoder.atomics_enabled.next = self.atomics_enabled.val();
         if self.may_reserve.is_there() {
             // `lr.w` is the only atomic instruction with this `funct5`.
-            if !self.may_reserve.val() & (self.word_d.q.val().get_bits::<5>(27) == bits::<5>(2)) {
+            if !self.may_reserve.val() & (self.word_d.q.val().get_bits::<5>(27) == bits::<5>(funct5::LR)) {
                 self.decoder.atomics_enabled.next = false;
             }
         }
@@ -218,7 +219,7 @@ impl Logic for DecodeStage {
         let mut cause = self.decoder.cause.val();
         if self.error_d.q.val() {
             fault = true;
-            cause = bits::<5>(1);
+            cause = bits::<5>(cause::INSTRUCTION_ACCESS_FAULT);
         }
         let mut bad_entry = self.end_of_boot_d.q.val() & self.setup.kernel_entry.val().get_bits::<2>(0).any();
         if self.job.is_there() {
@@ -233,7 +234,7 @@ impl Logic for DecodeStage {
         if self.running.is_there() {
             self.thread_index.running.next = self.running.val();
             let wrs = !self.error_d.q.val()
-                & ((self.word_d.q.val() & bits::<32>(0xfeff_ffff_u64)) == bits::<32>(0x00d0_0073));
+                & ((self.word_d.q.val() & bits::<32>(instruction::WRS_MASK)) == bits::<32>(instruction::WRS));
             self.sleeps.next = wrs & self.holds.val();
             if wrs {
                 fault = false;
@@ -245,17 +246,16 @@ impl Logic for DecodeStage {
         }
         if bad_entry {
             fault = true;
-            cause = bits::<5>(0);
+            cause = bits::<5>(cause::INSTRUCTION_ADDRESS_MISALIGNED);
         }
 
         if self.load_error.val() {
             fault = true;
-            cause = bits::<5>(5);
+            cause = bits::<5>(cause::LOAD_ACCESS_FAULT);
         }
         if timed_out {
-            // WATCHDOG_CAUSE
             fault = true;
-            cause = bits::<5>(24);
+            cause = bits::<5>(WATCHDOG_CAUSE as u64);
         }
 
         // What becomes of the instruction and its warp
@@ -362,13 +362,13 @@ impl Logic for DecodeStage {
         self.controls.d.fault.next = fault;
         self.controls.d.cause.next = cause;
         self.controls.d.fault_value.next = bits::<32>(0);
-        if cause == bits::<5>(0) {
+        if cause == bits::<5>(cause::INSTRUCTION_ADDRESS_MISALIGNED) {
             self.controls.d.fault_value.next = self.setup.kernel_entry.val();
         }
-        if cause == bits::<5>(2) {
+        if cause == bits::<5>(cause::ILLEGAL_INSTRUCTION) {
             self.controls.d.fault_value.next = self.word_d.q.val();
         }
-        if (cause == bits::<5>(1)) | (cause == bits::<5>(3)) {
+        if (cause == bits::<5>(cause::INSTRUCTION_ACCESS_FAULT)) | (cause == bits::<5>(cause::BREAKPOINT)) {
             self.controls.d.fault_value.next = byte_pc;
         }
         self.controls.d.next_pc.next = self.instruction.pc.val() + bits::<30>(1);

@@ -2,6 +2,9 @@
 
 use super::{AluOperation, BSource};
 use crate::ports::{DecodedArithmetic, DecodedControls, FormQuery};
+use crate::types::riscv::{
+    cause, funct12, funct3, funct5, funct7, instruction, opcode, register, size, unary,
+};
 use hermes_hdl::prelude::*;
 
 /// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a
@@ -145,40 +148,40 @@ impl Logic for Decoder {
             | (bit_cast::<32, 1>(self.instruction.val().get_bits::<1>(20)) << bits::<5>(11))
             | (bit_cast::<32, 10>(self.instruction.val().get_bits::<10>(21)) << bits::<5>(1));
         // x1 and x5 hold return addresses (RISC-V unprivileged specification, table 2.1).
-        let link = (field_rd == bits::<5>(1)) | (field_rd == bits::<5>(5));
+        let link = (field_rd == bits::<5>(register::RA)) | (field_rd == bits::<5>(register::T0));
 
         self.begin(field_funct3, immediate_i);
         let mut illegal = false;
-        self.cause.next = bits::<5>(2);
+        self.cause.next = bits::<5>(cause::ILLEGAL_INSTRUCTION);
         self.fault.next = false;
 
         if self.exit.val() {
             // The verdict: a0 to the verdict array, at the offset of the lane.
-            self.query.rs2.next = bits::<5>(10);
+            self.query.rs2.next = bits::<5>(register::A0);
             self.csr.next = true;
-            self.controls.funct3.next = bits::<3>(2);
+            self.controls.funct3.next = bits::<3>(funct3::SW);
             self.query.store.next = true;
-        } else if opcode == bits::<7>(0x37) {
+        } else if opcode == bits::<7>(opcode::LUI) {
             self.query.rd.next = field_rd;
             self.controls.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
-        } else if opcode == bits::<7>(0x17) {
+        } else if opcode == bits::<7>(opcode::AUIPC) {
             self.query.rd.next = field_rd;
             self.a_is_pc.next = true;
             self.controls.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
-        } else if opcode == bits::<7>(0x6f) {
+        } else if opcode == bits::<7>(opcode::JAL) {
             self.query.rd.next = field_rd;
             self.controls.jump.next = true;
             self.controls.call.next = link;
             self.controls.immediate.next = immediate_j;
-        } else if opcode == bits::<7>(0x67) {
+        } else if opcode == bits::<7>(opcode::JALR) {
             self.query.rs1.next = field_rs1;
             self.query.rd.next = field_rd;
             self.controls.jump_register.next = true;
             self.controls.call.next = link;
-            self.controls.ret.next =
-                (field_rd == bits::<5>(0)) & ((field_rs1 == bits::<5>(1)) | (field_rs1 == bits::<5>(5)));
-            illegal = field_funct3 != bits::<3>(0);
-        } else if opcode == bits::<7>(0x63) {
+            self.controls.ret.next = (field_rd == bits::<5>(register::ZERO))
+                & ((field_rs1 == bits::<5>(register::RA)) | (field_rs1 == bits::<5>(register::T0)));
+            illegal = field_funct3 != bits::<3>(funct3::JALR);
+        } else if opcode == bits::<7>(opcode::BRANCH) {
             self.query.rs1.next = field_rs1;
             self.query.rs2.next = field_rs2;
             self.arithmetic.b_source.next = BSource::Register;
@@ -192,37 +195,40 @@ impl Logic for Decoder {
                     self.operation.next = AluOperation::LessThanUnsigned;
                 }
             }
-            illegal = field_funct3.get_bits::<2>(1) == bits::<2>(1);
-        } else if opcode == bits::<7>(0x03) {
+            // Neither beq and bne nor a comparison by size.
+            illegal = !field_funct3.get_bit(2) & field_funct3.get_bit(1);
+        } else if opcode == bits::<7>(opcode::LOAD) {
             self.query.rs1.next = field_rs1;
             self.query.rd.next = field_rd;
             self.query.load.next = true;
-            illegal = (field_funct3 == bits::<3>(3)) | (field_funct3.get_bits::<2>(1) == bits::<2>(3));
-        } else if opcode == bits::<7>(0x23) {
+            // Bits 13:12 are the size, bit 14 says that zeros extend it.
+            illegal = (field_funct3.get_bits::<2>(0) > bits::<2>(size::WORD))
+                | (field_funct3.get_bit(2) & (field_funct3.get_bits::<2>(0) == bits::<2>(size::WORD)));
+        } else if opcode == bits::<7>(opcode::STORE) {
             self.query.rs1.next = field_rs1;
             self.query.rs2.next = field_rs2;
             self.query.store.next = true;
             self.controls.immediate.next = immediate_s;
-            illegal = field_funct3 > bits::<3>(2);
-        } else if opcode == bits::<7>(0x13) {
+            illegal = field_funct3 > bits::<3>(funct3::SW);
+        } else if opcode == bits::<7>(opcode::OP_IMM) {
             self.query.rs1.next = field_rs1;
             self.query.rd.next = field_rd;
-            match field_funct3.index() {
-                0 => self.operation.next = AluOperation::Add,
-                1 => {
+            match field_funct3.to_u64() {
+                funct3::ADD => self.operation.next = AluOperation::Add,
+                funct3::SLL => {
                     illegal = true;
-                    if field_funct7 == bits::<7>(0) {
+                    if field_funct7 == bits::<7>(funct7::BASE) {
                         self.operation.next = AluOperation::ShiftLeft;
                         illegal = false;
-                    } else if field_funct7 == bits::<7>(0x30) {
-                        match field_rs2.index() {
-                            4 => {
-                                // sext.b; the second operand gives the number of bits to fill.
+                    } else if field_funct7 == bits::<7>(funct7::ROTATE) {
+                        match field_rs2.to_u64() {
+                            unary::SEXT_B => {
+                                // The second operand gives the number of bits to fill.
                                 self.operation.next = AluOperation::SignExtend;
                                 self.controls.immediate.next = bits::<32>(24);
                                 illegal = false;
                             }
-                            5 => {
+                            unary::SEXT_H => {
                                 self.operation.next = AluOperation::SignExtend;
                                 self.controls.immediate.next = bits::<32>(16);
                                 illegal = false;
@@ -230,7 +236,7 @@ impl Logic for Decoder {
                             _ => {
                                 // clz, ctz and cpop use the divide unit, which serves one lane of
                                 // each eight after the other.
-                                if field_rs2 < bits::<5>(3) {
+                                if field_rs2 <= bits::<5>(unary::CPOP) {
                                     self.query.divide.next = true;
                                     self.controls.funct3.next = field_rs2.get_bits::<3>(0);
                                     illegal = false;
@@ -239,83 +245,83 @@ impl Logic for Decoder {
                         }
                     }
                 }
-                2 => self.operation.next = AluOperation::LessThan,
-                3 => self.operation.next = AluOperation::LessThanUnsigned,
-                4 => self.operation.next = AluOperation::Xor,
-                5 => {
+                funct3::SLT => self.operation.next = AluOperation::LessThan,
+                funct3::SLTU => self.operation.next = AluOperation::LessThanUnsigned,
+                funct3::XOR => self.operation.next = AluOperation::Xor,
+                funct3::SRL => {
                     self.operation.next = AluOperation::ShiftRight;
-                    if field_funct7 == bits::<7>(0x20) {
+                    if field_funct7 == bits::<7>(funct7::ALTERNATE) {
                         self.operation.next = AluOperation::ShiftRightSigned;
-                    } else if field_funct7 == bits::<7>(0x30) {
+                    } else if field_funct7 == bits::<7>(funct7::ROTATE) {
                         self.operation.next = AluOperation::RotateRight;
-                    } else if self.instruction.val().get_bits::<12>(20) == bits::<12>(0x287) {
+                    } else if self.instruction.val().get_bits::<12>(20) == bits::<12>(funct12::ORC_B) {
                         self.operation.next = AluOperation::OrCombine;
-                    } else if self.instruction.val().get_bits::<12>(20) == bits::<12>(0x698) {
+                    } else if self.instruction.val().get_bits::<12>(20) == bits::<12>(funct12::REV8) {
                         // The low 5 bits of the immediate are the 24 that the ALU wants.
                         self.operation.next = AluOperation::ReverseBytes;
                     } else {
-                        illegal = field_funct7 != bits::<7>(0);
+                        illegal = field_funct7 != bits::<7>(funct7::BASE);
                     }
                 }
-                6 => self.operation.next = AluOperation::Or,
+                funct3::OR => self.operation.next = AluOperation::Or,
                 _ => self.operation.next = AluOperation::And,
             }
-        } else if opcode == bits::<7>(0x33) {
+        } else if opcode == bits::<7>(opcode::OP) {
             self.query.rs1.next = field_rs1;
             self.query.rs2.next = field_rs2;
             self.query.rd.next = field_rd;
             self.arithmetic.b_source.next = BSource::Register;
-            if field_funct7 == bits::<7>(0) {
-                match field_funct3.index() {
-                    0 => self.operation.next = AluOperation::Add,
-                    1 => self.operation.next = AluOperation::ShiftLeft,
-                    2 => self.operation.next = AluOperation::LessThan,
-                    3 => self.operation.next = AluOperation::LessThanUnsigned,
-                    4 => self.operation.next = AluOperation::Xor,
-                    5 => self.operation.next = AluOperation::ShiftRight,
-                    6 => self.operation.next = AluOperation::Or,
+            if field_funct7 == bits::<7>(funct7::BASE) {
+                match field_funct3.to_u64() {
+                    funct3::ADD => self.operation.next = AluOperation::Add,
+                    funct3::SLL => self.operation.next = AluOperation::ShiftLeft,
+                    funct3::SLT => self.operation.next = AluOperation::LessThan,
+                    funct3::SLTU => self.operation.next = AluOperation::LessThanUnsigned,
+                    funct3::XOR => self.operation.next = AluOperation::Xor,
+                    funct3::SRL => self.operation.next = AluOperation::ShiftRight,
+                    funct3::OR => self.operation.next = AluOperation::Or,
                     _ => self.operation.next = AluOperation::And,
                 }
-            } else if field_funct7 == bits::<7>(1) {
+            } else if field_funct7 == bits::<7>(funct7::MULDIV) {
                 self.controls.multiply.next = !field_funct3.get_bit(2);
                 self.query.divide.next = field_funct3.get_bit(2);
-            } else if field_funct7 == bits::<7>(4) {
+            } else if field_funct7 == bits::<7>(funct7::ZEXT_H) {
                 // zext.h: the mask is the immediate.
                 self.operation.next = AluOperation::And;
                 self.arithmetic.b_source.next = BSource::Immediate;
                 self.controls.immediate.next = bits::<32>(0xffff);
-                illegal = (field_funct3 != bits::<3>(4)) | field_rs2.any();
-            } else if field_funct7 == bits::<7>(5) {
-                match field_funct3.index() {
-                    4 => self.operation.next = AluOperation::Min,
-                    5 => self.operation.next = AluOperation::MinUnsigned,
-                    6 => self.operation.next = AluOperation::Max,
-                    7 => self.operation.next = AluOperation::MaxUnsigned,
+                illegal = (field_funct3 != bits::<3>(funct3::ZEXT_H)) | field_rs2.any();
+            } else if field_funct7 == bits::<7>(funct7::MINMAX) {
+                match field_funct3.to_u64() {
+                    funct3::MIN => self.operation.next = AluOperation::Min,
+                    funct3::MINU => self.operation.next = AluOperation::MinUnsigned,
+                    funct3::MAX => self.operation.next = AluOperation::Max,
+                    funct3::MAXU => self.operation.next = AluOperation::MaxUnsigned,
                     _ => illegal = true,
                 }
-            } else if field_funct7 == bits::<7>(0x20) {
-                match field_funct3.index() {
-                    0 => self.operation.next = AluOperation::Sub,
-                    4 => self.operation.next = AluOperation::XorNot,
-                    5 => self.operation.next = AluOperation::ShiftRightSigned,
-                    6 => self.operation.next = AluOperation::OrNot,
-                    7 => self.operation.next = AluOperation::AndNot,
+            } else if field_funct7 == bits::<7>(funct7::ALTERNATE) {
+                match field_funct3.to_u64() {
+                    funct3::SUB => self.operation.next = AluOperation::Sub,
+                    funct3::XNOR => self.operation.next = AluOperation::XorNot,
+                    funct3::SRA => self.operation.next = AluOperation::ShiftRightSigned,
+                    funct3::ORN => self.operation.next = AluOperation::OrNot,
+                    funct3::ANDN => self.operation.next = AluOperation::AndNot,
                     _ => illegal = true,
                 }
-            } else if field_funct7 == bits::<7>(0x30) {
-                match field_funct3.index() {
-                    1 => self.operation.next = AluOperation::RotateLeft,
-                    5 => self.operation.next = AluOperation::RotateRight,
+            } else if field_funct7 == bits::<7>(funct7::ROTATE) {
+                match field_funct3.to_u64() {
+                    funct3::ROL => self.operation.next = AluOperation::RotateLeft,
+                    funct3::ROR => self.operation.next = AluOperation::RotateRight,
                     _ => illegal = true,
                 }
-            } else if (field_funct7 & bits::<7>(0x19)) == bits::<7>(0x11) {
+            } else if (field_funct7 & bits::<7>(funct7::AES_MASK)) == bits::<7>(funct7::AES) {
                 // AES: bits 31:30 select the byte, bit 27 decryption, bit 26 a middle round.
                 self.arithmetic.aes.next = true;
                 illegal = !self.aes_enabled.val() | field_funct3.any();
             } else {
                 illegal = true;
             }
-        } else if self.atomics_enabled.val() & (opcode == bits::<7>(0x2f)) {
+        } else if self.atomics_enabled.val() & (opcode == bits::<7>(opcode::AMO)) {
             // The address is rs1 alone; the word of rs2 goes with it as that of a store.
             self.query.rs1.next = field_rs1;
             self.query.rs2.next = field_rs2;
@@ -323,38 +329,38 @@ impl Logic for Decoder {
             self.controls.immediate.next = bits::<32>(0);
             self.query.load.next = true;
             self.query.atomic.next = true;
-            illegal = field_funct3 != bits::<3>(2);
+            illegal = field_funct3 != bits::<3>(funct3::AMO_W);
             if field_funct7.get_bit(2) | field_funct7.get_bit(3) {
                 // amoswap.w, lr.w without rs2, sc.w
-                if field_funct7.get_bits::<5>(2) == bits::<5>(2) {
+                if field_funct7.get_bits::<5>(2) == bits::<5>(funct5::LR) {
                     illegal |= field_rs2.any();
                 }
                 illegal |= field_funct7.get_bits::<3>(4).any();
             }
             if self._compares {
-                if field_funct7.get_bits::<5>(2) == bits::<5>(5) {
-                    illegal = field_funct3 != bits::<3>(2);
+                if field_funct7.get_bits::<5>(2) == bits::<5>(funct5::AMOCAS) {
+                    illegal = field_funct3 != bits::<3>(funct3::AMO_W);
                 }
             }
-        } else if opcode == bits::<7>(0x0f) {
+        } else if opcode == bits::<7>(opcode::MISC_MEM) {
             // fence.i is illegal.
             self.query.fence.next = true;
-            illegal = field_funct3 != bits::<3>(0);
-        } else if opcode == bits::<7>(0x73) {
-            if field_funct3 == bits::<3>(0) {
+            illegal = field_funct3 != bits::<3>(funct3::FENCE);
+        } else if opcode == bits::<7>(opcode::SYSTEM) {
+            if field_funct3 == bits::<3>(funct3::PRIV) {
                 self.fault.next = true;
-                if self.instruction.val() == bits::<32>(0x0000_0073) {
-                    self.cause.next = bits::<5>(11);
+                if self.instruction.val() == bits::<32>(instruction::ECALL) {
+                    self.cause.next = bits::<5>(cause::ECALL);
                 }
-                if self.instruction.val() == bits::<32>(0x0010_0073) {
-                    self.cause.next = bits::<5>(3);
+                if self.instruction.val() == bits::<32>(instruction::EBREAK) {
+                    self.cause.next = bits::<5>(cause::BREAKPOINT);
                 }
             } else {
                 // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex checks
                 // the CSR number.
                 self.query.rd.next = field_rd;
                 self.csr.next = true;
-                illegal = !field_funct3.get_bit(1) | (field_rs1 != bits::<5>(0));
+                illegal = !field_funct3.get_bit(1) | (field_rs1 != bits::<5>(register::ZERO));
             }
         } else {
             illegal = true;

@@ -1,5 +1,6 @@
 //! Stages S and C: choose a warp and fetch its context.
 
+use super::boot::{boot_word, BOOT_ADDRESS};
 use super::{LostCycle, ProgramCounters, WarpScheduler};
 use crate::config::CoreOptions;
 use crate::ports::{
@@ -8,6 +9,12 @@ use crate::ports::{
 };
 use crate::types::{PacketIndex, ThreadCount};
 use hermes_hdl::prelude::*;
+
+/// PC of the boot sequence.
+const BOOT: u64 = BOOT_ADDRESS as u64 >> 2;
+
+/// PC of its last word.
+const LAST_OF_BOOT: u64 = BOOT + boot_word::RA;
 
 /// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes,
 /// the pending path with the highest priority and the first packetIdx.
@@ -260,11 +267,9 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.counters.slot.next = self.context_held_slot.q.val();
         let mut pc = self.counters.pc.val();
         if self.context_fresh.q.val() {
-            // BOOT_ADDRESS
-            pc = bits::<30>(0x3fff_ffc0);
+            pc = bits::<30>(BOOT);
         }
-        // BOOT_ADDRESS + 16: the last word of the boot sequence
-        let last_of_boot = pc == bits::<30>(0x3fff_ffc4);
+        let last_of_boot = pc == bits::<30>(LAST_OF_BOOT);
         let mut after = pc + bits::<30>(1);
         if last_of_boot {
             after = self.kernel_entry.val();
@@ -305,7 +310,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.first_lanes.read_enable.next = self.advance.val();
             self.first_lanes.read_address.next = self.scheduler.issue_slot.val();
         }
-        let boot = pc.get_bits::<24>(6) == bits::<24>(0xff_ffff);
+        let boot = pc.get_bits::<24>(6).all();
         self.lookup.enable.next = self.context_valid.q.val();
         self.lookup.slot.next = self.context_held_slot.q.val();
         self.lookup.word.next = pc;

@@ -5,6 +5,12 @@ use crate::host::StackPlaces;
 use crate::ports::LocalAccess;
 use hermes_hdl::prelude::*;
 
+/// STACK_BYTES_LOG2 of the smallest stack.
+const SMALLEST_STACK_LOG2: u64 = 4;
+
+/// STACK_BYTES_LOG2 of the largest stack.
+const LARGEST_STACK_LOG2: u64 = 16;
+
 /// Finds accesses of the stack in stage X, and in stage W gives them their place in memory.
 ///
 /// With a local window every thread sees its stack at the same addresses: from
@@ -75,10 +81,11 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
         // X
         let log2 = self.places.stack_bytes_log2.val();
         self.beyond.d.next = !((bits::<16>(1) << log2) - bits::<16>(1));
-        if log2 == bits::<5>(16) {
+        if log2 == bits::<5>(LARGEST_STACK_LOG2) {
             self.beyond.d.next = bits::<16>(0);
         }
-        self.possible.d.next = (log2 >= bits::<5>(4)) & (log2 <= bits::<5>(16));
+        self.possible.d.next =
+            (log2 >= bits::<5>(SMALLEST_STACK_LOG2)) & (log2 <= bits::<5>(LARGEST_STACK_LOG2));
         for i in 0..LANES {
             let region = self.access.val() & (self.address[i].val().get_bits::<15>(17) == self.block.val());
             let fits = self.possible.q.val()

@@ -1,6 +1,10 @@
 //! The multiplier of a lane.
 
+use crate::types::riscv::funct3;
 use hermes_hdl::prelude::*;
+
+/// Bits 1:0 of the `funct3` of `mulhu`.
+const MULHU: u64 = funct3::MULHU & 3;
 
 /// `mul`, `mulh`, `mulhsu` and `mulhu` of one lane, one a cycle, in two stages.
 ///
@@ -38,7 +42,7 @@ impl Logic for Multiplier {
         // X: mulh takes both operands as signed, mulhsu the first one; for mul it does not matter.
         self.parts.enable.next = self.advance.val();
         self.parts.a.next = bit_cast::<33, 32>(self.a.val());
-        if self.a.val().get_bit(31) & (self.funct3.val().get_bits::<2>(0) != bits::<2>(3)) {
+        if self.a.val().get_bit(31) & (self.funct3.val().get_bits::<2>(0) != bits::<2>(MULHU)) {
             self.parts.a.next = bit_cast::<33, 32>(self.a.val()) | 0x1_0000_0000_u64;
         }
         self.parts.b.next = bit_cast::<33, 32>(self.b.val());

@@ -2,6 +2,7 @@
 
 use crate::blocks::BinaryEncoder;
 use crate::ports::{AccessQuery, ReservationEnd, SlotEvent};
+use crate::types::riscv::funct5;
 use hermes_hdl::prelude::*;
 
 /// Tells the banks of the L2 that a warp did what a loop of `lr.w` and `sc.w` does not, so that its
@@ -67,9 +68,9 @@ impl Logic for ReservationEnds {
     fn update(&mut self) {
         let funct5 = self.decode_word.val().get_bits::<5>(27);
         if self.advance.val() {
-            self.reserves_r.d.next = self.decode.atomic.val() & (funct5 == bits::<5>(2));
+            self.reserves_r.d.next = self.decode.atomic.val() & (funct5 == bits::<5>(funct5::LR));
             self.leaves_r.d.next = (self.decode.load.val()
-                & !(self.decode.atomic.val() & (funct5 == bits::<5>(3))))
+                & !(self.decode.atomic.val() & (funct5 == bits::<5>(funct5::SC))))
                 | self.decode.store.val()
                 | self.decode.fence.val();
         }
@@ -86,7 +87,7 @@ impl Logic for ReservationEnds {
             leaving = entering;
         }
         if self.start_valid.val() {
-            self.conditional.d.next = self.start_operation.val() == bits::<5>(3);
+            self.conditional.d.next = self.start_operation.val() == bits::<5>(funct5::SC);
         }
         let mut completing = bits::<32>(0);
         if self.done.valid.val() & self.conditional.q.val() {

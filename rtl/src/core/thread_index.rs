@@ -4,6 +4,7 @@ use crate::blocks::PriorityEncoder;
 use crate::config::{CoreOptions, LOCAL_WINDOW_ADDRESS};
 use crate::host::ThreadPlaces;
 use crate::ports::JobArguments;
+use crate::types::riscv::csr;
 use hermes_hdl::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
@@ -133,35 +134,35 @@ impl Logic for ThreadIndex {
             self.mask.next = (bits::<32>(1) << verdict_bytes_log2) - bits::<32>(1);
             self.offset_base.next = (self.packet.val() << bits::<5>(2)) & self.mask.val();
             self.last.next = until_wrap;
-        } else if self.number.val() == bits::<12>(0xcc0) {
+        } else if self.number.val() == bits::<12>(csr::PACKET) {
             self.offset_base.next = self.packet.val();
             self.mask.next = bits::<32>(0xffff_ffff_u64);
-        } else if self.number.val() == bits::<12>(0xcc1) {
+        } else if self.number.val() == bits::<12>(csr::LANE) {
             self.mask.next = bits::<32>(0xffff_ffff_u64);
-        } else if self.number.val() == bits::<12>(0xcc2) {
+        } else if self.number.val() == bits::<12>(csr::WARP_SLOT) {
             self.base.next = bit_cast::<32, 5>(self.slot.val());
-        } else if self.number.val() == bits::<12>(0xcc3) {
+        } else if self.number.val() == bits::<12>(csr::CORE) {
             self.base.next = bit_cast::<32, 5>(self.core.val());
-        } else if self.number.val() == bits::<12>(0xcc4) {
+        } else if self.number.val() == bits::<12>(csr::RING_SLOT) {
             self.base.next = self.setup.ring_base.val();
             shift = self.setup.slot_bytes_log2.val();
             self.mask.next = (bits::<32>(1) << ring_bytes_log2) - bits::<32>(1);
             self.offset_base.next = (self.packet.val() << self.setup.slot_bytes_log2.val()) & self.mask.val();
             self.last.next = until_wrap;
-        } else if self.number.val() == bits::<12>(0xcc5) {
+        } else if self.number.val() == bits::<12>(csr::ARGUMENT) {
             self.base.next = self.setup.argument.val();
-        } else if self.number.val() == bits::<12>(0xcc6) {
+        } else if self.number.val() == bits::<12>(csr::STACK) {
             self.base.next = self.setup.stack_base.val();
             self.offset_base.next = thread << self.setup.stack_bytes_log2.val();
             shift = self.setup.stack_bytes_log2.val();
             self.mask.next = bits::<32>(0xffff_ffff_u64);
-        } else if self.number.val() == bits::<12>(0xc00) {
+        } else if self.number.val() == bits::<12>(csr::CYCLE) {
             self.base.next = self.cycle.val().get_bits::<32>(0);
-        } else if self.number.val() == bits::<12>(0xc80) {
+        } else if self.number.val() == bits::<12>(csr::CYCLEH) {
             self.base.next = self.cycle.val().get_bits::<32>(32);
-        } else if self.number.val() == bits::<12>(0xc02) {
+        } else if self.number.val() == bits::<12>(csr::INSTRET) {
             self.base.next = self.instructions.val();
-        } else if self.number.val() == bits::<12>(0xc82) {
+        } else if self.number.val() == bits::<12>(csr::INSTRETH) {
             self.base.next = bits::<32>(0);
         } else {
             self.known.next = false;
@@ -169,16 +170,18 @@ impl Logic for ThreadIndex {
         self.step.next = bits::<32>(1) << shift;
 
         if self.start.is_there() {
-            if self.start.spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
+            if self.start.spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(csr::RING_SLOT))
+            {
                 self.base.next = self.start.argument_0.val();
                 self.offset_base.next = bits::<32>(0);
                 self.mask.next = bits::<32>(0);
                 self.last.next = bits::<5>(31);
             }
-            if self.start.spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
+            if self.start.spawned.val() & !self.exit.val() & (self.number.val() == bits::<12>(csr::ARGUMENT))
+            {
                 self.base.next = self.start.argument_1.val();
             }
-            if self.number.val() == bits::<12>(0xcc7) {
+            if self.number.val() == bits::<12>(csr::JOB) {
                 self.known.next = true;
                 if self.start.spawned.val() & !self.exit.val() {
                     self.base.next = bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.start.job.val());
@@ -186,7 +189,7 @@ impl Logic for ThreadIndex {
             }
         }
         if self.window.is_there() {
-            if !self.exit.val() & (self.number.val() == bits::<12>(0xcc6)) {
+            if !self.exit.val() & (self.number.val() == bits::<12>(csr::STACK)) {
                 self.base.next = self.window.val();
                 self.offset_base.next = bits::<32>(1) << self.setup.stack_bytes_log2.val();
                 self.mask.next = bits::<32>(0);
@@ -194,7 +197,7 @@ impl Logic for ThreadIndex {
         }
         if self.running.is_there() {
             self.lowest.request.next = self.running.val();
-            if self.number.val() == bits::<12>(0xccb) {
+            if self.number.val() == bits::<12>(csr::LOWEST_LANE) {
                 self.known.next = true;
                 if !self.exit.val() {
                     self.base.next = bit_cast::<32, 5>(self.lowest.index.val());

@@ -8,6 +8,7 @@ use crate::ports::{
     PathContext, PathStart, Retired, WarpContext, WarpContextRegisters, WarpFault, WarpProgress,
     WindowDistance, WriteControlRegisters,
 };
+use crate::types::riscv::cause;
 use hermes_hdl::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
@@ -207,7 +208,7 @@ impl<const LANES: usize> WriteStage<LANES> {
         connect!(self.read, self.context_x.d);
         self.context_w.enable.next = self.advance.val();
         connect!(self.context_x.q, self.context_w.d);
-        if self.execute.call.val() & (self.context_x.q.depth.val() != bits::<6>(63)) {
+        if self.execute.call.val() & (!self.context_x.q.depth.val().all()) {
             self.context_w.d.depth.next = self.context_x.q.depth.val() + bits::<6>(1);
         }
         if self.execute.ret.val() & self.context_x.q.depth.val().any() {
@@ -270,7 +271,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             (self.controls_w.q.load.val() | self.controls_w.q.store.val()) & !self.controls_w.q.exit.val();
         self.faulting_q.d.next = self.check.faulting.val();
         self.staying_q.d.next = self.check.staying.val();
-        let load_failed = self.controls_w.q.fault.val() & (self.controls_w.q.cause.val() == bits::<5>(5));
+        let load_failed = self.controls_w.q.fault.val()
+            & (self.controls_w.q.cause.val() == bits::<5>(cause::LOAD_ACCESS_FAULT));
         if load_failed {
             self.faulting_q.d.next = self.context_w.q.active.val() & self.load_error.lanes.val();
             self.staying_q.d.next = self.context_w.q.active.val() & !self.load_error.lanes.val();
