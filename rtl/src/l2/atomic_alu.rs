@@ -1,13 +1,12 @@
 //! What an atomic operation makes of a word.
 
+use crate::types::riscv::funct5;
 use hermes_hdl::prelude::*;
 
 /// The word that an atomic operation writes, from the word that was there and the operand.
 ///
-/// `operation` is the field `funct5` of the instruction (RISC-V unprivileged specification, chapter
-/// A): 0 adds, 1 and 3 (`sc.w`) give the operand, 4 is exclusive or, 8 or, 0xc and, 0x10 and 0x14
-/// the smaller and the larger signed number, 0x18 and 0x1c the unsigned ones. Any other value gives
-/// the operand. Combinational.
+/// `operation` is the field [`funct5`] of the instruction; `sc.w`, and what has no operation of its
+/// own, gives the operand. Combinational.
 #[derive(Clone, Default, LogicBlock)]
 pub struct AtomicAlu {
     /// The operation.
@@ -35,13 +34,13 @@ impl Logic for AtomicAlu {
             if less != self.operation.val().get_bit(2) {
                 self.result.next = self.old.val();
             }
-        } else if self.operation.val() == bits::<5>(0) {
+        } else if self.operation.val() == bits::<5>(funct5::AMOADD) {
             self.result.next = self.old.val() + self.operand.val();
-        } else if self.operation.val() == bits::<5>(4) {
+        } else if self.operation.val() == bits::<5>(funct5::AMOXOR) {
             self.result.next = self.old.val() ^ self.operand.val();
-        } else if self.operation.val() == bits::<5>(8) {
+        } else if self.operation.val() == bits::<5>(funct5::AMOOR) {
             self.result.next = self.old.val() | self.operand.val();
-        } else if self.operation.val() == bits::<5>(12) {
+        } else if self.operation.val() == bits::<5>(funct5::AMOAND) {
             self.result.next = self.old.val() & self.operand.val();
         }
     }
@@ -61,7 +60,18 @@ mod tests {
         let mut rng = random("atomic_alu");
         let mut uut = AtomicAlu::default();
         let corners = [0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
-        for operation in [0u64, 1, 3, 4, 8, 12, 16, 20, 24, 28] {
+        for operation in [
+            funct5::AMOADD,
+            funct5::AMOSWAP,
+            funct5::SC,
+            funct5::AMOXOR,
+            funct5::AMOOR,
+            funct5::AMOAND,
+            funct5::AMOMIN,
+            funct5::AMOMAX,
+            funct5::AMOMINU,
+            funct5::AMOMAXU,
+        ] {
             for _ in 0..200 {
                 let mut word = || if rng.gen() { *corners.choose(&mut rng).unwrap() } else { rng.gen() };
                 let (old, operand) = (word(), word());

@@ -3,6 +3,7 @@
 use super::{AtomicAlu, Reservation};
 use crate::blocks::WordSelect;
 use crate::ports::{AtomicAnswer, BankRequest, BankResponse, BankWritten, ReservationEnd, ReservationEvent};
+use crate::types::riscv::funct5;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -268,7 +269,7 @@ impl L2Atomics {
             if self.alu.result.val() < self.word.q.val() {
                 sum_high = self.word_high.q.val() + self.operand_high.q.val() + bits::<32>(1);
             }
-            if self.operation.q.val() != bits::<5>(0) {
+            if self.operation.q.val() != bits::<5>(funct5::AMOADD) {
                 sum_high = self.operand_high.q.val();
             }
             if wide {
@@ -298,22 +299,22 @@ impl Logic for L2Atomics {
             wide = self.requester.q.val() == self.network.val();
             // A compare that fails, or an `amoor.w` with operand 0.
             if wide {
-                keeps = (self.operation.q.val() != bits::<5>(0))
+                keeps = (self.operation.q.val() != bits::<5>(funct5::AMOADD))
                     && ((self.word.q.val() != self.compare.q.val())
                         || (self.word_high.q.val() != self.compare_high.q.val()));
             } else {
-                keeps = (self.operation.q.val() == bits::<5>(8)) && !self.operand.q.val().any();
+                keeps = (self.operation.q.val() == bits::<5>(funct5::AMOOR)) && !self.operand.q.val().any();
             }
         }
         let mut fails = wide && keeps;
         if self._compares {
-            if !wide && (self.operation.q.val() == bits::<5>(5)) {
+            if !wide && (self.operation.q.val() == bits::<5>(funct5::AMOCAS)) {
                 keeps = self.word.q.val() != self.compare.q.val();
                 fails = keeps;
             }
         }
-        let reserves = !wide && (self.operation.q.val() == bits::<5>(2));
-        let conditional = !wide && (self.operation.q.val() == bits::<5>(3));
+        let reserves = !wide && (self.operation.q.val() == bits::<5>(funct5::LR));
+        let conditional = !wide && (self.operation.q.val() == bits::<5>(funct5::SC));
         let thread = (bit_cast::<10, 5>(self.slot.q.val()) << bits::<4>(5))
             | bit_cast::<10, 5>(self.tag.q.val().get_bits::<5>(0));
         let mut has_reservation = false;
@@ -344,7 +345,7 @@ impl Logic for L2Atomics {
         let mine = self.bank_response.valid.val()
             && ((self.state.q.val() == AtomicState::Asked) || (self.state.q.val() == AtomicState::Again))
             && (self.bank_response.requester.val() == self.requester.q.val())
-            && (self.bank_response.tag.val().get_bits::<2>(5) == bits::<2>(3));
+            && (self.bank_response.tag.val().get_bits::<2>(5).all());
         self.response.valid.next = self.bank_response.valid.val() && !mine;
         self.bank_response.ready.next = self.response.ready.val() || mine;
         let answered = (self.state.q.val() == AtomicState::Written)
@@ -469,7 +470,7 @@ impl Logic for L2Atomics {
             self.owed_age.d.next = self.owed_age.q.val() + bits::<18>(1);
         }
         let succeeds = performs && conditional && stores;
-        let many = self.stored.q.val() == bits::<6>(63);
+        let many = self.stored.q.val().all();
         let turn = succeeds && many && self.owed.q.val();
         let mut settled = (is_owed && taken)
             || (succeeds && !turn && !self.owed_stays.q.val())

@@ -3,12 +3,23 @@
 use super::testing::{fails, word_of, Atomic, Bench, Pace, Wide, Write};
 use super::{MemorySizes, NetworkSizes};
 use crate::memory::testing::random;
+use crate::types::riscv::funct5;
 use rand::Rng;
 use std::collections::{HashMap, HashSet};
 
 /// Threads of a requester.
 const LANES: u64 = 4;
-const OPERATIONS: [u64; 9] = [0, 1, 4, 8, 12, 16, 20, 24, 28];
+const OPERATIONS: [u64; 9] = [
+    funct5::AMOADD,
+    funct5::AMOSWAP,
+    funct5::AMOXOR,
+    funct5::AMOOR,
+    funct5::AMOAND,
+    funct5::AMOMIN,
+    funct5::AMOMAX,
+    funct5::AMOMINU,
+    funct5::AMOMAXU,
+];
 /// The words of a line: one to which all add by `amoadd`, one to which all add by `lr.w` and
 /// `sc.w`, or by `amocas.w`, then one for each thread (up to three requesters); the last bytes of
 /// the line are written by requesters, eight by each.
@@ -102,19 +113,19 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
             let atomic = match (thread.reserved.take(), bench.rng.gen_range(0..3)) {
                 (Some((line, value)), 0) if sizes.compare_and_swap => {
                     let (operand, compare) = (value.wrapping_add(1), value);
-                    Atomic { line, word: LOCKED, operation: Atomic::COMPARE_SWAP, operand, compare, ..none }
+                    Atomic { line, word: LOCKED, operation: funct5::AMOCAS, operand, compare, ..none }
                 }
                 (Some((line, value)), _) => {
                     let operand = value.wrapping_add(1);
-                    Atomic { line, word: LOCKED, operation: Atomic::STORE_CONDITIONAL, operand, ..none }
+                    Atomic { line, word: LOCKED, operation: funct5::SC, operand, ..none }
                 }
                 (None, 0) => none,
-                (None, 1) => Atomic { word: LOCKED, operation: Atomic::LOAD_RESERVED, ..none },
+                (None, 1) => Atomic { word: LOCKED, operation: funct5::LR, ..none },
                 (None, _) if sizes.compare_and_swap && bench.rng.gen_bool(0.3) => {
                     let known = state.own.get(&(line, at)).copied();
                     let compare = known.filter(|_| bench.rng.gen()).unwrap_or(bench.rng.gen());
                     let operand = bench.rng.gen();
-                    Atomic { word: at, operation: Atomic::COMPARE_SWAP, operand, compare, ..none }
+                    Atomic { word: at, operation: funct5::AMOCAS, operand, compare, ..none }
                 }
                 (None, _) => Atomic {
                     word: at,
@@ -158,9 +169,9 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
                     state.found.entry(atomic.line).or_default().insert(value),
                     "{atomic:?}: {value} twice"
                 );
-            } else if atomic.operation == Atomic::LOAD_RESERVED {
+            } else if atomic.operation == funct5::LR {
                 thread.reserved = Some((atomic.line, value));
-            } else if atomic.operation == Atomic::STORE_CONDITIONAL {
+            } else if atomic.operation == funct5::SC {
                 assert!(value <= 1);
                 *state.stored.entry(atomic.line).or_default() += 1 - value;
                 state.failed_stores += value;
@@ -173,7 +184,7 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
                 assert_eq!(value, before.unwrap_or(value), "{atomic:?}");
                 let after = atomic.result(value.into()) as u32;
                 state.own.insert((atomic.line, atomic.word), after);
-                if atomic.operation == Atomic::COMPARE_SWAP {
+                if atomic.operation == funct5::AMOCAS {
                     state.swaps[usize::from(value != atomic.compare)] += 1;
                 }
             }
@@ -370,7 +381,7 @@ fn adds_and_compares_64_bits(look_up_cycle: bool) {
                 let (operand, operand_high) = (bench.rng.gen(), bench.rng.gen());
                 let compare =
                     if bench.rng.gen() { *before } else { *before ^ 1 << bench.rng.gen_range(0..64) };
-                let operation = if compares { Atomic::COMPARE_SWAP } else { 0 };
+                let operation = if compares { funct5::AMOCAS } else { 0 };
                 let wide = Some(Wide { operand_high, compare });
                 atomic = Atomic { operation, operand, wide, lane, ..sum_at(line) };
                 outstanding.insert((i, 32 + lane), (atomic, *before));
@@ -435,7 +446,7 @@ fn amoor_of_zero_leaves_the_line_clean() {
         let mut bench = Bench::new(sizes, Pace { latency: (1, 3), ready: 1.0 }, random("amoor"));
         let mut expected = 0;
         for (operation, operand, writes) in
-            [(Atomic::OR, 0, network.is_none()), (0, 0, true), (Atomic::OR, 2, true)]
+            [(funct5::AMOOR, 0, network.is_none()), (0, 0, true), (funct5::AMOOR, 2, true)]
         {
             let atomic =
                 Atomic { line: 4, word: 3, operation, operand, slot: 0, lane: 1, compare: 0, wide: None };

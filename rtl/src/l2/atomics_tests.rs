@@ -4,6 +4,7 @@ use super::testing::{fails, word_of, Atomic, Wide, Write};
 use super::L2Atomics;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, strobe, LineMemory};
 use crate::testing::{reset, settle, tick};
+use crate::types::riscv::funct5;
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +15,20 @@ mod reservation_tests;
 
 /// Operations for which a reservation is safe from other threads.
 pub(super) const PATIENCE: usize = 60;
-const OPERATIONS: [u64; 12] = [0, 1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 28];
+const OPERATIONS: [u64; 12] = [
+    funct5::AMOADD,
+    funct5::AMOSWAP,
+    funct5::LR,
+    funct5::SC,
+    funct5::AMOXOR,
+    funct5::AMOCAS,
+    funct5::AMOOR,
+    funct5::AMOAND,
+    funct5::AMOMIN,
+    funct5::AMOMAX,
+    funct5::AMOMINU,
+    funct5::AMOMAXU,
+];
 
 /// What the crossbar offers.
 #[derive(Clone, Debug)]
@@ -138,8 +152,8 @@ impl Bench {
                     let thread = (by, atomic.slot, atomic.lane);
                     match atomic.operation {
                         _ if error || atomic.wide.is_some() => {}
-                        Atomic::LOAD_RESERVED => drop(self.linked.insert(thread, atomic.line)),
-                        Atomic::STORE_CONDITIONAL => drop(self.linked.remove(&thread)),
+                        funct5::LR => drop(self.linked.insert(thread, atomic.line)),
+                        funct5::SC => drop(self.linked.remove(&thread)),
                         _ => {}
                     }
                     self.done.push((by, atomic, value, error));
@@ -178,7 +192,7 @@ impl Bench {
                     let after = self.memory.read(line);
                     self.performed = Some((atomic.value(&before), atomic.value(&after)));
                     let thread = (by, atomic.slot, atomic.lane);
-                    if atomic.operation == Atomic::STORE_CONDITIONAL && atomic.wide.is_none() {
+                    if atomic.operation == funct5::SC && atomic.wide.is_none() {
                         assert_eq!(self.linked.get(&thread), Some(&line), "{atomic:?} stores");
                     }
                 }
@@ -196,23 +210,23 @@ impl Bench {
     /// The value of an operation, by what the bank did for it.
     fn check(&mut self, atomic: &Atomic, found: &[u64], value: u64, error: bool) {
         assert_eq!(error, fails(atomic.line), "{atomic:?}");
-        let reads = self.network.is_some() && atomic.operation == Atomic::OR && atomic.operand == 0;
+        let reads = self.network.is_some() && atomic.operation == funct5::AMOOR && atomic.operand == 0;
         match self.performed.take() {
             _ if error => assert!(self.performed.is_none()),
             Some((before, after)) => {
-                assert_ne!(atomic.operation, Atomic::LOAD_RESERVED);
+                assert_ne!(atomic.operation, funct5::LR);
                 assert!(!reads, "{atomic:?} writes");
                 let compare = atomic.wide.map_or(atomic.compare.into(), |wide| wide.compare);
-                let writes = atomic.operation != Atomic::COMPARE_SWAP || before == compare;
+                let writes = atomic.operation != funct5::AMOCAS || before == compare;
                 assert!(writes, "{atomic:?} writes");
                 assert_eq!(after, atomic.result(before), "{atomic:?}");
-                let expected = if atomic.operation == Atomic::STORE_CONDITIONAL { 0 } else { before };
+                let expected = if atomic.operation == funct5::SC { 0 } else { before };
                 assert_eq!(value, expected, "{atomic:?}");
             }
-            None if atomic.operation == Atomic::STORE_CONDITIONAL => assert_eq!(value, 1),
+            None if atomic.operation == funct5::SC => assert_eq!(value, 1),
             None => {
-                let fails = atomic.operation == Atomic::COMPARE_SWAP && atomic.result(value) == value;
-                assert!(reads || fails || atomic.operation == Atomic::LOAD_RESERVED, "{atomic:?}");
+                let fails = atomic.operation == funct5::AMOCAS && atomic.result(value) == value;
+                assert!(reads || fails || atomic.operation == funct5::LR, "{atomic:?}");
                 assert!(found.contains(&value), "{atomic:?}: {value:#x} is none of {found:x?}");
             }
         }
@@ -339,7 +353,7 @@ fn random_requests(network: Option<usize>, reservations: usize) -> Bench {
         bench.step();
     }
     let stored = |(_, atomic, value, error): &&(u64, Atomic, u64, bool)| {
-        atomic.operation == Atomic::STORE_CONDITIONAL && !error && *value == 0
+        atomic.operation == funct5::SC && !error && *value == 0
     };
     let stored = bench.done.iter().filter(stored).count();
     println!("{asked} operations, {plain} other requests, {stored} of sc.w stored");
@@ -355,7 +369,7 @@ fn wide(rng: &mut ChaCha8Rng, line: u32) -> Atomic {
     Atomic {
         line,
         word: 2 * rng.gen_range(0..8),
-        operation: if compares { Atomic::COMPARE_SWAP } else { 0 },
+        operation: if compares { funct5::AMOCAS } else { 0 },
         operand: if rng.gen() { u32::MAX } else { rng.gen_range(0..2) },
         slot: rng.gen_range(0..32),
         lane: rng.gen_range(0..32),
@@ -378,7 +392,7 @@ fn nor_with_a_network_interface() {
     let of = |wide: bool, operation: u64| {
         bench.done.iter().filter(|(_, a, ..)| a.wide.is_some() == wide && a.operation == operation).count()
     };
-    let (sums, comparisons, ors) = (of(true, 0), of(true, Atomic::COMPARE_SWAP), of(false, Atomic::OR));
+    let (sums, comparisons, ors) = (of(true, 0), of(true, funct5::AMOCAS), of(false, funct5::AMOOR));
     println!("{sums} sums and {comparisons} comparisons of 64 bits, {ors} amoor");
     assert!(sums > 10 && comparisons > 10 && ors > 5);
 }
@@ -433,12 +447,12 @@ fn operations_of_64_bits() {
     // They end a reservation if they write, a comparison that fails does not, `amoor.w` with
     // operand 0 does.
     let narrow = |operation, operand| Atomic { word: 6, wide: None, ..request(operation, operand, 0) };
-    let (lr, sc) = (narrow(Atomic::LOAD_RESERVED, 0), narrow(Atomic::STORE_CONDITIONAL, 4));
+    let (lr, sc) = (narrow(funct5::LR, 0), narrow(funct5::SC, 4));
     let by = [
         (2, request(0, 0, 0), 1),
         (2, request(5, 1, 99), 0),
-        (1, narrow(Atomic::OR, 0), 1),
-        (1, narrow(Atomic::OR, 1), 1),
+        (1, narrow(funct5::AMOOR, 0), 1),
+        (1, narrow(funct5::AMOOR, 1), 1),
     ];
     for (requester, atomic, expected) in by {
         bench.perform(0, lr);
@@ -455,7 +469,7 @@ fn compare_and_swap() {
         let swap = |compare, operand| Atomic {
             line: 1,
             word: 9,
-            operation: Atomic::COMPARE_SWAP,
+            operation: funct5::AMOCAS,
             operand,
             slot: 4,
             lane: 3,
@@ -475,8 +489,8 @@ fn compare_and_swap() {
             holds = after;
         }
         // A comparison that fails ends no reservation, one that writes does.
-        let lr = Atomic { operation: Atomic::LOAD_RESERVED, ..swap(0, 0) };
-        let sc = Atomic { operation: Atomic::STORE_CONDITIONAL, ..swap(0, 5) };
+        let lr = Atomic { operation: funct5::LR, ..swap(0, 0) };
+        let sc = Atomic { operation: funct5::SC, ..swap(0, 5) };
         bench.perform(0, lr);
         bench.perform(1, swap(!word(&bench), 3));
         assert_eq!(bench.perform(0, sc), 0);
@@ -488,11 +502,11 @@ fn compare_and_swap() {
 
 /// `lr.w` of a thread on word 5 of a line.
 pub(super) fn load_reserved(line: u32, slot: u64, lane: u64) -> Atomic {
-    let operation = Atomic::LOAD_RESERVED;
+    let operation = funct5::LR;
     Atomic { line, word: 5, operation, operand: 0, slot, lane, compare: 0, wide: None }
 }
 
 /// Its `sc.w` of 77.
 pub(super) fn store_conditional(line: u32, slot: u64, lane: u64) -> Atomic {
-    Atomic { operation: Atomic::STORE_CONDITIONAL, operand: 77, ..load_reserved(line, slot, lane) }
+    Atomic { operation: funct5::SC, operand: 77, ..load_reserved(line, slot, lane) }
 }

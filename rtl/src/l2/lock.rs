@@ -88,6 +88,9 @@ pub struct L2Lock {
 /// bits 8:3.
 const VALID: usize = 0;
 
+/// Misses of a set that a lock outlives; the next one ends it.
+const LAST_MISS: u64 = 62;
+
 impl L2Lock {
     /// The locks of `2^sets_log2` sets of `ways` ways.
     ///
@@ -158,7 +161,7 @@ impl Logic for L2Lock {
         let wants = self.rings.enable.val() && self.written.val() && by_core && self.phase.val() && in_rings;
         let locks_line = wants && (!valid || own);
         let unlocks = own && (self.drop.val() || (self.read.val() && by_reader));
-        let expires = valid && self.missed.val() && (misses == bits::<6>(62));
+        let expires = valid && self.missed.val() && (misses == bits::<6>(LAST_MISS));
         self.refused_q.d.next = wants && valid && !own;
         self.expired_q.d.next = expires;
         self.refused.next = self.refused_q.q.val();

@@ -3,6 +3,7 @@
 
 use super::{MemorySizes, MemorySystem};
 use crate::memory::testing::{Line, LineMemory};
+use crate::types::riscv::funct5;
 use hermes_hdl::emit::emit;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -99,11 +100,6 @@ pub struct Wide {
 }
 
 impl Atomic {
-    pub const LOAD_RESERVED: u64 = 2;
-    pub const STORE_CONDITIONAL: u64 = 3;
-    pub const COMPARE_SWAP: u64 = 5;
-    pub const OR: u64 = 8;
-
     /// The value in a line that the operation is about: 32 or 64 bits.
     pub fn value(&self, line: &Line) -> u64 {
         let high = if self.wide.is_some() { word_of(line, self.word + 1) } else { 0 };
@@ -113,15 +109,15 @@ impl Atomic {
     /// What it makes of the value `old`.
     pub fn result(&self, old: u64) -> u64 {
         let Some(wide) = self.wide else {
-            if self.operation == Self::COMPARE_SWAP && old as u32 != self.compare {
+            if self.operation == funct5::AMOCAS && old as u32 != self.compare {
                 return old;
             }
             return atomic_result(self.operation, old as u32, self.operand).into();
         };
         let operand = u64::from(wide.operand_high) << 32 | u64::from(self.operand);
         match self.operation {
-            Self::COMPARE_SWAP if old == wide.compare => operand,
-            Self::COMPARE_SWAP => old,
+            funct5::AMOCAS if old == wide.compare => operand,
+            funct5::AMOCAS => old,
             _ => old.wrapping_add(operand),
         }
     }

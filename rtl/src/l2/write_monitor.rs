@@ -2,6 +2,7 @@
 //! invalidation).
 
 use crate::ports::{ObservedWrite, WatchedRange};
+use crate::spawn::COMPLETION_TAG;
 use hermes_hdl::prelude::*;
 
 /// Watches the writes that a bank of the L2 accepts.
@@ -62,7 +63,7 @@ impl Logic for WriteMonitor {
             words = words.replace_bit(w, self.observed.strobe.val().get_bits::<4>(w * 4).any());
         }
         let by_processor = self.observed.requester.val() == self.processor.val();
-        let completion = self.observed.write_tag.val() == bits::<6>(31);
+        let completion = self.observed.write_tag.val() == bits::<6>(COMPLETION_TAG as u64);
         for c in 0..self._channels {
             let mut writer = bit_cast::<3, 2>(self.observed.write_tag.val().get_bits::<2>(3));
             if self.eight_harts.val() {

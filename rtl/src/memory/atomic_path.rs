@@ -2,6 +2,7 @@
 
 use crate::config::CoreOptions;
 use crate::ports::{AtomicAnswer, AtomicOperands, LateResult, LineError, LineWrite, Look, RegisterRead};
+use crate::types::riscv::funct5;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -229,7 +230,7 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         if self.look.is_there() {
             self.looked.d.next = sends
                 && self.write.ready.val()
-                && (self.held_operation.q.val() == bits::<5>(8))
+                && (self.held_operation.q.val() == bits::<5>(funct5::AMOOR))
                 && !chosen_operand.any();
             self.looked_line.d.next = chosen_address.get_bits::<26>(4);
             self.look.valid.next = self.looked.q.val();
@@ -305,7 +306,7 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
             self.remaining.d.next = self.request.mask.val();
             self.failed.d.next = bits::<LANES>(0);
             if self.compare_read.is_there() {
-                self.reading.d.next = self.request_operation.val() == bits::<5>(5);
+                self.reading.d.next = self.request_operation.val() == bits::<5>(funct5::AMOCAS);
             }
         }
         for i in 0..LANES {

@@ -5,6 +5,9 @@ use crate::ports::{CoalescedLine, CoalescerRequest, HeldEntry};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
+/// Operations in the queue of eight from which on it takes no other.
+const WITHOUT_ROOM: u64 = 6;
+
 /// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
 ///
 /// 1. An operation is accepted at the edge at which `request.valid` and `request.ready` are high.
@@ -84,7 +87,7 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
     fn update(&mut self) {
         // Operations that come
         let used = self.queue.write_address.val() - self.queue.read_address.val();
-        let has_room = (used < bits::<3>(6))
+        let has_room = (used < bits::<3>(WITHOUT_ROOM))
             && (!self.held.valid.val()
                 || ((self.held.entry.val() != self.queue.write_address.val())
                     && (self.held.entry.val() != (self.queue.write_address.val() + 1))));

@@ -1,5 +1,6 @@
 //! The value that a load gives to a lane.
 
+use crate::types::riscv::size;
 use hermes_hdl::prelude::*;
 
 /// The value of one lane's load, from the word of memory at its address: byte or half select,
@@ -35,14 +36,9 @@ impl Logic for LoadValue {
         // All within the condition, so that a simulation skips it while nothing is loaded.
         if self.enable.val() {
             // The offset chooses the first byte for every size: that of a word is 0.
-            match self.offset.val().index() {
-                0 => first = self.word.val().get_bits::<8>(0),
-                1 => first = self.word.val().get_bits::<8>(8),
-                2 => first = self.word.val().get_bits::<8>(16),
-                _ => first = self.word.val().get_bits::<8>(24),
-            }
+            first = self.word.val().get_bits::<8>((bit_cast::<5, 2>(self.offset.val()) << 3).index());
             // What extends the value
-            is_byte = !self.size.val().any();
+            is_byte = self.size.val() == bits::<2>(size::BYTE);
             fill = self.word.val().get_bit(15);
             if self.offset.val().get_bit(1) {
                 fill = self.word.val().get_bit(31);

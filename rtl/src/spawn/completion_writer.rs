@@ -1,5 +1,6 @@
 //! Tells software that a job has ended.
 
+use super::COMPLETION_TAG;
 use crate::blocks::RoundRobin;
 use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
@@ -88,14 +89,14 @@ impl Logic for CompletionWriter {
         let four = (bit_cast::<128, 64>(two) << bits::<8>(64)) | bit_cast::<128, 64>(two);
         let eight = (bit_cast::<256, 128>(four) << bits::<9>(128)) | bit_cast::<256, 128>(four);
         self.write.data.next = (bit_cast::<512, 256>(eight) << bits::<10>(256)) | bit_cast::<512, 256>(eight);
-        // COMPLETION_TAG
-        self.write.tag.next = bits::<6>(31);
+        self.write.tag.next = bits::<6>(COMPLETION_TAG as u64);
         if self.offered.q.val() & self.write.ready.val() {
             self.offered.d.next = false;
         }
 
         // It is there.
-        let written = self.write.written.valid.val() & (self.write.written.tag.val() == bits::<6>(31));
+        let written = self.write.written.valid.val()
+            & (self.write.written.tag.val() == bits::<6>(COMPLETION_TAG as u64));
         let ends = self.under_way.q.val() & (self.silent.q.val() | written);
         self.freed_valid.next = ends;
         self.freed_slot.next = self.slot.q.val();

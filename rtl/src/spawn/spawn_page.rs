@@ -2,6 +2,9 @@
 
 use hermes_hdl::prelude::*;
 
+/// The word TOKEN of a descriptor.
+const TOKEN: u64 = 7;
+
 /// Words 0 to 7 of up to 16 descriptors, as they were written last.
 ///
 /// 1. A write takes effect at the edge at which `write_valid` is high.
@@ -61,7 +64,7 @@ impl Logic for SpawnPage {
             self.words[i].read_address.next = self.read_slot.val();
         }
         self.words[6].read_address.next = self.end_slot.val();
-        self.tokens.write_enable.next = self.write_valid.val() & (self.write_word.val() == bits::<3>(7));
+        self.tokens.write_enable.next = self.write_valid.val() & (self.write_word.val() == bits::<3>(TOKEN));
         self.tokens.write_address.next = self.write_slot.val();
         self.tokens.write_data.next = self.write_data.val();
         self.tokens.read_address.next = self.end_slot.val();

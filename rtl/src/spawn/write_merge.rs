@@ -1,5 +1,6 @@
 //! One write port of memory for the command processor and the thread spawner.
 
+use super::COMPLETION_TAG;
 use crate::ports::LineWrite;
 use hermes_hdl::prelude::*;
 
@@ -40,8 +41,7 @@ impl Logic for WriteMerge {
             self.memory.tag.next = self.completions.tag.val();
         }
         self.stays.d.next = self.stores.valid.val() & !completion & !self.memory.ready.val();
-        // COMPLETION_TAG
-        let of_completion = self.memory.written.tag.val() == bits::<6>(31);
+        let of_completion = self.memory.written.tag.val() == bits::<6>(COMPLETION_TAG as u64);
         self.stores.written.valid.next = self.memory.written.valid.val() & !of_completion;
         self.stores.written.tag.next = self.memory.written.tag.val();
         self.completions.written.valid.next = self.memory.written.valid.val() & of_completion;
@@ -51,7 +51,6 @@ impl Logic for WriteMerge {
 
 #[cfg(test)]
 mod tests {
-    use super::super::COMPLETION_TAG;
     use super::*;
     use crate::testing::{random, reset, settle, tick};
     use rand::Rng;
