@@ -2,6 +2,7 @@
 
 use crate::blocks::BinaryEncoder;
 use crate::ports::{AtomicAnswer, LineWrite, ReservationEnd};
+use crate::types::riscv::funct5;
 use hermes_hdl::prelude::*;
 
 /// Sends the atomic operations of the harts to the L2, one at a time for all harts, on the port for
@@ -149,7 +150,7 @@ impl Logic for CommandAtomics {
                     | (bit_cast::<512, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<7>(53))
                     | (bit_cast::<512, 32>(self.compare.q.val()) << bits::<7>(96));
             }
-            self.reading.d.next = self.start_valid.val() & (start_operation == bits::<5>(5));
+            self.reading.d.next = self.start_valid.val() & (start_operation == bits::<5>(funct5::AMOCAS));
             self.arrives.d.next = self.reading.q.val();
             self.compare_read.next = self.reading.q.val();
             self.compare_address.next =
@@ -165,7 +166,7 @@ impl Logic for CommandAtomics {
                 }
             }
         }
-        let reserves_now = start_operation == bits::<5>(2);
+        let reserves_now = start_operation == bits::<5>(funct5::LR);
         self.stays.d.next = self.store.valid.val() & !offers & !self.write.ready.val();
         if self.start_valid.val() {
             self.hart.d.next = self.start_hart.val();
@@ -187,7 +188,7 @@ impl Logic for CommandAtomics {
         let mut ended =
             (self.reserves.q.val() | (self.tried.q.val() & !reserving)) & (self.leaves.val() | starting);
         let mut trying = bits::<8>(0);
-        if start_operation == bits::<5>(3) {
+        if start_operation == bits::<5>(funct5::SC) {
             ended = (self.reserves.q.val() | self.tried.q.val()) & self.leaves.val() & !starting;
             trying = starting & (self.reserves.q.val() | self.tried.q.val());
         }
@@ -196,7 +197,7 @@ impl Logic for CommandAtomics {
         // `lr.w` of a hart that left meanwhile
         let comes = self.write.written.valid.val() & self.write.written.tag.val().get_bit(5);
         let with_hart = bits::<8>(1) << self.hart.q.val();
-        if comes & (self.operation.q.val() == bits::<5>(2)) {
+        if comes & (self.operation.q.val() == bits::<5>(funct5::LR)) {
             ended = ended | (with_hart & !self.reserves.q.val());
         }
         let chosen = self.ending.q.val() & (!self.ending.q.val() + bits::<8>(1));

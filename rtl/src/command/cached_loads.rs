@@ -3,6 +3,7 @@
 use super::{CommandCache, CommandOutcome, CommandResult};
 use crate::memory::LoadValue;
 use crate::ports::LineResponse;
+use crate::types::riscv::csr;
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
@@ -124,7 +125,8 @@ impl Logic for CachedLoads {
         self.cache.remove.next = becomes.retire & last.atomic;
 
         // W: what it does to the part of its hart
-        let writes = becomes.retire & last.csr_write & (last.word.get_bits::<12>(20) == bits::<12>(0x7c0));
+        let writes =
+            becomes.retire & last.csr_write & (last.word.get_bits::<12>(20) == bits::<12>(csr::MUNCACHED));
         let mut drops = !self.run.val();
         if self.invalidate.val() {
             drops = bits::<8>(0xff);

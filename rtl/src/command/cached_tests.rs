@@ -4,11 +4,12 @@
 use super::testing::{all_parts, atomic, csr, load, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY};
 use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
+use crate::types::riscv::csr as numbers;
 use hermes_hdl::testing::one_in;
 use rand::seq::SliceRandom;
 use rand::Rng;
 
-const UNCACHED: u32 = 0x7c0;
+const UNCACHED: u32 = numbers::MUNCACHED as u32;
 /// `addi x0, x0, 77`
 const MARK: u32 = 0x04d0_0013;
 

@@ -2,6 +2,12 @@
 
 use hermes_hdl::prelude::*;
 
+/// Bits 15:6 of the addresses of `mtimecmp`.
+const MTIMECMP: u64 = 0x4000 >> 6;
+
+/// Bits 15:3 of the address of `mtime`.
+const MTIME: u64 = 0xbff8 >> 3;
+
 /// `msip`, `mtimecmp` and `mtime` at the places of a core-local interruptor (SiFive's CLINT).
 ///
 /// 1. `value` and `known` answer `address` in the same cycle; `known` is low where there is no
@@ -70,7 +76,9 @@ impl Logic for Clint {
         let mut pends = self.pending.q.val();
         let mut passed = bits::<8>(0);
         for h in 0..self._harts {
-            let of_software = self.address.val() == (bit_cast::<16, 3>(self.number[h].val()) << bits::<4>(2));
+            let of_software = !self.address.val().get_bits::<11>(5).any()
+                & !self.address.val().get_bits::<2>(0).any()
+                & (self.address.val().get_bits::<3>(2) == self.number[h].val());
             if of_software {
                 there = true;
                 shown = shown.replace_bit(0, self.pending.q.val().get_bit(h));
@@ -78,7 +86,7 @@ impl Logic for Clint {
                     pends = pends.replace_bit(h, self.data.val().get_bit(0));
                 }
             }
-            let of_timer = (self.address.val().get_bits::<10>(6) == bits::<10>(0x100))
+            let of_timer = (self.address.val().get_bits::<10>(6) == bits::<10>(MTIMECMP))
                 & (self.address.val().get_bits::<3>(3) == self.number[h].val());
             if of_timer {
                 there = true;
@@ -100,7 +108,7 @@ impl Logic for Clint {
             }
             passed = passed.replace_bit(h, self.cycle.val() >= self.compare[h].q.val());
         }
-        if self.address.val().get_bits::<13>(3) == bits::<13>(0x17ff) {
+        if self.address.val().get_bits::<13>(3) == bits::<13>(MTIME) {
             there = !self.writes.val();
             if upper {
                 shown = self.cycle.val().get_bits::<32>(32);

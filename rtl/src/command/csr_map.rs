@@ -1,6 +1,21 @@
 //! Which CSRs the command processor has.
 
+use crate::types::riscv::csr;
 use hermes_hdl::prelude::*;
+
+/// Bits 11:5 of the numbers of counters and of what they count.
+mod group {
+    use super::csr;
+    pub const MHPMEVENT: u64 = csr::MHPMEVENT3 >> 5;
+    pub const MHPMCOUNTER: u64 = csr::MCYCLE >> 5;
+    pub const MHPMCOUNTERH: u64 = csr::MCYCLEH >> 5;
+}
+
+/// The first counter that is neither `mcycle` nor `minstret`.
+const FIRST_HPM: u64 = 3;
+
+/// Bits 11:6 of the numbers of the CSRs of user-level interrupts.
+pub(super) const USER_LEVEL: u64 = csr::ULIEPC >> 6;
 
 /// Says of the number of a CSR whether the command processor has it, and whether it is read-only.
 ///
@@ -32,56 +47,56 @@ impl Logic for CsrMap {
     fn update(&mut self) {
         let group = self.number.val().get_bits::<7>(5);
         let place = self.number.val().get_bits::<5>(0);
-        let mut found = false;
-        // mstatus, misa, mie, mtvec, mstatush
-        if group == bits::<7>(0x18) {
-            found = (place == bits::<5>(0))
-                | (place == bits::<5>(1))
-                | (place == bits::<5>(4))
-                | (place == bits::<5>(5))
-                | (place == bits::<5>(16));
-        }
-        // mcountinhibit, mhpmevent3 to 31
-        if group == bits::<7>(0x19) {
-            found = !place.any() | (place > bits::<5>(2));
-        }
-        // mscratch, mepc, mcause, mtval, mip
-        if group == bits::<7>(0x1a) {
-            found = place < bits::<5>(5);
-        }
-        // mcycle, minstret, mhpmcounter3 to 31, and their high halves
-        if (group == bits::<7>(0x58)) | (group == bits::<7>(0x5c)) {
-            found = place != bits::<5>(1);
-        }
-        // cycle, time, instret, and their high halves
-        if (group == bits::<7>(0x60)) | (group == bits::<7>(0x64)) {
-            found = place < bits::<5>(3);
-        }
-        // mvendorid, marchid, mimpid, mhartid, mconfigptr
-        if group == bits::<7>(0x78) {
-            found = (place > bits::<5>(0x10)) & (place < bits::<5>(0x16));
-        }
-        // muncached
-        if self.number.val() == bits::<12>(0x7c0) {
+        let of_setup = (self.number.val() == bits::<12>(csr::MSTATUS))
+            | (self.number.val() == bits::<12>(csr::MISA))
+            | (self.number.val() == bits::<12>(csr::MIE))
+            | (self.number.val() == bits::<12>(csr::MTVEC))
+            | (self.number.val() == bits::<12>(csr::MSTATUSH))
+            | (self.number.val() == bits::<12>(csr::MCOUNTINHIBIT));
+        let of_traps = (self.number.val() == bits::<12>(csr::MSCRATCH))
+            | (self.number.val() == bits::<12>(csr::MEPC))
+            | (self.number.val() == bits::<12>(csr::MCAUSE))
+            | (self.number.val() == bits::<12>(csr::MTVAL))
+            | (self.number.val() == bits::<12>(csr::MIP));
+        let of_counts = (self.number.val() == bits::<12>(csr::MCYCLE))
+            | (self.number.val() == bits::<12>(csr::MINSTRET))
+            | (self.number.val() == bits::<12>(csr::MCYCLEH))
+            | (self.number.val() == bits::<12>(csr::MINSTRETH));
+        let of_user = (self.number.val() == bits::<12>(csr::CYCLE))
+            | (self.number.val() == bits::<12>(csr::TIME))
+            | (self.number.val() == bits::<12>(csr::INSTRET))
+            | (self.number.val() == bits::<12>(csr::CYCLEH))
+            | (self.number.val() == bits::<12>(csr::TIMEH))
+            | (self.number.val() == bits::<12>(csr::INSTRETH));
+        let of_identity = (self.number.val() == bits::<12>(csr::MVENDORID))
+            | (self.number.val() == bits::<12>(csr::MARCHID))
+            | (self.number.val() == bits::<12>(csr::MIMPID))
+            | (self.number.val() == bits::<12>(csr::MHARTID))
+            | (self.number.val() == bits::<12>(csr::MCONFIGPTR));
+        // mhpmevent3 to 31, mhpmcounter3 to 31 and mhpmcounter3h to 31h
+        let of_events = group == bits::<7>(group::MHPMEVENT);
+        let of_counters =
+            (group == bits::<7>(group::MHPMCOUNTER)) | (group == bits::<7>(group::MHPMCOUNTERH));
+        let of_hpm = (of_events | of_counters) & (place >= bits::<5>(FIRST_HPM));
+        let mut found = of_setup | of_traps | of_counts | of_user | of_identity | of_hpm;
+        if self.number.val() == bits::<12>(csr::MUNCACHED) {
             found = self.cached.val();
         }
-        // CP_DATA
-        if self.number.val() == bits::<12>(0x7b2) {
+        if self.number.val() == bits::<12>(csr::CP_DATA) {
             found = self.debug.val();
         }
-        let user = self.number.val().get_bits::<6>(6) == bits::<6>(0x20);
+        let user = self.number.val().get_bits::<6>(6) == bits::<6>(USER_LEVEL);
         if user {
-            found = (self.number.val().get_bits::<6>(0) < bits::<6>(6)) & self.channels.val().any();
+            found = (self.number.val() <= bits::<12>(csr::SPAWNBUSY)) & self.channels.val().any();
             if self.number.val().get_bits::<2>(4).any() {
                 found = self.number.val().get_bits::<4>(0) < self.channels.val();
             }
         }
         self.there.next = found;
         self.read_only.next = self.number.val().get_bits::<2>(10).all()
-            | (user
-                & ((place == bits::<5>(3))
-                    | (place == bits::<5>(5))
-                    | self.number.val().get_bits::<2>(4).any()));
+            | (self.number.val() == bits::<12>(csr::ULIARM))
+            | (self.number.val() == bits::<12>(csr::SPAWNBUSY))
+            | (user & self.number.val().get_bits::<2>(4).any());
         self.user_level.next = user;
     }
 }

@@ -7,12 +7,13 @@ use super::testing::{
 };
 use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
+use crate::types::riscv::{csr as numbers, instruction};
 use std::collections::BTreeSet;
 
 const HANDLER: u32 = 0x4_0000;
 /// `csrw 0x7b2, xN` and `csrr xN, 0x7b2`.
-pub(super) const DATA_CSR: u32 = 0x7b2;
-pub(super) const FENCE_I: u32 = 0x0000_100f;
+pub(super) const DATA_CSR: u32 = numbers::CP_DATA as u32;
+pub(super) const FENCE_I: u32 = instruction::FENCE_I as u32;
 
 pub(super) fn bench(harts: u64) -> Bench<AnyOrder> {
     let mut memory = AnyOrder::new((1, 4), 0.7);

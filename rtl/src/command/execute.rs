@@ -1,10 +1,21 @@
 //! Stages R and X: operands, arithmetic, branches, addresses.
 
-use super::{CommandInstruction, CommandResult, HartRegisters, LocalMemory};
+use super::{scenario, CommandInstruction, CommandResult, HartRegisters, LocalMemory};
 use crate::core::{BitCount, LaneAlu, Multiplier};
 use crate::memory::StoreAlign;
+use crate::types::riscv::{cause, funct5, size};
 use crate::types::OperandSource;
 use hermes_hdl::prelude::*;
+
+/// Where the harts have more than memory, in the topmost MiB of the address space.
+mod place {
+    /// Bits 19:14 of the addresses of the local memory, from 0xfffe_0000 on.
+    pub const LOCAL_MEMORY: u64 = (0xfffe_0000 >> 14) & 0x3f;
+    /// Bits 19:12 of the addresses of the registers.
+    pub const REGISTERS: u64 = (0xffff_e000 >> 12) & 0xff;
+    /// Bits 19:12 of the addresses of the network window.
+    pub const WINDOW: u64 = (0xffff_c000 >> 12) & 0xff;
+}
 
 /// Reads the registers of an instruction in stage R and executes it in stage X; holds it in stage
 /// W.
@@ -301,16 +312,15 @@ impl Logic for CommandExecute {
         }
         self.open.next = open_x | open_r;
 
-        // Size 0 a byte, 1 a half word, 2 a word
         let size = funct3.get_bits::<2>(0);
         let moves = instruction.load | instruction.store | instruction.atomic;
-        let reserves = instruction.atomic & (instruction.word.get_bits::<5>(27) == bits::<5>(2));
-        let misaligned = ((size == bits::<2>(1)) & self.alu.address.val().get_bit(0))
+        let reserves = instruction.atomic & (instruction.word.get_bits::<5>(27) == bits::<5>(funct5::LR));
+        let misaligned = ((size == bits::<2>(size::HALF)) & self.alu.address.val().get_bit(0))
             | (size.get_bit(1) & self.alu.address.val().get_bits::<2>(0).any());
         let above = self.alu.address.val().get_bits::<12>(20).all();
-        let in_local = self.alu.address.val().get_bits::<6>(14) == bits::<6>(0x38);
+        let in_local = self.alu.address.val().get_bits::<6>(14) == bits::<6>(place::LOCAL_MEMORY);
         let in_clint = !self.alu.address.val().get_bits::<4>(16).any();
-        let in_registers = self.alu.address.val().get_bits::<8>(12) == bits::<8>(0xfe);
+        let in_registers = self.alu.address.val().get_bits::<8>(12) == bits::<8>(place::REGISTERS);
         // SIGNAL and atomic operations go to shared memory only.
         let plain = !(instruction.store & instruction.release) & !instruction.atomic;
         let to_local = moves & above & in_local & plain;
@@ -324,22 +334,23 @@ impl Logic for CommandExecute {
         let bad_range = (self.registers.operand_2.val().get_bit(0)
             != self.registers.operand_2.val().get_bit(1))
             | self.registers.operand_2.val().get_bits::<12>(20).all();
-        let range = instruction.word.get_bits::<4>(28) == bits::<4>(1);
+        let range = instruction.word.get_bits::<4>(28) == bits::<4>(scenario::WRITTEN);
         let illegal = (arms & (self.registers.operand_1.val().get_bits::<2>(0).any() | (range & bad_range)))
             | (instruction.leave & !self.blocked.val());
         let mut cause = bits::<5>(0);
         if illegal {
-            cause = bits::<5>(2);
+            cause = bits::<5>(cause::ILLEGAL_INSTRUCTION);
         }
         if instruction.fault {
             cause = instruction.cause;
         } else if moves {
             if misaligned {
-                cause = bits::<5>(4);
+                cause = bits::<5>(cause::LOAD_ADDRESS_MISALIGNED);
             } else {
-                cause = bits::<5>(5);
+                cause = bits::<5>(cause::LOAD_ACCESS_FAULT);
             }
             if instruction.store | (instruction.atomic & !reserves) {
+                // The cause of a store is that of a load and 2.
                 cause = cause + bits::<5>(2);
             }
         }
@@ -408,7 +419,7 @@ impl Logic for CommandExecute {
         self.result_w.d.next.fault = instruction.fault | illegal | astray | (moves & (misaligned | outside));
         self.result_w.d.next.cause = cause;
         if self._windows {
-            let in_window = self.alu.address.val().get_bits::<8>(12) == bits::<8>(0xfc);
+            let in_window = self.alu.address.val().get_bits::<8>(12) == bits::<8>(place::WINDOW);
             if moves & above & in_window & size.get_bit(1) & plain & !instruction.debug {
                 self.result_w.d.next.device = true;
                 self.result_w.d.next.device_write = instruction.store;

@@ -1,5 +1,6 @@
 //! The machine-mode CSRs of one hart.
 
+use crate::types::riscv::{csr, interrupt};
 use hermes_hdl::prelude::*;
 
 /// `misa`: RV32, M, I, and instructions that are no standard ones (user-level interrupts).
@@ -96,12 +97,12 @@ impl Logic for HartCsrs {
         let wanted = pending & self.enables.q.val();
         self.wake.next = wanted.any();
         self.interrupt.next = wanted.any() & self.enable.q.val();
-        self.interrupt_cause.next = bits::<5>(7);
+        self.interrupt_cause.next = bits::<5>(interrupt::TIMER);
         if wanted.get_bit(0) {
-            self.interrupt_cause.next = bits::<5>(3);
+            self.interrupt_cause.next = bits::<5>(interrupt::SOFTWARE);
         }
         if wanted.get_bit(2) {
-            self.interrupt_cause.next = bits::<5>(11);
+            self.interrupt_cause.next = bits::<5>(interrupt::EXTERNAL);
         }
         self.base.next = self.base_q.q.val();
         self.vectored.next = self.vectored_q.q.val();
@@ -111,43 +112,43 @@ impl Logic for HartCsrs {
         // ORed, which takes fewer LUTs than one choice behind the other.
         let counted = self.instructions.q.val() + bit_cast::<64, 1>(self.retire.val().into());
         let mut value = bits::<32>(0);
-        match self.read_number.val().index() {
-            0x300 => {
+        match self.read_number.val().to_u64() {
+            csr::MSTATUS => {
                 value = bits::<32>(0x1800)
                     .replace_bit(3, self.enable.q.val())
                     .replace_bit(7, self.previous.q.val());
             }
-            0x301 => value = bits::<32>(MISA).replace_bit(0, self.atomics.val()),
-            0x304 => {
+            csr::MISA => value = bits::<32>(MISA).replace_bit(0, self.atomics.val()),
+            csr::MIE => {
                 value = bits::<32>(0)
                     .replace_bit(3, self.enables.q.val().get_bit(0))
                     .replace_bit(7, self.enables.q.val().get_bit(1))
                     .replace_bit(11, self.enables.q.val().get_bit(2));
             }
-            0x305 => {
+            csr::MTVEC => {
                 value = (bit_cast::<32, 30>(self.base_q.q.val()) << bits::<6>(2))
                     .replace_bit(0, self.vectored_q.q.val());
             }
-            0x340 => value = self.scratch.q.val(),
-            0x341 => value = bit_cast::<32, 30>(self.pc.q.val()) << bits::<6>(2),
-            0x342 => {
+            csr::MSCRATCH => value = self.scratch.q.val(),
+            csr::MEPC => value = bit_cast::<32, 30>(self.pc.q.val()) << bits::<6>(2),
+            csr::MCAUSE => {
                 value = bit_cast::<32, 5>(self.cause.q.val().get_bits::<5>(0))
                     .replace_bit(31, self.cause.q.val().get_bit(5));
             }
-            0x343 => value = self.tval.q.val(),
-            0x344 => {
+            csr::MTVAL => value = self.tval.q.val(),
+            csr::MIP => {
                 value = bits::<32>(0)
                     .replace_bit(3, self.software.val())
                     .replace_bit(7, self.timer.val())
                     .replace_bit(11, self.external.val());
             }
-            0xf14 => value = bit_cast::<32, 3>(self.number.val()),
-            0xb00 | 0xc00 => value = self.cycles.q.val().get_bits::<32>(0),
-            0xb80 | 0xc80 => value = self.cycles.q.val().get_bits::<32>(32),
-            0xc01 => value = self.cycle.val().get_bits::<32>(0),
-            0xc81 => value = self.cycle.val().get_bits::<32>(32),
-            0xb02 | 0xc02 => value = counted.get_bits::<32>(0),
-            0xb82 | 0xc82 => value = counted.get_bits::<32>(32),
+            csr::MHARTID => value = bit_cast::<32, 3>(self.number.val()),
+            csr::MCYCLE | csr::CYCLE => value = self.cycles.q.val().get_bits::<32>(0),
+            csr::MCYCLEH | csr::CYCLEH => value = self.cycles.q.val().get_bits::<32>(32),
+            csr::TIME => value = self.cycle.val().get_bits::<32>(0),
+            csr::TIMEH => value = self.cycle.val().get_bits::<32>(32),
+            csr::MINSTRET | csr::INSTRET => value = counted.get_bits::<32>(0),
+            csr::MINSTRETH | csr::INSTRETH => value = counted.get_bits::<32>(32),
             _ => {}
         }
         self.read_value.next = value;
@@ -159,52 +160,52 @@ impl Logic for HartCsrs {
         ones = ones.replace_bit(0, written.get_bit(3));
         ones = ones.replace_bit(1, written.get_bit(7));
         ones = ones.replace_bit(2, written.get_bit(11));
-        if writes & (self.write_number.val() == bits::<12>(0x300)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MSTATUS)) {
             self.enable.d.next = written.get_bit(3);
             self.previous.d.next = written.get_bit(7);
         }
-        if writes & (self.write_number.val() == bits::<12>(0x304)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MIE)) {
             self.enables.d.next = ones;
         }
-        if writes & (self.write_number.val() == bits::<12>(0x305)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MTVEC)) {
             self.vectored_q.d.next = written.get_bit(0);
             self.base_q.d.next = written.get_bits::<30>(2);
             if written.get_bit(0) {
                 self.base_q.d.next = written.get_bits::<30>(2) & bits::<30>(0x3fff_fff0);
             }
         }
-        if writes & (self.write_number.val() == bits::<12>(0x340)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MSCRATCH)) {
             self.scratch.d.next = written;
         }
-        if writes & (self.write_number.val() == bits::<12>(0x341)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MEPC)) {
             self.pc.d.next = written.get_bits::<30>(2);
         }
-        if writes & (self.write_number.val() == bits::<12>(0x342)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MCAUSE)) {
             self.cause.d.next = bit_cast::<6, 5>(written.get_bits::<5>(0));
             if written.get_bit(31) {
                 self.cause.d.next = bit_cast::<6, 5>(written.get_bits::<5>(0)) | bits::<6>(0x20);
             }
         }
-        if writes & (self.write_number.val() == bits::<12>(0x343)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MTVAL)) {
             self.tval.d.next = written;
         }
         self.cycles.d.next = self.cycles.q.val() + bits::<64>(1);
-        if writes & (self.write_number.val() == bits::<12>(0xb00)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MCYCLE)) {
             self.cycles.d.next = (bit_cast::<64, 32>(self.cycles.q.val().get_bits::<32>(32))
                 << bits::<6>(32))
                 | bit_cast::<64, 32>(written);
         }
-        if writes & (self.write_number.val() == bits::<12>(0xb80)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MCYCLEH)) {
             self.cycles.d.next = (bit_cast::<64, 32>(written) << bits::<6>(32))
                 | bit_cast::<64, 32>(self.cycles.q.val().get_bits::<32>(0));
         }
         self.instructions.d.next = counted;
-        if writes & (self.write_number.val() == bits::<12>(0xb02)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MINSTRET)) {
             self.instructions.d.next = (bit_cast::<64, 32>(self.instructions.q.val().get_bits::<32>(32))
                 << bits::<6>(32))
                 | bit_cast::<64, 32>(written);
         }
-        if writes & (self.write_number.val() == bits::<12>(0xb82)) {
+        if writes & (self.write_number.val() == bits::<12>(csr::MINSTRETH)) {
             self.instructions.d.next = (bit_cast::<64, 32>(written) << bits::<6>(32))
                 | bit_cast::<64, 32>(self.instructions.q.val().get_bits::<32>(0));
         }

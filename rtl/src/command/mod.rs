@@ -87,5 +87,5 @@ pub use store_buffer::{StoreBuffer, STORES};
 pub use system_decoder::SystemDecoder;
 pub use trace::CommandTrace;
 pub use trap_unit::TrapUnit;
-pub use uli_channels::UliChannels;
+pub use uli_channels::{scenario, UliChannels};
 pub use write::CommandWrite;

@@ -1,7 +1,9 @@
 //! What the stages and units of the command processor are connected to.
 
 use super::CommandPipeline;
+use crate::command::csr_map::USER_LEVEL;
 use crate::command::{CommandOutcome, CommandResult};
+use crate::types::riscv::{csr, csr_access, opcode};
 use hermes_hdl::prelude::*;
 
 impl CommandPipeline {
@@ -94,7 +96,7 @@ impl CommandPipeline {
         self.debug.retire.next = outcome.retire;
         self.debug.exception.next = outcome.exception;
         self.debug.data_write.next =
-            outcome.retire & result.csr_write & (result.word.get_bits::<12>(20) == bits::<12>(0x7b2));
+            outcome.retire & result.csr_write & (result.word.get_bits::<12>(20) == bits::<12>(csr::CP_DATA));
         self.debug.data_value.next = outcome.csr_value;
         self.registers.debug_busy.next = self.debug.busy.val();
         self.registers.debug_error.next = self.debug.error.val();
@@ -136,7 +138,7 @@ impl CommandPipeline {
                 | result.page
                 | result.leave
                 | result.trap_return
-                | (result.word.get_bits::<7>(0) == bits::<7>(0x0f));
+                | (result.word.get_bits::<7>(0) == bits::<7>(opcode::MISC_MEM));
             self.atomic.leaves.next = taken | hold;
             if outcome.exception | outcome.restart | (outcome.retire & accesses) {
                 self.atomic.leaves.next = taken | hold | (bits::<8>(1) << result.hart);
@@ -171,11 +173,11 @@ impl CommandPipeline {
         // User-level interrupts
         self.execute.asked.next = csr_value;
         if self.cached.is_there() {
-            if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(0x7c0) {
+            if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(csr::MUNCACHED) {
                 self.execute.asked.next = self.cached.uncached.val();
             }
         }
-        if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(0x7b2) {
+        if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(csr::CP_DATA) {
             self.execute.asked.next = self.debug.registers.data.val();
         }
         self.execute.blocked.next = false;
@@ -185,7 +187,7 @@ impl CommandPipeline {
             self.uli.ask_hart.next = self.execute.execute_hart.val();
             self.uli.ask_channel.next = self.execute.execute_word.val().get_bits::<3>(25);
             self.uli.read_number.next = self.execute.execute_word.val().get_bits::<6>(20);
-            if self.execute.execute_word.val().get_bits::<6>(26) == bits::<6>(0x20) {
+            if self.execute.execute_word.val().get_bits::<6>(26) == bits::<6>(USER_LEVEL) {
                 self.execute.asked.next = self.uli.read_value.val();
             }
             if self.execute.execute_monitor.val() {
@@ -203,16 +205,15 @@ impl CommandPipeline {
             self.uli.trap.next = trapped;
             self.uli.trap_return.next = outcome.retire & result.trap_return;
             self.uli.write_valid.next =
-                outcome.retire & result.csr_write & (result.word.get_bits::<6>(26) == bits::<6>(0x20));
+                outcome.retire & result.csr_write & (result.word.get_bits::<6>(26) == bits::<6>(USER_LEVEL));
             self.uli.write_number.next = result.word.get_bits::<6>(20);
-            // funct3 bits 1:0: 1 writes, 2 sets, 3 clears. Nothing is cleared that was not read: an
-            // event between stages X and W stays.
+            // Nothing is cleared that was not read: an event between stages X and W stays.
             self.uli.write_set.next = result.address;
             self.uli.write_clear.next = bits::<32>(0);
-            if result.word.get_bits::<2>(12) == bits::<2>(1) {
+            if result.word.get_bits::<2>(12) == bits::<2>(csr_access::WRITE) {
                 self.uli.write_clear.next = !result.address & result.value;
             }
-            if result.word.get_bits::<2>(12) == bits::<2>(3) {
+            if result.word.get_bits::<2>(12) == bits::<2>(csr_access::CLEAR) {
                 self.uli.write_set.next = bits::<32>(0);
                 self.uli.write_clear.next = result.address & result.value;
             }

@@ -1,5 +1,6 @@
 //! The command processor.
 
+use super::uli_channels::place;
 use super::{CommandPipeline, CommandTrace, UliChannels};
 use crate::config::CommandOptions;
 use crate::host::registers::command::CommandControl;
@@ -162,7 +163,7 @@ impl Logic for CommandProcessor {
                     interrupted = self.channels[h].interrupted_pc.val();
                 }
             }
-            if self.pipeline.uli.read_number.val() == bits::<6>(5) {
+            if self.pipeline.uli.read_number.val() == bits::<6>(place::SPAWNBUSY) {
                 value = bit_cast::<32, 16>(self.busy_jobs.val());
             }
             self.pipeline.uli.read_value.next = value;

@@ -150,12 +150,7 @@ impl Logic for StoreBuffer {
         let four = bit_cast::<128, 64>(pair) | (bit_cast::<128, 64>(pair) << bits::<7>(64));
         let eight = bit_cast::<256, 128>(four) | (bit_cast::<256, 128>(four) << bits::<8>(128));
         self.write.data.next = bit_cast::<512, 256>(eight) | (bit_cast::<512, 256>(eight) << bits::<9>(256));
-        let mut strobe = bits::<64>(0);
-        for word in 0..16 {
-            if entry.get_bits::<4>(32) == bits::<4>(word) {
-                strobe = bit_cast::<64, 4>(entry.get_bits::<4>(62)) << bits::<6>(4 * word);
-            }
-        }
-        self.write.strobe.next = strobe;
+        let first_byte = bit_cast::<6, 4>(entry.get_bits::<4>(32)) << bits::<2>(2);
+        self.write.strobe.next = bit_cast::<64, 4>(entry.get_bits::<4>(62)) << first_byte;
     }
 }

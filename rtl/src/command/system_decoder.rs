@@ -1,6 +1,7 @@
 //! Decoder of the instructions that only the command processor has.
 
-use super::CsrMap;
+use super::{scenario, CsrMap};
+use crate::types::riscv::{cause, csr, funct3, instruction, opcode};
 use hermes_hdl::prelude::*;
 
 /// Decides on the instructions that the command processor executes otherwise than the cores: those
@@ -92,39 +93,39 @@ impl Logic for SystemDecoder {
         self.trap_return.next = false;
         self.sleep.next = false;
         self.fault.next = false;
-        self.cause.next = bits::<5>(2);
+        self.cause.next = bits::<5>(cause::ILLEGAL_INSTRUCTION);
         let with_channels = self.channels.val().any();
-        self.map.number.next = self.instruction.val().get_bits::<12>(20);
+        let number = self.instruction.val().get_bits::<12>(20);
+        self.map.number.next = number;
         self.map.channels.next = self.channels.val();
         self.map.cached.next = self.cached.val();
         self.map.debug.next = self.debug.val();
-        let number = self.instruction.val().get_bits::<6>(20);
         let writes =
             (funct3.get_bits::<2>(0) == bits::<2>(1)) | self.instruction.val().get_bits::<5>(15).any();
-        if opcode == bits::<7>(0x73) {
+        if opcode == bits::<7>(opcode::SYSTEM) {
             self.known.next = true;
             if !funct3.get_bits::<2>(0).any() {
                 self.fault.next = true;
-                self.plain.next = bits::<32>(0x13);
-                if self.instruction.val() == bits::<32>(0x3020_0073) {
+                self.plain.next = bits::<32>(instruction::NOP);
+                if self.instruction.val() == bits::<32>(instruction::MRET) {
                     self.trap_return.next = true;
                     self.fault.next = false;
                 }
-                if self.instruction.val() == bits::<32>(0x1050_0073) {
+                if self.instruction.val() == bits::<32>(instruction::WFI) {
                     self.sleep.next = true;
                     self.fault.next = false;
                 }
-                if self.instruction.val() == bits::<32>(0x0000_0073) {
-                    self.cause.next = bits::<5>(11);
+                if self.instruction.val() == bits::<32>(instruction::ECALL) {
+                    self.cause.next = bits::<5>(cause::ECALL);
                 }
-                if self.instruction.val() == bits::<32>(0x0010_0073) {
-                    self.cause.next = bits::<5>(3);
+                if self.instruction.val() == bits::<32>(instruction::EBREAK) {
+                    self.cause.next = bits::<5>(cause::BREAKPOINT);
                 }
             } else {
                 self.csr.next = true;
                 self.csr_write.next = writes;
                 self.fault.next = !self.map.there.val() | (writes & self.map.read_only.val());
-                self.release.next = self.map.user_level.val() & (number == bits::<6>(5));
+                self.release.next = number == bits::<12>(csr::SPAWNBUSY);
                 // addi rd, rs1, 0 or addi rd, x0, number
                 self.plain.next = (self.instruction.val() & bits::<32>(0xf_8f80)) | bits::<32>(0x13);
                 if funct3.get_bit(2) {
@@ -133,22 +134,22 @@ impl Logic for SystemDecoder {
                         | (bit_cast::<32, 5>(self.instruction.val().get_bits::<5>(15)) << bits::<6>(20));
                 }
             }
-        } else if opcode == bits::<7>(0x0f) {
+        } else if opcode == bits::<7>(opcode::MISC_MEM) {
             self.known.next = true;
-            if funct3 == bits::<3>(0) {
+            if funct3 == bits::<3>(funct3::FENCE) {
                 // Output and memory writes before the fence: nothing else leaves a hart unordered.
                 self.release.next = self.instruction.val().get_bit(24) | self.instruction.val().get_bit(26);
                 self.acquire.next = self.instruction.val().get_bit(21);
-            } else if funct3 == bits::<3>(1) {
+            } else if funct3 == bits::<3>(funct3::FENCE_I) {
                 self.release.next = true;
                 self.acquire.next = true;
                 self.refetch.next = true;
             } else {
                 self.fault.next = true;
             }
-        } else if with_channels & (opcode == bits::<7>(0x0b)) {
+        } else if with_channels & (opcode == bits::<7>(opcode::CUSTOM_0)) {
             self.known.next = true;
-            if funct3 == bits::<3>(0) {
+            if funct3 == bits::<3>(funct3::EMONITOR) {
                 // add rd, rs1, rs2
                 self.monitor.next = true;
                 self.plain.next = (self.instruction.val() & bits::<32>(0x1ff_8f80)) | bits::<32>(0x33);
@@ -156,21 +157,21 @@ impl Logic for SystemDecoder {
                 self.fault.next = self.instruction.val().get_bits::<2>(30).any()
                     | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
                 if self._queues {
-                    if self.instruction.val().get_bits::<4>(28) == bits::<4>(11) {
+                    if self.instruction.val().get_bits::<4>(28) == bits::<4>(scenario::STAGED) {
                         self.fault.next =
                             bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val();
                     }
                 }
-            } else if funct3 == bits::<3>(1) {
+            } else if funct3 == bits::<3>(funct3::ERETURN) {
                 self.leave.next = true;
-                self.plain.next = bits::<32>(0x13);
-                self.fault.next = self.instruction.val() != bits::<32>(0x100b);
-            } else if funct3 == bits::<3>(2) {
+                self.plain.next = bits::<32>(instruction::NOP);
+                self.fault.next = self.instruction.val() != bits::<32>(instruction::ERETURN);
+            } else if funct3 == bits::<3>(funct3::SIGNAL) {
                 // sw rs2, imm(rs1)
                 self.signal.next = true;
                 self.release.next = true;
                 self.plain.next = (self.instruction.val() & bits::<32>(0xffff_ff80_u64)) | bits::<32>(0x23);
-            } else if funct3 == bits::<3>(3) {
+            } else if funct3 == bits::<3>(funct3::SIGNAL_RANGE) {
                 self.page.next = true;
                 self.release.next = true;
                 self.plain.next = (self.instruction.val() & bits::<32>(0xf_8f80)) | bits::<32>(0x13);

@@ -6,6 +6,7 @@ use crate::core::testing::{Program, A0, A1, A2};
 use crate::l2::testing::atomic_result;
 use crate::l2::{MemorySizes, MemorySystem};
 use crate::testing::settle;
+use crate::types::riscv::instruction;
 use hermes_hdl::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub const ENTRY: u32 = 0x1_0000;
 pub const DATA: u32 = 0x2_0000;
 
-pub const EBREAK: u32 = 0x0010_0073;
+pub const EBREAK: u32 = instruction::EBREAK as u32;
 
 /// An instruction in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -604,8 +605,8 @@ pub fn all_parts() -> CommandOptions {
     }
 }
 
-pub const MRET: u32 = 0x3020_0073;
-pub const WFI: u32 = 0x1050_0073;
+pub const MRET: u32 = instruction::MRET as u32;
+pub const WFI: u32 = instruction::WFI as u32;
 
 /// A trap handler that stops, with `mepc` in a0, `mcause` in a1, `mtval` in a2.
 pub fn telling_handler() -> Program {

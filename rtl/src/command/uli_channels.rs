@@ -2,7 +2,38 @@
 
 use crate::blocks::PriorityEncoder;
 use crate::ports::WatchedRange;
+use crate::types::riscv::csr;
 use hermes_hdl::prelude::*;
+
+/// Scenarios of EMONITOR: what makes a channel pending.
+pub mod scenario {
+    /// A byte of a range is written.
+    pub const WRITTEN: u64 = 1;
+    /// A slot of the thread spawner becomes free.
+    pub const FREED: u64 = 2;
+    /// A bit of CP_IRQ_PENDING is set.
+    pub const RAISED: u64 = 3;
+    /// A command of a warp waits for a hart.
+    pub const STAGED: u64 = 11;
+}
+
+/// Bits 5:0 of the numbers of the CSRs.
+pub(super) mod place {
+    use super::csr;
+    pub const ULIEPC: u64 = csr::ULIEPC & 0x3f;
+    pub const ULICTL: u64 = csr::ULICTL & 0x3f;
+    pub const ULIPEND: u64 = csr::ULIPEND & 0x3f;
+    pub const ULIARM: u64 = csr::ULIARM & 0x3f;
+    pub const ULICAUSE: u64 = csr::ULICAUSE & 0x3f;
+    pub const SPAWNBUSY: u64 = csr::SPAWNBUSY & 0x3f;
+}
+
+/// Bits 5:4 of the numbers of the CSRs of a channel.
+mod group {
+    pub const HANDLER: u64 = 1;
+    pub const PARAMETER: u64 = 2;
+    pub const STATUS: u64 = 3;
+}
 
 /// The user-level interrupts of one hart: its channels, and CSRs 0x800 to 0x804 and 0x810 to 0x83f.
 ///
@@ -198,21 +229,21 @@ impl Logic for UliChannels {
         self.blocked.next = self.block.q.val();
         self.interrupted_pc.next = self.resume_pc.q.val();
         let mut value = bits::<32>(0);
-        if self.read_number.val() == bits::<6>(0) {
+        if self.read_number.val() == bits::<6>(place::ULIEPC) {
             value = bit_cast::<32, 30>(self.resume_pc.q.val()) << bits::<6>(2);
         }
-        if self.read_number.val() == bits::<6>(1) {
+        if self.read_number.val() == bits::<6>(place::ULICTL) {
             value = bit_cast::<32, 8>(self.context.q.val()) << bits::<6>(8);
             value = value.replace_bit(0, self.block.q.val());
             value = value.replace_bit(1, self.block_before.q.val());
         }
-        if self.read_number.val() == bits::<6>(2) {
+        if self.read_number.val() == bits::<6>(place::ULIPEND) {
             value = pends;
         }
-        if self.read_number.val() == bits::<6>(3) {
+        if self.read_number.val() == bits::<6>(place::ULIARM) {
             value = armed;
         }
-        if self.read_number.val() == bits::<6>(4) {
+        if self.read_number.val() == bits::<6>(place::ULICAUSE) {
             value = bit_cast::<32, 12>(self.cause.q.val());
         }
         let mut status = bits::<32>(0);
@@ -230,14 +261,14 @@ impl Logic for UliChannels {
                 is_refused = self.scenario[c].q.val().any() & (self.owner[c].q.val() != self.context.q.val());
             }
             if place == bit_cast::<4, 3>(self.number[c].val()) {
-                if kind == bits::<2>(1) {
+                if kind == bits::<2>(group::HANDLER) {
                     value = bit_cast::<32, 30>(self.handlers[c].q.val()) << bits::<6>(2);
                 }
-                if kind == bits::<2>(2) {
+                if kind == bits::<2>(group::PARAMETER) {
                     value = (bit_cast::<32, 30>(self.address[c].q.val()) << bits::<6>(2))
                         | bit_cast::<32, 2>(self.form[c].q.val());
                 }
-                if kind == bits::<2>(3) {
+                if kind == bits::<2>(group::STATUS) {
                     value = state;
                 }
             }
@@ -254,7 +285,7 @@ impl Logic for UliChannels {
         }
 
         // What changes
-        let pending_written = self.write_valid.val() & (self.write_number.val() == bits::<6>(2));
+        let pending_written = self.write_valid.val() & (self.write_number.val() == bits::<6>(place::ULIPEND));
         for c in 0..self._channels {
             let refused = self.scenario[c].q.val().any() & (self.owner[c].q.val() != self.context.q.val());
             let arms = self.arm_valid.val() & (self.arm_channel.val() == self.number[c].val()) & !refused;
@@ -263,12 +294,15 @@ impl Logic for UliChannels {
             let of_before = self.newest[c].q.val() | self.newer[c].q.val();
             let parameter = (bit_cast::<32, 30>(self.address[c].q.val()) << bits::<6>(2))
                 | bit_cast::<32, 2>(self.form[c].q.val());
-            let mut happens = ((self.scenario[c].q.val() == bits::<4>(1)) & self.event[c].val())
-                | ((self.scenario[c].q.val() == bits::<4>(2))
+            let mut happens = ((self.scenario[c].q.val() == bits::<4>(scenario::WRITTEN))
+                & self.event[c].val())
+                | ((self.scenario[c].q.val() == bits::<4>(scenario::FREED))
                     & (self.freed.val() & parameter.get_bits::<16>(0)).any())
-                | ((self.scenario[c].q.val() == bits::<4>(3)) & (self.raised.val() & parameter).any());
+                | ((self.scenario[c].q.val() == bits::<4>(scenario::RAISED))
+                    & (self.raised.val() & parameter).any());
             if self.staged.is_there() {
-                happens = happens || ((self.scenario[c].q.val() == bits::<4>(11)) & self.staged.val());
+                happens = happens
+                    || ((self.scenario[c].q.val() == bits::<4>(scenario::STAGED)) & self.staged.val());
             }
             let fires = happens & !of_before;
             if self.take.val() & self.lowest.one_hot.val().get_bit(c) {
@@ -299,7 +333,7 @@ impl Logic for UliChannels {
                 );
             }
             self.words[c].d.next = within;
-            self.watches[c].d.next = self.scenario[c].q.val() == bits::<4>(1);
+            self.watches[c].d.next = self.scenario[c].q.val() == bits::<4>(scenario::WRITTEN);
             if self.hold.val() {
                 self.scenario[c].d.next = bits::<4>(0);
                 self.pending[c].d.next = false;
@@ -309,11 +343,11 @@ impl Logic for UliChannels {
             self.watched[c].lines.next = !self.open[c].q.val().get_bits::<26>(4);
             self.watched[c].words.next = self.words[c].q.val();
         }
-        if self.write_valid.val() & (self.write_number.val() == bits::<6>(0)) {
+        if self.write_valid.val() & (self.write_number.val() == bits::<6>(place::ULIEPC)) {
             self.resume_pc.d.next = (self.resume_pc.q.val() & !self.write_clear.val().get_bits::<30>(2))
                 | self.write_set.val().get_bits::<30>(2);
         }
-        if self.write_valid.val() & (self.write_number.val() == bits::<6>(1)) {
+        if self.write_valid.val() & (self.write_number.val() == bits::<6>(place::ULICTL)) {
             self.block.d.next =
                 (self.block.q.val() & !self.write_clear.val().get_bit(0)) | self.write_set.val().get_bit(0);
             self.block_before.d.next = (self.block_before.q.val() & !self.write_clear.val().get_bit(1))
@@ -321,7 +355,7 @@ impl Logic for UliChannels {
             self.context.d.next = (self.context.q.val() & !self.write_clear.val().get_bits::<8>(8))
                 | self.write_set.val().get_bits::<8>(8);
         }
-        if self.write_valid.val() & (self.write_number.val() == bits::<6>(4)) {
+        if self.write_valid.val() & (self.write_number.val() == bits::<6>(place::ULICAUSE)) {
             self.cause.d.next = ((self.cause.q.val() & !self.write_clear.val().get_bits::<12>(0))
                 | self.write_set.val().get_bits::<12>(0))
                 & bits::<12>(0xf1f);

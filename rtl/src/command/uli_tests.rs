@@ -7,16 +7,17 @@ use super::CommandProcessor;
 use crate::config::CommandOptions;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, SP, T0, ZERO};
 use crate::testing::settle;
+use crate::types::riscv::{csr as numbers, instruction};
 use hermes_hdl::testing::one_in;
 use std::collections::{BTreeSet, VecDeque};
 
-const ERETURN: u32 = 0x0000_100b;
-const ULIEPC: u32 = 0x800;
-const ULICTL: u32 = 0x801;
-const ULIPEND: u32 = 0x802;
-const ULIARM: u32 = 0x803;
-const ULICAUSE: u32 = 0x804;
-const MTVEC: u32 = 0x305;
+const ERETURN: u32 = instruction::ERETURN as u32;
+const ULIEPC: u32 = numbers::ULIEPC as u32;
+const ULICTL: u32 = numbers::ULICTL as u32;
+const ULIPEND: u32 = numbers::ULIPEND as u32;
+const ULIARM: u32 = numbers::ULIARM as u32;
+const ULICAUSE: u32 = numbers::ULICAUSE as u32;
+const MTVEC: u32 = numbers::MTVEC as u32;
 
 /// Handlers of channels 0 and 1, and the trap handler. Calls are counted in words there.
 const HANDLERS: [u32; 2] = [0x4_0000, 0x4_0400];

@@ -1,6 +1,7 @@
 //! Stage W: what becomes of an instruction.
 
 use super::{CommandOutcome, CommandResult};
+use crate::types::riscv::{cause, csr_access};
 use hermes_hdl::prelude::*;
 
 /// Decides about the instruction in stage W: it retires, is replayed, or raises an exception.
@@ -70,9 +71,9 @@ impl Logic for CommandWrite {
         let retire = acts & !replay;
         let mut cause = instruction.cause;
         if failed {
-            cause = bits::<5>(5);
+            cause = bits::<5>(cause::LOAD_ACCESS_FAULT);
             if instruction.device_write {
-                cause = bits::<5>(7);
+                cause = bits::<5>(cause::STORE_ACCESS_FAULT);
             }
         }
         let restart =
@@ -80,22 +81,22 @@ impl Logic for CommandWrite {
         let exception = live & fault;
         // mtval: the word, the PC, nothing, else the address.
         let mut value = instruction.address;
-        if cause == bits::<5>(2) {
+        if cause == bits::<5>(cause::ILLEGAL_INSTRUCTION) {
             value = instruction.word;
         }
-        if (cause == bits::<5>(1)) | (cause == bits::<5>(3)) {
+        if (cause == bits::<5>(cause::INSTRUCTION_ACCESS_FAULT)) | (cause == bits::<5>(cause::BREAKPOINT)) {
             value = bit_cast::<32, 30>(instruction.pc) << bits::<6>(2);
         }
-        if cause == bits::<5>(11) {
+        if cause == bits::<5>(cause::ECALL) {
             value = bits::<32>(0);
         }
 
-        // What a CSR is written with. funct3 bits 1:0: 1 writes, 2 sets, 3 clears.
+        // What a CSR is written with
         let mut written = instruction.address;
-        if instruction.word.get_bits::<2>(12) == bits::<2>(2) {
+        if instruction.word.get_bits::<2>(12) == bits::<2>(csr_access::SET) {
             written = instruction.value | instruction.address;
         }
-        if instruction.word.get_bits::<2>(12) == bits::<2>(3) {
+        if instruction.word.get_bits::<2>(12) == bits::<2>(csr_access::CLEAR) {
             written = instruction.value & !instruction.address;
         }
 
@@ -120,7 +121,7 @@ impl Logic for CommandWrite {
         self.outcome.next.cached = cached;
         self.outcome.next.local_store = retire & instruction.local_store;
         self.outcome.next.exception = exception;
-        self.outcome.next.breakpoint = exception & (cause == bits::<5>(3));
+        self.outcome.next.breakpoint = exception & (cause == bits::<5>(cause::BREAKPOINT));
         self.outcome.next.cause = cause;
         self.outcome.next.value = value;
         self.outcome.next.csr_value = written;
