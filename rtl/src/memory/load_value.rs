@@ -36,7 +36,12 @@ impl Logic for LoadValue {
         // All within the condition, so that a simulation skips it while nothing is loaded.
         if self.enable.val() {
             // The offset chooses the first byte for every size: that of a word is 0.
-            first = self.word.val().get_bits::<8>((bit_cast::<5, 2>(self.offset.val()) << 3).index());
+            match self.offset.val().index() {
+                0 => first = self.word.val().get_bits::<8>(0),
+                1 => first = self.word.val().get_bits::<8>(8),
+                2 => first = self.word.val().get_bits::<8>(16),
+                _ => first = self.word.val().get_bits::<8>(24),
+            }
             // What extends the value
             is_byte = self.size.val() == bits::<2>(size::BYTE);
             fill = self.word.val().get_bit(15);
