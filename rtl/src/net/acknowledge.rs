@@ -1,24 +1,8 @@
 //! What answers the packets that came.
 
-use super::{FrameHead, PairCounts, SendPair};
+use super::{header_words, nak, opcode, syndrome, FrameHead, PairCounts, SendPair};
 use crate::blocks::{RoundRobin, SyncFifo};
 use hermes_hdl::prelude::*;
-
-/// Answers of a frame.
-pub mod nak {
-    /// An ACK.
-    pub const NONE: u64 = 0;
-    /// A NAK, syndrome 0x60: packets before it are missing.
-    pub const SEQUENCE: u64 = 1;
-    /// A NAK, syndrome 0x61: a request that cannot be.
-    pub const INVALID: u64 = 2;
-    /// A NAK, syndrome 0x62: memory that the peer may not use.
-    pub const ACCESS: u64 = 3;
-    /// A NAK, syndrome 0x63: memory could not be read.
-    pub const OPERATION: u64 = 4;
-    /// An ACK of a packet that came again.
-    pub const AGAIN: u64 = 5;
-}
 
 /// A frame that its queue pair took, or answers; or the response of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
@@ -160,11 +144,14 @@ impl Logic for Acknowledge {
         let its_last = self.refused.q.val().get_bit(oldest.pair.index());
         let is_covered = self.waiting.q.val().get_bit(oldest.pair.index())
             && self.missing.q.val().get_bit(oldest.pair.index())
-            && (oldest.nak == bits::<3>(nak::AGAIN));
+            && (oldest.nak == bits::<3>(nak::DUPLICATE));
         let answered = passes && oldest.answers && !its_last && !is_covered;
         if answered {
-            self.missing.d.next =
-                self.missing.q.val().replace_bit(oldest.pair.index(), oldest.nak == bits::<3>(nak::SEQUENCE));
+            self.missing.d.next = self
+                .missing
+                .q
+                .val()
+                .replace_bit(oldest.pair.index(), oldest.nak == bits::<3>(nak::PSN_SEQUENCE_ERROR));
         }
         let is_known = self.refused.q.val().get_bit(self.refuse.val().pair.index());
         let refuses = self.refuse_valid.val() && !answered && !is_known;
@@ -203,12 +190,13 @@ impl Logic for Acknowledge {
         self.answers.read_address.next = turn;
         let answer = self.answers.read_data.val();
         let mut kind = answer.nak;
-        if kind == bits::<3>(nak::AGAIN) {
+        if kind == bits::<3>(nak::DUPLICATE) {
             kind = bits::<3>(nak::NONE);
         }
-        let mut syndrome = bits::<8>(0x1f);
+        let mut syndrome = bits::<8>(syndrome::ACK);
         if kind.any() {
-            syndrome = bits::<8>(0x5f) + bit_cast::<8, 3>(kind);
+            syndrome = bits::<8>(syndrome::NAK_PSN_SEQUENCE_ERROR - nak::PSN_SEQUENCE_ERROR)
+                + bit_cast::<8, 3>(kind);
         }
         let row = self.send.val();
         self.sends.next = offers;
@@ -217,16 +205,16 @@ impl Logic for Acknowledge {
         self.head.next.queue_pair = bit_cast::<5, 4>(turn);
         self.head.next.mac = row.mac;
         self.head.next.ip = row.ip;
-        self.head.next.opcode = bits::<8>(0x11);
+        self.head.next.opcode = bits::<8>(opcode::RC_ACKNOWLEDGE);
         self.head.next.acknowledge = false;
         self.head.next.remote = row.remote;
         self.head.next.sequence = answer.sequence;
         self.head.next.extension =
             (bit_cast::<224, 8>(syndrome) << 216) | (bit_cast::<224, 24>(answer.message) << 192);
-        self.head.next.extension_words = bits::<3>(1);
+        self.head.next.extension_words = bits::<3>(header_words::AETH);
         self.head.next.bytes = bits::<13>(0);
         self.sent_nak.next = leaves && kind.any();
-        self.closed.next = leaves && (kind > bits::<3>(nak::SEQUENCE));
+        self.closed.next = leaves && (kind > bits::<3>(nak::PSN_SEQUENCE_ERROR));
         self.held.next = self.kept.any.val() | self.waiting.q.val();
     }
 }
@@ -251,7 +239,7 @@ mod tests {
         };
         for sequence in [20, 21] {
             uut.refuse_valid.next = true;
-            uut.refuse.next = answer(sequence, nak::OPERATION);
+            uut.refuse.next = answer(sequence, nak::REMOTE_OPERATIONAL_ERROR);
             settle(&mut uut);
             assert!(uut.refuse_ready.val());
             tick!(uut);
@@ -289,7 +277,7 @@ mod tests {
             uut.mark.next = AnswerMark {
                 pair: pair.into(),
                 answers: true,
-                nak: nak::AGAIN.into(),
+                nak: nak::DUPLICATE.into(),
                 payload,
                 ..AnswerMark::default()
             };
@@ -327,16 +315,16 @@ mod tests {
     #[test]
     fn a_nak_of_a_missing_packet_stays() {
         let cases = [
-            (&[(9, nak::AGAIN)][..], (10, 0x60)),
-            (&[(9, nak::AGAIN), (10, nak::NONE)], (10, 0x1f)),
-            (&[(10, nak::NONE), (10, nak::AGAIN)], (10, 0x1f)),
-            (&[(9, nak::AGAIN), (10, nak::ACCESS)], (10, 0x62)),
+            (&[(9, nak::DUPLICATE)][..], (10, 0x60)),
+            (&[(9, nak::DUPLICATE), (10, nak::NONE)], (10, 0x1f)),
+            (&[(10, nak::NONE), (10, nak::DUPLICATE)], (10, 0x1f)),
+            (&[(9, nak::DUPLICATE), (10, nak::REMOTE_ACCESS_ERROR)], (10, 0x62)),
         ];
         for (marks, expected) in cases {
             let mut uut = Acknowledge::default();
             reset!(uut);
             uut.ups.next = 0xffff.into();
-            for (sequence, kind) in [(10, nak::SEQUENCE)].iter().chain(marks) {
+            for (sequence, kind) in [(10, nak::PSN_SEQUENCE_ERROR)].iter().chain(marks) {
                 uut.mark_valid.next = true;
                 uut.mark.next = AnswerMark {
                     pair: 3.into(),

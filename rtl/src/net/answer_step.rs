@@ -1,6 +1,6 @@
 //! What an answer of the peer does to the oldest command.
 
-use super::{PeerAnswer, RequestRow, WorkEntry};
+use super::{aeth_class, PeerAnswer, RequestRow, WorkEntry};
 use hermes_hdl::prelude::*;
 
 /// Looks at an answer and the oldest command that is not acknowledged, in the same cycle
@@ -63,9 +63,9 @@ impl Logic for AnswerStep {
         let now = self.row.val();
         let start = self.origin.val();
         let class = said.syndrome.get_bits::<3>(5);
-        let is_ack = !said.response && !class.any();
-        let is_nak = !said.response && (class == bits::<3>(3));
-        let is_rest = !said.response && (class == bits::<3>(1));
+        let is_ack = !said.response && (class == bits::<3>(aeth_class::ACK));
+        let is_nak = !said.response && (class == bits::<3>(aeth_class::NAK));
+        let is_rest = !said.response && (class == bits::<3>(aeth_class::RNR_NAK));
         let has_meaning = said.response || is_ack || is_nak || is_rest;
         let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
         let covers = (said.sequence - start) < (now.top - start);

@@ -1,7 +1,12 @@
 //! What can be wrong with a command.
 
-use super::{operation, PostedCommand, Region, RegionCheck, SendPair, WorkEntry};
+use super::{
+    access, code, command_operation, operation, PostedCommand, Region, RegionCheck, SendPair, WorkEntry,
+};
 use hermes_hdl::prelude::*;
+
+/// Bytes of an atomic operation.
+const ATOMIC_BYTES: u64 = 8;
 
 /// Checks a command before anything of it is sent, in the same cycle. Its range lies in the window
 /// of its queue pair, which must be up, and of the domain of who posts it.
@@ -38,10 +43,10 @@ impl Logic for CommandCheck {
         let source = what.get_bits::<32>(64);
         let length = what.get_bits::<32>(96);
         let number = what.get_bits::<8>(0);
-        let is_put = number == bits::<8>(1);
-        let is_get = number == bits::<8>(2);
-        let is_add = number == bits::<8>(4);
-        let is_swap = number == bits::<8>(5);
+        let is_put = number == bits::<8>(command_operation::PUT);
+        let is_get = number == bits::<8>(command_operation::GET);
+        let is_add = number == bits::<8>(command_operation::FETCH_ADD);
+        let is_swap = number == bits::<8>(command_operation::COMPARE_SWAP);
         let is_atomic = is_add || is_swap;
         let is_inline = what.get_bit(10) || is_atomic;
         // The range is compared as an offset in the window.
@@ -50,25 +55,25 @@ impl Logic for CommandCheck {
         let limit = self.pair.val().bytes;
         self.local.region.next = self.region.val();
         self.local.domain.next = self.command.val().domain;
-        self.local.rights.next = bits::<5>(8);
+        self.local.rights.next = bits::<5>(access::LOCAL_READ);
         if is_get {
-            self.local.rights.next = bits::<5>(16);
+            self.local.rights.next = bits::<5>(access::LOCAL_WRITE);
         }
         self.local.address.next = source;
         self.local.bytes.next = length;
         self.code.next = bits::<8>(0);
         if !is_inline && !self.local.allowed.val() {
-            self.code.next = bits::<8>(0x82);
+            self.code.next = bits::<8>(code::LOCAL_RANGE);
         }
         if (place >= limit) || (behind > bit_cast::<33, 32>(limit)) {
-            self.code.next = bits::<8>(0x83);
+            self.code.next = bits::<8>(code::REMOTE_RANGE);
         }
         if !self.pair.val().up || (self.pair.val().domain != self.command.val().domain) {
-            self.code.next = bits::<8>(0x88);
+            self.code.next = bits::<8>(code::DOWN);
         }
         let wire = self.pair.val().base.get_bits::<3>(0) + place.get_bits::<3>(0);
         if is_atomic && (remote.get_bits::<3>(0).any() || wire.any()) {
-            self.code.next = bits::<8>(0x85);
+            self.code.next = bits::<8>(code::ALIGNMENT);
         }
         let mut most = bits::<32>(1) << 30;
         if is_inline {
@@ -77,14 +82,14 @@ impl Logic for CommandCheck {
         if is_inline && !is_put {
             most = bits::<32>(8);
         }
-        if !length.any() || (length > most) || (is_atomic && (length != bits::<32>(8))) {
-            self.code.next = bits::<8>(0x84);
+        if !length.any() || (length > most) || (is_atomic && (length != bits::<32>(ATOMIC_BYTES))) {
+            self.code.next = bits::<8>(code::LENGTH);
         }
         if !is_put && !is_get && !is_atomic {
-            self.code.next = bits::<8>(0x80);
+            self.code.next = bits::<8>(code::OPERATION);
         }
         if what.get_bit(11) || what.get_bits::<2>(14).any() || what.get_bits::<4>(28).any() {
-            self.code.next = bits::<8>(0x8a);
+            self.code.next = bits::<8>(code::RESERVED);
         }
         // Bytes behind the last one are zero.
         let mut kept = self.all.val();

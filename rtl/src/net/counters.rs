@@ -32,11 +32,12 @@ impl Logic for NetCounters {
     #[hdl_gen]
     fn update(&mut self) {
         self.shown.d.next = bits::<32>(0);
+        let selected = bits::<32>(1) << self.select.val();
         for i in 0..22 {
             if self.events.val().get_bit(i) {
                 self.counts[i].d.next = self.counts[i].q.val() + bits::<32>(1);
             }
-            if self.select.val() == bits::<5>(i as u64) {
+            if selected.get_bit(i) {
                 self.shown.d.next = self.counts[i].q.val();
             }
         }
@@ -47,13 +48,13 @@ impl Logic for NetCounters {
             }
         }
         self.hart_cycles.d.next = self.hart_cycles.q.val() + bit_cast::<32, 4>(at_work);
-        if self.select.val() == bits::<5>(counter::HART_CYCLES) {
+        if selected.get_bit(counter::HART_CYCLES as usize) {
             self.shown.d.next = self.hart_cycles.q.val();
         }
         if self.not_ready.val() {
             self.rests.d.next = self.rests.q.val() + bits::<32>(1);
         }
-        if self.select.val() == bits::<5>(counter::NOT_READY) {
+        if selected.get_bit(counter::NOT_READY as usize) {
             self.shown.d.next = self.rests.q.val();
         }
         self.value.next = self.shown.q.val();

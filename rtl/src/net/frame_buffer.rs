@@ -17,6 +17,9 @@ pub struct StoredFrame {
     pub damaged: Bit,
 }
 
+/// Beats that may be used: one stays free, so that the count of a frame's beats has nine bits.
+const CAPACITY: u64 = 511;
+
 /// Stores whole frames: 512 beats of 64 bytes, 64 frames at most.
 ///
 /// 1. Beats are taken in every cycle: the interface never holds its input back. A frame that finds
@@ -82,8 +85,7 @@ impl Logic for FrameBuffer {
         self.count.keep.next = self.rx_tkeep.val();
         let comes = self.rx_tvalid.val();
         let ends = comes && self.rx_tlast.val();
-        // One beat stays free, so that the count of a frame's beats has nine bits.
-        let full = self.used.q.val() == bits::<10>(511);
+        let full = self.used.q.val() == bits::<10>(CAPACITY);
         let is_lost = self.lost.q.val() || full || self.order.full.val();
         let stores = comes && !is_lost;
         self.beats.write_enable.next = stores;
@@ -172,7 +174,7 @@ mod tests {
             let frame: Vec<u8> = (0..length).map(|_| rng.gen()).collect();
             let marked = rng.gen_bool(0.1);
             let beats = frame.chunks(64).count();
-            let fits = inside.len() < 64 && beats_inside + beats <= 511;
+            let fits = inside.len() < 64 && beats_inside + beats <= CAPACITY as usize;
             for (index, part) in frame.chunks(64).enumerate() {
                 let mut line: [u8; 64] = std::array::from_fn(|_| rng.gen());
                 line[..part.len()].copy_from_slice(part);

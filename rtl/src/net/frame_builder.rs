@@ -1,6 +1,6 @@
 //! Frames of RoCEv2 as beats of an AXI4-Stream.
 
-use super::{FrameHead, HeaderBytes, Icrc, NetIdentity};
+use super::{header_words, FrameHead, HeaderBytes, Icrc, NetIdentity};
 use hermes_hdl::prelude::*;
 
 /// Builds a frame from what its headers say and its payload, and sends it with its ICRC.
@@ -119,7 +119,8 @@ impl Logic for FrameBuilder {
         if self.damaged.q.val() {
             sum = self.crc.value.val();
         }
-        let place = covered.get_bits::<4>(2);
+        let crc_word = covered.get_bits::<4>(2);
+        let at_word = bits::<16>(1) << crc_word;
         let mut low = bits::<16>(0);
         let mut high = bits::<16>(0);
         if self.sealing.q.val() {
@@ -128,18 +129,18 @@ impl Logic for FrameBuilder {
         }
         for i in 0..16 {
             self.check.x[2 * i + 1].next = bits::<16>(0);
-            if place == bits::<4>(i as u64) {
+            if at_word.get_bit(i) {
                 self.check.x[2 * i + 1].next = low;
             }
         }
         self.check.x[0].next = bits::<16>(0);
         for i in 0..15 {
             self.check.x[2 * i + 2].next = bits::<16>(0);
-            if place == bits::<4>(i as u64) {
+            if at_word.get_bit(i) {
                 self.check.x[2 * i + 2].next = high;
             }
         }
-        let splits = place.all();
+        let splits = crc_word.all();
         let kept = covered.get_bits::<6>(0) + bits::<6>(4);
         let passes = feeds && !ends && self.quarter.q.val().all();
         // A beat without the ICRC that is complete waits in `building` until it can leave.
@@ -185,25 +186,25 @@ impl Logic for FrameBuilder {
         let mut shifted = bits::<512>(0);
         let mut lower = bits::<512>(0);
         let mut in_second = true;
-        if self.what.q.val().extension_words == bits::<3>(0) {
+        if self.what.q.val().extension_words == bits::<3>(header_words::NONE) {
             shifted = self.line_data.val() << 432;
             lower = self.line_data.val() >> 80;
             in_second = false;
         }
-        if self.what.q.val().extension_words == bits::<3>(1) {
+        if self.what.q.val().extension_words == bits::<3>(header_words::AETH) {
             shifted = self.line_data.val() << 464;
             lower = self.line_data.val() >> 48;
             in_second = false;
         }
-        if self.what.q.val().extension_words == bits::<3>(3) {
+        if self.what.q.val().extension_words == bits::<3>(header_words::ATOMIC_ACKNOWLEDGE) {
             shifted = self.line_data.val() << 16;
             lower = self.line_data.val() >> 496;
         }
-        if self.what.q.val().extension_words == bits::<3>(4) {
+        if self.what.q.val().extension_words == bits::<3>(header_words::RETH) {
             shifted = self.line_data.val() << 48;
             lower = self.line_data.val() >> 464;
         }
-        if self.what.q.val().extension_words == bits::<3>(7) {
+        if self.what.q.val().extension_words == bits::<3>(header_words::ATOMIC) {
             shifted = self.line_data.val() << 144;
             lower = self.line_data.val() >> 368;
         }

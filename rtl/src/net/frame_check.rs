@@ -1,6 +1,6 @@
 //! Which frames are for us, and right.
 
-use super::{Icrc, NetIdentity, StoredFrame, RESIDUE};
+use super::{header, header_words, opcode, Icrc, NetIdentity, StoredFrame, RESIDUE};
 use hermes_hdl::prelude::*;
 
 /// Why a frame is dropped, in the order in which it is judged.
@@ -154,14 +154,14 @@ impl Logic for FrameCheck {
 
         // The end: all bytes are through, or it is known that they never are.
         let ip_fails = is_first && (self.quarter.q.val() == bits::<2>(1)) && ip_is_bad;
-        let hopeless = whole.damaged || (whole.bytes < bits::<15>(58));
+        let hopeless = whole.damaged || (whole.bytes < bits::<15>(header::LEAST_FRAME));
         let gives_up = self.busy.q.val() && hopeless && may_follow;
         let ends = (feeds && (at_end || ip_fails)) || gives_up;
 
         // The next frame
         let takes = self.stored_valid.val() && (!self.busy.q.val() || ends);
         self.stored_take.next = takes;
-        let skips = self.stored.val().damaged || (self.stored.val().bytes < bits::<15>(58));
+        let skips = self.stored.val().damaged || (self.stored.val().bytes < bits::<15>(header::LEAST_FRAME));
 
         // The next beat is read while the last two quarters go, so that it is here when they are
         // through.
@@ -228,37 +228,42 @@ impl Logic for FrameCheck {
         let opcode = bytes.get_bits::<8>(336);
         // Words of the header behind the base transport header; what follows the header of a
         // request that is not served does not count.
-        let mut words = bits::<3>(0);
-        if (opcode == bits::<8>(0x06)) || (opcode == bits::<8>(0x0a)) || (opcode == bits::<8>(0x0c)) {
-            words = bits::<3>(4);
-        }
-        if (opcode == bits::<8>(0x0d))
-            || (opcode == bits::<8>(0x0f))
-            || (opcode == bits::<8>(0x10))
-            || (opcode == bits::<8>(0x11))
+        let mut words = bits::<3>(header_words::NONE);
+        if (opcode == bits::<8>(opcode::RC_RDMA_WRITE_FIRST))
+            || (opcode == bits::<8>(opcode::RC_RDMA_WRITE_ONLY))
+            || (opcode == bits::<8>(opcode::RC_RDMA_READ_REQUEST))
         {
-            words = bits::<3>(1);
+            words = bits::<3>(header_words::RETH);
         }
-        if opcode == bits::<8>(0x12) {
-            words = bits::<3>(3);
+        if (opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_FIRST))
+            || (opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_LAST))
+            || (opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_ONLY))
+            || (opcode == bits::<8>(opcode::RC_ACKNOWLEDGE))
+        {
+            words = bits::<3>(header_words::AETH);
         }
-        if (opcode == bits::<8>(0x13)) || (opcode == bits::<8>(0x14)) {
-            words = bits::<3>(7);
+        if opcode == bits::<8>(opcode::RC_ATOMIC_ACKNOWLEDGE) {
+            words = bits::<3>(header_words::ATOMIC_ACKNOWLEDGE);
+        }
+        if (opcode == bits::<8>(opcode::RC_COMPARE_SWAP)) || (opcode == bits::<8>(opcode::RC_FETCH_ADD)) {
+            words = bits::<3>(header_words::ATOMIC);
         }
         let is_other = opcode.get_bits::<3>(5).any();
-        let header = bits::<7>(54) + (bit_cast::<7, 3>(words) << 2);
+        let header = bits::<7>(header::BYTES) + (bit_cast::<7, 3>(words) << 2);
         let padding = bytes.get_bits::<2>(348);
         // Of the payload; negative if it has not even its headers
         let payload = bit_cast::<17, 16>(ip_length) - bit_cast::<17, 7>(header) - bit_cast::<17, 2>(padding)
-            + bits::<17>(10);
+            + bits::<17>(header::ETHERNET_BYTES - header::ICRC_BYTES);
         let mut size = payload.get_bits::<13>(0);
         if payload.get_bits::<3>(13).any() {
             size = !bits::<13>(0);
         }
-        let room = bit_cast::<17, 15>(whole.bytes) - bits::<17>(14) - bit_cast::<17, 16>(ip_length);
+        let room = bit_cast::<17, 15>(whole.bytes)
+            - bits::<17>(header::ETHERNET_BYTES)
+            - bit_cast::<17, 16>(ip_length);
         if begins {
             self.sum.d.next = header_sum;
-            self.total.d.next = ip_length + bits::<16>(14);
+            self.total.d.next = ip_length + bits::<16>(header::ETHERNET_BYTES);
             self.what.d.next.opcode = opcode;
             self.what.d.next.acknowledge = bytes.get_bit(407);
             self.what.d.next.queue_pair = queue_pair;
@@ -266,21 +271,21 @@ impl Logic for FrameCheck {
             self.what.d.next.ip = from_ip;
             self.what.d.next.header = header;
             self.what.d.next.bytes = size;
-            self.what.d.next.cause = bits::<3>(0);
+            self.what.d.next.cause = bits::<3>(cause::NONE);
             if is_other || payload.get_bit(16) {
                 // By the order of the causes: what is wrong besides goes first.
-                self.what.d.next.cause = bits::<3>(7);
+                self.what.d.next.cause = bits::<3>(cause::OPCODE);
             }
-            self.bad_ip.d.next = (bytes.get_bits::<16>(96) != bits::<16>(0x0008))
-                || (bytes.get_bits::<8>(112) != bits::<8>(0x45))
+            self.bad_ip.d.next = (bytes.get_bits::<16>(96) != bits::<16>(header::ETHERTYPE_IPV4))
+                || (bytes.get_bits::<8>(112) != bits::<8>(header::IPV4_VERSION_LENGTH))
                 || bytes.get_bits::<6>(160).any()
                 || bytes.get_bits::<8>(168).any()
                 || room.get_bit(16)
                 || ip_length.get_bits::<2>(0).any()
-                || (ip_length < bits::<16>(44));
-            self.bad_udp.d.next = (bytes.get_bits::<8>(184) != bits::<8>(17))
-                || (bytes.get_bits::<16>(288) != bits::<16>(0xb712))
-                || (udp_length + bits::<16>(20) != ip_length);
+                || (ip_length < bits::<16>(header::LEAST_IPV4_LENGTH));
+            self.bad_udp.d.next = (bytes.get_bits::<8>(184) != bits::<8>(header::IPV4_PROTOCOL_UDP))
+                || (bytes.get_bits::<16>(288) != bits::<16>(header::UDP_PORT_ROCE))
+                || (udp_length + bits::<16>(header::IPV4_BYTES) != ip_length);
             self.foreign.d.next = (to_mac != self.identity.val().mac) || (to_ip != self.identity.val().ip);
             self.bad_version.d.next = bytes.get_bits::<4>(344).any()
                 || !bytes.get_bits::<7>(352).all()

@@ -1,6 +1,6 @@
 //! The bytes of the headers.
 
-use super::{FrameHead, NetIdentity};
+use super::{header, FrameHead, NetIdentity};
 use hermes_hdl::prelude::*;
 
 /// Puts the headers of a frame into their bytes: Ethernet, IPv4, UDP (port 4791), base transport
@@ -34,12 +34,13 @@ impl Logic for HeaderBytes {
     fn update(&mut self) {
         let what = self.head.val();
         let who = self.identity.val();
-        let header = bits::<7>(54) + (bit_cast::<7, 3>(what.extension_words) << 2);
+        let header = bits::<7>(header::BYTES) + (bit_cast::<7, 3>(what.extension_words) << 2);
         let words = (what.bytes + bits::<13>(3)) >> 2;
         let whole = bit_cast::<13, 7>(header) + (words << 2);
         // Of the IPv4 packet, which ends with the ICRC, and of the UDP datagram
-        let total = bit_cast::<16, 13>(whole) - bits::<16>(10);
-        let datagram = bit_cast::<16, 13>(whole) - bits::<16>(30);
+        let total = bit_cast::<16, 13>(whole) - bits::<16>(header::ETHERNET_BYTES - header::ICRC_BYTES);
+        let datagram = bit_cast::<16, 13>(whole)
+            - bits::<16>(header::ETHERNET_BYTES + header::IPV4_BYTES - header::ICRC_BYTES);
         self.covered.next = whole;
 
         // The checksum: 0x4500, 0x4000 and 0x4011 are constant.
@@ -61,7 +62,7 @@ impl Logic for HeaderBytes {
         }
         self.packed.x[12].next = bits::<8>(0x08);
         self.packed.x[13].next = bits::<8>(0);
-        self.packed.x[14].next = bits::<8>(0x45);
+        self.packed.x[14].next = bits::<8>(header::IPV4_VERSION_LENGTH);
         self.packed.x[15].next = who.type_of_service;
         self.packed.x[16].next = total.get_bits::<8>(8);
         self.packed.x[17].next = total.get_bits::<8>(0);
@@ -70,7 +71,7 @@ impl Logic for HeaderBytes {
         self.packed.x[20].next = bits::<8>(0x40);
         self.packed.x[21].next = bits::<8>(0);
         self.packed.x[22].next = bits::<8>(64);
-        self.packed.x[23].next = bits::<8>(17);
+        self.packed.x[23].next = bits::<8>(header::IPV4_PROTOCOL_UDP);
         self.packed.x[24].next = checksum.get_bits::<8>(8);
         self.packed.x[25].next = checksum.get_bits::<8>(0);
         for i in 0..4 {

@@ -10,6 +10,15 @@ const ETHERNET: usize = 14;
 /// What a CRC over a frame becomes when the frame ends with its own CRC.
 pub const RESIDUE: u32 = 0xdebb_20e3;
 
+/// Bytes of the last quarter of a beat, by words of 32 bits: headers and payload are 13 words and a
+/// half, and any number of words.
+mod last_bytes {
+    pub const HALF_WORD: u64 = 2;
+    pub const WORD_AND_HALF: u64 = 6;
+    pub const TWO_WORDS_AND_HALF: u64 = 10;
+    pub const THREE_WORDS_AND_HALF: u64 = 14;
+}
+
 /// The CRC register after a byte.
 const fn step(state: u32, byte: u8) -> u32 {
     let mut state = state ^ byte as u32;
@@ -104,15 +113,16 @@ impl Logic for Icrc {
     fn update(&mut self) {
         let mut chunk = self.beat.val().get_bits::<128>(0);
         let mut changes = bits::<128>(0xff) << 120;
-        if self.quarter.val() == bits::<2>(1) {
+        let at_quarter = bits::<4>(1) << self.quarter.val();
+        if at_quarter.get_bit(1) {
             chunk = self.beat.val().get_bits::<128>(128);
             changes = (bits::<128>(0xff) << 48) | (bits::<128>(0xffff) << 64);
         }
-        if self.quarter.val() == bits::<2>(2) {
+        if at_quarter.get_bit(2) {
             chunk = self.beat.val().get_bits::<128>(256);
             changes = (bits::<128>(0xffff) << 64) | (bits::<128>(0xff) << 112);
         }
-        if self.quarter.val() == bits::<2>(3) {
+        if at_quarter.get_bit(3) {
             chunk = self.beat.val().get_bits::<128>(384);
             changes = bits::<128>(0);
         }
@@ -122,7 +132,7 @@ impl Logic for Icrc {
         }
         let mut old = self.state.q.val();
         let mut counted = data;
-        if self.first_beat.val() && !self.quarter.val().any() {
+        if self.first_beat.val() && at_quarter.get_bit(0) {
             old = self.before.val();
             counted = (data >> 112) << 112;
         }
@@ -131,16 +141,16 @@ impl Logic for Icrc {
         let injected = bit_cast::<128, 32>(old);
         let mut all = counted ^ injected;
         let mut rest = bits::<32>(0);
-        if self.bytes.val() == bits::<5>(14) {
+        if self.bytes.val() == bits::<5>(last_bytes::THREE_WORDS_AND_HALF) {
             all = (data ^ injected) << 16;
         }
-        if self.bytes.val() == bits::<5>(10) {
+        if self.bytes.val() == bits::<5>(last_bytes::TWO_WORDS_AND_HALF) {
             all = (data ^ injected) << 48;
         }
-        if self.bytes.val() == bits::<5>(6) {
+        if self.bytes.val() == bits::<5>(last_bytes::WORD_AND_HALF) {
             all = (data ^ injected) << 80;
         }
-        if self.bytes.val() == bits::<5>(2) {
+        if self.bytes.val() == bits::<5>(last_bytes::HALF_WORD) {
             all = (data ^ injected) << 112;
             rest = old >> 16;
         }

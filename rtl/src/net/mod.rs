@@ -32,6 +32,7 @@ mod request_choice;
 mod requester;
 mod responder;
 mod retry_timers;
+mod roce;
 mod row_step;
 mod send_window;
 mod work;
@@ -39,9 +40,10 @@ mod work_posts;
 mod work_table;
 
 pub use crate::types::{
-    check_entries, code, counter, NetIdentity, PostedCommand, MOST_ENTRIES, QUEUE_PAIRS, REGIONS,
+    check_entries, code, command_operation, counter, NetIdentity, PostedCommand, MOST_ENTRIES, QUEUE_PAIRS,
+    REGIONS,
 };
-pub use acknowledge::{nak, Acknowledge, AnswerMark};
+pub use acknowledge::{Acknowledge, AnswerMark};
 pub use answer_step::AnswerStep;
 pub use byte_rotate::ByteRotate;
 pub use command_check::CommandCheck;
@@ -63,13 +65,14 @@ pub use payload_writer::{PayloadPlace, PayloadWriter};
 pub use queue_pairs::{state, word, QueuePairs, ReceivePair, SendPair};
 pub use receiver::Receiver;
 pub use region_check::RegionCheck;
-pub use region_table::{region_word, right, Region, RegionTable};
+pub use region_table::{access, region_word, right, Region, RegionTable};
 pub use remote_atomics::{AtomicOperands, AtomicReply, RemoteAtomics};
 pub use request_check::{MessageRow, RequestCheck};
 pub use request_choice::RequestChoice;
 pub use requester::Requester;
 pub use responder::{JobRow, ReadJob, Responder};
 pub use retry_timers::RetryTimers;
+pub use roce::{aeth_class, header, header_words, nak, opcode, syndrome, MOST_RESPONSES};
 pub use row_step::RowStep;
 pub use send_window::{SendWindow, WindowRow};
 pub use work::{operation, PeerAnswer, RequestRow, WorkEntry};

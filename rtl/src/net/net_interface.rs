@@ -1,10 +1,9 @@
 //! The network interface.
 
-use super::code;
 use super::{
-    counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue, FrameTurns, NetCounters,
-    PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, RemoteAtomics, Requester, Responder,
-    WorkPosts, MOST_ENTRIES,
+    aeth_class, code, counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue, FrameTurns,
+    NetCounters, PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, RemoteAtomics, Requester,
+    Responder, WorkPosts, MOST_ENTRIES,
 };
 use crate::config::Config;
 use crate::host::registers::network::NetControl;
@@ -412,8 +411,8 @@ impl NetInterface {
             && !self.receiver.answer.val().response
             && self.requester.answer_ready.val();
         let answer_class = self.receiver.answer.val().syndrome.get_bits::<3>(5);
-        let nak_came = answer_came && (answer_class == bits::<3>(3));
-        self.counters.not_ready.next = answer_came && (answer_class == bits::<3>(1));
+        let nak_came = answer_came && (answer_class == bits::<3>(aeth_class::NAK));
+        self.counters.not_ready.next = answer_came && (answer_class == bits::<3>(aeth_class::RNR_NAK));
         let mut happened = bits::<22>(0)
             .replace_bit(counter::FRAMES_OUT as usize, self.builder.sent.val())
             .replace_bit(counter::FRAMES_IN as usize, self.writer.performed.val())
@@ -430,11 +429,9 @@ impl NetInterface {
             .replace_bit(counter::NEWER as usize, self.receiver.newer.val())
             .replace_bit(counter::DOWN as usize, self.pairs.downs.val().any())
             .replace_bit(counter::FETCHED as usize, was_fetched);
+        let dropped_for = bits::<8>(1) << self.receiver.cause.val();
         for i in 0..7 {
-            happened = happened.replace_bit(
-                counter::CAUSE_1 as usize + i,
-                self.receiver.cause.val() == bits::<3>(1 + i as u64),
-            );
+            happened = happened.replace_bit(counter::CAUSE_1 as usize + i, dropped_for.get_bit(1 + i));
         }
         self.counters.events.next = happened;
         self.counters.awake.next = bits::<8>(0);

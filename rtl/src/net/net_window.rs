@@ -18,6 +18,8 @@ pub mod window {
     pub const OWN_STATUS: u64 = 0x01c;
     /// The same of the commands of context 0, those of contexts 1 to 3 behind it.
     pub const OWN_CONTEXT: u64 = 0x020;
+    /// Bits 11:4 of the offsets of all four contexts.
+    pub const OWN_CONTEXTS: u64 = OWN_CONTEXT >> 4;
     /// The first of the sixteen words of the hart's buffer.
     pub const BUFFER: u64 = 0x040;
     /// Behind the buffer.
@@ -93,8 +95,8 @@ pub struct NetWindow {
     rings_log2: Constant<Bits<4>>,
     #[init(harts)]
     _harts: usize,
-    #[init(entries)]
-    _entries: usize,
+    #[init(Constant::new((entries as u64).into()))]
+    entries: Constant<Bits<4>>,
 }
 
 impl NetWindow {
@@ -119,7 +121,7 @@ impl Logic for NetWindow {
         let data = self.access.data.val();
         let writes = self.access.write.val();
         let in_buffer = !address.get_bits::<5>(7).any() && address.get_bit(6);
-        let at_context = address.get_bits::<8>(4) == bits::<8>(window::OWN_CONTEXT >> 4);
+        let at_context = address.get_bits::<8>(4) == bits::<8>(window::OWN_CONTEXTS);
         let at_status = address == bits::<12>(window::OWN_STATUS);
         let at_post = address == bits::<12>(window::POST);
         let at_now = address == bits::<12>(window::NEXT_NOW);
@@ -184,7 +186,7 @@ impl Logic for NetWindow {
         let is_taken = kind == bits::<4>(window::KIND_TAKEN);
         let is_end = kind == bits::<4>(window::KIND_END);
         let nowhere = data.get_bits::<4>(4).any() || !self.posts.enable.val();
-        let has_room = count < bits::<4>(self._entries as u64);
+        let has_room = count < self.entries.val();
         let can_tell = !self.tells.q.val();
         let owns = writes_post && is_own;
         let offers_own = owns && !nowhere && has_room;

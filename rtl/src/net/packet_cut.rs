@@ -1,6 +1,6 @@
 //! What a packet of a command is.
 
-use super::{operation, WorkEntry};
+use super::{header_words, opcode, operation, WorkEntry};
 use hermes_hdl::prelude::*;
 
 /// Cuts a command into packets: says what its packet `number` is, in the same cycle (InfiniBand
@@ -85,29 +85,29 @@ impl Logic for PacketCut {
             }
         }
 
-        self.packet.next.opcode = bits::<8>(0x07);
+        self.packet.next.opcode = bits::<8>(opcode::RC_RDMA_WRITE_MIDDLE);
         if is_last {
-            self.packet.next.opcode = bits::<8>(0x08);
+            self.packet.next.opcode = bits::<8>(opcode::RC_RDMA_WRITE_LAST);
         }
         if is_first {
-            self.packet.next.opcode = bits::<8>(0x06);
+            self.packet.next.opcode = bits::<8>(opcode::RC_RDMA_WRITE_FIRST);
         }
         if is_first && is_last {
-            self.packet.next.opcode = bits::<8>(0x0a);
+            self.packet.next.opcode = bits::<8>(opcode::RC_RDMA_WRITE_ONLY);
         }
         if is_get {
-            self.packet.next.opcode = bits::<8>(0x0c);
+            self.packet.next.opcode = bits::<8>(opcode::RC_RDMA_READ_REQUEST);
         }
         if what.operation == bits::<2>(operation::ADD) {
-            self.packet.next.opcode = bits::<8>(0x14);
+            self.packet.next.opcode = bits::<8>(opcode::RC_FETCH_ADD);
         }
         if what.operation == bits::<2>(operation::SWAP) {
-            self.packet.next.opcode = bits::<8>(0x13);
+            self.packet.next.opcode = bits::<8>(opcode::RC_COMPARE_SWAP);
         }
         self.packet.next.acknowledge =
             !what.operation.any() && (is_last || self.number.val().get_bits::<3>(0).all());
         self.packet.next.extension = bits::<224>(0);
-        self.packet.next.extension_words = bits::<3>(0);
+        self.packet.next.extension_words = bits::<3>(header_words::NONE);
         let mut begin = what.offset;
         if is_get {
             begin = what.offset + offset;
@@ -116,13 +116,13 @@ impl Logic for PacketCut {
         let address = (bit_cast::<224, 64>(remote) << 160) | (bit_cast::<224, 32>(self.key.val()) << 128);
         if is_first || is_get {
             self.packet.next.extension = address | (bit_cast::<224, 32>(length) << 96);
-            self.packet.next.extension_words = bits::<3>(4);
+            self.packet.next.extension_words = bits::<3>(header_words::RETH);
         }
         if is_atomic {
             self.packet.next.extension = address
                 | (bit_cast::<224, 64>(what.data.get_bits::<64>(0)) << 64)
                 | bit_cast::<224, 64>(what.data.get_bits::<64>(64));
-            self.packet.next.extension_words = bits::<3>(7);
+            self.packet.next.extension_words = bits::<3>(header_words::ATOMIC);
         }
         self.packet.next.bytes = bits::<13>(1) << self.mtu.val();
         if is_last {

@@ -27,14 +27,20 @@ pub struct PairCounts {
 impl Logic for PairCounts {
     #[hdl_gen]
     fn update(&mut self) {
+        let mut added = bits::<16>(0);
+        if self.add.val() {
+            added = bits::<16>(1) << self.add_pair.val();
+        }
+        let mut removed = bits::<16>(0);
+        if self.remove.val() {
+            removed = bits::<16>(1) << self.remove_pair.val();
+        }
         let mut marks = bits::<16>(0);
         for i in 0..16 {
-            let more = self.add.val() && (self.add_pair.val() == bits::<4>(i as u64));
-            let less = self.remove.val() && (self.remove_pair.val() == bits::<4>(i as u64));
-            if more && !less {
+            if added.get_bit(i) && !removed.get_bit(i) {
                 self.counts[i].d.next = self.counts[i].q.val() + bits::<5>(1);
             }
-            if less && !more {
+            if removed.get_bit(i) && !added.get_bit(i) {
                 self.counts[i].d.next = self.counts[i].q.val() - bits::<5>(1);
             }
             marks = marks.replace_bit(i, self.counts[i].q.val().any());

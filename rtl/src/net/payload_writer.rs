@@ -182,7 +182,8 @@ impl Logic for PayloadWriter {
         }
         let mut below = self.all.val();
         if at_line == last_line {
-            below = self.all.val() >> (bits::<6>(63) - last_byte.get_bits::<6>(0));
+            // By 63 less the place of the last byte
+            below = self.all.val() >> !last_byte.get_bits::<6>(0);
         }
         let is_end = at_line == last_line;
         self.window.line.valid.next = offers;

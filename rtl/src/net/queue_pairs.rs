@@ -2,6 +2,7 @@
 
 use super::RequestRow;
 use crate::host::registers::network::TableAccess;
+use crate::types::net_table;
 use hermes_hdl::prelude::*;
 
 /// Words of a row of the table.
@@ -40,6 +41,19 @@ pub mod word {
     pub const ENTRIES: u64 = 14;
     /// Time-outs since the oldest packet moved.
     pub const RETRIES: u64 = 15;
+}
+
+const _: () = assert!(word::OLDEST == net_table::PAIR_WORDS_WRITTEN);
+
+/// MTU of 4,096 bytes, the largest one, as verbs number it.
+const MTU_4096: u64 = 5;
+
+/// What holds where a row does not say it.
+mod default {
+    /// Logarithm of the bytes of the MTU.
+    pub const MTU_LOG2: u64 = 8;
+    /// READs and atomic operations that the peer takes at once.
+    pub const DEPTH: u64 = 16;
 }
 
 /// States of a queue pair, for QP_COMMAND.
@@ -193,6 +207,7 @@ impl Logic for QueuePairs {
     fn update(&mut self) {
         let row = self.table.pair.val();
         let column = self.table.word.val();
+        let at_word = bits::<16>(1) << column;
         let is_up = self.up.q.val().get_bit(row.index());
         let is_error = self.error.q.val().get_bit(row.index());
         let is_closing = self.closing.q.val().get_bit(row.index());
@@ -272,28 +287,29 @@ impl Logic for QueuePairs {
         let set = self.settings.read_data.val();
         let set_copy = self.settings_copy.read_data.val();
         self.send.next.domain = set.get_bits::<4>(12);
-        self.send.next.mtu = bits::<4>(8);
-        if set.get_bits::<3>(16).any() && (set.get_bits::<3>(16) < bits::<3>(6)) {
-            self.send.next.mtu = bits::<4>(7) + bit_cast::<4, 3>(set.get_bits::<3>(16));
+        self.send.next.mtu = bits::<4>(default::MTU_LOG2);
+        if set.get_bits::<3>(16).any() && (set.get_bits::<3>(16) <= bits::<3>(MTU_4096)) {
+            self.send.next.mtu = bits::<4>(default::MTU_LOG2 - 1) + bit_cast::<4, 3>(set.get_bits::<3>(16));
         }
-        self.send.next.depth = bits::<5>(16);
+        self.send.next.depth = bits::<5>(default::DEPTH);
         if set.get_bits::<4>(24).any() && !set.get_bit(28) {
             self.send.next.depth = bit_cast::<5, 4>(set.get_bits::<4>(24));
         }
         self.receive.next.domain = set_copy.get_bits::<4>(12);
-        self.receive.next.mtu = bits::<4>(8);
-        if set_copy.get_bits::<3>(16).any() && (set_copy.get_bits::<3>(16) < bits::<3>(6)) {
-            self.receive.next.mtu = bits::<4>(7) + bit_cast::<4, 3>(set_copy.get_bits::<3>(16));
+        self.receive.next.mtu = bits::<4>(default::MTU_LOG2);
+        if set_copy.get_bits::<3>(16).any() && (set_copy.get_bits::<3>(16) <= bits::<3>(MTU_4096)) {
+            self.receive.next.mtu =
+                bits::<4>(default::MTU_LOG2 - 1) + bit_cast::<4, 3>(set_copy.get_bits::<3>(16));
         }
 
         // The sender's words
         let mut found = bits::<32>(0);
         for i in 0..9 {
-            self.words[i].write_enable.next = writes && (column == bits::<4>(i as u64 + 1));
+            self.words[i].write_enable.next = writes && at_word.get_bit(i + 1);
             self.words[i].write_address.next = row;
             self.words[i].write_data.next = self.table.value.val();
             self.words[i].read_address.next = sender_row;
-            if column == bits::<4>(i as u64 + 1) {
+            if at_word.get_bit(i + 1) {
                 found = self.words[i].read_data.val();
             }
         }
@@ -312,10 +328,10 @@ impl Logic for QueuePairs {
         // queue pair is up. A count goes first, since it cannot wait.
         self.sequences.read_address.next = sender_row;
         self.send.next.sequence = self.sequences.read_data.val();
-        self.sequences.write_enable.next = writes && (column == bits::<4>(10));
+        self.sequences.write_enable.next = writes && (column == bits::<4>(word::SEND));
         self.sequences.write_address.next = row;
         self.sequences.write_data.next = self.table.value.val().get_bits::<24>(0);
-        let sets_expected = writes && (column == bits::<4>(11));
+        let sets_expected = writes && (column == bits::<4>(word::EXPECT));
         self.expects.read_address.next = receiver_row;
         self.receive.next.expected = self.expects.read_data.val();
         self.expects.write_enable.next = self.received.val() || sets_expected;
@@ -329,22 +345,22 @@ impl Logic for QueuePairs {
             found =
                 ((set >> 12) << 12).replace_bit(0, is_up || is_error).replace_bit(1, is_error || is_closing);
         }
-        if column == bits::<4>(10) {
+        if column == bits::<4>(word::SEND) {
             found = bit_cast::<32, 24>(self.sequences.read_data.val());
         }
-        if column == bits::<4>(11) {
+        if column == bits::<4>(word::EXPECT) {
             found = bit_cast::<32, 24>(self.expects.read_data.val());
         }
-        if column == bits::<4>(12) {
+        if column == bits::<4>(word::OLDEST) {
             found = bit_cast::<32, 24>(self.shown.val().oldest);
         }
-        if column == bits::<4>(13) {
+        if column == bits::<4>(word::TOP) {
             found = bit_cast::<32, 24>(self.shown.val().top);
         }
-        if column == bits::<4>(14) {
+        if column == bits::<4>(word::ENTRIES) {
             found = bit_cast::<32, 13>(self.shown.val().entries);
         }
-        if column == bits::<4>(15) {
+        if column == bits::<4>(word::RETRIES) {
             found = bit_cast::<32, 4>(self.shown.val().retries);
         }
         let reads =

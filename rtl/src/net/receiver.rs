@@ -1,8 +1,8 @@
 //! What a frame that came does.
 
 use super::{
-    nak, AnswerMark, AtomicOperands, CheckedFrame, MessageRow, PayloadPlace, PeerAnswer, ReadJob,
-    ReceivePair, Region, RequestCheck,
+    cause, nak, opcode, AnswerMark, AtomicOperands, CheckedFrame, MessageRow, PayloadPlace, PeerAnswer,
+    ReadJob, ReceivePair, Region, RequestCheck,
 };
 use hermes_hdl::prelude::*;
 
@@ -185,15 +185,16 @@ impl Logic for Receiver {
         let has_answer = is_read || is_atomic;
         let is_request = is_write || has_answer || self.check.is_unserved.val();
         connect!(self.operands, self.check.operands);
-        let is_atomic_response = frame.opcode == bits::<8>(0x12);
+        let is_atomic_response = frame.opcode == bits::<8>(opcode::RC_ATOMIC_ACKNOWLEDGE);
         let is_response = is_atomic_response
-            || (frame.opcode == bits::<8>(0x0d))
-            || (frame.opcode == bits::<8>(0x0e))
-            || (frame.opcode == bits::<8>(0x0f))
-            || (frame.opcode == bits::<8>(0x10));
+            || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_FIRST))
+            || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_MIDDLE))
+            || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_LAST))
+            || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_ONLY));
         // A response that was given to the requester is no more judged here.
         let was_asked = self.asked.q.val();
-        let is_answer = is_right && !was_asked && (is_response || (frame.opcode == bits::<8>(0x11)));
+        let is_answer =
+            is_right && !was_asked && (is_response || (frame.opcode == bits::<8>(opcode::RC_ACKNOWLEDGE)));
 
         // By its sequence number
         let distance = frame.sequence - whose.expected;
@@ -246,9 +247,9 @@ impl Logic for Receiver {
         self.answer.next.atomic = is_atomic_response;
         self.answer.next.bytes = frame.bytes;
         self.answer.next.value = frame.extension.get_bits::<64>(128);
-        let is_only = frame.opcode == bits::<8>(0x10);
-        self.answer.next.begins = is_only || (frame.opcode == bits::<8>(0x0d));
-        self.answer.next.ends = is_only || (frame.opcode == bits::<8>(0x0f));
+        let is_only = frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_ONLY);
+        self.answer.next.begins = is_only || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_FIRST));
+        self.answer.next.ends = is_only || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_LAST));
         let answered = asks && self.answer_ready.val();
         if answered && is_response {
             self.asked.d.next = true;
@@ -344,23 +345,23 @@ impl Logic for Receiver {
         self.mark.next.answers = frame.acknowledge || !is_taken || is_broken;
         self.mark.next.nak = bits::<3>(nak::NONE);
         if tells {
-            self.mark.next.nak = bits::<3>(nak::SEQUENCE);
+            self.mark.next.nak = bits::<3>(nak::PSN_SEQUENCE_ERROR);
         }
         if is_invalid {
-            self.mark.next.nak = bits::<3>(nak::INVALID);
+            self.mark.next.nak = bits::<3>(nak::INVALID_REQUEST);
         }
         if is_forbidden {
-            self.mark.next.nak = bits::<3>(nak::ACCESS);
+            self.mark.next.nak = bits::<3>(nak::REMOTE_ACCESS_ERROR);
         }
         if is_broken {
-            self.mark.next.nak = bits::<3>(nak::OPERATION);
+            self.mark.next.nak = bits::<3>(nak::REMOTE_OPERATIONAL_ERROR);
         }
         self.mark.next.payload = writes || lands_now;
         self.mark.next.message = count;
         self.mark.next.got = lands_now;
         if repeats {
             self.mark.next.sequence = whose.expected - bits::<24>(1);
-            self.mark.next.nak = bits::<3>(nak::AGAIN);
+            self.mark.next.nak = bits::<3>(nak::DUPLICATE);
         }
         if lands_now {
             self.mark.next.sequence = frame.sequence;
@@ -386,7 +387,7 @@ impl Logic for Receiver {
         } else if ends {
             self.reading.d.next = false;
         }
-        self.cause.next = bits::<3>(0);
+        self.cause.next = bits::<3>(cause::NONE);
         if rejected {
             self.cause.next = frame.cause;
         }

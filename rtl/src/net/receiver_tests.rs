@@ -7,9 +7,9 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
-const READ: u64 = 0x0c;
-const COMPARE_SWAP: u64 = 0x13;
-const ACK: u64 = 0x11;
+const READ: u64 = opcode::RC_RDMA_READ_REQUEST;
+const COMPARE_SWAP: u64 = opcode::RC_COMPARE_SWAP;
+const ACK: u64 = opcode::RC_ACKNOWLEDGE;
 const NUMBERS: u64 = 1 << 24;
 
 /// What the test means by a request.
@@ -290,7 +290,7 @@ impl Bench {
             return (fate, false);
         }
         if is_write && is_older {
-            fate.mark = Some(mark((pair.expected + NUMBERS - 1) % NUMBERS, nak::AGAIN, pair.messages));
+            fate.mark = Some(mark((pair.expected + NUMBERS - 1) % NUMBERS, nak::DUPLICATE, pair.messages));
             fate.repeated = true;
             return (fate, false);
         }
@@ -325,15 +325,15 @@ impl Bench {
         if !is_due || (!is_invalid && means == Means::Good && has_answer && !case.room) {
             fate.newer = true;
             if !pair.told {
-                fate.mark = Some(mark(pair.expected, nak::SEQUENCE, pair.messages));
+                fate.mark = Some(mark(pair.expected, nak::PSN_SEQUENCE_ERROR, pair.messages));
                 pair.told = true;
             }
             return (fate, false);
         }
         let kind = match means {
-            _ if is_invalid => nak::INVALID,
-            Means::Forbidden => nak::ACCESS,
-            _ if is_atomic && case.fails => nak::OPERATION,
+            _ if is_invalid => nak::INVALID_REQUEST,
+            Means::Forbidden => nak::REMOTE_ACCESS_ERROR,
+            _ if is_atomic && case.fails => nak::REMOTE_OPERATIONAL_ERROR,
             _ => nak::NONE,
         };
         if kind != nak::NONE {
@@ -341,7 +341,7 @@ impl Bench {
             (fate.closes, fate.refused) = (true, true);
             pair.told = false;
             pair.up = false;
-            return (fate, kind == nak::OPERATION);
+            return (fate, kind == nak::REMOTE_OPERATIONAL_ERROR);
         }
         // It is taken.
         if ends {
@@ -386,7 +386,7 @@ impl Bench {
             }
         }
         let is_atomic = matches!(case.frame.opcode.to_u64(), 0x13 | 0x14);
-        let fails = expected.mark.is_some_and(|mark| mark.nak.to_u64() == nak::OPERATION);
+        let fails = expected.mark.is_some_and(|mark| mark.nak.to_u64() == nak::REMOTE_OPERATIONAL_ERROR);
         let mut fate = Fate::default();
         let (mut begun, mut looked, mut given_on) = (None, false, false);
         // The response was given to the requester, which judges it in so many cycles.

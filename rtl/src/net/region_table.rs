@@ -1,6 +1,7 @@
 //! The regions of memory that peers and commands may use.
 
 use crate::host::registers::network::TableAccess;
+use crate::types::net_table;
 use hermes_hdl::prelude::*;
 
 /// Words of a row of the table of regions.
@@ -15,18 +16,36 @@ pub mod region_word {
     pub const KEY: u64 = 3;
 }
 
+const _: () = assert!(region_word::KEY + 1 == net_table::REGION_WORDS);
+
+/// Rights of a region, as [`Region`] and [`RegionCheck`](super::RegionCheck) have them.
+pub mod access {
+    /// Peers may write it.
+    pub const REMOTE_WRITE: u64 = 1 << 0;
+    /// Peers may read it.
+    pub const REMOTE_READ: u64 = 1 << 1;
+    /// Peers may change it by atomic operations.
+    pub const REMOTE_ATOMIC: u64 = 1 << 2;
+    /// Commands may read it.
+    pub const LOCAL_READ: u64 = 1 << 3;
+    /// Commands may write it.
+    pub const LOCAL_WRITE: u64 = 1 << 4;
+}
+
 /// Bits of word 0 of a region.
 pub mod right {
+    use super::access;
+
     /// Peers may write it.
-    pub const REMOTE_WRITE: u32 = 1 << 8;
+    pub const REMOTE_WRITE: u32 = (access::REMOTE_WRITE as u32) << 8;
     /// Peers may read it.
-    pub const REMOTE_READ: u32 = 1 << 9;
+    pub const REMOTE_READ: u32 = (access::REMOTE_READ as u32) << 8;
     /// Peers may change it by atomic operations.
-    pub const REMOTE_ATOMIC: u32 = 1 << 10;
+    pub const REMOTE_ATOMIC: u32 = (access::REMOTE_ATOMIC as u32) << 8;
     /// Commands may read it.
-    pub const LOCAL_READ: u32 = 1 << 11;
+    pub const LOCAL_READ: u32 = (access::LOCAL_READ as u32) << 8;
     /// Commands may write it.
-    pub const LOCAL_WRITE: u32 = 1 << 12;
+    pub const LOCAL_WRITE: u32 = (access::LOCAL_WRITE as u32) << 8;
     /// All of them.
     pub const ALL: u32 = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC | LOCAL_READ | LOCAL_WRITE;
 }
@@ -87,6 +106,7 @@ impl Logic for RegionTable {
     fn update(&mut self) {
         let row = self.table.pair.val();
         let column = self.table.word.val();
+        let at_word = bits::<16>(1) << column;
         let writes = self.table.write.val();
         let reads = self.table.read.val() && !self.sends.val();
         self.table.waits.next = self.table.read.val() && !reads;
@@ -97,15 +117,15 @@ impl Logic for RegionTable {
         }
         let mut found = bits::<32>(0);
         for i in 0..4 {
-            self.words[i].write_enable.next = writes && (column == bits::<4>(i as u64));
+            self.words[i].write_enable.next = writes && at_word.get_bit(i);
             self.words[i].write_address.next = row;
             self.words[i].write_data.next = self.table.value.val();
             self.words[i].read_address.next = looked_at;
-            self.copies[i].write_enable.next = writes && (column == bits::<4>(i as u64));
+            self.copies[i].write_enable.next = writes && at_word.get_bit(i);
             self.copies[i].write_address.next = row;
             self.copies[i].write_data.next = self.table.value.val();
             self.copies[i].read_address.next = self.receive_index.val();
-            if column == bits::<4>(i as u64) {
+            if at_word.get_bit(i) {
                 found = self.words[i].read_data.val();
             }
         }

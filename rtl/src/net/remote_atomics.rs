@@ -24,6 +24,19 @@ pub struct AtomicReply {
     pub value: Bits<64>,
 }
 
+/// Where an atomic operation is.
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum RemoteAtomicStep {
+    /// There is none.
+    Idle,
+    /// It is offered to memory.
+    Offered,
+    /// It is at memory.
+    AtMemory,
+    /// It has its result.
+    Done,
+}
+
 /// Performs atomic operations of peers at the L2, each once, and gives their results to
 /// [`Responder`](super::Responder) (InfiniBand Architecture Specification, volume 1, 9.4.5 and
 /// 9.7.5.1.3). READs pass in the same cycle.
@@ -80,8 +93,7 @@ pub struct RemoteAtomics {
     pub error: Signal<In, Bit>,
     /// The queue pair of the operation that is being performed or waits with its result.
     pub held: Signal<Out, Bits<16>>,
-    /// Its steps: 0 none, 1 is offered to memory, 2 is at memory, 3 has its result.
-    step: Register<Bits<2>>,
+    step: Register<RemoteAtomicStep>,
     what: Register<ReadJob>,
     how: Register<AtomicOperands>,
     result: Register<Bits<64>>,
@@ -101,10 +113,10 @@ impl Logic for RemoteAtomics {
     fn update(&mut self) {
         let comes = self.job.val();
         let is_atomic = self.job_valid.val() && comes.atomic;
-        let at_rest = !self.step.q.val().any();
-        let is_offered = self.step.q.val() == bits::<2>(1);
-        let is_out = self.step.q.val() == bits::<2>(2);
-        let has_result = self.step.q.val() == bits::<2>(3);
+        let at_rest = self.step.q.val() == RemoteAtomicStep::Idle;
+        let is_offered = self.step.q.val() == RemoteAtomicStep::Offered;
+        let is_out = self.step.q.val() == RemoteAtomicStep::AtMemory;
+        let has_result = self.step.q.val() == RemoteAtomicStep::Done;
         let work = self.what.q.val();
         let gone = self.withdrawn.q.val() || !self.job_valid.val();
 
@@ -117,7 +129,7 @@ impl Logic for RemoteAtomics {
             self.what.d.next = comes;
             self.how.d.next = self.operands.val();
             self.withdrawn.d.next = false;
-            self.step.d.next = bits::<2>(1);
+            self.step.d.next = RemoteAtomicStep::Offered;
         } else if !self.job_valid.val() {
             self.withdrawn.d.next = true;
         }
@@ -134,7 +146,7 @@ impl Logic for RemoteAtomics {
         if is_offered && work.back {
             self.result.d.next = found.value;
             self.serves.d.next = is_kept && work.serve;
-            self.step.d.next = bits::<2>(3);
+            self.step.d.next = RemoteAtomicStep::Done;
         }
 
         // At memory
@@ -152,7 +164,7 @@ impl Logic for RemoteAtomics {
             | (bit_cast::<512, 64>(doing.compare) << 96);
         self.write_strobe.next = bits::<64>(0xff) << work.address.get_bits::<6>(0);
         if performs && self.write_ready.val() {
-            self.step.d.next = bits::<2>(2);
+            self.step.d.next = RemoteAtomicStep::AtMemory;
         }
         let done = is_out && self.written.val();
         let keeps = done && !self.error.val();
@@ -160,9 +172,9 @@ impl Logic for RemoteAtomics {
         if done {
             self.result.d.next = self.value.val();
             self.serves.d.next = true;
-            self.step.d.next = bits::<2>(3);
+            self.step.d.next = RemoteAtomicStep::Done;
             if self.error.val() || gone {
-                self.step.d.next = bits::<2>(0);
+                self.step.d.next = RemoteAtomicStep::Idle;
             }
         }
         self.replies.write_enable.next = keeps;
@@ -194,7 +206,7 @@ impl Logic for RemoteAtomics {
         }
         self.job_ready.next = (passes || gives) && self.next_ready.val();
         if has_result && (gone || self.next_ready.val()) {
-            self.step.d.next = bits::<2>(0);
+            self.step.d.next = RemoteAtomicStep::Idle;
         }
         self.held.next = bits::<16>(0);
         if !at_rest {

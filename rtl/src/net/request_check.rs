@@ -1,6 +1,6 @@
 //! What a request may do.
 
-use super::{AtomicOperands, CheckedFrame, ReceivePair, Region, RegionCheck};
+use super::{access, opcode, AtomicOperands, CheckedFrame, ReceivePair, Region, RegionCheck, MOST_RESPONSES};
 use hermes_hdl::prelude::*;
 
 /// A message of which packets came, and others are to come.
@@ -77,15 +77,16 @@ impl Logic for RequestCheck {
     fn update(&mut self) {
         let packet = self.frame.val();
         let row = self.message.val();
-        let only = packet.opcode == bits::<8>(0x0a);
-        let reads = packet.opcode == bits::<8>(0x0c);
-        let swaps = packet.opcode == bits::<8>(0x13);
-        let atomic = swaps || (packet.opcode == bits::<8>(0x14));
-        let begins = (packet.opcode == bits::<8>(0x06)) || only || reads || atomic;
-        let ends = (packet.opcode == bits::<8>(0x08)) || only;
-        let middle = packet.opcode == bits::<8>(0x07);
+        let only = packet.opcode == bits::<8>(opcode::RC_RDMA_WRITE_ONLY);
+        let reads = packet.opcode == bits::<8>(opcode::RC_RDMA_READ_REQUEST);
+        let swaps = packet.opcode == bits::<8>(opcode::RC_COMPARE_SWAP);
+        let atomic = swaps || (packet.opcode == bits::<8>(opcode::RC_FETCH_ADD));
+        let begins = (packet.opcode == bits::<8>(opcode::RC_RDMA_WRITE_FIRST)) || only || reads || atomic;
+        let ends = (packet.opcode == bits::<8>(opcode::RC_RDMA_WRITE_LAST)) || only;
+        let middle = packet.opcode == bits::<8>(opcode::RC_RDMA_WRITE_MIDDLE);
         self.is_write.next = (begins || ends || middle) && !reads && !atomic;
-        let answers = (packet.opcode >= bits::<8>(0x0d)) && (packet.opcode <= bits::<8>(0x12));
+        let answers = (packet.opcode >= bits::<8>(opcode::RC_RDMA_READ_RESPONSE_FIRST))
+            && (packet.opcode <= bits::<8>(opcode::RC_ATOMIC_ACKNOWLEDGE));
         let is_other = !begins && !ends && !middle && !answers;
         self.is_unserved.next = is_other;
         self.is_read.next = reads;
@@ -123,7 +124,7 @@ impl Logic for RequestCheck {
             is_whole = (size == left) && (size <= most) && (size.any() || only);
         }
         if reads {
-            is_whole = !size.any() && (count <= bits::<33>(1 << 22));
+            is_whole = !size.any() && (count <= bits::<33>(MOST_RESPONSES));
         }
         if atomic {
             is_whole = !size.any() && !place.get_bits::<3>(0).any();
@@ -134,12 +135,12 @@ impl Logic for RequestCheck {
         self.region_index.next = key.get_bits::<4>(0);
         self.allow.region.next = self.region.val();
         self.allow.domain.next = self.pair.val().domain;
-        self.allow.rights.next = bits::<5>(1);
+        self.allow.rights.next = bits::<5>(access::REMOTE_WRITE);
         if reads {
-            self.allow.rights.next = bits::<5>(2);
+            self.allow.rights.next = bits::<5>(access::REMOTE_READ);
         }
         if atomic {
-            self.allow.rights.next = bits::<5>(4);
+            self.allow.rights.next = bits::<5>(access::REMOTE_ATOMIC);
         }
         self.allow.address.next = place;
         self.allow.bytes.next = size;

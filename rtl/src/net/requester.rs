@@ -11,6 +11,19 @@ use hermes_hdl::prelude::*;
 #[path = "requester_parts.rs"]
 mod parts;
 
+/// What [`Requester`] does in a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum RequestStep {
+    /// Chooses a queue pair, and what is to be done with it.
+    Choose,
+    /// Reads the row and the command.
+    Read,
+    /// Works; a packet is cut.
+    Work,
+    /// Sends a packet, or takes a response.
+    Transfer,
+}
+
 /// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand
 /// Architecture Specification, volume 1, 9.7).
 ///
@@ -194,8 +207,7 @@ pub struct Requester {
     sendable: Register<Bits<16>>,
     /// Queue pairs whose oldest command may be done.
     finishing: Register<Bits<16>>,
-    /// Its steps: 0 chooses, 1 reads, 2 works; a packet is cut in 2, and sent or taken in 3.
-    step: Register<Bits<2>>,
+    step: Register<RequestStep>,
     what: Register<Bits<3>>,
     pair: Register<Bits<4>>,
     reply: Register<PeerAnswer>,
@@ -225,9 +237,9 @@ impl Logic for Requester {
     #[hdl_gen]
     fn update(&mut self) {
         connect!(self.timeout, self.timers.timeout);
-        let reads = self.step.q.val() == bits::<2>(1);
+        let reads = self.step.q.val() == RequestStep::Read;
         // A command may complete in this step.
-        let works = (self.step.q.val() == bits::<2>(2)) && self.completed_ready.val();
+        let works = (self.step.q.val() == RequestStep::Work) && self.completed_ready.val();
         let opens_row = works && (self.what.q.val() == bits::<3>(kind::OPEN));
         let finishes = works && (self.what.q.val() == bits::<3>(kind::FINISH));
         let faults = works && (self.what.q.val() == bits::<3>(kind::FAULT));
@@ -236,7 +248,7 @@ impl Logic for Requester {
         let expires = works && (self.what.q.val() == bits::<3>(kind::EXPIRE));
         let posts = works && (self.what.q.val() == bits::<3>(kind::POST));
         let cuts = works && (self.what.q.val() == bits::<3>(kind::SEND));
-        let third = self.step.q.val() == bits::<2>(3);
+        let third = self.step.q.val() == RequestStep::Transfer;
         let transmits = third && (self.what.q.val() == bits::<3>(kind::SEND));
         let responds = third && (self.what.q.val() == bits::<3>(kind::ANSWER));
 
@@ -260,7 +272,7 @@ impl Logic for Requester {
             place = stored.head;
         }
         if reads {
-            self.step.d.next = bits::<2>(2);
+            self.step.d.next = RequestStep::Work;
             self.row.d.next = stored;
             self.base.d.next = stored.oldest;
             self.base_up.d.next = self.ups.val().get_bit(self.pair.q.val().index());
@@ -435,7 +447,7 @@ impl Logic for Requester {
         }
         let ends = (works && !cuts && !continues && !expects) || third;
         if ends {
-            self.step.d.next = bits::<2>(0);
+            self.step.d.next = RequestStep::Choose;
         }
         // What had no effect changes no row: that of a queue pair that was never up has none.
         let idles = (answers && !counts) || (faults && !loses) || (expires && !is_up);

@@ -1,7 +1,7 @@
 //! Parts of [`Requester`].
 
-use super::Requester;
-use crate::net::{code, CommandPacket, RequestRow, SendPair, WorkEntry};
+use super::{RequestStep, Requester};
+use crate::net::{access, code, CommandPacket, RequestRow, SendPair, WorkEntry};
 use hermes_hdl::prelude::*;
 
 impl Requester {
@@ -21,7 +21,7 @@ impl Requester {
     /// What is next.
     #[hdl_gen]
     pub(super) fn choose(&mut self, left: Bits<16>) {
-        self.choice.enable.next = !self.step.q.val().any();
+        self.choice.enable.next = self.step.q.val() == RequestStep::Choose;
         self.choice.opening.next = self.opening.q.val();
         self.choice.finishing.next = self.finishing.q.val() | left;
         self.choice.sendable.next = self.sendable.q.val() & self.ups.val() & !self.opening.q.val();
@@ -41,7 +41,7 @@ impl Requester {
         self.choice.posted_pair.next = self.posted_command.q.val().pair;
         connect!(self.wants, self.choice.wants);
         if self.choice.any.val() {
-            self.step.d.next = bits::<2>(1);
+            self.step.d.next = RequestStep::Read;
             self.what.d.next = self.choice.kind.val();
             self.pair.d.next = self.choice.pair.val();
             self.reply.d.next = self.answer.val();
@@ -101,7 +101,7 @@ impl Requester {
         self.cut.base.next = its.base;
         self.cut.key.next = its.key;
         if cuts || expects {
-            self.step.d.next = bits::<2>(3);
+            self.step.d.next = RequestStep::Transfer;
             self.packet.d.next = self.cut.packet.val();
         }
     }
@@ -111,9 +111,9 @@ impl Requester {
     pub(super) fn allow_packet(&mut self, entry: WorkEntry, made: CommandPacket, is_put: Bit) {
         self.allow.region.next = self.region.val();
         self.allow.domain.next = entry.domain;
-        self.allow.rights.next = bits::<5>(16);
+        self.allow.rights.next = bits::<5>(access::LOCAL_WRITE);
         if is_put {
-            self.allow.rights.next = bits::<5>(8);
+            self.allow.rights.next = bits::<5>(access::LOCAL_READ);
         }
         self.allow.address.next = made.address;
         self.allow.bytes.next = bit_cast::<32, 13>(made.bytes);

@@ -1,6 +1,9 @@
 //! What answers READs and atomic operations.
 
-use super::{nak, AnswerMark, FrameHead, PayloadFault, PayloadSource, Region, RegionCheck, SendPair};
+use super::{
+    access, header_words, nak, opcode, syndrome, AnswerMark, FrameHead, PayloadFault, PayloadSource, Region,
+    RegionCheck, SendPair,
+};
 use crate::blocks::RoundRobin;
 use hermes_hdl::prelude::*;
 
@@ -38,6 +41,19 @@ pub struct JobRow {
     pub count: Bits<5>,
     /// Responses of the oldest that were sent.
     pub sent: Bits<23>,
+}
+
+/// What [`Responder`] does in a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum ResponderStep {
+    /// Chooses a queue pair.
+    Choose,
+    /// Reads its row.
+    Read,
+    /// Looks at a READ.
+    Look,
+    /// Takes a READ, sends a response, or refuses.
+    Act,
 }
 
 /// Keeps up to sixteen READs of each queue pair, and sends their responses in order (InfiniBand
@@ -128,9 +144,7 @@ pub struct Responder {
     rows: RamAsync<JobRow, 4>,
     busy: Register<Bits<16>>,
     full: Register<Bits<16>>,
-    /// Its steps: 0 chooses, 1 reads the row, 2 looks at a READ, 3 takes a READ, sends a response
-    /// or refuses.
-    step: Register<Bits<2>>,
+    step: Register<ResponderStep>,
     /// A READ is taken; else a response is sent.
     takes: Register<Bit>,
     /// A NAK is sent.
@@ -153,19 +167,19 @@ impl Responder {
         self.fault_ready.next = chooses;
         if chooses {
             if self.fault_valid.val() {
-                self.step.d.next = bits::<2>(3);
+                self.step.d.next = ResponderStep::Act;
                 self.refuses.d.next = true;
                 self.pair.d.next = self.fault.val().pair;
                 self.answer.d.next.pair = self.fault.val().pair;
                 self.answer.d.next.sequence = self.fault.val().sequence;
-                self.answer.d.next.nak = bits::<3>(nak::OPERATION);
+                self.answer.d.next.nak = bits::<3>(nak::REMOTE_OPERATIONAL_ERROR);
                 self.answer.d.next.message = self.fault_message.val();
             } else if self.job_valid.val() {
-                self.step.d.next = bits::<2>(1);
+                self.step.d.next = ResponderStep::Read;
                 self.takes.d.next = true;
                 self.pair.d.next = self.job.val().pair;
             } else if self.turns.any.val() {
-                self.step.d.next = bits::<2>(1);
+                self.step.d.next = ResponderStep::Read;
                 self.takes.d.next = false;
                 self.pair.d.next = self.turns.index.val().get_bits::<4>(0);
             }
@@ -176,10 +190,10 @@ impl Responder {
 impl Logic for Responder {
     #[hdl_gen]
     fn update(&mut self) {
-        let chooses = !self.step.q.val().any();
-        let reads = self.step.q.val() == bits::<2>(1);
-        let is_second = self.step.q.val() == bits::<2>(2);
-        let is_third = self.step.q.val() == bits::<2>(3);
+        let chooses = self.step.q.val() == ResponderStep::Choose;
+        let reads = self.step.q.val() == ResponderStep::Read;
+        let is_second = self.step.q.val() == ResponderStep::Look;
+        let is_third = self.step.q.val() == ResponderStep::Act;
         let its = self.pair.q.val();
         let ring = bit_cast::<8, 4>(its) << 4;
         let here = self.busy.q.val() & self.ups.val();
@@ -201,7 +215,7 @@ impl Logic for Responder {
             newest = stored.head;
         }
         if reads {
-            self.step.d.next = bits::<2>(2);
+            self.step.d.next = ResponderStep::Look;
             self.row.d.next = stored;
             self.row.d.next.count = jobs_in;
             if !jobs_in.any() {
@@ -251,7 +265,7 @@ impl Logic for Responder {
             self.jobs.read_address.next = ring | bit_cast::<8, 4>(before_it);
         }
         if is_second && self.takes.q.val() && !goes_on {
-            self.step.d.next = bits::<2>(3);
+            self.step.d.next = ResponderStep::Act;
         }
         let is_lost = (is_second || is_third) && self.takes.q.val() && !self.refuses.q.val() && !is_its;
 
@@ -279,10 +293,10 @@ impl Logic for Responder {
                 self.whose.d.next = self.send.val();
                 self.what.d.next = found;
                 self.limit.d.next = rest;
-                self.step.d.next = bits::<2>(3);
+                self.step.d.next = ResponderStep::Act;
             }
             if !is_there {
-                self.step.d.next = bits::<2>(0);
+                self.step.d.next = ResponderStep::Choose;
             }
         }
         let peer = self.whose.q.val();
@@ -302,7 +316,7 @@ impl Logic for Responder {
         self.region_index.next = work.key.get_bits::<4>(0);
         self.allow.region.next = self.region.val();
         self.allow.domain.next = peer.domain;
-        self.allow.rights.next = bits::<5>(2);
+        self.allow.rights.next = bits::<5>(access::REMOTE_READ);
         self.allow.address.next = work.address + offset;
         self.allow.bytes.next = bit_cast::<32, 13>(size);
         let is_allowed = !size.any() || (self.allow.allowed.val() && (self.region.val().key == work.key));
@@ -311,33 +325,33 @@ impl Logic for Responder {
         self.head.next.queue_pair = bit_cast::<5, 4>(its);
         self.head.next.mac = peer.mac;
         self.head.next.ip = peer.ip;
-        self.head.next.opcode = bits::<8>(0x0e);
+        self.head.next.opcode = bits::<8>(opcode::RC_RDMA_READ_RESPONSE_MIDDLE);
         if is_last {
-            self.head.next.opcode = bits::<8>(0x0f);
+            self.head.next.opcode = bits::<8>(opcode::RC_RDMA_READ_RESPONSE_LAST);
         }
         if is_first {
-            self.head.next.opcode = bits::<8>(0x0d);
+            self.head.next.opcode = bits::<8>(opcode::RC_RDMA_READ_RESPONSE_FIRST);
         }
         if is_first && is_last {
-            self.head.next.opcode = bits::<8>(0x10);
+            self.head.next.opcode = bits::<8>(opcode::RC_RDMA_READ_RESPONSE_ONLY);
         }
         self.head.next.acknowledge = false;
         self.head.next.remote = peer.remote;
         self.head.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
         self.head.next.extension = bits::<224>(0);
-        self.head.next.extension_words = bits::<3>(0);
+        self.head.next.extension_words = bits::<3>(header_words::NONE);
         if is_first || is_last {
-            self.head.next.extension =
-                (bits::<224>(0x1f) << 216) | (bit_cast::<224, 24>(work.message) << 192);
-            self.head.next.extension_words = bits::<3>(1);
+            self.head.next.extension = (bit_cast::<224, 8>(bits::<8>(syndrome::ACK)) << 216)
+                | (bit_cast::<224, 24>(work.message) << 192);
+            self.head.next.extension_words = bits::<3>(header_words::AETH);
         }
         if work.atomic {
-            self.head.next.opcode = bits::<8>(0x12);
-            self.head.next.extension = (bits::<224>(0x1f) << 216)
+            self.head.next.opcode = bits::<8>(opcode::RC_ATOMIC_ACKNOWLEDGE);
+            self.head.next.extension = (bit_cast::<224, 8>(bits::<8>(syndrome::ACK)) << 216)
                 | (bit_cast::<224, 24>(work.message) << 192)
                 | (bit_cast::<224, 32>(work.bytes) << 160)
                 | (bit_cast::<224, 32>(work.address) << 128);
-            self.head.next.extension_words = bits::<3>(3);
+            self.head.next.extension_words = bits::<3>(header_words::ATOMIC_ACKNOWLEDGE);
         }
         self.head.next.bytes = size;
         self.source_valid.next = size.any();
@@ -356,10 +370,10 @@ impl Logic for Responder {
             self.refuses.d.next = true;
             self.answer.d.next.pair = its;
             self.answer.d.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
-            self.answer.d.next.nak = bits::<3>(nak::ACCESS);
+            self.answer.d.next.nak = bits::<3>(nak::REMOTE_ACCESS_ERROR);
             self.answer.d.next.message = work.message;
         } else if responds && (sent || self.job_valid.val() || self.fault_valid.val() || !is_there) {
-            self.step.d.next = bits::<2>(0);
+            self.step.d.next = ResponderStep::Choose;
         }
 
         // A NAK
@@ -372,7 +386,7 @@ impl Logic for Responder {
         self.closes.next = told;
         self.closes_pair.next = its;
         if tells && (told || is_gone) {
-            self.step.d.next = bits::<2>(0);
+            self.step.d.next = ResponderStep::Choose;
             self.refuses.d.next = false;
             has = has.replace_bit(its.index(), false);
             filled = filled.replace_bit(its.index(), false);
@@ -397,7 +411,7 @@ impl Logic for Responder {
         }
         self.rows.write_data.next.count = after;
         if enters || is_lost {
-            self.step.d.next = bits::<2>(0);
+            self.step.d.next = ResponderStep::Choose;
         }
         if writes {
             has = has.replace_bit(its.index(), after.any() && self.ups.val().get_bit(its.index()));

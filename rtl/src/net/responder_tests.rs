@@ -309,7 +309,7 @@ fn refusals() {
             .map(|refusal| (refusal.pair.index(), refusal.sequence.to_u64(), refusal.nak.to_u64()))
             .collect();
         if by_memory {
-            assert_eq!(syndromes, [(1, 11, nak::OPERATION)]);
+            assert_eq!(syndromes, [(1, 11, nak::REMOTE_OPERATIONAL_ERROR)]);
             let messages: Vec<u64> = bench.refusals.iter().map(|refusal| refusal.message.to_u64()).collect();
             assert_eq!(messages, [0x77], "the message of the response that failed");
             assert_eq!((bench.closed.clone(), bench.uut.pairs.val().to_u64()), (vec![1], 1));
@@ -319,7 +319,7 @@ fn refusals() {
         } else {
             let mut sorted = syndromes;
             sorted.sort_unstable();
-            assert_eq!(sorted, [(0, 0, nak::ACCESS), (1, 0, nak::ACCESS)]);
+            assert_eq!(sorted, [(0, 0, nak::REMOTE_ACCESS_ERROR), (1, 0, nak::REMOTE_ACCESS_ERROR)]);
             assert_eq!((bench.closed.len(), bench.uut.pairs.val().to_u64()), (2, 0));
             assert_eq!(bench.responses, 0);
         }

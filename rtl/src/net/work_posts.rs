@@ -49,8 +49,8 @@ pub struct WorkPosts {
     count: Register<Bits<4>>,
     /// The last one was the host's.
     host_last: Register<Bit>,
-    #[init(entries)]
-    _entries: usize,
+    #[init(Constant::new((entries as u64).into()))]
+    entries: Constant<Bits<4>>,
 }
 
 impl WorkPosts {
@@ -67,7 +67,7 @@ impl WorkPosts {
 impl Logic for WorkPosts {
     #[hdl_gen]
     fn update(&mut self) {
-        let room = !self.kept.q.val() && (self.count.q.val() < bits::<4>(self._entries as u64));
+        let room = !self.kept.q.val() && (self.count.q.val() < self.entries.val());
         self.host_room.next = room;
         let takes = self.host_post.val() && room;
         let is_host = self.kept.q.val() && !(self.window_valid.val() && self.host_last.q.val());

@@ -6,6 +6,19 @@ use crate::ports::{CommandStage, QueueControl, WriteTap};
 use crate::types::LineAddress;
 use hermes_hdl::prelude::*;
 
+/// What [`CommandQueues`] does with an event in a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum EventStep {
+    /// Chooses one.
+    Choose,
+    /// Changes the row of its queue.
+    Work,
+    /// Reads the copy of the phase of the next entry.
+    Look,
+    /// Decides whether the next command is fetched.
+    Decide,
+}
+
 /// A line of a ring, as it came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct ArrivedLine {
@@ -92,8 +105,7 @@ pub struct CommandQueues {
     how_many: Register<Bits<9>>,
     /// Rows that were cleared.
     cleared: Register<Bits<9>>,
-    /// Its steps: 0 chooses an event, 1 works, 2 reads the copy of the phase, 3 decides.
-    step: Register<Bits<2>>,
+    step: Register<EventStep>,
     what: Register<QueueEvent>,
     row: Register<QueueRow>,
     // A line that is to be read
@@ -158,7 +170,7 @@ impl Logic for CommandQueues {
         self.stage.fill_buffer.next = self.response_buffer.val();
         self.stage.fill_data.next = self.response_data.val();
         let decides_arrival =
-            (self.step.q.val() == bits::<2>(1)) && (self.what.q.val().kind == bits::<3>(event::ARRIVE));
+            (self.step.q.val() == EventStep::Work) && (self.what.q.val().kind == bits::<3>(event::ARRIVE));
         self.stage.coming.next =
             self.response_valid.val() || self.arrivals.pop_valid.val() || decides_arrival;
         self.stage.soon.next = self.fetching.q.val() && self.read_ready.val();
@@ -174,7 +186,7 @@ impl Logic for CommandQueues {
         connect!(self.completed_ready, self.done.push_ready);
 
         // The next event
-        let chooses = !self.step.q.val().any() && !clears && self.list.ready.val();
+        let chooses = (self.step.q.val() == EventStep::Choose) && !clears && self.list.ready.val();
         let comes = self.stage.event_valid.val();
         let arrives = self.arrivals.pop_valid.val() && !comes;
         let completes = self.done.pop_valid.val() && !comes && !self.arrivals.pop_valid.val();
@@ -245,7 +257,7 @@ impl Logic for CommandQueues {
         self.rows.read_enable.next = begins;
         self.rows.read_address.next = chosen;
         if begins {
-            self.step.d.next = bits::<2>(1);
+            self.step.d.next = EventStep::Work;
         }
 
         // What it does
@@ -259,14 +271,14 @@ impl Logic for CommandQueues {
         self.say.row.next = self.rows.read_data.val();
         self.say.what.next = doing;
         let waits = self.say.line.val() && self.writing.q.val();
-        let works = (self.step.q.val() == bits::<2>(1)) && !waits;
+        let works = (self.step.q.val() == EventStep::Work) && !waits;
         let its_look = self.say.looks.val() && is_there;
         let acts = works && is_there;
         if works {
             self.row.d.next = self.say.changed.val();
-            self.step.d.next = bits::<2>(0);
+            self.step.d.next = EventStep::Choose;
             if its_look {
-                self.step.d.next = bits::<2>(2);
+                self.step.d.next = EventStep::Look;
             }
         }
         let goes_on = acts && self.say.changed.val().on && !self.rows.read_data.val().on;
@@ -277,7 +289,8 @@ impl Logic for CommandQueues {
         if goes_off {
             self.how_many.d.next = self.how_many.q.val() - bits::<9>(1);
         }
-        self.control.some_on.next = self.how_many.q.val().any() || (self.step.q.val().any() && is_switch);
+        self.control.some_on.next =
+            self.how_many.q.val().any() || ((self.step.q.val() != EventStep::Choose) && is_switch);
         self.stage.stage.next = acts && self.say.stages.val();
         self.stage.staged.next.buffer = doing.buffer;
         self.stage.staged.next.queue = doing.queue;
@@ -308,13 +321,13 @@ impl Logic for CommandQueues {
         let domain = bit_cast::<26, 8>(number >> self.rings_log2.val()) << in_area;
         let area = self.control.base.val() | domain;
         let next_entry = self.row.q.val().head.get_bits::<6>(0);
-        self.watch.look.next = self.step.q.val() == bits::<2>(2);
+        self.watch.look.next = self.step.q.val() == EventStep::Look;
         self.watch.look_queue.next = number;
         self.watch.look_entry.next = next_entry;
-        if self.step.q.val() == bits::<2>(2) {
-            self.step.d.next = bits::<2>(3);
+        if self.step.q.val() == EventStep::Look {
+            self.step.d.next = EventStep::Decide;
         }
-        let decides = self.step.q.val() == bits::<2>(3);
+        let decides = self.step.q.val() == EventStep::Decide;
         let has_command = self.watch.phase.val() != self.row.q.val().head.get_bit(6);
         // Others that wait go first.
         let is_look = doing.kind == bits::<3>(event::LOOK);
@@ -322,7 +335,7 @@ impl Logic for CommandQueues {
         self.list.add.next = decides && has_command && !fetches;
         self.list.add_queue.next = number;
         if decides {
-            self.step.d.next = bits::<2>(0);
+            self.step.d.next = EventStep::Choose;
         }
         self.stage.claim.next = fetches;
         self.owners.write_enable.next = fetches;

@@ -2,12 +2,8 @@
 
 use super::event;
 use super::{QueueEvent, QueueRow};
-use crate::types::{check_entries, code};
+use crate::types::{check_entries, code, command_operation};
 use hermes_hdl::prelude::*;
-
-/// Codes of commands that end here.
-const NODE: u64 = 0x81;
-const RESERVED: u64 = 0x8a;
 
 /// The table of states of a command queue (docs/shmem.md), one event at a time: all outputs answer
 /// in the same cycle.
@@ -41,8 +37,9 @@ pub struct QueueStep {
     pub drops: Signal<Out, Bit>,
     /// SWITCH: it is on already, or has commands under way.
     pub refused: Signal<Out, Bit>,
-    #[init(entries)]
-    _entries: usize,
+    /// A TAKE leaves room for one more while fewer commands than this are under way.
+    #[init(Constant::new((entries as u64 - 1).into()))]
+    last_entry: Constant<Bits<4>>,
     #[init(entries.ilog2() as usize)]
     _entries_log2: usize,
 }
@@ -73,21 +70,23 @@ impl Logic for QueueStep {
         let word = doing.value.get_bits::<32>(0);
         let operation = word.get_bits::<8>(0);
         let is_published = word.get_bit(8) != now.head.get_bit(6);
-        let is_command = ((operation == bits::<8>(1)) || (operation == bits::<8>(2)))
-            || ((operation == bits::<8>(4)) || (operation == bits::<8>(5)))
+        let is_command = ((operation == bits::<8>(command_operation::PUT))
+            || (operation == bits::<8>(command_operation::GET)))
+            || ((operation == bits::<8>(command_operation::FETCH_ADD))
+                || (operation == bits::<8>(command_operation::COMPARE_SWAP)))
             || (operation.get_bits::<2>(6) == bits::<2>(1));
         let is_reserved = word.get_bit(11) || word.get_bits::<2>(14).any() || word.get_bits::<4>(28).any();
         let is_far = word.get_bits::<6>(22).any();
         let is_good = is_command && !is_reserved && !is_far;
         let mut found = bits::<8>(code::OPERATION);
         if is_command {
-            found = bits::<8>(NODE);
+            found = bits::<8>(code::NODE);
         }
         if !operation.any() {
             found = bits::<8>(code::DONE);
         }
         if is_reserved {
-            found = bits::<8>(RESERVED);
+            found = bits::<8>(code::RESERVED);
         }
         let breaks = arrives && holds && doing.flag;
         let is_whole = arrives && holds && !doing.flag && is_published;
@@ -132,8 +131,9 @@ impl Logic for QueueStep {
         let is_error = its_code != bits::<8>(code::DONE);
         let mut done = bits::<64>(0);
         let mut errors = bits::<128>(0);
+        let of_context = bits::<4>(1) << context;
         for i in 0..4 {
-            let is_it = counts && (context == bits::<2>(i as u64));
+            let is_it = counts && of_context.get_bit(i);
             let mut its_done = now.done.get_bits::<16>(16 * i);
             let mut its_error = now.errors.get_bits::<32>(32 * i);
             if is_it && is_error {
@@ -172,7 +172,7 @@ impl Logic for QueueStep {
         let is_on = (now.on && !breaks && !turns_off) || turns_on;
         let mut has_room = !now.under_way.get_bit(self._entries_log2) || completes;
         if takes {
-            has_room = now.under_way < bits::<4>((self._entries - 1) as u64);
+            has_room = now.under_way < self.last_entry.val();
         }
         let is_shown = doing.kind == bits::<3>(event::SHOW);
         self.looks.next = !is_shown && is_on && is_free && has_room;

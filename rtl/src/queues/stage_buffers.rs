@@ -110,17 +110,17 @@ impl Logic for StageBuffers {
         self.stall.next = fills;
         let mut found = bits::<32>(0);
         let mut low = bits::<256>(0);
+        let at_word = bits::<16>(1) << self.place.val();
         for i in 0..16 {
-            let at_word = self.place.val() == bits::<4>(i as u64);
             self.buffer[i].read_address.next = its_buffer;
-            self.buffer[i].write_enable.next = fills || (self.store.val() && at_word);
+            self.buffer[i].write_enable.next = fills || (self.store.val() && at_word.get_bit(i));
             self.buffer[i].write_address.next = its_buffer;
             self.buffer[i].write_data.next = self.data.val();
             if fills {
                 self.buffer[i].write_address.next = self.stage.fill_buffer.val();
                 self.buffer[i].write_data.next = self.stage.fill_data.val().get_bits::<32>(32 * i);
             }
-            if at_word {
+            if at_word.get_bit(i) {
                 found = self.buffer[i].read_data.val();
             }
         }

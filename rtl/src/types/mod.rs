@@ -9,7 +9,10 @@ mod queue_row;
 pub mod riscv;
 
 pub use alu_control::{AluControl, AluOperation};
-pub use network::{check_entries, code, counter, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
+pub use network::{
+    check_entries, code, command_operation, counter, net_table, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS,
+    REGIONS,
+};
 pub use operands::{BSource, OperandSource};
 pub use posted_command::PostedCommand;
 pub use queue_row::{event, CompletedCommand, QueueEvent, QueueRow, StagedCommand, MOST_QUEUES};

@@ -31,12 +31,52 @@ pub struct NetIdentity {
     pub type_of_service: Bits<8>,
 }
 
+/// Tables that NET_INDEX names in bits 31:28, and their words.
+pub mod net_table {
+    /// Queue pairs.
+    pub const QUEUE_PAIRS: u64 = 0;
+    /// Regions.
+    pub const REGIONS: u64 = 1;
+    /// Command queues.
+    pub const QUEUES: u64 = 2;
+    /// Words of a queue pair that the host writes; those behind them are only read.
+    pub const PAIR_WORDS_WRITTEN: u64 = 12;
+    /// Words of a region.
+    pub const REGION_WORDS: u64 = 4;
+    /// Words of a command queue.
+    pub const QUEUE_WORDS: u64 = 3;
+}
+
+/// Operations of commands: bits 7:0 of their word 0 (docs/shmem.md).
+pub mod command_operation {
+    /// Nothing is done.
+    pub const NOP: u64 = 0;
+    /// Bytes go to the peer.
+    pub const PUT: u64 = 1;
+    /// Bytes come from the peer.
+    pub const GET: u64 = 2;
+    /// 64 bits at the peer are added to; their old value comes.
+    pub const FETCH_ADD: u64 = 4;
+    /// 64 bits at the peer are replaced if they have a value; their old value comes.
+    pub const COMPARE_SWAP: u64 = 5;
+}
+
 /// Codes of commands that are complete (compnet.md 2.2; docs/network.md).
 pub mod code {
     /// It is done: its bytes are visible at the peer.
     pub const DONE: u64 = 0x01;
     /// There is no such operation.
     pub const OPERATION: u64 = 0x80;
+    /// There is no such node.
+    pub const NODE: u64 = 0x81;
+    /// Its local bytes do not lie in their region, or may not be used.
+    pub const LOCAL_RANGE: u64 = 0x82;
+    /// Its remote bytes do not lie in the window.
+    pub const REMOTE_RANGE: u64 = 0x83;
+    /// It has no bytes, or too many.
+    pub const LENGTH: u64 = 0x84;
+    /// An address is no multiple of 8.
+    pub const ALIGNMENT: u64 = 0x85;
     /// It timed out too often.
     pub const RETRIES: u64 = 0x86;
     /// The peer refused it.
@@ -45,6 +85,8 @@ pub mod code {
     pub const DOWN: u64 = 0x88;
     /// Its bytes could not be read, or their region is gone.
     pub const LOCAL: u64 = 0x89;
+    /// A reserved bit is set.
+    pub const RESERVED: u64 = 0x8a;
 }
 
 /// Numbers of the counters, for NET_COUNTER_SELECT.

@@ -4,7 +4,7 @@ use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::ports::{LineLock, QueueControl, RegisterAnswer, RegisterRequest};
 use crate::types::LineAddress;
-use crate::types::{code, counter, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
+use crate::types::{code, counter, net_table, NetIdentity, MOST_ENTRIES, QUEUE_PAIRS, REGIONS};
 use hermes_hdl::prelude::*;
 use hermes_rtl_macros::register_block;
 
@@ -273,6 +273,9 @@ pub struct NetAccess {
     pub stage_15: ReadWrite<32>,
 }
 
+/// Cycles for which queue areas stand before they are used.
+const SETTLED: u64 = 3;
+
 /// The unit of these registers. NET_DATA, NET_INDEX, NET_POST and QP_COMMAND reach the hardware in
 /// the cycle of the access; an access to the table waits until the hardware has time for it.
 #[clocked]
@@ -418,14 +421,16 @@ impl Logic for NetRegisters {
         // and words 0 to 2 of a queue
         let column = wanted.get_bits::<4>(0);
         let is_row = !wanted.get_bits::<16>(12).any() && !wanted.get_bits::<4>(4).any();
-        let of_regions = wanted.get_bits::<4>(28) == bits::<4>(1);
-        let of_pairs = !wanted.get_bits::<4>(28).any();
-        let is_region = is_row && of_regions && (column < bits::<4>(4));
+        let of_regions = wanted.get_bits::<4>(28) == bits::<4>(net_table::REGIONS);
+        let of_pairs = wanted.get_bits::<4>(28) == bits::<4>(net_table::QUEUE_PAIRS);
+        let is_region = is_row && of_regions && (column < bits::<4>(net_table::REGION_WORDS));
         let is_pair = is_row && of_pairs;
-        let is_written = is_region || (is_pair && (column < bits::<4>(12)));
-        let of_queues = wanted.get_bits::<4>(28) == bits::<4>(2);
+        let is_written = is_region || (is_pair && (column < bits::<4>(net_table::PAIR_WORDS_WRITTEN)));
+        let of_queues = wanted.get_bits::<4>(28) == bits::<4>(net_table::QUEUES);
         let is_queue = of_queues && (wanted.get_bits::<20>(8) < self.queues.val());
-        let is_there = is_region || is_pair || (is_queue && (wanted.get_bits::<8>(0) < bits::<8>(3)));
+        let is_there = is_region
+            || is_pair
+            || (is_queue && (wanted.get_bits::<8>(0) < bits::<8>(net_table::QUEUE_WORDS)));
         self.hardware.interface.regions.read.next = names && of_regions;
         self.hardware.interface.regions.write.next = writes && is_region;
         self.hardware.interface.regions.pair.next = wanted.get_bits::<4>(8);
@@ -433,7 +438,8 @@ impl Logic for NetRegisters {
         self.hardware.interface.regions.value.next =
             written | (self.hardware.interface.regions.answer.val() & !self.request.mask.val());
         self.hardware.interface.table.read.next = names && of_pairs;
-        self.hardware.interface.table.write.next = writes && is_pair && (column < bits::<4>(12));
+        self.hardware.interface.table.write.next =
+            writes && is_pair && (column < bits::<4>(net_table::PAIR_WORDS_WRITTEN));
         self.hardware.interface.table.pair.next = wanted.get_bits::<4>(8);
         self.hardware.interface.table.word.next = column;
         self.hardware.interface.table.value.next =
@@ -490,7 +496,7 @@ impl Logic for NetRegisters {
         let is_new = (self.decoder.hardware.base.val() != self.base.q.val())
             || (self.decoder.hardware.area_log2.val() != self.area_log2.q.val());
         let is_enabled = self.decoder.hardware.enable.val() && is_area;
-        let is_settled = self.settled.q.val() == bits::<2>(3);
+        let is_settled = self.settled.q.val() == bits::<2>(SETTLED);
         if !is_frozen {
             self.base.d.next = self.decoder.hardware.base.val();
             self.area_log2.d.next = self.decoder.hardware.area_log2.val();
