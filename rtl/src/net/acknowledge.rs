@@ -11,15 +11,15 @@ pub struct AnswerMark {
     pub pair: Bits<4>,
     /// The packet sequence number of the answer, or of the response.
     pub sequence: Bits<24>,
-    /// It is answered.
+    /// The frame is answered.
     pub answers: Bit,
-    /// How, as in [`nak`].
+    /// The answer, as in [`nak`].
     pub nak: Bits<3>,
     /// Its payload is written: the answer waits for that.
     pub payload: Bit,
     /// The message sequence number of the answer.
     pub message: Bits<24>,
-    /// It is a response: who sent its command is to know when it is in memory.
+    /// The frame is a response: who sent its command is to know when it is in memory.
     pub got: Bit,
 }
 
@@ -45,9 +45,9 @@ pub struct AnswerMark {
 pub struct Acknowledge {
     /// A mark comes.
     pub mark_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The mark is taken at this edge.
     pub mark_ready: Signal<Out, Bit>,
-    /// It.
+    /// The mark that comes.
     pub mark: Signal<In, AnswerMark>,
     /// The oldest payload that was not performed is.
     pub performed: Signal<In, Bit>,
@@ -55,7 +55,7 @@ pub struct Acknowledge {
     pub ups: Signal<In, Bits<16>>,
     /// A response is in memory.
     pub got_valid: Signal<Out, Bit>,
-    /// It is noted at this edge.
+    /// The response is noted at this edge.
     pub got_ready: Signal<In, Bit>,
     /// Its queue pair.
     pub got_pair: Signal<Out, Bits<4>>,
@@ -63,7 +63,7 @@ pub struct Acknowledge {
     pub got_sequence: Signal<Out, Bits<24>>,
     /// A READ is refused.
     pub refuse_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The refusal is taken at this edge.
     pub refuse_ready: Signal<Out, Bit>,
     /// The answer.
     pub refuse: Signal<In, AnswerMark>,
@@ -71,7 +71,7 @@ pub struct Acknowledge {
     pub responds: Signal<In, Bits<16>>,
     /// The row may be looked at.
     pub row_free: Signal<In, Bit>,
-    /// It is looked at.
+    /// The row is looked at.
     pub sends: Signal<Out, Bit>,
     /// Its number.
     pub send_pair: Signal<Out, Bits<4>>,
@@ -79,7 +79,7 @@ pub struct Acknowledge {
     pub send: Signal<In, SendPair>,
     /// An answer is to be sent.
     pub head_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub head_taken: Signal<In, Bit>,
     /// Its headers.
     pub head: Signal<Out, FrameHead>,
@@ -87,7 +87,7 @@ pub struct Acknowledge {
     pub held: Signal<Out, Bits<16>>,
     /// A NAK is sent.
     pub sent_nak: Signal<Out, Bit>,
-    /// It is the last answer of its queue pair.
+    /// The NAK is the last answer of its queue pair.
     pub closed: Signal<Out, Bit>,
     /// Queue pairs of which a payload is not performed.
     pub pending: Signal<Out, Bits<16>>,

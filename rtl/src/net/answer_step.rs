@@ -33,21 +33,21 @@ pub struct AnswerStep {
     pub counts: Signal<Out, Bit>,
     /// The command is acknowledged.
     pub passes: Signal<Out, Bit>,
-    /// It is not, or not to its end.
+    /// The command is not acknowledged, or not to its end.
     pub settles: Signal<Out, Bit>,
     /// The oldest packet that is not acknowledged.
     pub oldest: Signal<Out, Bits<24>>,
-    /// It is another than when the answer came.
+    /// The oldest packet is another than when the answer came.
     pub moved: Signal<Out, Bit>,
     /// An answer was lost.
     pub gap: Signal<Out, Bit>,
-    /// It is the response that is due.
+    /// The answer is the response that is due.
     pub expects: Signal<Out, Bit>,
-    /// It is an RNR NAK: the peer is not ready for the packet.
+    /// The answer is an RNR NAK: the peer is not ready for the packet.
     pub rests: Signal<Out, Bit>,
-    /// It is a NAK of a packet that was lost.
+    /// The answer is a NAK of a packet that was lost.
     pub repeats: Signal<Out, Bit>,
-    /// It is a NAK of a packet that the peer refuses.
+    /// The answer is a NAK of a packet that the peer refuses.
     pub fatal: Signal<Out, Bit>,
     /// The result: that of an atomic operation, or the first bytes of a response with zeros behind
     /// its last.

@@ -13,7 +13,7 @@ pub struct ByteRotate {
     pub hold: Signal<In, Bit>,
     /// The bytes, byte 0 in bits 7:0.
     pub data: Signal<In, Bits<512>>,
-    /// How far.
+    /// Places by which the bytes are rotated.
     pub places: Signal<In, Bits<6>>,
     /// The bytes at their places.
     pub rotated: Signal<Out, Bits<512>>,

@@ -24,9 +24,7 @@ pub struct CommandCheck {
     pub pair: Signal<In, SendPair>,
     /// Its region.
     pub region: Signal<In, Region>,
-    /// What is wrong: 0 nothing, 0x80 no such operation, 0x82 local range, 0x83 remote range, 0x84
-    /// length, 0x85 no multiple of 8, 0x88 the queue pair is not up, or of another domain, 0x8a a
-    /// reserved bit is set.
+    /// Code of the error, as in [`code`]; 0: there is none.
     pub code: Signal<Out, Bits<8>>,
     /// The command, if nothing is wrong.
     pub entry: Signal<Out, WorkEntry>,

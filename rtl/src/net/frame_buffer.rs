@@ -7,13 +7,13 @@ use hermes_hdl::prelude::*;
 /// A frame in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct StoredFrame {
-    /// Where its first beat stands.
+    /// Place of the first beat.
     pub first: Bits<9>,
     /// Its beats.
     pub beats: Bits<9>,
     /// Its bytes.
     pub bytes: Bits<15>,
-    /// It is marked as damaged, or its beats are not full.
+    /// The frame is marked as damaged, or its beats are not full.
     pub damaged: Bit,
 }
 
@@ -37,27 +37,27 @@ pub struct FrameBuffer {
     pub rx_tvalid: Signal<In, Bit>,
     /// Its bytes, the first in bits 7:0.
     pub rx_tdata: Signal<In, Bits<512>>,
-    /// Which of them count, the first in bit 0.
+    /// Bytes of the beat that count, the first in bit 0.
     pub rx_tkeep: Signal<In, Bits<64>>,
-    /// It is the last beat of its frame.
+    /// The beat is the last one of its frame.
     pub rx_tlast: Signal<In, Bit>,
     /// Bit 31 in the last beat: the frame is damaged.
     pub rx_tuser: Signal<In, Bits<32>>,
     /// A frame is here.
     pub stored_valid: Signal<Out, Bit>,
-    /// It.
+    /// The oldest frame in the buffer.
     pub stored: Signal<Out, StoredFrame>,
-    /// It is taken at this edge.
+    /// The frame is taken at this edge.
     pub stored_take: Signal<In, Bit>,
     /// A beat is to be read.
     pub read_enable: Signal<In, Bit>,
-    /// Where it stands.
+    /// Place of the beat.
     pub read_beat: Signal<In, Bits<9>>,
     /// The beat, in the next cycle.
     pub read_data: Signal<Out, Bits<512>>,
     /// Beats are no longer needed.
     pub free_valid: Signal<In, Bit>,
-    /// How many.
+    /// Beats that are free.
     pub free_beats: Signal<In, Bits<9>>,
     /// A frame found no room.
     pub dropped: Signal<Out, Bit>,

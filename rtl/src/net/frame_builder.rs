@@ -17,33 +17,33 @@ use hermes_hdl::prelude::*;
 #[clocked]
 #[derive(Clone, LogicBlock)]
 pub struct FrameBuilder {
-    /// Who sends; constant while frames are sent.
+    /// Addresses of the sender; constant while frames are sent.
     pub identity: Signal<In, NetIdentity>,
 
     /// A frame is to be sent.
     pub head_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The headers are taken at this edge.
     pub head_ready: Signal<Out, Bit>,
     /// Its headers.
     pub head: Signal<In, FrameHead>,
     /// The next line of its payload is here.
     pub line_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
     /// The line, its first byte in bits 7:0.
     pub line_data: Signal<In, Bits<512>>,
-    /// It could not be read.
+    /// The line could not be read.
     pub line_error: Signal<In, Bit>,
 
     /// A beat is offered.
     pub tx_tvalid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The beat is taken at this edge.
     pub tx_tready: Signal<In, Bit>,
     /// Its bytes, the first in bits 7:0.
     pub tx_tdata: Signal<Out, Bits<512>>,
-    /// Which of them count, the first in bit 0.
+    /// Bytes of the beat that count, the first in bit 0.
     pub tx_tkeep: Signal<Out, Bits<64>>,
-    /// It is the last beat of its frame.
+    /// The beat is the last one of its frame.
     pub tx_tlast: Signal<Out, Bit>,
     /// The last beat of a frame is offered from the next cycle on.
     pub sent: Signal<Out, Bit>,

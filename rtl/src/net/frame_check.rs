@@ -26,11 +26,11 @@ pub mod cause {
 /// A frame that was judged. Numbers as in [`FrameHead`](super::FrameHead).
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct CheckedFrame {
-    /// Where its first beat stands.
+    /// Place of the first beat.
     pub first: Bits<9>,
     /// Its beats.
     pub beats: Bits<9>,
-    /// Why it is to be dropped; 0: it is good, and only then the rest counts.
+    /// Reason to drop the frame, as in [`cause`]; 0: it is good, and only then the rest counts.
     pub cause: Bits<3>,
     /// Opcode of the base transport header.
     pub opcode: Bits<8>,
@@ -68,27 +68,27 @@ pub struct CheckedFrame {
 #[clocked]
 #[derive(Clone, LogicBlock)]
 pub struct FrameCheck {
-    /// Who we are; constant while frames come.
+    /// Our addresses; constant while frames come.
     pub identity: Signal<In, NetIdentity>,
     /// A frame is in the buffer.
     pub stored_valid: Signal<In, Bit>,
-    /// It.
+    /// The oldest frame in the buffer.
     pub stored: Signal<In, StoredFrame>,
-    /// It is taken at this edge.
+    /// The frame is taken at this edge.
     pub stored_take: Signal<Out, Bit>,
     /// A beat is to be read.
     pub read_enable: Signal<Out, Bit>,
-    /// It is read at this edge.
+    /// The beat is read at this edge.
     pub read_ready: Signal<In, Bit>,
-    /// Where it stands.
+    /// Place of the beat.
     pub read_beat: Signal<Out, Bits<9>>,
     /// The beat that was read in the cycle before.
     pub read_data: Signal<In, Bits<512>>,
     /// A frame is judged.
     pub checked_valid: Signal<Out, Bit>,
-    /// It.
+    /// The frame that was judged.
     pub checked: Signal<Out, CheckedFrame>,
-    /// It is taken at this edge.
+    /// The judged frame is taken at this edge.
     pub checked_take: Signal<In, Bit>,
     crc: Icrc,
     /// A frame was taken, and its last bytes did not go through the CRC.

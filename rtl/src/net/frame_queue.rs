@@ -19,7 +19,7 @@ pub struct FrameQueue {
     pub push: Signal<In, FrameHead>,
     /// The oldest is shown.
     pub pop_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The headers are taken at this edge.
     pub pop_ready: Signal<In, Bit>,
     /// Its headers.
     pub pop: Signal<Out, FrameHead>,

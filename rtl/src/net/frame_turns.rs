@@ -26,7 +26,7 @@ pub struct FrameTurns {
     pub request_wants: Signal<In, Bit>,
     /// There is room for it.
     pub request_ready: Signal<Out, Bit>,
-    /// It is offered.
+    /// A command's packet is offered.
     pub request_valid: Signal<In, Bit>,
     /// Its headers.
     pub request: Signal<In, FrameHead>,
@@ -34,19 +34,19 @@ pub struct FrameTurns {
     pub response_valid: Signal<In, Bit>,
     /// Its headers.
     pub response: Signal<In, FrameHead>,
-    /// It is taken at this edge.
+    /// The response is taken at this edge.
     pub response_taken: Signal<Out, Bit>,
     /// An answer is offered.
     pub answer_valid: Signal<In, Bit>,
     /// Its headers.
     pub answer: Signal<In, FrameHead>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub answer_taken: Signal<Out, Bit>,
     /// There is room for a payload.
     pub source_ready: Signal<In, Bit>,
     /// A frame is to be sent.
     pub head_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The frame is taken at this edge.
     pub head_ready: Signal<In, Bit>,
     /// Its headers.
     pub head: Signal<Out, FrameHead>,

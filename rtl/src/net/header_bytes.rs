@@ -16,9 +16,9 @@ use hermes_hdl::prelude::*;
 #[clocked]
 #[derive(Clone, LogicBlock)]
 pub struct HeaderBytes {
-    /// What they say.
+    /// Values of the headers.
     pub head: Signal<In, FrameHead>,
-    /// Who sends.
+    /// Addresses of the sender.
     pub identity: Signal<In, NetIdentity>,
     /// The bytes, the first in bits 7:0.
     pub bytes: Signal<Out, Bits<656>>,

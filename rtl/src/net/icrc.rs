@@ -93,11 +93,11 @@ pub struct Icrc {
     pub take: Signal<In, Bit>,
     /// The beat that they are in, its first byte in bits 7:0.
     pub beat: Signal<In, Bits<512>>,
-    /// It is the first beat of a frame.
+    /// The beat is the first one of a frame.
     pub first_beat: Signal<In, Bit>,
-    /// Which quarter of the beat they are.
+    /// Number of the quarter of the beat.
     pub quarter: Signal<In, Bits<2>>,
-    /// How many of them count: 2, 6, 10, 14 or 16.
+    /// Bytes of the quarter that count: 2, 6, 10, 14 or 16.
     pub bytes: Signal<In, Bits<5>>,
     /// The CRC register.
     pub value: Signal<Out, Bits<32>>,

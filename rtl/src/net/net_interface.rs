@@ -55,12 +55,11 @@ pub struct NetInterface {
     pub write: LineWrite,
     /// To memory.
     pub read: LineRead,
-    /// What comes with the answer of an atomic operation: of what was there bits 31:0.
+    /// The answer of an atomic operation: bits 31:0 of the value before it.
     pub atomic_answer: AtomicAnswer,
-    /// Bits 63:32 of it.
+    /// Bits 63:32 of the value before an atomic operation.
     pub written_high: Signal<In, Bits<32>>,
-    /// What happened in this cycle, for traces: bit n counts in counter n
-    /// ([`counter`](super::counter)).
+    /// Events of this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
     pub events: Signal<Out, Bits<22>>,
     pairs: QueuePairs,
     regions: RegionTable,

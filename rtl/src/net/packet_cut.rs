@@ -23,11 +23,11 @@ pub struct PacketCut {
     pub mtu: Signal<In, Bits<4>>,
     /// Logarithm of the responses of a READ: 0 to 3.
     pub read_log2: Signal<In, Bits<2>>,
-    /// Where the window begins at the peer.
+    /// Address at the peer where the window begins.
     pub base: Signal<In, Bits<64>>,
     /// Key of the peer's region.
     pub key: Signal<In, Bits<32>>,
-    /// It.
+    /// The packet of this number.
     pub packet: Signal<Out, CommandPacket>,
 }
 
@@ -52,7 +52,7 @@ pub struct CommandPacket {
     pub last: Bit,
     /// The next number is that of another READ, or command.
     pub part_ends: Bit,
-    /// It is the first number of a READ, however often that is sent.
+    /// The number is the first one of a READ, however often that is sent.
     pub part_begins: Bit,
 }
 

@@ -13,7 +13,7 @@ pub struct PayloadSource {
     /// In memory, `data` bits 31:0 being the address of its first byte, and bits 55:32 the message
     /// sequence number if it is of a response; else it is `data`, with zeros behind its last byte.
     pub memory: Bit,
-    /// See `memory`; its first byte in bits 7:0.
+    /// Bytes or address, as `memory` says; the first byte in bits 7:0.
     pub data: Bits<128>,
     /// Its bytes, 1 to 4,096; at most 16 if it is not in memory.
     pub bytes: Bits<13>,
@@ -23,7 +23,7 @@ pub struct PayloadSource {
     pub sequence: Bits<24>,
     /// Place of its command.
     pub place: Bits<12>,
-    /// It is a response to a peer.
+    /// The frame is a response to a peer.
     pub response: Bit,
 }
 
@@ -36,7 +36,7 @@ pub struct PayloadFault {
     pub sequence: Bits<24>,
     /// Place of its command.
     pub place: Bits<12>,
-    /// It is a response to a peer.
+    /// The frame is a response to a peer.
     pub response: Bit,
 }
 
@@ -58,23 +58,23 @@ pub struct PayloadFault {
 pub struct PayloadReader {
     /// A payload is wanted.
     pub source_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The payload is taken at this edge.
     pub source_ready: Signal<Out, Bit>,
-    /// Where it stands.
+    /// Place of the payload.
     pub source: Signal<In, PayloadSource>,
     /// To memory.
     pub read: LineRead,
     /// A line is offered.
     pub line_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub line_ready: Signal<In, Bit>,
-    /// It, its first byte in bits 7:0.
+    /// The line, its first byte in bits 7:0.
     pub line_data: Signal<Out, Bits<512>>,
     /// A line of its payload could not be read.
     pub line_error: Signal<Out, Bit>,
     /// A payload could not be read.
     pub fault_valid: Signal<Out, Bit>,
-    /// It is noted.
+    /// The fault is noted at this edge.
     pub fault_ready: Signal<In, Bit>,
     /// Its packet.
     pub fault: Signal<Out, PayloadFault>,

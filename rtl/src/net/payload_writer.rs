@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 /// A payload that is to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct PayloadPlace {
-    /// Where the frame's first beat stands.
+    /// Place of the frame's first beat.
     pub first: Bits<9>,
     /// Bytes of the frame before the payload: 54, 58, 66, 70 or 82.
     pub header: Bits<7>,
@@ -33,15 +33,15 @@ pub struct PayloadPlace {
 pub struct PayloadWriter {
     /// A payload is to be written.
     pub place_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The payload is taken at this edge.
     pub place_ready: Signal<Out, Bit>,
-    /// It.
+    /// Place of the payload in the buffer and in memory.
     pub place: Signal<In, PayloadPlace>,
     /// A beat is to be read.
     pub read_enable: Signal<Out, Bit>,
-    /// It is read at this edge.
+    /// The beat is read at this edge.
     pub read_ready: Signal<In, Bit>,
-    /// Where it stands.
+    /// Place of the beat.
     pub read_beat: Signal<Out, Bits<9>>,
     /// The beat that was read in the cycle before.
     pub read_data: Signal<In, Bits<512>>,

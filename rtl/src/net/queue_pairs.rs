@@ -71,7 +71,7 @@ pub mod state {
 /// What the sender needs of a queue pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendPair {
-    /// It is up.
+    /// The queue pair is up.
     pub up: Bit,
     /// Its domain.
     pub domain: Bits<4>,
@@ -85,11 +85,11 @@ pub struct SendPair {
     pub ip: Bits<32>,
     /// Key of the peer's region.
     pub key: Bits<32>,
-    /// Where the symmetric window begins here.
+    /// Address here where the symmetric window begins.
     pub window: Bits<32>,
     /// Bytes of the window.
     pub bytes: Bits<32>,
-    /// Where it begins at the peer.
+    /// Address at the peer where the symmetric window begins.
     pub base: Bits<64>,
     /// Packet sequence number of the first packet.
     pub sequence: Bits<24>,
@@ -100,7 +100,7 @@ pub struct SendPair {
 /// What the receiver needs of a queue pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct ReceivePair {
-    /// It is up.
+    /// The queue pair is up.
     pub up: Bit,
     /// Its domain.
     pub domain: Bits<4>,
@@ -134,25 +134,25 @@ pub struct QueuePairs {
     pub table: TableAccess,
     /// From the host: a queue pair is to change its state.
     pub set_state: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair that is to change its state.
     pub state_pair: Signal<In, Bits<4>>,
-    /// To this one, as in [`state`].
+    /// The new state, as in [`state`].
     pub new_state: Signal<In, Bits<4>>,
-    /// It does not.
+    /// The queue pair keeps its state.
     pub state_refused: Signal<Out, Bit>,
-    /// It goes up.
+    /// The queue pair goes up.
     pub opens: Signal<Out, Bit>,
     /// A queue pair fails.
     pub fails: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair that fails.
     pub fails_pair: Signal<In, Bits<4>>,
     /// A queue pair takes nothing any more.
     pub closes: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair that takes nothing any more.
     pub closes_pair: Signal<In, Bits<4>>,
     /// Its NAK was sent.
     pub closed: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair whose last NAK was sent.
     pub closed_pair: Signal<In, Bits<4>>,
     /// Queue pairs that have commands.
     pub listed: Signal<In, Bits<16>>,
@@ -170,21 +170,21 @@ pub struct QueuePairs {
     pub sends: Signal<In, Bit>,
     /// The sender's queue pair.
     pub send_pair: Signal<In, Bits<4>>,
-    /// What it is.
+    /// Row of the sender's queue pair.
     pub send: Signal<Out, SendPair>,
     /// The receiver reads.
     pub receives: Signal<In, Bit>,
     /// The receiver's queue pair.
     pub receive_pair: Signal<In, Bits<4>>,
-    /// What it is.
+    /// Row of the receiver's queue pair.
     pub receive: Signal<Out, ReceivePair>,
     /// The packet that is expected came.
     pub received: Signal<In, Bit>,
     /// The packet that is expected now.
     pub next_expected: Signal<In, Bits<24>>,
-    /// What the requester knows of the queue pair of `table.pair`.
+    /// The requester's row of the queue pair of `table.pair`.
     pub shown: Signal<In, RequestRow>,
-    /// It does not in this cycle.
+    /// The requester's row cannot be shown in this cycle.
     pub show_waits: Signal<In, Bit>,
     up: Register<Bits<16>>,
     closing: Register<Bits<16>>,

@@ -41,15 +41,15 @@ use hermes_hdl::prelude::*;
 pub struct Receiver {
     /// A frame was judged.
     pub checked_valid: Signal<In, Bit>,
-    /// It.
+    /// The frame that was judged.
     pub checked: Signal<In, CheckedFrame>,
-    /// It is taken at this edge.
+    /// The frame is taken at this edge.
     pub checked_take: Signal<Out, Bit>,
     /// The answers are looked at.
     pub receives: Signal<Out, Bit>,
     /// The row of the table.
     pub receive_pair: Signal<Out, Bits<4>>,
-    /// It.
+    /// Row of the queue pair.
     pub receive: Signal<In, ReceivePair>,
     /// Queue pairs that are up.
     pub ups: Signal<In, Bits<16>>,
@@ -57,7 +57,7 @@ pub struct Receiver {
     pub pending: Signal<In, Bits<16>>,
     /// The region.
     pub region_index: Signal<Out, Bits<4>>,
-    /// It.
+    /// The region of `region_index`.
     pub region: Signal<In, Region>,
     /// The packet that is expected came.
     pub received: Signal<Out, Bit>,
@@ -67,13 +67,13 @@ pub struct Receiver {
     pub closes: Signal<Out, Bit>,
     /// A payload is to be written.
     pub place_valid: Signal<Out, Bit>,
-    /// It is taken at this edge; high again when its beats were read.
+    /// The payload is taken at this edge; high again when its beats were read.
     pub place_ready: Signal<In, Bit>,
-    /// It.
+    /// Place of the payload in the buffer and in memory.
     pub place: Signal<Out, PayloadPlace>,
     /// Beats of the buffer are free.
     pub free_valid: Signal<Out, Bit>,
-    /// How many.
+    /// Beats that are free.
     pub free_beats: Signal<Out, Bits<9>>,
     /// A frame is dropped: why, as [`cause`](super::cause) says; 0: none is.
     pub cause: Signal<Out, Bits<3>>,
@@ -87,37 +87,37 @@ pub struct Receiver {
     pub newer: Signal<Out, Bit>,
     /// A queue pair goes up.
     pub opens: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair that goes up.
     pub opens_pair: Signal<In, Bits<4>>,
-    /// What is answered, and when.
+    /// A frame is to be answered, or its response told, in its turn.
     pub mark_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The mark is taken at this edge.
     pub mark_ready: Signal<In, Bit>,
-    /// It.
+    /// The answer, and when it is due.
     pub mark: Signal<Out, AnswerMark>,
     /// An ACK or NAK came.
     pub answer_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub answer_ready: Signal<In, Bit>,
-    /// It.
+    /// The ACK, NAK or response.
     pub answer: Signal<Out, PeerAnswer>,
     /// The response that was given last is judged.
     pub judged: Signal<In, Bit>,
     /// Its payload is to be written.
     pub lands: Signal<In, Bit>,
-    /// From this address on.
+    /// Address of the first byte of that payload in memory.
     pub land_address: Signal<In, Bits<32>>,
     /// The queue pair of a response that was given, and is not dropped or its payload written yet.
     pub landing: Signal<Out, Bits<16>>,
     /// A READ or an atomic operation is to be performed and answered.
     pub job_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The operation is taken at this edge.
     pub job_ready: Signal<In, Bit>,
-    /// It.
+    /// The READ or atomic operation.
     pub job: Signal<Out, ReadJob>,
-    /// What an atomic operation does.
+    /// Operands of an atomic operation.
     pub operands: Signal<Out, AtomicOperands>,
-    /// It failed.
+    /// The atomic operation failed.
     pub job_failed: Signal<In, Bit>,
     /// Queue pairs that have room for one.
     pub job_room: Signal<In, Bits<16>>,

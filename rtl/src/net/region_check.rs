@@ -18,9 +18,9 @@ pub struct RegionCheck {
     pub rights: Signal<In, Bits<5>>,
     /// Address of the first byte.
     pub address: Signal<In, Bits<32>>,
-    /// How many.
+    /// Bytes of the range.
     pub bytes: Signal<In, Bits<32>>,
-    /// They may be used.
+    /// The range may be used.
     pub allowed: Signal<Out, Bit>,
 }
 

@@ -53,7 +53,7 @@ pub mod right {
 /// A region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct Region {
-    /// It is valid.
+    /// The region is valid.
     pub valid: Bit,
     /// Its domain.
     pub domain: Bits<4>,
@@ -83,13 +83,13 @@ pub struct RegionTable {
     pub table: TableAccess,
     /// The sender looks.
     pub sends: Signal<In, Bit>,
-    /// At this region.
+    /// Region that the sender looks at.
     pub send_index: Signal<In, Bits<4>>,
-    /// It.
+    /// The region of `send_index`.
     pub send: Signal<Out, Region>,
     /// The receiver looks at this region.
     pub receive_index: Signal<In, Bits<4>>,
-    /// It.
+    /// The region of `receive_index`.
     pub receive: Signal<Out, Region>,
     valid: Register<Bits<16>>,
     /// Words 0 to 3, for the sender and the host.

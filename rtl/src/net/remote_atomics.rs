@@ -7,11 +7,11 @@ use hermes_hdl::prelude::*;
 /// What an atomic operation of a peer does to its 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct AtomicOperands {
-    /// It replaces them if they are `compare`; else it adds to them.
+    /// The bits are replaced if they are `compare`; else they are added to.
     pub swap: Bit,
-    /// What is put there, or added.
+    /// Value that is put there, or added.
     pub operand: Bits<64>,
-    /// See `swap`.
+    /// Value that the bits are compared with, as `swap` says.
     pub compare: Bits<64>,
 }
 
@@ -20,7 +20,7 @@ pub struct AtomicOperands {
 pub struct AtomicReply {
     /// Its packet sequence number.
     pub sequence: Bits<24>,
-    /// What was there before.
+    /// The value before the operation.
     pub value: Bits<64>,
 }
 
@@ -57,27 +57,27 @@ pub enum RemoteAtomicStep {
 pub struct RemoteAtomics {
     /// A READ or an atomic operation is here.
     pub job_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The operation is taken at this edge.
     pub job_ready: Signal<Out, Bit>,
-    /// It.
+    /// The READ or atomic operation.
     pub job: Signal<In, ReadJob>,
-    /// What an atomic operation does.
+    /// Operands of an atomic operation.
     pub operands: Signal<In, AtomicOperands>,
-    /// It could not be performed.
+    /// The operation could not be performed.
     pub failed: Signal<Out, Bit>,
     /// A queue pair goes up.
     pub opens: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair that goes up.
     pub opens_pair: Signal<In, Bits<4>>,
     /// A job goes on.
     pub next_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The job is taken at this edge.
     pub next_ready: Signal<In, Bit>,
-    /// It.
+    /// The job that goes on.
     pub next_job: Signal<Out, ReadJob>,
     /// To memory: an operation is offered.
     pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
+    /// The operation is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
     /// Its line.
     pub write_line: Signal<Out, LineAddress>,
@@ -85,11 +85,11 @@ pub struct RemoteAtomics {
     pub write_data: Signal<Out, Bits<512>>,
     /// Its bytes.
     pub write_strobe: Signal<Out, Bits<64>>,
-    /// It is performed.
+    /// The operation was performed.
     pub written: Signal<In, Bit>,
-    /// What was there.
+    /// The value before the operation.
     pub value: Signal<In, Bits<64>>,
-    /// It was not: its line could not be read.
+    /// The operation was not performed: its line could not be read.
     pub error: Signal<In, Bit>,
     /// The queue pair of the operation that is being performed or waits with its result.
     pub held: Signal<Out, Bits<16>>,

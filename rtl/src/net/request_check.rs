@@ -6,7 +6,7 @@ use hermes_hdl::prelude::*;
 /// A message of which packets came, and others are to come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct MessageRow {
-    /// Where its next byte goes.
+    /// Address of its next byte.
     pub address: Bits<32>,
     /// Bytes that are to come.
     pub left: Bits<32>,
@@ -35,39 +35,39 @@ pub struct RequestCheck {
     pub pair: Signal<In, ReceivePair>,
     /// A message of it has begun.
     pub inside: Signal<In, Bit>,
-    /// What is to come of that.
+    /// The rest of that message.
     pub message: Signal<In, MessageRow>,
-    /// It came before.
+    /// The packet came before.
     pub repeated: Signal<In, Bit>,
     /// Number of the region of its key.
     pub region_index: Signal<Out, Bits<4>>,
     /// The region.
     pub region: Signal<In, Region>,
-    /// It is a WRITE.
+    /// The packet is of a WRITE.
     pub is_write: Signal<Out, Bit>,
-    /// It is a READ.
+    /// The packet is a READ.
     pub is_read: Signal<Out, Bit>,
-    /// It is an atomic operation.
+    /// The packet is an atomic operation.
     pub is_atomic: Signal<Out, Bit>,
-    /// It is a request of another kind, neither an ACK nor a response.
+    /// The packet is a request of another kind, neither an ACK nor a response.
     pub is_unserved: Signal<Out, Bit>,
-    /// It is the first packet of a message.
+    /// The packet is the first one of a message.
     pub is_first: Signal<Out, Bit>,
-    /// It is the last packet of a message.
+    /// The packet is the last one of a message.
     pub last: Signal<Out, Bit>,
-    /// It cannot be.
+    /// The packet cannot be: its opcode or its length is wrong.
     pub invalid: Signal<Out, Bit>,
-    /// It may not be.
+    /// The packet is for memory that the peer may not use.
     pub forbidden: Signal<Out, Bit>,
-    /// Where its first byte is in memory.
+    /// Address of its first byte in memory.
     pub address: Signal<Out, Bits<32>>,
-    /// What an atomic operation does.
+    /// Operands of an atomic operation.
     pub operands: Signal<Out, AtomicOperands>,
     /// Bytes of a READ.
     pub bytes: Signal<Out, Bits<32>>,
     /// Packet sequence numbers that it takes: one, or those of its responses.
     pub packets: Signal<Out, Bits<23>>,
-    /// What is to come behind it.
+    /// The rest of the message behind the packet.
     pub after: Signal<Out, MessageRow>,
     allow: RegionCheck,
 }

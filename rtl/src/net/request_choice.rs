@@ -45,33 +45,33 @@ pub struct RequestChoice {
     pub advance: Signal<In, Bit>,
     /// A payload could not be read.
     pub fault_valid: Signal<In, Bit>,
-    /// Of this queue pair.
+    /// Queue pair of the fault.
     pub fault_pair: Signal<In, Bits<4>>,
-    /// It is taken at this edge.
+    /// The fault is taken at this edge.
     pub fault_ready: Signal<Out, Bit>,
     /// A response is in memory.
     pub got_valid: Signal<In, Bit>,
-    /// Of this queue pair.
+    /// Queue pair of the response.
     pub got_pair: Signal<In, Bits<4>>,
-    /// It is taken at this edge.
+    /// The response is taken at this edge.
     pub got_ready: Signal<Out, Bit>,
     /// An answer came.
     pub answer_valid: Signal<In, Bit>,
-    /// For this queue pair.
+    /// Queue pair of the answer.
     pub answer_pair: Signal<In, Bits<4>>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub answer_ready: Signal<Out, Bit>,
     /// A timer expired.
     pub expired: Signal<In, Bit>,
-    /// Of this queue pair.
+    /// Queue pair of the timer.
     pub expired_pair: Signal<In, Bits<4>>,
     /// A command is posted.
     pub posted: Signal<In, Bit>,
-    /// For this queue pair.
+    /// Queue pair of the command.
     pub posted_pair: Signal<In, Bits<4>>,
     /// Something is chosen.
     pub any: Signal<Out, Bit>,
-    /// What, as in [`kind`].
+    /// The kind of work, as in [`kind`].
     pub kind: Signal<Out, Bits<3>>,
     /// The queue pair.
     pub pair: Signal<Out, Bits<4>>,

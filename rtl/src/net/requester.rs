@@ -80,32 +80,32 @@ pub struct Requester {
     pub ready: Signal<Out, Bit>,
     /// A command is posted.
     pub post_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The command is taken at this edge.
     pub post_ready: Signal<Out, Bit>,
-    /// It.
+    /// The command.
     pub post: Signal<In, PostedCommand>,
     /// A command is complete.
     pub completed: Signal<Out, Bit>,
-    /// It may be.
+    /// A command may be complete in this cycle.
     pub completed_ready: Signal<In, Bit>,
-    /// How.
+    /// Result of the command, as in [`code`](super::code).
     pub completed_code: Signal<Out, Bits<8>>,
-    /// Who posted it.
+    /// Owner of the command.
     pub completed_owner: Signal<Out, Bits<10>>,
     /// Its context.
     pub completed_context: Signal<Out, Bits<2>>,
     /// Its index.
     pub completed_index: Signal<Out, Bits<16>>,
-    /// It has a result.
+    /// The command has a value.
     pub completed_result: Signal<Out, Bit>,
-    /// That.
+    /// The value: the first bytes of a GET, or that before an atomic operation.
     pub completed_value: Signal<Out, Bits<64>>,
 
     /// An answer came.
     pub answer_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub answer_ready: Signal<Out, Bit>,
-    /// It.
+    /// The ACK, NAK or response.
     pub answer: Signal<In, PeerAnswer>,
     /// The response that was taken last is judged.
     pub judged: Signal<Out, Bit>,
@@ -115,7 +115,7 @@ pub struct Requester {
     pub land_address: Signal<Out, Bits<32>>,
     /// The payload of a response is in memory.
     pub got_valid: Signal<In, Bit>,
-    /// It is noted at this edge.
+    /// The response is noted at this edge.
     pub got_ready: Signal<Out, Bit>,
     /// Its queue pair.
     pub got_pair: Signal<In, Bits<4>>,
@@ -124,7 +124,7 @@ pub struct Requester {
 
     /// A queue pair goes up.
     pub opens: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair that goes up.
     pub opens_pair: Signal<In, Bits<4>>,
     /// Queue pairs that are up.
     pub ups: Signal<In, Bits<16>>,
@@ -132,7 +132,7 @@ pub struct Requester {
     pub errors: Signal<In, Bits<16>>,
     /// A queue pair fails.
     pub fails: Signal<Out, Bit>,
-    /// Which one.
+    /// Queue pair that fails.
     pub fails_pair: Signal<Out, Bits<4>>,
     /// Queue pairs that have commands, or are about to begin.
     pub listed: Signal<Out, Bits<16>>,
@@ -148,13 +148,13 @@ pub struct Requester {
     pub looks: Signal<Out, Bit>,
     /// Its number.
     pub region_index: Signal<Out, Bits<4>>,
-    /// It.
+    /// The region of `region_index`.
     pub region: Signal<In, Region>,
     /// The host looks at this queue pair.
     pub show_pair: Signal<In, Bits<4>>,
-    /// It waits.
+    /// The row cannot be shown in this cycle.
     pub show_waits: Signal<Out, Bit>,
-    /// What it sees.
+    /// Row of `show_pair`.
     pub shown: Signal<Out, RequestRow>,
 
     /// There is room for a frame.
@@ -165,13 +165,13 @@ pub struct Requester {
     pub wants: Signal<Out, Bit>,
     /// Its headers.
     pub head: Signal<Out, FrameHead>,
-    /// It has a payload.
+    /// The frame has a payload.
     pub source_valid: Signal<Out, Bit>,
-    /// Where that stands.
+    /// Place of the payload.
     pub source: Signal<Out, PayloadSource>,
     /// A payload could not be read.
     pub fault_valid: Signal<In, Bit>,
-    /// It is noted at this edge.
+    /// The fault is noted at this edge.
     pub fault_ready: Signal<Out, Bit>,
     /// Its packet.
     pub fault: Signal<In, PayloadFault>,

@@ -24,11 +24,11 @@ pub struct ReadJob {
     pub key: Bits<32>,
     /// Its message sequence number.
     pub message: Bits<24>,
-    /// It is a READ that came before: the peer went back to it.
+    /// A READ that came before: the peer went back to it.
     pub back: Bit,
-    /// It is answered; else the peer only went back.
+    /// The READ is answered; else the peer only went back.
     pub serve: Bit,
-    /// It is an atomic operation: its result stands in `bytes`, upper half, and `address`.
+    /// An atomic operation: its result stands in `bytes`, upper half, and `address`.
     pub atomic: Bit,
 }
 
@@ -37,7 +37,7 @@ pub struct ReadJob {
 pub struct JobRow {
     /// The oldest.
     pub head: Bits<4>,
-    /// How many.
+    /// READs in the ring.
     pub count: Bits<5>,
     /// Responses of the oldest that were sent.
     pub sent: Bits<23>,
@@ -80,9 +80,9 @@ pub enum ResponderStep {
 pub struct Responder {
     /// A READ came.
     pub job_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The READ is taken at this edge.
     pub job_ready: Signal<Out, Bit>,
-    /// It.
+    /// The READ, or the atomic operation with its result.
     pub job: Signal<In, ReadJob>,
     /// Queue pairs that have room for one.
     pub room: Signal<Out, Bits<16>>,
@@ -92,7 +92,7 @@ pub struct Responder {
     pub ups: Signal<In, Bits<16>>,
     /// The row may be looked at.
     pub row_free: Signal<In, Bit>,
-    /// It is looked at.
+    /// The row is looked at.
     pub sends: Signal<Out, Bit>,
     /// Its number.
     pub send_pair: Signal<Out, Bits<4>>,
@@ -100,25 +100,25 @@ pub struct Responder {
     pub send: Signal<In, SendPair>,
     /// The region may be looked at.
     pub region_free: Signal<In, Bit>,
-    /// It is looked at.
+    /// The region is looked at.
     pub looks: Signal<Out, Bit>,
     /// Its number.
     pub region_index: Signal<Out, Bits<4>>,
-    /// It.
+    /// The region of `region_index`.
     pub region: Signal<In, Region>,
     /// A response is to be sent.
     pub head_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The response is taken at this edge.
     pub head_taken: Signal<In, Bit>,
     /// Its headers.
     pub head: Signal<Out, FrameHead>,
-    /// It has a payload.
+    /// The response has a payload.
     pub source_valid: Signal<Out, Bit>,
-    /// Where that stands.
+    /// Place of the payload.
     pub source: Signal<Out, PayloadSource>,
     /// A payload could not be read.
     pub fault_valid: Signal<In, Bit>,
-    /// It is noted at this edge.
+    /// The fault is noted at this edge.
     pub fault_ready: Signal<Out, Bit>,
     /// Its packet.
     pub fault: Signal<In, PayloadFault>,
@@ -128,11 +128,11 @@ pub struct Responder {
     pub refuse_valid: Signal<Out, Bit>,
     /// The NAK is taken at this edge.
     pub refuse_ready: Signal<In, Bit>,
-    /// It.
+    /// The NAK.
     pub refuse: Signal<Out, AnswerMark>,
     /// A queue pair takes nothing any more.
     pub closes: Signal<Out, Bit>,
-    /// Which one.
+    /// Queue pair that takes nothing any more.
     pub closes_pair: Signal<Out, Bits<4>>,
     /// The queue pair of which a READ is taken, or a response or a NAK sent.
     pub held: Signal<Out, Bits<16>>,

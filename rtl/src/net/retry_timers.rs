@@ -17,9 +17,9 @@ use hermes_hdl::prelude::*;
 pub struct RetryTimers {
     /// Cycles until a timer expires, if there was no time-out before.
     pub timeout: Signal<In, Bits<24>>,
-    /// It is at least so long.
+    /// Cycles that the time has at least.
     pub patience: Signal<In, Bits<24>>,
-    /// It is the time of an RNR NAK.
+    /// The time is that of an RNR NAK.
     pub rest: Signal<In, Bit>,
     /// Bits 4:0 of the syndrome of that.
     pub rest_code: Signal<In, Bits<5>>,
@@ -27,9 +27,9 @@ pub struct RetryTimers {
     pub start: Signal<In, Bit>,
     /// A timer stops.
     pub stop: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair whose timer starts or stops.
     pub pair: Signal<In, Bits<4>>,
-    /// How often its time is doubled, at most 7 times.
+    /// Times that its time is doubled, at most 7.
     pub doublings: Signal<In, Bits<3>>,
     /// Cycles since the reset, modulo 2^24.
     pub time: Signal<Out, Bits<24>>,
@@ -37,7 +37,7 @@ pub struct RetryTimers {
     pub runs: Signal<Out, Bits<16>>,
     /// A timer has expired.
     pub expired: Signal<Out, Bit>,
-    /// Which one.
+    /// Queue pair whose timer expired.
     pub expired_pair: Signal<Out, Bits<4>>,
     now: Register<Bits<32>>,
     running: Register<Bits<16>>,

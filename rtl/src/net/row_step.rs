@@ -26,7 +26,7 @@ pub struct RowStep {
     pub pair: Signal<In, SendPair>,
     /// Place of the command that is looked at.
     pub at: Signal<In, Bits<12>>,
-    /// It is a PUT.
+    /// The command is a PUT.
     pub is_put: Signal<In, Bit>,
     /// Number of the packet behind its last.
     pub behind: Signal<In, Bits<24>>,
@@ -71,7 +71,7 @@ pub struct RowStep {
     pub breaks: Signal<In, Bit>,
     /// The peer refused a packet.
     pub is_fatal: Signal<In, Bit>,
-    /// It timed out too often.
+    /// The command timed out too often.
     pub gives_up: Signal<In, Bit>,
     /// A payload could not be read.
     pub loses: Signal<In, Bit>,
@@ -79,16 +79,16 @@ pub struct RowStep {
     pub lost_at: Signal<In, Bits<12>>,
     /// The oldest command ends.
     pub removes: Signal<In, Bit>,
-    /// It is done.
+    /// The command is done.
     pub is_done: Signal<In, Bit>,
-    /// It is the one that failed.
+    /// The command is the one that failed.
     pub is_cause: Signal<In, Bit>,
 
     /// The row after.
     pub changed: Signal<Out, RequestRow>,
-    /// See point 4.
+    /// An answer tells of a loss.
     pub loses_some: Signal<Out, Bit>,
-    /// See point 5.
+    /// The next packet to send or to be answered is the first one of the next command.
     pub moves_on: Signal<Out, Bit>,
     /// There is a next packet that may be sent, as far as the window permits it.
     pub may_send: Signal<Out, Bit>,

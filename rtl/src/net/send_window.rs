@@ -15,13 +15,13 @@ pub struct WindowRow {
     pub rests: Bit,
     /// A round trip is measured: that of packet `timed`, which was sent at `since`.
     pub timing: Bit,
-    /// See `timing`.
+    /// Number of that packet.
     pub timed: Bits<24>,
-    /// See `timing`.
+    /// Time at which that packet was sent.
     pub since: Bits<24>,
-    /// Cycles of the shortest round trip, and of the last one.
+    /// Cycles of the shortest round trip.
     pub least: Bits<24>,
-    /// See `least`.
+    /// Cycles of the last round trip.
     pub trip: Bits<24>,
     /// No loss was told so far.
     pub quick: Bit,
@@ -70,15 +70,15 @@ pub struct SendWindow {
     pub upcoming: Signal<In, Bits<24>>,
     /// Behind the highest that was ever sent.
     pub top: Signal<In, Bits<24>>,
-    /// It goes up.
+    /// The queue pair goes up.
     pub opens: Signal<In, Bit>,
     /// A packet is sent.
     pub sent: Signal<In, Bit>,
     /// Its number.
     pub number: Signal<In, Bits<24>>,
-    /// It was not sent before.
+    /// The packet was not sent before.
     pub fresh: Signal<In, Bit>,
-    /// It asks for an answer.
+    /// The packet asks for an answer.
     pub asks: Signal<In, Bit>,
     /// Packets are acknowledged, or a response came.
     pub moves: Signal<In, Bit>,
@@ -88,7 +88,7 @@ pub struct SendWindow {
     pub expires: Signal<In, Bit>,
     /// The peer is not ready.
     pub rests: Signal<In, Bit>,
-    /// It may be again.
+    /// The queue pair may send again.
     pub wakes: Signal<In, Bit>,
     /// Packets without an answer before the step.
     pub under_way: Signal<In, Bits<24>>,

@@ -17,13 +17,14 @@ pub mod operation {
 /// A command that was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct WorkEntry {
-    /// What it does, as in [`operation`].
+    /// Operation, as in [`operation`].
     pub operation: Bits<2>,
-    /// Where its first byte is at the peer, from the beginning of the window.
+    /// Offset of its first byte at the peer, from the beginning of the window.
     pub offset: Bits<32>,
     /// Its bytes, 1 to 2^30; 8 of an atomic operation.
     pub bytes: Bits<32>,
-    /// They stand or go in memory, `data` bits 31:0 being the address of the first; else in `data`.
+    /// Its bytes stand or go in memory, `data` bits 31:0 being the address of the first; else in
+    /// `data`.
     pub memory: Bit,
     /// See `memory`: the first byte in bits 7:0; what is behind the last is zero. Of an atomic
     /// operation: what is added or put there in bits 63:0, what is compared in bits 127:64. The
@@ -35,7 +36,7 @@ pub struct WorkEntry {
     pub domain: Bits<4>,
     /// Packets that it takes; of a GET: packets of its responses.
     pub packets: Bits<23>,
-    /// Who posted it: 0 the host, 1 + h hart h of the command processor, 16 + q queue q.
+    /// Owner: 0 the host, 1 + h hart h of the command processor, 16 + q queue q.
     pub owner: Bits<10>,
     /// Its context, for who posted it.
     pub context: Bits<2>,
@@ -53,17 +54,17 @@ pub struct PeerAnswer {
     /// Its syndrome; that of a response of a READ which is neither the first nor the last of it is
     /// anything.
     pub syndrome: Bits<8>,
-    /// It is a response, of a READ or an atomic operation.
+    /// The answer is a response, of a READ or an atomic operation.
     pub response: Bit,
-    /// It is that of an atomic operation.
+    /// The answer is the response of an atomic operation.
     pub atomic: Bit,
     /// Bytes of its payload.
     pub bytes: Bits<13>,
     /// The eight bytes behind its AETH, the first one in bits 63:56.
     pub value: Bits<64>,
-    /// It is the first response of a READ, or the only one.
+    /// The answer is the first response of a READ, or the only one.
     pub begins: Bit,
-    /// It is the last response of a READ, or the only one.
+    /// The answer is the last response of a READ, or the only one.
     pub ends: Bit,
 }
 
@@ -81,7 +82,7 @@ pub struct RequestRow {
     pub got: Bits<24>,
     /// Commands.
     pub entries: Bits<13>,
-    /// Those that are not acknowledged to their end: the last ones.
+    /// Commands that are not acknowledged to their end: the last ones.
     pub open: Bits<13>,
     /// The oldest command.
     pub head: Bits<12>,
@@ -99,14 +100,14 @@ pub struct RequestRow {
     pub lost: Bit,
     /// READs and atomic operations from `oldest` to `upcoming`.
     pub reads: Bits<5>,
-    /// How many of them the peer takes.
+    /// READs and atomic operations that the peer takes at once.
     pub depth: Bits<5>,
     /// Time-outs since `oldest` moved.
     pub retries: Bits<4>,
     /// A command failed: it ends with `code`, the others with 0x88.
     pub failed: Bit,
-    /// That command.
+    /// Place of the command that failed.
     pub cause: Bits<12>,
-    /// See `failed`.
+    /// Code of the command that failed.
     pub code: Bits<8>,
 }

@@ -20,27 +20,27 @@ use hermes_hdl::prelude::*;
 pub struct WorkPosts {
     /// The host posts a command.
     pub host_post: Signal<In, Bit>,
-    /// It.
+    /// The host's command.
     pub host_command: Signal<In, PostedCommand>,
     /// There is room for it.
     pub host_room: Signal<Out, Bit>,
     /// The command processor posts a command.
     pub window_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The command processor's command is taken at this edge.
     pub window_ready: Signal<Out, Bit>,
-    /// It.
+    /// The command processor's command.
     pub window_command: Signal<In, PostedCommand>,
     /// A command is posted.
     pub post_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The command is taken at this edge.
     pub post_ready: Signal<In, Bit>,
-    /// It.
+    /// The command.
     pub post: Signal<Out, PostedCommand>,
     /// A command is complete.
     pub completed: Signal<In, Bit>,
-    /// Who posted it, as in [`WorkEntry`](super::WorkEntry).
+    /// Owner of the command, as in [`WorkEntry`](super::WorkEntry).
     pub completed_owner: Signal<In, Bits<10>>,
-    /// It was the host.
+    /// The command was the host's.
     pub host_completed: Signal<Out, Bit>,
     /// A command of the host waits here.
     kept: Register<Bit>,

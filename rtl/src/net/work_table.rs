@@ -26,27 +26,27 @@ use hermes_hdl::prim::{RamSized, RamSizedAsync};
 pub struct WorkTable {
     /// All places were freed.
     pub ready: Signal<Out, Bit>,
-    /// Where there is room.
+    /// Place of a command that may be added.
     pub free: Signal<Out, Bits<12>>,
     /// A command is written there.
     pub write: Signal<In, Bit>,
-    /// It.
+    /// The command that is added.
     pub entry: Signal<In, WorkEntry>,
     /// The sequence number of the first packet of a command is written.
     pub begin: Signal<In, Bit>,
-    /// Of this command.
+    /// Place of the command whose first number is set.
     pub begin_place: Signal<In, Bits<12>>,
-    /// It.
+    /// Number of its first packet.
     pub first: Signal<In, Bits<24>>,
     /// A link is written.
     pub link: Signal<In, Bit>,
-    /// Of this command.
+    /// Place of the command before it.
     pub link_from: Signal<In, Bits<12>>,
-    /// To this one.
+    /// Place of the command behind it.
     pub link_to: Signal<In, Bits<12>>,
     /// A command is read.
     pub read: Signal<In, Bit>,
-    /// Which one.
+    /// Place of the command that is read.
     pub read_place: Signal<In, Bits<12>>,
     /// The command that was read last.
     pub found: Signal<Out, WorkEntry>,
@@ -58,9 +58,9 @@ pub struct WorkTable {
     pub next_place: Signal<Out, Bits<12>>,
     /// Its result is kept.
     pub keep: Signal<In, Bit>,
-    /// It.
+    /// The result.
     pub kept: Signal<In, Bits<64>>,
-    /// It is done.
+    /// The command is done.
     pub release: Signal<In, Bit>,
     /// Offset and bytes.
     #[init(RamSized::new(places_log2))]

@@ -26,7 +26,7 @@ pub struct ArrivedLine {
     pub buffer: Bits<4>,
     /// Word 0.
     pub word: Bits<32>,
-    /// It could not be read.
+    /// The line could not be read.
     pub error: Bit,
 }
 
@@ -60,13 +60,13 @@ pub struct CommandQueues {
     pub ready: Signal<Out, Bit>,
     /// A command of a queue is complete.
     pub completed_valid: Signal<In, Bit>,
-    /// It is noted at this edge.
+    /// The command is noted at this edge.
     pub completed_ready: Signal<Out, Bit>,
-    /// It.
+    /// The command that is complete.
     pub completed: Signal<In, CompletedCommand>,
     /// To memory: a line is read.
     pub read_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
+    /// The read is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
     /// Its line address.
     pub read_line: Signal<Out, LineAddress>,
@@ -76,17 +76,17 @@ pub struct CommandQueues {
     pub response_valid: Signal<In, Bit>,
     /// Its buffer.
     pub response_buffer: Signal<In, Bits<4>>,
-    /// It.
+    /// The line.
     pub response_data: Signal<In, Bits<512>>,
-    /// It could not be read.
+    /// The line could not be read.
     pub response_error: Signal<In, Bit>,
     /// To memory: a control line is written.
     pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
+    /// The write is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
     /// Its line address.
     pub write_line: Signal<Out, LineAddress>,
-    /// It.
+    /// The control line.
     pub write_data: Signal<Out, Bits<512>>,
     /// A command was fetched.
     pub fetched: Signal<Out, Bit>,

@@ -19,19 +19,19 @@ pub struct LookList {
     pub ready: Signal<Out, Bit>,
     /// A queue comes.
     pub mark_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The queue is taken at this edge.
     pub mark_ready: Signal<Out, Bit>,
-    /// It.
+    /// A queue that may have a command.
     pub mark: Signal<In, Bits<8>>,
     /// A queue comes.
     pub add: Signal<In, Bit>,
-    /// It.
+    /// The queue that is added.
     pub add_queue: Signal<In, Bits<8>>,
     /// There is one.
     pub pop_valid: Signal<Out, Bit>,
-    /// It is taken at this edge; not in a cycle with `add`.
+    /// The queue is taken at this edge; not in a cycle with `add`.
     pub pop_ready: Signal<In, Bit>,
-    /// It.
+    /// The queue that was added first.
     pub pop: Signal<Out, Bits<8>>,
     queue: SyncFifo<Bits<8>, 8, 9>,
     /// Queues that are in the list.

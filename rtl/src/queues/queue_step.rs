@@ -25,7 +25,7 @@ pub struct QueueStep {
     pub what: Signal<In, QueueEvent>,
     /// The queue behind it.
     pub changed: Signal<Out, QueueRow>,
-    /// It may have a command that is to be fetched.
+    /// The queue may have a command that is to be fetched.
     pub looks: Signal<Out, Bit>,
     /// Its control line changes.
     pub line: Signal<Out, Bit>,

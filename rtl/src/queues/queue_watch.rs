@@ -35,15 +35,15 @@ pub struct QueueWatch {
     pub tap: Vec<WriteTap>,
     /// An event passes.
     pub event_valid: Signal<Out, Bit>,
-    /// At this edge.
+    /// The event passes at this edge.
     pub event_ready: Signal<In, Bit>,
     /// Its queue.
     pub event_queue: Signal<Out, Bits<8>>,
     /// A copy is read.
     pub look: Signal<In, Bit>,
-    /// Of this queue.
+    /// Queue of the copy.
     pub look_queue: Signal<In, Bits<8>>,
-    /// Of this entry.
+    /// Entry of the copy.
     pub look_entry: Signal<In, Bits<6>>,
     /// The copy that was read last.
     pub phase: Signal<Out, Bit>,

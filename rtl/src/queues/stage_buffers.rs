@@ -25,17 +25,17 @@ pub struct StageBuffers {
     pub stage: Flipped<CommandStage>,
     /// An event of a hart: passes to `stage`.
     pub event_valid: Signal<In, Bit>,
-    /// It.
+    /// The event of a hart.
     pub event: Signal<In, QueueEvent>,
-    /// It is taken at this edge.
+    /// The event is taken at this edge.
     pub event_ready: Signal<Out, Bit>,
     /// The hart.
     pub hart: Signal<In, Bits<3>>,
     /// A word of its buffer.
     pub place: Signal<In, Bits<4>>,
-    /// It is written.
+    /// The word is written.
     pub store: Signal<In, Bit>,
-    /// With this.
+    /// The word that is written.
     pub data: Signal<In, Bits<32>>,
     /// No word is written in this cycle.
     pub stall: Signal<Out, Bit>,
@@ -51,7 +51,7 @@ pub struct StageBuffers {
     pub take: Signal<In, Bit>,
     /// The hart has one.
     pub has: Signal<Out, Bit>,
-    /// It.
+    /// The command of the hart.
     pub command: Signal<Out, StagedCommand>,
     /// The hart has it no more.
     pub finish: Signal<In, Bit>,
